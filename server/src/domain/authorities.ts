@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+/** What an agent was put there for, as its operator wrote it. Trusted text. */
+export interface Purpose {
+  objective: string;
+  success_criteria?: string[];
+  constraints?: string[];
+  context?: string;
+}
+
+/** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
+export interface Authority {
+  purpose: Purpose;
+  /** ISO 4217 code of every `_minor` amount below. */
+  currency: string;
+  per_transaction_limit_minor?: number;
+  review_threshold_minor?: number;
+  monthly_budget_minor?: number;
+  blocked_merchants?: string[];
+}
+
+/** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */
+export function authorityHash(authority: Authority): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(authority)).digest('hex')}`;
+}
