@@ -1,0 +1,7 @@
+// npm run demo: shows the service deciding on a set of spends.
+import { fail, prepare } from './prepare.mjs';
+import { runProgram } from './program.mjs';
+
+await prepare().catch(fail);
+const { main } = await import('../server/dist/demo/main.js');
+await runProgram(main);

@@ -1,0 +1,276 @@
+// Makes a clone ready to run: the Node version is right, the packages are installed, the server is built.
+// Looks first and writes only what is missing, so that a start with nothing to do costs a few milliseconds and
+// also works where nothing can be written. Plain Node without packages, since it runs before there are any.
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** The repository. */
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const SERVER = join(ROOT, 'server');
+const SOURCE = join(SERVER, 'src');
+const DIST = join(SERVER, 'dist');
+const LOCK_FILE = join(ROOT, 'package-lock.json');
+/** What `npm install` notes about the packages it has put there. */
+const INSTALLED_LIST = join(ROOT, 'node_modules', '.package-lock.json');
+/** Holds the hash of the lock file that the packages were checked against or installed from. */
+const INSTALLED_MARK = join(ROOT, 'node_modules', '.purser-installed');
+/** Holds the hash of the sources that the build was made from. */
+const BUILT_MARK = join(DIST, '.built');
+const BUSY_FILE = join(DIST, '.preparing');
+/** An installation that takes longer has hung; the next one stops waiting for it. */
+const BUSY_MAX_MS = 15 * 60_000;
+
+/** Something is missing that we cannot put right; the message says what to do. */
+export class PrepareError extends Error {
+  /** @param {string} message @param {number} exit_code */
+  constructor(message, exit_code = 1) {
+    super(message);
+    this.exit_code = exit_code;
+  }
+}
+
+/** Ends the process with a message on standard error, for whatever `prepare` threw. @param {unknown} error */
+export function fail(error) {
+  const is_expected = error instanceof PrepareError;
+  if (!is_expected || error.message !== '') console.error(is_expected ? error.message : error);
+  process.exit(is_expected ? error.exit_code : 1);
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function hashOf(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function checkNodeVersion() {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const wanted = engines.node.replace('>=', '');
+  const [major, minor = 0] = wanted.split('.').map(Number);
+  const [our_major, our_minor] = process.versions.node.split('.').map(Number);
+  if (our_major > major || (our_major === major && our_minor >= minor)) return;
+  throw new PrepareError(
+    `Purser needs Node.js ${wanted} or later, and this is ${process.version}. Install a later one from https://nodejs.org and start again.`,
+  );
+}
+
+/** Whether npm would leave a package out on this machine, or may do so. */
+function mayBeAbsent(entry, with_dev) {
+  if (entry.link || (entry.dev && !with_dev) || (entry.devOptional && !with_dev)) return true;
+  if (!entry.optional) return false;
+  const fits = (list, ours) => list === undefined || list.includes(ours);
+  // Optional packages without these, or for a C library, are left out for reasons of npm's own.
+  return (
+    entry.libc !== undefined ||
+    !entry.os ||
+    !fits(entry.os, process.platform) ||
+    !fits(entry.cpu, process.arch)
+  );
+}
+
+/** Whether the packages that the lock file asks for are there, in those versions. */
+function isInstalled(with_dev) {
+  const lock_text = readText(LOCK_FILE);
+  const mark = readText(INSTALLED_MARK);
+  if (lock_text === '') return mark !== '' && existsSync(INSTALLED_LIST);
+  if (mark === hashOf(lock_text)) return true;
+  const installed_text = readText(INSTALLED_LIST);
+  if (installed_text === '') return false;
+  const installed = JSON.parse(installed_text).packages;
+  return Object.entries(JSON.parse(lock_text).packages).every(([path, entry]) => {
+    if (!path.includes('node_modules/') || mayBeAbsent(entry, with_dev)) return true;
+    const found = installed[path];
+    return (
+      found?.version === entry.version && found.integrity === entry.integrity && existsSync(join(ROOT, path))
+    );
+  });
+}
+
+function listSources(dir = SOURCE) {
+  return readdirSync(dir, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(dir, entry.name);
+      return entry.isDirectory() ? listSources(path) : entry.name.endsWith('.test.ts') ? [] : [path];
+    });
+}
+
+/** By content: times differ between a clone, a copy and a container's layers of the same sources. */
+function hashOfSources() {
+  const hash = createHash('sha256');
+  const settings = [join(ROOT, 'tsconfig.json'), join(SERVER, 'tsconfig.json'), join(SERVER, 'package.json')];
+  for (const file of [...settings, ...listSources()]) {
+    const content = readFileSync(file);
+    hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+function isBuilt() {
+  return existsSync(join(DIST, 'main.js')) && readText(BUILT_MARK) === hashOfSources();
+}
+
+/**
+ * Runs a program to its end. A signal to us is passed on, and ends the preparation once the program has ended.
+ * When `quiet`, its output is shown only if it fails, on standard error as everything else here.
+ */
+function run(title, file, args, quiet) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        if (quiet) output += chunk;
+        else process.stderr.write(chunk);
+      });
+    }
+    let received = null;
+    const passOn = (signal) => {
+      received = signal;
+      child.kill(signal);
+    };
+    process.on('SIGINT', passOn);
+    process.on('SIGTERM', passOn);
+    const settle = (act) => {
+      process.off('SIGINT', passOn);
+      process.off('SIGTERM', passOn);
+      act();
+    };
+    child.on('error', (error) => settle(() => reject(new PrepareError(`${title} failed: ${error.message}`))));
+    child.on('close', (code, signal) => {
+      settle(() => {
+        if (received !== null) return reject(new PrepareError('', received === 'SIGINT' ? 130 : 143));
+        if (code === 0) return resolve();
+        process.stderr.write(output);
+        reject(new PrepareError(`${title} failed (${signal ?? `exit code ${code}`}); see above.`));
+      });
+    });
+  });
+}
+
+async function install(quiet) {
+  const args = [
+    // Not `npm ci`: that refuses a lock file in which an optional package for some other platform is not listed,
+    // and npm writes such lock files (npm/cli#4828). The versions and hashes of the lock file hold for both.
+    'install',
+    '--no-save',
+    // The compiler is a development package, which NODE_ENV=production would leave out.
+    '--include=dev',
+    '--no-audit',
+    '--no-fund',
+    // `npm run -s` hands its silence down, and a failure has to be heard.
+    '--loglevel=error',
+  ];
+  if (!quiet) console.error('Installing packages…');
+  rmSync(INSTALLED_MARK, { force: true });
+  const npm = process.env.npm_execpath;
+  if (npm?.endsWith('.js') || npm?.endsWith('.cjs'))
+    await run('npm', process.execPath, [npm, ...args], quiet);
+  else await run('npm', 'npm', args, quiet);
+  writeFileSync(INSTALLED_MARK, hashOf(readText(LOCK_FILE)));
+}
+
+async function build(quiet) {
+  if (!quiet) console.error('Building…');
+  const sources_hash = hashOfSources();
+  rmSync(BUILT_MARK, { force: true });
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  await run('The build', process.execPath, [compiler, '-p', join(SERVER, 'tsconfig.json')], quiet);
+  // The compiler leaves files of other kinds behind.
+  for (const file of listSources().filter((path) => !path.endsWith('.ts'))) {
+    const to = join(DIST, relative(SOURCE, file));
+    mkdirSync(dirname(to), { recursive: true });
+    copyFileSync(file, to);
+  }
+  writeFileSync(BUILT_MARK, sources_hash);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Runs `work` while no other process prepares the same clone. */
+async function alone(quiet, work) {
+  mkdirSync(DIST, { recursive: true });
+  const ours = `${process.pid} ${randomBytes(6).toString('hex')}`;
+  const draft = `${BUSY_FILE}.${randomBytes(6).toString('hex')}`;
+  let has_told = quiet;
+  for (;;) {
+    writeFileSync(draft, ours);
+    try {
+      linkSync(draft, BUSY_FILE);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    const busy = readText(BUSY_FILE);
+    const pid = Number(busy.split(' ')[0]);
+    const age_ms = Date.now() - (statSync(BUSY_FILE, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    // Our own process id means a container that was started again.
+    const is_dead = pid === process.pid || (pid > 0 && !isAlive(pid)) || age_ms > BUSY_MAX_MS;
+    if (is_dead && readText(BUSY_FILE) === busy) {
+      rmSync(BUSY_FILE, { force: true });
+      continue;
+    }
+    if (!has_told) console.error('Another process is installing or building here; waiting for it…');
+    has_told = true;
+    await wait(200);
+  }
+  try {
+    await work();
+  } finally {
+    if (readText(BUSY_FILE) === ours) rmSync(BUSY_FILE, { force: true });
+  }
+}
+
+/**
+ * Installs the packages and builds the server where that is needed. Everything it says goes to standard error;
+ * with `quiet` it speaks only of failures. `with_dev` also asks for what only tests and tools need.
+ * Throws `PrepareError`. A signal ends it, after the program at work has ended.
+ */
+export async function prepare({ quiet = false, with_dev = false } = {}) {
+  checkNodeVersion();
+  const isReady = () => {
+    const is_built = isBuilt();
+    return isInstalled(with_dev || !is_built) && is_built;
+  };
+  if (isReady()) return;
+  await alone(quiet, async () => {
+    // Looked at again: whoever we waited for has most likely done it.
+    const must_build = !isBuilt();
+    if (!isInstalled(with_dev || must_build)) await install(quiet);
+    if (must_build) await build(quiet);
+  }).catch((error) => {
+    if (error instanceof PrepareError || error.code === undefined) throw error;
+    throw new PrepareError(
+      `Purser could not be prepared in ${ROOT}: ${error.message}. Run npm start once as a user who can write there.`,
+    );
+  });
+}

@@ -1,0 +1,25 @@
+// Prepares the clone and becomes the server or one of its commands: `node scripts/run.mjs serve`, … . It stays
+// one process, so that a signal reaches the server itself and its exit code is the exit code here.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { fail, prepare, ROOT } from './prepare.mjs';
+
+const args = process.argv.slice(2);
+const main = join(ROOT, 'server', 'dist', 'main.js');
+
+// npm passes a signal to the shell between it and us, and some shells end without passing it on. When our parent
+// is gone although npm started us, the service is meant to end as well.
+if (process.env.npm_lifecycle_event !== undefined && process.platform !== 'win32') {
+  const parent_pid = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent_pid) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 200);
+  timer.unref();
+}
+
+// The output of a command is for programs to read; only the service may tell what it is doing first.
+await prepare({ quiet: args[0] !== 'serve' }).catch(fail);
+process.argv = [process.execPath, main, ...args];
+await import(pathToFileURL(main).href);

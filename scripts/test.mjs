@@ -1,0 +1,17 @@
+// Prepares the clone and runs the tests: `npm test`, or `npm test -- <file or option of vitest> …`.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fail, prepare, ROOT } from './prepare.mjs';
+
+await prepare({ with_dev: true }).catch(fail);
+const server = join(ROOT, 'server');
+const require = createRequire(join(server, 'package.json'));
+const vitest = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
+const child = spawn(process.execPath, [vitest, 'run', ...process.argv.slice(2)], {
+  cwd: server,
+  stdio: 'inherit',
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+child.on('error', fail);
+child.on('close', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));

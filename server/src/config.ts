@@ -1,0 +1,328 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+
+/** A setting is wrong. The message is one line: the variable, its value unless secret, and what is allowed. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Returned by a parser: what is wrong with a text, as the words between the variable's name and "but must be". */
+class Wrong {
+  readonly problem: string;
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
+type Parse<T> = (text: string, cwd: string) => T | Wrong;
+
+/** One environment variable. */
+export interface Setting<T> {
+  /** What an unset variable stands for, as it would be written; null when there is no such text. */
+  default: string | null;
+  /** What happens when it is unset and `default` is null. */
+  when_unset: string;
+  /** Completes the sentence "NAME must be …". */
+  allowed: string;
+  /** One sentence for the reference page. */
+  meaning: string;
+  parse: Parse<T>;
+  /** The value of an unset variable when `default` is null. */
+  unset: T | undefined;
+}
+
+type Described<T> = Pick<Setting<T>, 'allowed' | 'meaning' | 'parse'>;
+
+function withDefault<T>(text: string, setting: Described<T>): Setting<T> {
+  return { ...setting, default: text, when_unset: '', unset: undefined };
+}
+
+function optional<T>(when_unset: string, setting: Described<T>): Setting<T | null> {
+  return { ...setting, default: null, when_unset, unset: null };
+}
+
+const MAX_SHOWN_CHARACTERS = 200;
+
+/** The value as one line, so that the message stays one line whatever was given. */
+function shown(text: string): string {
+  return JSON.stringify(
+    text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text,
+  );
+}
+
+function is(text: string): Wrong {
+  return new Wrong(`is ${shown(text)}`);
+}
+
+function wholeNumber(min: number, max: number): Pick<Setting<number>, 'allowed' | 'parse'> {
+  return {
+    allowed: `a whole number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : is(text);
+    },
+  };
+}
+
+function oneOf<const T extends string>(values: readonly T[]): Pick<Setting<T>, 'allowed' | 'parse'> {
+  return {
+    allowed: `one of ${values.join(', ')}`,
+    parse: (text) => values.find((value) => value === text) ?? is(text),
+  };
+}
+
+const boolean: Pick<Setting<boolean>, 'allowed' | 'parse'> = {
+  allowed: 'true or false',
+  parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : is(text)),
+};
+
+function parseHost(text: string): string | Wrong {
+  const hostName =
+    /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+  // An all-digit name such as "127.0.1" would be read by the system as some other address.
+  const looksNumeric = /^[\d.]+$/.test(text);
+  return isIP(text) !== 0 || (hostName.test(text) && !looksNumeric) ? text : is(text);
+}
+
+/** Of a refused URL nothing is shown but its beginning: a password may stand anywhere in it. */
+function parseUrl(text: string, protocols: readonly string[]): string | Wrong {
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0];
+  if (scheme === undefined || !URL.canParse(text)) return new Wrong('is not a URL (its value is not shown)');
+  if (protocols.includes(new URL(text).protocol)) return text;
+  return new Wrong(`begins with ${shown(scheme)} (the rest is not shown)`);
+}
+
+function parseModelUrl(text: string): string | Wrong {
+  const url = parseUrl(text, ['http:', 'https:']);
+  if (url instanceof Wrong) return url;
+  const { username, password } = new URL(url);
+  return username === '' && password === ''
+    ? url
+    : new Wrong('has a user name or password in it (not shown)');
+}
+
+function parseSecretKey(text: string): Buffer | Wrong {
+  // A text of hexadecimal digits only is read as such: that real base64 of 32 bytes has no other letter is
+  // as good as impossible, and read as base64 a short hexadecimal secret would pass for a longer one.
+  const isHex = /^[0-9a-f]+$/i.test(text) && text.length % 2 === 0;
+  const digits = text.replace(/={1,2}$/, '');
+  const isPaddedRight = digits.length === text.length || text.length % 4 === 0;
+  const isBase64 =
+    (/^[A-Za-z0-9+/]+$/.test(digits) || /^[A-Za-z0-9_-]+$/.test(digits)) &&
+    digits.length % 4 !== 1 &&
+    isPaddedRight;
+  if (!isHex && !isBase64) return new Wrong('is neither base64 nor hexadecimal (its value is not shown)');
+  const bytes = Buffer.from(digits, isHex ? 'hex' : 'base64');
+  return bytes.length >= SECRET_KEY_MIN_BYTES
+    ? bytes
+    : new Wrong(`is ${bytes.length} bytes long when decoded (its value is not shown)`);
+}
+
+function parseAdminKey(text: string): string | Wrong {
+  if (!text.startsWith('sk_')) return new Wrong('does not begin with sk_ (its value is not shown)');
+  if (!/^[\x21-\x7e]+$/.test(text)) {
+    return new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
+  }
+  const MAX_CHARACTERS = 255;
+  const characters = text.length - 'sk_'.length;
+  if (characters < 24) return new Wrong(`has ${characters} characters after sk_ (its value is not shown)`);
+  return text.length <= MAX_CHARACTERS
+    ? text
+    : new Wrong(`is ${text.length} characters long (its value is not shown)`);
+}
+
+/** `/0` is refused: it would let every client choose the address it is known by. */
+function isProxyRange(text: string): boolean {
+  if (isIP(text) !== 0) return !text.includes('%');
+  const [address, prefix, ...rest] = text.split('/');
+  if (address === undefined || prefix === undefined || rest.length > 0) return false;
+  if (isIP(address) === 0 || !/^[1-9]\d{0,2}$/.test(prefix)) return false;
+  return ipaddr.isValidCIDR(text);
+}
+
+function parseProxies(text: string): readonly string[] | Wrong {
+  const ranges = text.split(',').map((range) => range.trim());
+  const wrong = ranges.find((range) => !isProxyRange(range));
+  if (wrong === undefined) return Object.freeze(ranges);
+  return ranges.length === 1 ? is(text) : new Wrong(`is ${shown(text)}, where ${shown(wrong)} is wrong`);
+}
+
+function parseVisible(text: string): string | Wrong {
+  return /^[\x21-\x7e]{1,1000}$/.test(text)
+    ? text
+    : new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
+}
+
+/** From it everything secret is derived, so it has to be as hard to guess as a 256-bit key. */
+export const SECRET_KEY_MIN_BYTES = 32;
+
+const YEAR_SECONDS = 31_536_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * Every environment variable the service reads, once: `readConfig` checks by this table and the reference page
+ * is generated from it. An empty variable counts as unset.
+ */
+export const SETTINGS = {
+  PORT: withDefault('8080', {
+    ...wholeNumber(0, 65_535),
+    meaning: 'Port to listen on; 0 takes a free one and prints it.',
+  }),
+  HOST: withDefault('127.0.0.1', {
+    allowed: 'an IP address or a host name',
+    meaning: 'Address to listen on; 0.0.0.0 or :: for all of them.',
+    parse: parseHost,
+  }),
+  DATABASE_URL: optional('the embedded PostgreSQL in DATA_DIR', {
+    allowed: 'a URL that begins with postgres:// or postgresql://',
+    meaning: 'A PostgreSQL server, version 15 or later, to use in place of the embedded one.',
+    parse: (text) => parseUrl(text, ['postgres:', 'postgresql:']),
+  }),
+  DATA_DIR: withDefault('.data', {
+    allowed: 'a path to a directory',
+    meaning:
+      'Directory of the embedded database, the generated secrets and the checkpoints; a relative path starts where the service is started.',
+    parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
+  }),
+  SECRET_KEY: optional('generated into DATA_DIR', {
+    allowed: `at least ${SECRET_KEY_MIN_BYTES} bytes, written in base64 or hexadecimal`,
+    meaning:
+      'The secret that all others are derived from; required with DATABASE_URL, and the same on every node. Keep it: without it no existing key works.',
+    parse: parseSecretKey,
+  }),
+  BOOTSTRAP_ADMIN_KEY: optional('a random key', {
+    allowed: 'sk_ and at least 24 more visible ASCII characters, 255 in all at most',
+    meaning: 'Value of the first admin key; read only while no workspace exists.',
+    parse: parseAdminKey,
+  }),
+  BOOTSTRAP_PLAN: withDefault('team', {
+    ...oneOf(['free', 'team', 'enterprise']),
+    meaning: 'Plan of the first workspace; read only while no workspace exists.',
+  }),
+  RATE_LIMIT_PER_MINUTE: withDefault('600', {
+    ...wholeNumber(1, 10_000_000),
+    meaning: 'Requests that a key may make in a minute.',
+  }),
+  UNKNOWN_KEY_LIMIT_PER_MINUTE: withDefault('30', {
+    ...wholeNumber(1, 10_000_000),
+    meaning:
+      'Requests in a minute that a client address may make with a missing, unknown, revoked or expired key.',
+  }),
+  TRUSTED_PROXIES: withDefault('', {
+    allowed: 'IP addresses and CIDR ranges, separated by commas, no range being /0',
+    meaning: 'Proxies whose x-forwarded-for header is believed.',
+    parse: (text) => (text === '' ? Object.freeze([]) : parseProxies(text)),
+  }),
+  WEBHOOK_ALLOW_PRIVATE_NETWORK: withDefault('false', {
+    ...boolean,
+    meaning:
+      'true lets webhook endpoints be http:// and on loopback or private addresses; for development and tests only.',
+  }),
+  WEBHOOK_RETRY_FIRST_MS: withDefault('30000', {
+    ...wholeNumber(1, DAY_MS),
+    meaning: 'Milliseconds from a failed webhook attempt to the second one; doubles with each further one.',
+  }),
+  WEBHOOK_RETRY_MAX_MS: withDefault('300000', {
+    ...wholeNumber(1, DAY_MS),
+    meaning: 'The longest wait between webhook attempts, in milliseconds.',
+  }),
+  WEBHOOK_TIMEOUT_MS: withDefault('10000', {
+    ...wholeNumber(1, 600_000),
+    meaning: 'Milliseconds within which an endpoint has to answer with a 2xx status.',
+  }),
+  CAPABILITY_TTL_SECONDS: withDefault('900', {
+    ...wholeNumber(1, YEAR_SECONDS),
+    meaning: 'Life of a capability, in seconds.',
+  }),
+  REVIEW_TTL_SECONDS: withDefault('86400', {
+    ...wholeNumber(1, YEAR_SECONDS),
+    meaning: 'Time in which a pending review in ENFORCE can be given, in seconds.',
+  }),
+  PURPOSE_MODEL_URL: optional('the built-in assessor alone', {
+    allowed: 'a URL that begins with http:// or https:// and holds no user name or password',
+    meaning: 'An OpenAI-compatible chat endpoint, asked for a second opinion on purpose.',
+    parse: parseModelUrl,
+  }),
+  PURPOSE_MODEL: optional('no model', {
+    allowed: 'the name of a model, 1 to 200 characters',
+    meaning: 'Name of the model at PURPOSE_MODEL_URL; required with it.',
+    parse: (text) => (text.length <= 200 && /^[^\p{Cc}]+$/u.test(text) ? text : is(text)),
+  }),
+  PURPOSE_MODEL_API_KEY: optional('no key is sent', {
+    allowed: 'visible ASCII characters, 1,000 at most',
+    meaning: 'Key sent to PURPOSE_MODEL_URL as a bearer token.',
+    parse: parseVisible,
+  }),
+  LOG_LEVEL: withDefault('info', {
+    ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    meaning: 'The least severe messages that are logged, as JSON lines on standard output.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The checked settings: the variable's name in lower case, its value parsed. */
+export type Config = Readonly<{
+  [Name in SettingName as Lowercase<Name>]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
+}>;
+
+function must(name: SettingName, problem: string, addition = ''): ConfigError {
+  return new ConfigError(`${name} ${problem}, but must be ${SETTINGS[name].allowed}${addition}.`);
+}
+
+/**
+ * Checks an environment and returns it as a frozen object. `cwd` is where a relative DATA_DIR starts.
+ * Throws `ConfigError`, whose message is exactly one line, for the first wrong variable in the table's order.
+ */
+export function readConfig(env: Record<string, string | undefined>, cwd: string = process.cwd()): Config {
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(SETTINGS)) {
+    const name = key as SettingName;
+    const text = env[name] === undefined || env[name] === '' ? setting.default : env[name];
+    const value = text === null ? setting.unset : setting.parse(text, cwd);
+    if (value instanceof Wrong) throw must(name, value.problem);
+    values[name.toLowerCase()] = value;
+  }
+  const config = Object.freeze(values) as Config;
+  if (config.database_url !== null && config.secret_key === null) {
+    throw must('SECRET_KEY', 'is unset', ' when DATABASE_URL is set, the same on every node');
+  }
+  if (config.purpose_model_url !== null && config.purpose_model === null) {
+    throw must('PURPOSE_MODEL', 'is unset', ' when PURPOSE_MODEL_URL is set');
+  }
+  // A model or its key without an address would be a second opinion that is silently never asked for.
+  for (const name of ['purpose_model', 'purpose_model_api_key'] as const) {
+    if (config[name] !== null && config.purpose_model_url === null) {
+      throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is set`);
+    }
+  }
+  return config;
+}
+
+/** The text of docs/reference/configuration.md, generated from the table. */
+export function renderConfigurationReference(): string {
+  const code = (text: string) => `\`${text}\``;
+  const rows = Object.entries(SETTINGS).map(([name, setting]) => {
+    const unset = setting.default === '' ? 'none' : setting.default === null ? setting.when_unset : null;
+    const cells = [code(name), unset ?? code(setting.default ?? ''), setting.allowed, setting.meaning];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return [
+    '# Configuration',
+    '',
+    'Generated from `server/src/config.ts`.',
+    '',
+    'The service is configured by environment variables alone. An empty variable counts as unset. All of them are',
+    'checked at the start: a wrong value stops it with one line that names the variable, the value (unless it is',
+    'secret) and what is allowed.',
+    '',
+    '| Variable | Unset means | Allowed | Meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,193 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, open, readFile, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { SETTINGS } from '../config.ts';
+
+/** The service that is under way for a demo or a measurement, on a data directory of its own. */
+export interface PurserProcess {
+  base_url: string;
+  admin_key: string;
+  data_dir: string;
+  pid: number;
+  /** What it was started with; the operator's commands beside it take the same. */
+  env: Record<string, string | undefined>;
+  /** Resolves with a sentence when the process ends, wanted or not; never rejects. */
+  exited: Promise<string>;
+  /** The last lines of what it has written. */
+  lastOutput(): Promise<string>;
+  /** Ends the service and removes its data directory. May be called more than once; never rejects. */
+  stop(): Promise<void>;
+}
+
+export interface PurserProcessOptions {
+  /** Laid over the environment. The service's own settings are not taken from ours. */
+  settings: Readonly<Record<string, string>>;
+  /** Names of the service's settings that are taken over from our environment nevertheless. */
+  inherited?: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+  /** The data must lie on a disk, not in memory. */
+  needs_disk?: boolean;
+}
+
+/** The service could not be started, or ended when it should not have. */
+export class PurserProcessError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PurserProcessError';
+  }
+}
+
+/** The service's program, compiled. */
+export const MAIN_FILE = fileURLToPath(new URL('../main.js', import.meta.url));
+
+const READY_TIMEOUT_MS = 120_000;
+const POLL_MS = 50;
+/** The service ends within 10 seconds by itself. */
+const STOP_TIMEOUT_MS = 20_000;
+const OUTPUT_LINES = 15;
+
+/** File systems that keep everything in memory, by the number `statfs` gives: tmpfs, ramfs. */
+const MEMORY_FILE_SYSTEMS = new Set([0x01021994, 0x858458f6]);
+
+async function isInMemory(dir: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const { type } = await statfs(dir);
+  return MEMORY_FILE_SYSTEMS.has(type);
+}
+
+/** Makes an empty directory; with `needs_disk` the first of the usual places that is not kept in memory. */
+async function makeDataDirectory(needs_disk: boolean): Promise<string> {
+  if (!needs_disk) return mkdtemp(join(tmpdir(), 'purser-'));
+  for (const parent of [tmpdir(), '/var/tmp', resolve('.')]) {
+    const dir = await mkdtemp(join(parent, 'purser-')).catch(() => null);
+    if (dir === null) continue;
+    if (!(await isInMemory(dir))) return dir;
+    await rm(dir, { recursive: true, force: true });
+  }
+  throw new PurserProcessError('No directory on a disk was found; set TMPDIR to one.');
+}
+
+/** The address in the service's output; the port is never 0. */
+export function findAddress(output: string): string | null {
+  const found = /\bhttps?:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):([1-9]\d{0,4})/.exec(output);
+  return found === null ? null : found[0];
+}
+
+/** A PostgreSQL whose service was killed runs on; its data cannot be removed under it. */
+async function stopLeftPostgres(data_dir: string): Promise<void> {
+  const text = await readFile(join(data_dir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n')[0]);
+  if (!(pid > 1)) return;
+  try {
+    process.kill(pid, 'SIGQUIT');
+    for (let waited_ms = 0; waited_ms < 5_000; waited_ms += POLL_MS) {
+      process.kill(pid, 0);
+      await wait(POLL_MS);
+    }
+  } catch {
+    // It has ended.
+  }
+}
+
+async function endProcess(child: ChildProcess, exited: Promise<string>): Promise<void> {
+  const endsWithin = async (timeout_ms: number) => {
+    const timer = new AbortController();
+    const late = wait(timeout_ms, null, { signal: timer.signal }).catch(() => null);
+    const ended = await Promise.race([exited, late]);
+    timer.abort();
+    return ended !== null;
+  };
+  child.kill('SIGTERM');
+  if (await endsWithin(STOP_TIMEOUT_MS)) return;
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/**
+ * Starts the service on a new temporary data directory with an admin key of its own, and resolves once it is
+ * ready. Throws `PurserProcessError` with the end of its output when it does not get ready, and the signal's
+ * reason when that is aborted; in both cases nothing is left behind.
+ */
+export async function startPurser(options: PurserProcessOptions): Promise<PurserProcess> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const data_dir = await makeDataDirectory(options.needs_disk === true);
+  const admin_key = `sk_${randomBytes(24).toString('hex')}`;
+  const env: Record<string, string | undefined> = { ...options.env };
+  for (const name of Object.keys(SETTINGS)) {
+    if (!options.inherited?.includes(name)) delete env[name];
+  }
+  Object.assign(env, {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: data_dir,
+    BOOTSTRAP_ADMIN_KEY: admin_key,
+    ...options.settings,
+  });
+
+  // Beside the data directory's own files, so that it is removed with them.
+  const output_file = join(data_dir, 'output.log');
+  const output = await open(output_file, 'a', 0o600);
+  // In a process group of its own: Ctrl-C reaches us alone, and we ask it to end, once.
+  const child = spawn(process.execPath, [MAIN_FILE, 'serve'], {
+    env,
+    detached: true,
+    stdio: ['ignore', output.fd, output.fd],
+  });
+  const exited = new Promise<string>((resolveExit) => {
+    child.on('error', (error) => resolveExit(`it could not be started: ${error.message}`));
+    child.on('exit', (code, name) => resolveExit(name === null ? `exit code ${code}` : `signal ${name}`));
+  });
+  await output.close();
+
+  const readOutput = () => readFile(output_file, 'utf8').catch(() => '');
+  const lastOutput = async () => (await readOutput()).trimEnd().split('\n').slice(-OUTPUT_LINES).join('\n');
+  let stopping: Promise<void> | null = null;
+  const stop = () => {
+    stopping ??= (async () => {
+      await endProcess(child, exited);
+      await stopLeftPostgres(data_dir);
+      await rm(data_dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    })().catch(() => undefined);
+    return stopping;
+  };
+
+  try {
+    const base_url = await waitUntilReady(readOutput, exited, signal);
+    return { base_url, admin_key, data_dir, pid: child.pid ?? 0, env, exited, lastOutput, stop };
+  } catch (error) {
+    const shown = await lastOutput();
+    await stop();
+    if (!(error instanceof PurserProcessError) || shown === '') throw error;
+    throw new PurserProcessError(`${error.message} The end of its output:\n${shown}`);
+  }
+}
+
+async function waitUntilReady(
+  readOutput: () => Promise<string>,
+  exited: Promise<string>,
+  signal: AbortSignal,
+): Promise<string> {
+  let how: string | null = null;
+  void exited.then((reason) => {
+    how = reason;
+  });
+  const deadline_ms = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline_ms) {
+    signal.throwIfAborted();
+    if (how !== null) throw new PurserProcessError(`The service ended before it was ready (${how}).`);
+    const base_url = findAddress(await readOutput());
+    if (base_url !== null) {
+      const answer = await fetch(`${base_url}/readyz`, { signal }).catch(() => null);
+      await answer?.arrayBuffer();
+      if (answer?.ok) return base_url;
+    }
+    await Promise.race([wait(POLL_MS), exited]);
+  }
+  throw new PurserProcessError(`The service was not ready after ${READY_TIMEOUT_MS / 1000} seconds.`);
+}

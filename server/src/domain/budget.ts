@@ -1,0 +1,36 @@
+/** The largest amount, and the largest sum a month's counter may reach: what JSON numbers carry exactly. */
+const LARGEST_SUM_MINOR = Number.MAX_SAFE_INTEGER;
+
+/** What one agent has held and spent in one calendar month (UTC) and one currency. Minor units. */
+export interface BudgetCounter {
+  held_minor: number;
+  committed_minor: number;
+}
+
+/** A counter beside its limit. `limit_minor` and `remaining_minor` are null where no limit is set. */
+export interface BudgetStanding extends BudgetCounter {
+  limit_minor: number | null;
+  remaining_minor: number | null;
+}
+
+/** The calendar month (UTC) of a moment, `2026-11`. */
+export function periodOf(time_ms: number): string {
+  return new Date(time_ms).toISOString().slice(0, 7);
+}
+
+/** What is left for a new spend: 0 or more. Without a limit, what the counter can still carry exactly. */
+export function remainingMinor(counter: BudgetCounter, limit_minor: number | null): number {
+  // Each subtraction stays within the safe integers, where a sum of the two counters might not.
+  const left = (limit_minor ?? LARGEST_SUM_MINOR) - counter.held_minor - counter.committed_minor;
+  return Math.max(0, left);
+}
+
+/** The counter as the API shows it. */
+export function standingOf(counter: BudgetCounter, limit_minor: number | null): BudgetStanding {
+  return {
+    limit_minor,
+    held_minor: counter.held_minor,
+    committed_minor: counter.committed_minor,
+    remaining_minor: limit_minor === null ? null : remainingMinor(counter, limit_minor),
+  };
+}

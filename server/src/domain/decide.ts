@@ -1,0 +1,82 @@
+import type { Assess, Assessment } from '../purpose/assessment.ts';
+import type { Authority } from './authorities.ts';
+import type { BudgetCounter } from './budget.ts';
+import type { DecisionKind, ReasonCode, StageFinding, StageOutcome } from './decisions.ts';
+import { formatMoney } from './money.ts';
+import type { SpendRequest } from './spends.ts';
+import { judgeStages } from './stages.ts';
+
+/** All that a decision depends on. `budget` counts the request's currency in the current month. */
+export interface DecideFacts {
+  authority: Authority | null;
+  request: SpendRequest;
+  budget: BudgetCounter;
+}
+
+/** What was decided. Amounts are minor units of the request's currency. */
+export interface Verdict {
+  decision: DecisionKind;
+  reason_code: ReasonCode;
+  reason_codes: ReasonCode[];
+  /** What may be spent now: 0 on DENY, and on a REVIEW until a person allowed it. */
+  authorized_amount_minor: number;
+  /** What is held against the budget: the amount after capping, 0 on DENY. */
+  held_amount_minor: number;
+  policy_trace: StageFinding[];
+  explanation: string;
+  purpose: Assessment;
+}
+
+const SEVERITY: Record<StageOutcome, number> = { DENY: 3, REVIEW: 2, LIMIT: 1, PASS: 0, SKIPPED: 0 };
+
+/** What `purpose` says where there is no purpose to judge against. */
+const NO_PURPOSE: Assessment = {
+  assessment: 'PURPOSE_UNCLEAR',
+  confidence: 0,
+  method: 'none',
+  rationale: 'The agent has no authority, so there is no purpose to judge against.',
+  evidence: [],
+};
+
+/**
+ * Decides a spend: every stage is evaluated and the most severe finding wins, DENY over REVIEW over ALLOW.
+ * Pure: the same facts give the same verdict.
+ */
+export function decide(facts: DecideFacts, assess: Assess): Verdict {
+  const { authority, request, budget } = facts;
+  const assessment = authority === null ? null : assess(authority, request);
+  const { findings, amount_minor } = judgeStages({ authority, request, budget, assessment });
+
+  // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
+  const reasons = findings
+    .filter((finding) => finding.reason_code !== null)
+    .sort((a, b) => SEVERITY[b.outcome] - SEVERITY[a.outcome]);
+  const strictest = reasons[0]?.outcome;
+  const decision: DecisionKind = strictest === 'DENY' || strictest === 'REVIEW' ? strictest : 'ALLOW';
+  const reason_codes = [...new Set(reasons.map((finding) => finding.reason_code as ReasonCode))];
+  if (reason_codes.length === 0) reason_codes.push('WITHIN_AUTHORITY');
+
+  return {
+    decision,
+    reason_code: reason_codes[0] as ReasonCode,
+    reason_codes,
+    authorized_amount_minor: decision === 'ALLOW' ? amount_minor : 0,
+    held_amount_minor: decision === 'DENY' ? 0 : amount_minor,
+    policy_trace: findings,
+    explanation: explain(request, reasons, findings),
+    purpose: assessment ?? NO_PURPOSE,
+  };
+}
+
+/** One or two plain sentences: the strictest findings, or why nothing speaks against the spend. */
+function explain(request: SpendRequest, reasons: StageFinding[], findings: StageFinding[]): string {
+  const sentences = [...new Set(reasons.map((finding) => finding.detail))].slice(0, 2);
+  if (sentences.length > 0) return sentences.join(' ');
+  const { amount_minor, currency, merchant } = request.action;
+  const budget = findings.find((finding) => finding.stage === 'monthly_budget' && finding.outcome === 'PASS');
+  const left = budget === undefined ? undefined : Number(budget.limit) - Number(budget.observed);
+  const within = `${formatMoney(amount_minor, currency)} to ${merchant} is within the agent's authority`;
+  return left === undefined
+    ? `${within}.`
+    : `${within}; ${formatMoney(left, currency)} of this month's budget remain.`;
+}

@@ -1,0 +1,113 @@
+import type { Assessment } from '../purpose/assessment.ts';
+import type { Reservation } from './reservations.ts';
+import type { Action, TraceStep } from './spends.ts';
+
+export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
+export type DecisionKind = (typeof DECISIONS)[number];
+
+export const MODES = ['SHADOW', 'ENFORCE'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** The stages of a decision, in the order in which they are evaluated. */
+export const STAGES = [
+  'authority',
+  'currency',
+  'merchant',
+  'per_transaction_limit',
+  'monthly_budget',
+  'min_amount',
+  'purpose',
+  'review_threshold',
+] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** The one table of reasons: code → what it means to a person. */
+export const REASONS = {
+  WITHIN_AUTHORITY: 'Nothing speaks against the spend.',
+  NO_AUTHORITY: 'The agent has no authority.',
+  CURRENCY_NOT_AUTHORIZED: "The currency is not the authority's.",
+  MERCHANT_BLOCKED: 'The merchant is on the blocklist.',
+  PER_TRANSACTION_LIMIT_EXCEEDED: 'The amount is over the per-transaction limit and may not be capped.',
+  MONTHLY_BUDGET_EXCEEDED: "The amount is over what is left of the month's budget.",
+  AMOUNT_LIMITED: 'The amount was capped to what the authority allows.',
+  MIN_AMOUNT_UNREACHABLE: 'The capped amount is under the lowest acceptable one.',
+  PURPOSE_MISALIGNED: 'The spend does not serve the purpose.',
+  PURPOSE_UNCLEAR: 'Whether the spend serves the purpose cannot be told.',
+  REVIEW_THRESHOLD_EXCEEDED: 'The amount is over the threshold from which a person reviews.',
+} as const;
+export type ReasonCode = keyof typeof REASONS;
+export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
+
+export const STAGE_OUTCOMES = ['PASS', 'LIMIT', 'REVIEW', 'DENY', 'SKIPPED'] as const;
+export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
+
+/** What one stage found: an entry of `policy_trace`. Amounts are minor units of the request's currency. */
+export interface StageFinding {
+  stage: Stage;
+  outcome: StageOutcome;
+  reason_code: ReasonCode | null;
+  observed: string | number | null;
+  limit: string | number | null;
+  detail: string;
+}
+
+export const REVIEW_STATES = ['PENDING', 'ALLOWED', 'DENIED', 'EXPIRED'] as const;
+export type ReviewState = (typeof REVIEW_STATES)[number];
+
+export const OUTCOME_STATES = [
+  'NONE',
+  'EXECUTED',
+  'FAILED',
+  'CANCELLED',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+] as const;
+export type OutcomeState = (typeof OUTCOME_STATES)[number];
+
+/** A decision as the API returns it. */
+export interface Decision {
+  decision_id: string;
+  decision: DecisionKind;
+  effective_decision: DecisionKind;
+  review_state: ReviewState | null;
+  reason_code: ReasonCode;
+  reason_codes: ReasonCode[];
+  requested_amount_minor: number;
+  authorized_amount_minor: number;
+  currency: string;
+  mode: Mode;
+  explanation: string;
+  policy_trace: StageFinding[];
+  purpose: Assessment;
+  authority_version: number | null;
+  authority_hash: string | null;
+  reservation: Reservation;
+  capability: null;
+  agent: { id: string; slug: string };
+  action: Action;
+  task: string | null;
+  trace: TraceStep[] | null;
+  limitable: boolean;
+  min_amount_minor: number | null;
+  context: Record<string, unknown> | null;
+  review: null;
+  label: null;
+  outcome_state: OutcomeState;
+  verified: boolean;
+  created_at: string;
+  requested_by: { key_id: string; principal_id: string | null };
+}
+
+/**
+ * What is in force: in SHADOW always `ALLOW`; in ENFORCE the decision itself, until a review settles it.
+ */
+export function effectiveDecision(
+  mode: Mode,
+  decision: DecisionKind,
+  review_state: ReviewState | null,
+): DecisionKind {
+  if (mode === 'SHADOW') return 'ALLOW';
+  if (review_state === 'ALLOWED') return 'ALLOW';
+  if (review_state === 'DENIED') return 'DENY';
+  return decision;
+}

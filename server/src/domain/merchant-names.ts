@@ -1,0 +1,227 @@
+import { foldLookAlikes, STROKE } from './look-alikes.ts';
+
+/** One word of a name, folded. `spaced`: white space stands before it, else only punctuation. */
+export interface Word {
+  text: string;
+  spaced: boolean;
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+const SPACES = /[\s\u0085]+/gu;
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+const CONTROL = /\p{Cc}/gu;
+/** Signs beside a name that compatibility decomposition would turn into letters of it. */
+const MARKS_OF_TRADE = /[™℠®©℗]/gu;
+/** Greek lunate sigma looks like c; compatibility decomposition would make the other sigma of it. */
+const LUNATE_SIGMA = /[ϲϹ]/gu;
+const ASTERISKS = /[∗⁎✱✲٭]/gu;
+/**
+ * Combining marks of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic. Those of other scripts stay:
+ * they are vowels in Devanagari and Thai, and tell が from か.
+ */
+const DIACRITICS = new RegExp(
+  [
+    '[\\u0300-\\u036f]',
+    '[\\u0483-\\u0489]',
+    '[\\u0591-\\u05c7]',
+    '[\\u0610-\\u061a]',
+    '[\\u064b-\\u065f]',
+    '[\\u0670]',
+    '[\\u06d6-\\u06ed]',
+    '[\\u1ab0-\\u1aff]',
+    '[\\u1dc0-\\u1dff]',
+    '[\\u20d0-\\u20ff]',
+    '[\\ufe20-\\ufe2f]',
+  ].join('|'),
+  'gu',
+);
+/** Any mark on a letter or digit of ASCII is decoration. */
+const DECORATION = /(?<=[A-Za-z0-9])\p{M}+/gu;
+const APOSTROPHE = /(?<=[\p{L}\p{N}])['’‘‛`ʹʻʼʽ](?=[\p{L}\p{N}])/gu;
+/** "S.A.", "B. V.", "A/S": single letters with points between them are one word. */
+const ABBREVIATION = /(?<![\p{L}\p{N}])\p{L}(?:[./] ?\p{L})+(?![\p{L}\p{N}])/gu;
+/** Written like this it is the Italian company; "Day Spa" is not. */
+const ITALIAN_COMPANY = /[ ,](?:SpA|[Ss]\. ?[Pp]\. ?[Aa])\.? ?$/u;
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+
+/**
+ * Names that a payment processor puts before the merchant's, up to an asterisk, on a statement. Companies that bill
+ * for themselves in this form (GOOGLE *, AMZN *, SHOPIFY*) are merchants and not among them.
+ */
+const PROCESSORS: ReadonlySet<string> = new Set(
+  (
+    'sq gosq gosq.com square paypal pp pypl stripe tst toast sp sumup zettle izettle iz adyen klarna ' +
+    'mollie payu cko checkout.com wpy wepay fs fsprg paddle paddle.net dri 2co 2co.com 2checkout ' +
+    'ebanx dlo dlocal mp mercadopago mercpago pagseguro pag clv clover alp alipay tenpay rzp razorpay ' +
+    'paytm bt braintree nyx cke worldpay wp payoneer lsq ls gumroad xsolla afterpay'
+  ).split(' '),
+);
+const PROCESSOR_PREFIX = /^ ?([a-z0-9.]{1,20}) ?\* ?/i;
+
+/**
+ * Words for the legal form of a company, as they are after folding. Left out for what they also mean at the end of an
+ * honest name: spa, me, is, ad, pc, bt.
+ */
+const LEGAL_FORMS: ReadonlySet<string> = new Set(
+  (
+    'inc incorporated corp corporation co company ltd limited llc llp lp lllp pllc plc pbc ulc gmbh ' +
+    'ggmbh mbh gesmbh ag kg kgaa ohg ug gbr se sa sas sasu sarl eurl snc sca srl bv nv vof bvba ab as ' +
+    'asa aps oy oyj pty pte pvt sdn bhd kk gk sl slu ltda eireli sro doo ood eood kft zrt nyrt uab ' +
+    'ehf fze fzco dmcc wll jsc pjsc ojsc ooo zao'
+  ).split(' '),
+);
+/** Legal forms of several words, last words first. */
+const LONG_LEGAL_FORMS = [
+  ['cv', 'de'],
+  ['oo', 'z', 'sp'],
+];
+
+/** Full case folding as near as the language offers: ß, ẞ and SS, σ and ς, ſ, İ and ı come out alike. */
+export function foldCase(text: string): string {
+  const folded = text.toLowerCase();
+  if (ASCII.test(folded)) return folded;
+  return folded.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}
+
+/** NFKC without what cannot be seen, trade mark signs, and white space beyond one blank. */
+export function plainText(text: string): string {
+  if (ASCII.test(text)) return text.includes('  ') ? text.replace(SPACES, ' ') : text;
+  return text
+    .replace(INVISIBLE, '')
+    .replace(SPACES, ' ')
+    .replace(CONTROL, '')
+    .replace(MARKS_OF_TRADE, ' ')
+    .replace(LUNATE_SIGMA, 'c')
+    .normalize('NFKC')
+    .replace(INVISIBLE, '')
+    .replace(ASTERISKS, '*')
+    .replace(SPACES, ' ');
+}
+
+/** `plainText` without diacritics, with look-alikes as the Latin letters; the case of what is Latin stays. */
+export function latinText(plain: string): string {
+  if (ASCII.test(plain)) return plain;
+  const bare = plain.normalize('NFKD').replace(DIACRITICS, '');
+  return foldLookAlikes(bare).replace(DECORATION, '').normalize('NFC');
+}
+
+/** The words of a name that `latinText` gave, their case kept, without processor prefixes unless nothing else is left. */
+function splitWords(latin: string): Word[] {
+  let text = latin;
+  for (;;) {
+    const prefix = PROCESSOR_PREFIX.exec(text);
+    if (prefix === null || !PROCESSORS.has((prefix[1] ?? '').toLowerCase())) break;
+    text = text.slice(prefix[0].length);
+  }
+  const words = wordsOf(text);
+  return words.length > 0 ? words : wordsOf(latin);
+}
+
+function wordsOf(text: string): Word[] {
+  const joined = text
+    .replace(ITALIAN_COMPANY, '')
+    .replace(APOSTROPHE, '')
+    .replace(ABBREVIATION, (letters) => letters.replace(/[./ ]/g, ''));
+  const words: Word[] = [];
+  let end = 0;
+  for (const match of joined.matchAll(WORD)) {
+    words.push({ text: match[0], spaced: joined.slice(end, match.index).includes(' ') });
+    end = match.index + match[0].length;
+  }
+  return words;
+}
+
+/** Whether nothing but a processor's name stands in the text. */
+export function isProcessorAlone(plain: string): boolean {
+  const latin = latinText(plain).trim();
+  const prefix = PROCESSOR_PREFIX.exec(latin);
+  return (
+    prefix !== null && prefix[0].length === latin.length && PROCESSORS.has((prefix[1] ?? '').toLowerCase())
+  );
+}
+
+function foldWords(words: readonly Word[], read: (text: string) => string): Word[] {
+  return words.map((word) => ({ text: foldCase(read(word.text)), spaced: word.spaced }));
+}
+
+function readPlainly(text: string): string {
+  return text.includes(STROKE) ? text.replaceAll(STROKE, 'i') : text;
+}
+
+/**
+ * The words of a name read plainly, in one or two ways. Letters such as Greek Ν look like another Latin letter in
+ * capitals than in small letters, so the look decides first (what a person sees), and then, in a second reading, the
+ * case is folded first (the same honest Greek name in either case).
+ */
+export function readName(plain: string): Word[][] {
+  const seen = foldWords(splitWords(latinText(plain)), readPlainly);
+  if (ASCII.test(plain)) return [seen];
+  // The legal form SpA is told by its case, so it is dropped before.
+  const meant = foldWords(splitWords(latinText(foldCase(plain.replace(ITALIAN_COMPANY, '')))), readPlainly);
+  return sameWords(seen, meant) ? [seen] : [seen, meant];
+}
+
+/** The reading that does not depend on the case of the name. */
+export function readNameCaseless(plain: string): Word[] {
+  return readName(plain).at(-1) as Word[];
+}
+
+const SUSPICIOUS = /[01|$@!\u01c0]|[a-z]I/;
+const FLANKED_SIGN = /(?<=\p{L})[$@!](?=\p{L})/gu;
+const SIGNS: Readonly<Record<string, string>> = { $: 's', '@': 'a', '!': STROKE };
+
+/**
+ * A further reading of a merchant's name that looks disguised, else null: 0 is read as o; 1, | and a capital I behind
+ * a small letter, and letters of other scripts that are one upright stroke, become `STROKE`, which stands for i or l;
+ * $ @ ! between letters are read as s, a and i or l. Only a merchant's name is read so, never a blocked one (to block
+ * "G00gle" must not block Google), and digits only in words with at least three letters and no other digit, so that
+ * A1, F1, O2, H1, Channel 1, 10 and 101 stay what they are; at the end of a word 1 is l and not i (Maxi is not Max1).
+ * Mail is never Mall: without a digit, sign or capital in the wrong place, i and l are different letters.
+ */
+export function readDisguised(plain: string): Word[] | null {
+  const latin = latinText(plain);
+  if (!SUSPICIOUS.test(latin)) return null;
+  const text = latin
+    .replace(FLANKED_SIGN, (sign) => SIGNS[sign] ?? sign)
+    .replace(/(?<=\p{L})\||\|(?=\p{L})/gu, STROKE);
+  return foldWords(splitWords(text), undisguise);
+}
+
+function undisguise(word: string): string {
+  const text = /[a-z]I/.test(word) ? word.replace(/(?<=[a-z]I*)I/g, STROKE) : word;
+  if (!/[01]/.test(text) || /[2-9]/.test(text)) return text;
+  const letters = [...text.matchAll(/\p{L}/gu)];
+  if (letters.length < 3) return text;
+  const first = letters[0]?.index ?? 0;
+  const last = letters.at(-1)?.index ?? 0;
+  return text.replaceAll('0', 'o').replace(/1/g, (_, at: number) => (at > first && at < last ? STROKE : 'l'));
+}
+
+function sameWords(a: readonly Word[], b: readonly Word[]): boolean {
+  return a.length === b.length && a.every((word, i) => word.text === b[i]?.text);
+}
+
+/** Without the legal forms at the end; empty when there is nothing else. */
+export function withoutLegalForm(words: readonly Word[]): Word[] {
+  let end = words.length;
+  for (;;) {
+    const last = words[end - 1]?.text;
+    if (last === undefined) return [];
+    const long = LONG_LEGAL_FORMS.find((form) => form.every((text, i) => words[end - 1 - i]?.text === text));
+    if (long !== undefined) end -= long.length;
+    else if (LEGAL_FORMS.has(last)) end--;
+    else return words.slice(0, end);
+  }
+}
+
+/** Legal forms of two letters would make other words if they were written together with a name: Vi SA, Me SA. */
+export function withoutShortLegalForm(words: readonly Word[]): Word[] {
+  let end = words.length;
+  while (end > 1 && (words[end - 1]?.text.length ?? 0) <= 2 && LEGAL_FORMS.has(words[end - 1]?.text ?? ''))
+    end--;
+  return words.slice(0, end);
+}
+
+export function joinWords(words: readonly Word[], separator = ''): string {
+  return words.map((word) => word.text).join(separator);
+}

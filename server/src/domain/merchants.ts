@@ -1,0 +1,304 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { STROKE } from './look-alikes.ts';
+import {
+  foldCase,
+  isProcessorAlone,
+  joinWords,
+  latinText,
+  plainText,
+  readDisguised,
+  readName,
+  readNameCaseless,
+  type Word,
+  withoutLegalForm,
+  withoutShortLegalForm,
+} from './merchant-names.ts';
+
+/** The entry of a blocklist that a merchant's name falls under (the first in the list), or null. */
+export type BlocklistMatcher = (merchant: string) => string | null;
+
+/** A blocked name: its place in the list, its letters, and its words with one blank between them. */
+interface Candidate {
+  index: number;
+  letters: string;
+  phrase: string;
+}
+
+/** Blocked names by their `keyOf`, and for each first letter of a key the lengths of keys, ascending. */
+interface NameIndex {
+  names: Map<string, Candidate[]>;
+  lengths: Map<string, number[]>;
+}
+
+/** From this length on blanks do not count inside a longer name: "Evil Corp Online" has EvilCorp in it. */
+const LONG_ENOUGH_TO_JOIN = 6;
+/** Scripts written without blanks: a word may begin and end at any character. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const compiled = new WeakMap<readonly string[], BlocklistMatcher>();
+
+/**
+ * The blocklist entry that `merchant` falls under, or null. `blocked` is normalised once and remembered for as long as
+ * the array lives, so it must not be changed afterwards. The rule is `compileBlocklist`'s.
+ */
+export function blockedBy(merchant: string, blocked: readonly string[]): string | null {
+  let match = compiled.get(blocked);
+  if (match === undefined) {
+    match = compileBlocklist(blocked);
+    compiled.set(blocked, match);
+  }
+  return match(merchant);
+}
+
+/**
+ * A name as it is compared: NFKC, without invisible characters, case, diacritics, punctuation, look-alikes of Latin
+ * letters, processor prefixes and legal forms, one blank between words. A name that consists of nothing but these
+ * keeps them. Not meant to be shown.
+ */
+export function normaliseMerchant(text: string): string {
+  const plain = plainText(text);
+  const words = readNameCaseless(plain);
+  const name = withoutLegalForm(words);
+  return joinWords(name.length > 0 ? name : words, ' ') || lessFolded(plain);
+}
+
+/**
+ * A matcher for a blocklist. A merchant falls under an entry
+ * - when both names are equal after normalising, blanks not counting ("EvilCorp", "E v i l Corp");
+ * - when the entry's name stands in the merchant's between word boundaries. Blanks inside do not count if the name has
+ *   six letters or more or is spelled out in single letters; in short names they do, so that Visa is not in "Vis A Vis";
+ * - when the entry is a host name (`evil.example`, `*.evil.example`, also as a URL; `www.` is dropped) and the merchant
+ *   has that host or one under it in it, be it in a URL, an e-mail address or punycode. Against the rest of the
+ *   merchant's name a host counts as a name ("Evil Example").
+ * An entry that consists of legal forms, processor names or punctuation alone, or is one character long, blocks only
+ * a merchant of exactly that name. Time per merchant does not grow with the length of the list.
+ */
+export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
+  const hosts = new Map<string, number>();
+  const exact = new Map<string, number>();
+  const names: NameIndex = { names: new Map(), lengths: new Map() };
+  const hostNames: NameIndex = { names: new Map(), lengths: new Map() };
+
+  blocked.forEach((entry, index) => {
+    const plain = plainText(entry).trim();
+    // An e-mail address does not stand for everybody at its host.
+    const isAddress = plain.includes('@') && !plain.includes('://');
+    const forms = isAddress ? [] : hostForms(plain).map((form) => form.replace(/^www\.(?=.*\.)/, ''));
+    for (const form of forms) addFirst(hosts, form, index);
+    for (const form of forms) {
+      for (const words of readName(form)) addName(hostNames, words, index);
+    }
+    for (const words of forms.length > 0 ? [] : readName(plain)) {
+      const name = isProcessorAlone(plain) ? [] : withoutLegalForm(words);
+      const letters = joinWords(name);
+      if (isOneCharacter(letters)) addFirst(exact, letters, index);
+      else addName(names, name, index);
+      if (letters === '' || isOneCharacter(joinWords(words))) {
+        addFirst(exact, joinWords(words) || lessFolded(plain) || entry, index);
+      } else {
+        // Only written as one word ("EvilCorp"): with blanks the shorter name is found anyway.
+        addName(names, words, index);
+      }
+    }
+  });
+  sortLengths(names);
+  sortLengths(hostNames);
+
+  return (merchant) => {
+    const plain = plainText(merchant);
+    const tokens = plain.includes('.') || plain.includes('。') ? hostTokens(plain) : [];
+    let first = exact.get(lessFolded(plain) || merchant) ?? Number.POSITIVE_INFINITY;
+    for (const token of tokens) {
+      for (const form of token.forms) first = Math.min(first, findHost(hosts, form));
+    }
+    const readings = readMerchant(plain);
+    for (const words of readings) {
+      first = Math.min(first, findExact(exact, words), findName(names, words));
+    }
+    if (hostNames.names.size > 0) {
+      const hostless = tokens.reduce((text, token) => text.replace(token.text, ' '), plain);
+      const rest = tokens.length === 0 ? readings : readMerchant(hostless);
+      for (const words of rest) first = Math.min(first, findName(hostNames, words));
+    }
+    return blocked[first] ?? null;
+  };
+}
+
+/** What is compared when folding leaves nothing. */
+function lessFolded(plain: string): string {
+  return foldCase(plain).trim();
+}
+
+function isOneCharacter(text: string): boolean {
+  return text.length > 0 && text.length <= 2 && [...text].length === 1;
+}
+
+function addFirst(places: Map<string, number>, key: string, index: number): void {
+  if (!places.has(key)) places.set(key, index);
+}
+
+function readMerchant(plain: string): Word[][] {
+  const disguised = readDisguised(plain);
+  return disguised === null ? readName(plain) : [...readName(plain), disguised];
+}
+
+/** i, l and the stroke that may be either fall together here; `reads` then tells them apart. */
+function keyOf(letters: string): string {
+  return letters.replaceAll('i', 'l').replaceAll(STROKE, 'l');
+}
+
+/** Whether letters with the same key can be read as a blocked name's. */
+function reads(letters: string, blockedLetters: string): boolean {
+  if (letters === blockedLetters) return true;
+  if (!letters.includes(STROKE)) return false;
+  for (let i = 0; i < letters.length; i++) {
+    if (letters[i] !== blockedLetters[i] && letters[i] !== STROKE) return false;
+  }
+  return true;
+}
+
+function addName(into: NameIndex, words: readonly Word[], index: number): void {
+  const letters = joinWords(words);
+  if (letters === '' || isOneCharacter(letters)) return;
+  const phrase = joinWords(words, ' ');
+  const key = keyOf(letters);
+  const candidates = into.names.get(key);
+  if (candidates === undefined) into.names.set(key, [{ index, letters, phrase }]);
+  else if (!candidates.some((candidate) => candidate.phrase === phrase)) {
+    candidates.push({ index, letters, phrase });
+  }
+  const first = key.charAt(0);
+  const lengths = into.lengths.get(first);
+  if (lengths === undefined) into.lengths.set(first, [key.length]);
+  else if (!lengths.includes(key.length)) lengths.push(key.length);
+}
+
+function sortLengths(index: NameIndex): void {
+  for (const lengths of index.lengths.values()) lengths.sort((a, b) => a - b);
+}
+
+/** The merchant's whole name, with and without its legal form. */
+function findExact(exact: ReadonlyMap<string, number>, words: readonly Word[]): number {
+  if (exact.size === 0) return Number.POSITIVE_INFINITY;
+  return Math.min(
+    exact.get(joinWords(words)) ?? Number.POSITIVE_INFINITY,
+    exact.get(joinWords(withoutLegalForm(words))) ?? Number.POSITIVE_INFINITY,
+  );
+}
+
+/** The place in the list of the first blocked name that is the merchant's or stands in it. */
+function findName(index: NameIndex, words: readonly Word[]): number {
+  let first = Number.POSITIVE_INFINITY;
+  if (index.names.size === 0) return first;
+
+  const { letters, boundary, blanksBefore, wordStart } = layOut(words);
+  const key = keyOf(letters);
+  const take = (start: number, end: number, phrase: string | null) => {
+    for (const candidate of index.names.get(key.slice(start, end)) ?? []) {
+      if (candidate.index >= first || (phrase !== null && !reads(phrase, candidate.phrase))) continue;
+      if (reads(letters.slice(start, end), candidate.letters)) first = candidate.index;
+    }
+  };
+
+  const least = joinWords(withoutLegalForm(words)).length;
+  for (let end = joinWords(withoutShortLegalForm(words)).length; end > 0 && end >= least; end--) {
+    if (end === letters.length || wordStart[end] === 1) take(0, end, null);
+  }
+  for (let start = 0; start < letters.length; start++) {
+    if (boundary[start] !== 1) continue;
+    for (const length of index.lengths.get(key.charAt(start)) ?? []) {
+      const end = start + length;
+      if (end > letters.length) break;
+      if (boundary[end] !== 1) continue;
+      const blanks = (blanksBefore[end] ?? 0) - (blanksBefore[start + 1] ?? 0);
+      const joinable = blanks === 0 || length >= LONG_ENOUGH_TO_JOIN;
+      take(start, end, joinable ? null : phraseOf(letters, wordStart, start, end));
+    }
+  }
+  return first;
+}
+
+/** The words one behind the other, and what stood between them, by position. */
+function layOut(words: readonly Word[]) {
+  const letters = joinWords(words);
+  const boundary = new Uint8Array(letters.length + 1);
+  const wordStart = new Uint8Array(letters.length + 1);
+  /** Blanks that count, before each position. */
+  const blanksBefore = new Uint16Array(letters.length + 2);
+  const blank = new Uint8Array(letters.length + 1);
+  let at = 0;
+  words.forEach((word, i) => {
+    boundary[at] = 1;
+    wordStart[at] = 1;
+    const spelledOut = isOneCharacter(word.text) && isOneCharacter(words[i - 1]?.text ?? '');
+    if (word.spaced && !spelledOut) blank[at] = 1;
+    if (UNSPACED.test(word.text)) {
+      let inside = at;
+      for (const character of word.text) {
+        if (UNSPACED.test(character)) {
+          boundary[inside] = 1;
+          boundary[inside + character.length] = 1;
+        }
+        inside += character.length;
+      }
+    }
+    at += word.text.length;
+  });
+  boundary[at] = 1;
+  for (let i = 0; i <= letters.length; i++) blanksBefore[i + 1] = (blanksBefore[i] ?? 0) + (blank[i] ?? 0);
+  return { letters, boundary, blanksBefore, wordStart };
+}
+
+function phraseOf(letters: string, wordStart: Uint8Array, start: number, end: number): string {
+  let phrase = '';
+  for (let i = start; i < end; i++) {
+    if (i > start && wordStart[i] === 1) phrase += ' ';
+    phrase += letters.charAt(i);
+  }
+  return phrase;
+}
+
+/** The parts of a text that are host names, or have one in them as URLs and e-mail addresses do. */
+function hostTokens(plain: string): { text: string; forms: string[] }[] {
+  return plain
+    .split(/[\s,;|<>()[\]{}"'*]+/u)
+    .map((text) => ({ text, forms: hostForms(text) }))
+    .filter((token) => token.forms.length > 0);
+}
+
+/** The host in a text without blanks, in its folded forms; none when the text is no host name or URL. */
+function hostForms(text: string): string[] {
+  const scheme = text.indexOf('://');
+  const rest = scheme < 0 ? text.replace(/^(?:mailto:|\/\/)/i, '') : text.slice(scheme + 3);
+  const authority = (/^[^/?#\\]*/.exec(rest) as RegExpExecArray)[0];
+  const host = authority
+    .slice(authority.lastIndexOf('@') + 1)
+    .replace(/:\d*$/, '')
+    .replaceAll('。', '.')
+    .replace(/^\*\./, '');
+  const labels = host.split('.');
+  while (labels.at(-1) === '') labels.pop();
+  if (labels[0] === '') labels.shift();
+  const top = labels.at(-1) ?? '';
+  // "S.A." and "3.14" are no hosts; labels are at most 63 octets (RFC 1035).
+  if (labels.length < 2 || top.length < 2 || /^\d+$/.test(top)) return [];
+  if (!labels.every((label) => label.length <= 63 && /^[\p{L}\p{N}\p{M}_-]+$/u.test(label))) return [];
+  const name = labels.join('.');
+  if (/^[\x20-\x7e]*$/.test(name) && !/xn--/i.test(name)) return [name.toLowerCase()];
+  const decoded = domainToUnicode(domainToASCII(name)) || name;
+  return [...new Set([foldHost(name), foldHost(decoded), foldHost(foldCase(decoded))])];
+}
+
+function foldHost(name: string): string {
+  return foldCase(latinText(name)).replaceAll(STROKE, 'i');
+}
+
+/** The host itself or one that it is under. */
+function findHost(hosts: ReadonlyMap<string, number>, host: string): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+    first = Math.min(first, hosts.get(name) ?? Number.POSITIVE_INFINITY);
+  }
+  return first;
+}

@@ -1,0 +1,88 @@
+/** The largest lengths of texts, in Unicode code points after trimming. */
+export const TEXT_LENGTHS = {
+  name: 64,
+  merchant: 200,
+  description: 2_000,
+  comment: 2_000,
+  task: 4_000,
+} as const;
+
+/** `line`: one line. `long`: newlines and tabs may stand in it. `min` and `max` count Unicode code points. */
+export interface TextRule {
+  kind: 'line' | 'long';
+  min: number;
+  max: number;
+}
+
+/** The rules of the texts that the API names. */
+export const TEXT_RULES = {
+  name: { kind: 'line', min: 1, max: TEXT_LENGTHS.name },
+  merchant: { kind: 'line', min: 1, max: TEXT_LENGTHS.merchant },
+  description: { kind: 'long', min: 0, max: TEXT_LENGTHS.description },
+  comment: { kind: 'long', min: 0, max: TEXT_LENGTHS.comment },
+  task: { kind: 'long', min: 0, max: TEXT_LENGTHS.task },
+} as const satisfies Record<string, TextRule>;
+
+export type NormalisedText = { ok: true; text: string } | { ok: false; problem: string };
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not hold
+const CONTROL_IN_LINE = /[\x00-\x1f\x7f-\x9f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not hold
+const CONTROL_IN_LONG = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+
+/**
+ * A text as it is stored: trimmed of Unicode white space, in NFC, CR LF turned into newline, `rule.min` to
+ * `rule.max` code points long, free of control characters (C0, DEL, C1; newline and tab only where the kind is
+ * `long`) and of lone surrogates. Else `problem`, a sentence that goes behind the field's name and repeats nothing
+ * of the text. A text that was normalised once stays as it is.
+ */
+export function normaliseText(value: string, rule: TextRule): NormalisedText {
+  if (PLAIN.test(value)) {
+    const text = value.trim();
+    return withinLength(text, text.length, rule);
+  }
+  if (LONE_SURROGATE.test(value)) {
+    return { ok: false, problem: 'must be well-formed Unicode, but has a lone surrogate' };
+  }
+  let text = trimWhiteSpace(value);
+  if (rule.kind === 'long') text = text.replaceAll('\r\n', '\n');
+  const control = (rule.kind === 'long' ? CONTROL_IN_LONG : CONTROL_IN_LINE).exec(text);
+  if (control !== null) {
+    const code_point = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    const allowed = rule.kind === 'long' ? ' except newline and tab' : '';
+    return { ok: false, problem: `must not contain control characters${allowed}, but has U+${code_point}` };
+  }
+  text = text.normalize('NFC');
+  return withinLength(text, countCodePoints(text), rule);
+}
+
+function withinLength(text: string, length: number, { min, max }: TextRule): NormalisedText {
+  if (length >= min && length <= max) return { ok: true, text };
+  const range = min === 0 ? `at most ${max}` : `${min} to ${max}`;
+  return { ok: false, problem: `must be ${range} characters, got ${length}` };
+}
+
+/** `trim()` leaves out U+0085, which Unicode counts as white space. */
+function trimWhiteSpace(value: string): string {
+  let text = value.trim();
+  while (text.startsWith('\u0085') || text.endsWith('\u0085')) {
+    let start = 0;
+    let end = text.length;
+    while (text[start] === '\u0085') start++;
+    while (end > start && text[end - 1] === '\u0085') end--;
+    text = text.slice(start, end).trim();
+  }
+  return text;
+}
+
+/** Of a well-formed text: each pair of surrogates is one. */
+function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) count--;
+  }
+  return count;
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+/** The address of whoever sent a request, as text; IPv4-mapped IPv6 addresses are written as IPv4. */
+export type ClientAddress = (message: IncomingMessage) => string;
+
+const UNKNOWN = 'unknown';
+/** Peers whose trust is remembered; one more and the memory starts anew. */
+const MOST_REMEMBERED_PEERS = 1_000;
+
+/**
+ * Tells the client's address: the peer, or, where the peer lies in one of `trusted_proxies` (CIDR), the
+ * right-most address of `x-forwarded-for` that does not. What stands further left was written by the client and
+ * is never believed. Throws on a range that is no CIDR.
+ */
+export function makeClientAddress(trusted_proxies: readonly string[]): ClientAddress {
+  if (trusted_proxies.length === 0) return (message) => folded(message.socket.remoteAddress ?? UNKNOWN);
+
+  const ranges = trusted_proxies.map((range) => {
+    const [network, bits] = ipaddr.parseCIDR(range);
+    return { network, bits };
+  });
+  const remembered = new Map<string, boolean>();
+
+  function isTrusted(address: string): boolean {
+    const known = remembered.get(address);
+    if (known !== undefined) return known;
+    const parsed = parse(address);
+    const trusted =
+      parsed !== null &&
+      ranges.some(({ network, bits }) => network.kind() === parsed.kind() && parsed.match(network, bits));
+    if (remembered.size >= MOST_REMEMBERED_PEERS) remembered.clear();
+    remembered.set(address, trusted);
+    return trusted;
+  }
+
+  return (message) => {
+    let address = folded(message.socket.remoteAddress ?? UNKNOWN);
+    const forwarded = message.headers['x-forwarded-for'];
+    if (forwarded === undefined || !isTrusted(address)) return address;
+    const hops = (Array.isArray(forwarded) ? forwarded.join(',') : forwarded).split(',');
+    for (let index = hops.length - 1; index >= 0 && isTrusted(address); index--) {
+      const hop = parse((hops[index] as string).trim());
+      // A trusted proxy wrote something that is no address: whoever it is came through that proxy.
+      if (hop === null) return address;
+      address = hop.toString();
+    }
+    return address;
+  };
+}
+
+/**
+ * What unknown keys are counted by: an IPv4 address, or the /64 of an IPv6 address, since one client commonly
+ * owns all of a /64.
+ */
+export function addressBlock(address: string): string {
+  const parsed = parse(address);
+  if (parsed === null || parsed.kind() === 'ipv4') return address;
+  const [a, b, c, d] = (parsed as ipaddr.IPv6).parts as [number, number, number, number];
+  return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
+}
+
+function folded(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}
+
+/** Also takes `1.2.3.4:5678` and `[2001:db8::1]:5678`, which some proxies write. */
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const bare = /^\[([^\]]+)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address);
+  const text = bare?.[1] ?? bare?.[2] ?? address;
+  // ipaddr.process also reads "10.1" and "0x7f.1" as IPv4; no proxy writes those.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null;
+  return ipaddr.process(text);
+}

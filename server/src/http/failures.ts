@@ -1,0 +1,48 @@
+import { ApiError, ERRORS } from '../errors.ts';
+
+/** What the caller is told of something unforeseen; the cause stays in the log. */
+const UNFORESEEN = 'Something unforeseen failed here; nothing was granted.';
+
+/** The text of an error's body: `{ error: { code, message, request_id } }`. */
+export function errorJson(error: ApiError, request_id: string): string {
+  return JSON.stringify({ error: { code: error.code, message: error.message, request_id } });
+}
+
+/** What the caller is told of anything that was thrown. Only an `ApiError` speaks for itself. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
+  if (typeof code === 'string' && code.startsWith('FST_ERR_CTP_'))
+    return new ApiError('invalid_request', 'content-type: must be application/json', { cause: thrown });
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return new ApiError('invalid_request', 'request: cannot be read', { cause: thrown });
+  return new ApiError('internal_error', UNFORESEEN, { cause: thrown });
+}
+
+/** What is told of bytes that are no HTTP request, by the code of Node's `clientError`. */
+export function malformedRequest(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('invalid_request', 'headers: must be at most 16 KiB');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('invalid_request', 'request: was not received in time');
+    default:
+      return new ApiError('invalid_request', 'request: is not well-formed HTTP');
+  }
+}
+
+/** A whole HTTP/1.1 answer as text, for connections that never became a request. */
+export function rawErrorAnswer(error: ApiError, request_id: string): string {
+  const body = errorJson(error, request_id);
+  const reason = ERRORS[error.code].status === 404 ? 'Not Found' : 'Bad Request';
+  return [
+    `HTTP/1.1 ${error.status} ${reason}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${request_id}`,
+    'cache-control: no-store',
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import Type from 'typebox';
+import { ApiError } from '../errors.ts';
+import { makeDocsPage } from './docs-page.ts';
+import { DOCS_STYLE } from './docs-style.ts';
+import type { Metrics } from './metrics.ts';
+import { makeOpenApi } from './openapi.ts';
+import type { Route } from './route.ts';
+import { Fields } from './schemas.ts';
+
+export interface HealthOptions {
+  /** Resolves when a request could be served now, rejects with the reason when not. */
+  checkReady: () => Promise<void>;
+  metrics: Pick<Metrics, 'text' | 'content_type'>;
+  /** The routes that the documents describe, besides these. */
+  api_routes: readonly Route[];
+  version: string;
+}
+
+/** A probe that hangs must fail before the prober's own patience ends. */
+const READY_TIMEOUT_MS = 2_000;
+
+/** The page is one document with one style and nothing else. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(DOCS_STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const Status = Fields({ status: Type.Literal('ok') });
+
+/** The routes about the service itself: no key, no limit. */
+export function makeHealthRoutes(options: HealthOptions): Route[] {
+  const { checkReady, metrics } = options;
+  const shared = { method: 'GET', tag: 'Service', scopes: 'public', errors: [] } as const;
+  const routes: Route[] = [
+    {
+      ...shared,
+      path: '/healthz',
+      operationId: 'getHealth',
+      summary: 'Is the process up?',
+      description: 'Answers as long as the process runs, whatever the database does.',
+      responses: { 200: { description: 'It is.', schema: Status } },
+      handler: async () => ({ status: 200, body: { status: 'ok' } }),
+    },
+    {
+      ...shared,
+      path: '/readyz',
+      operationId: 'getReadiness',
+      summary: 'Can it serve requests?',
+      description: 'Ready means: the database can be reached, takes writes and is migrated.',
+      responses: { 200: { description: 'It can.', schema: Status } },
+      errors: ['unavailable'],
+      handler: async () => {
+        await withinTimeout(checkReady());
+        return { status: 200, body: { status: 'ok' } };
+      },
+    },
+    {
+      ...shared,
+      path: '/metrics',
+      operationId: 'getMetrics',
+      summary: 'Metrics for Prometheus.',
+      description: 'What this process has counted since it began.',
+      responses: {
+        200: {
+          description: 'Text in the Prometheus format.',
+          schema: Type.String(),
+          content_type: 'text/plain',
+        },
+      },
+      handler: async () => ({
+        status: 200,
+        text: { content: await metrics.text(), content_type: metrics.content_type },
+      }),
+    },
+    {
+      ...shared,
+      path: '/openapi.json',
+      operationId: 'getOpenApi',
+      summary: 'This API as OpenAPI 3.1.',
+      description: 'Made from the same declarations that check every request.',
+      responses: {
+        200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
+      },
+      handler: async () => ({ status: 200, json: openapi_json }),
+    },
+    {
+      ...shared,
+      path: '/docs',
+      operationId: 'getDocs',
+      summary: 'This API as a page to read.',
+      description: 'The same as `/openapi.json`, for people.',
+      responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
+      handler: async () => ({
+        status: 200,
+        text: { content: page, content_type: 'text/html; charset=utf-8' },
+        headers: {
+          'content-security-policy': CONTENT_SECURITY_POLICY,
+          'referrer-policy': 'no-referrer',
+          'cache-control': 'no-cache',
+        },
+      }),
+    },
+  ];
+  const document = makeOpenApi([...options.api_routes, ...routes], { version: options.version });
+  const openapi_json = JSON.stringify(document);
+  const page = makeDocsPage(document);
+  return routes;
+}
+
+async function withinTimeout(check: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the readiness check took too long')), READY_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([check, late]);
+  } catch (cause) {
+    throw new ApiError('unavailable', 'Not ready.', { cause, retry_after_s: 1 });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,72 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+
+/** What the process counts about itself, and how Prometheus reads it. */
+export interface Metrics {
+  /** `route` is the pattern (`/v1/agents/:id`), never the path, so that clients cannot grow the labels. */
+  countRequest(method: string, route: string, status: number, duration_ms: number): void;
+  countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
+  /** One committed batch of a lane: how many commands it carried and how long its transaction took. */
+  observeBatch(commands: number, commit_ms: number): void;
+  /** Tells how many commands wait in all lanes; asked at each scrape. */
+  watchQueue(waiting: () => number): void;
+  /** The text that `GET /metrics` answers with. */
+  text(): Promise<string>;
+  content_type: string;
+}
+
+/** Makes the process's metrics, in a registry of their own. */
+export function makeMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Histogram({
+    name: 'purser_http_request_duration_seconds',
+    help: "Time from a request's headers to its answer.",
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const decisions = new Counter({
+    name: 'purser_decisions_total',
+    help: 'Decisions made; replays are not counted.',
+    labelNames: ['decision', 'mode', 'reason_code'] as const,
+    registers: [registry],
+  });
+  const batch_sizes = new Histogram({
+    name: 'purser_lane_batch_commands',
+    help: 'Commands that one transaction of a lane carried.',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers: [registry],
+  });
+  const commits = new Histogram({
+    name: 'purser_lane_commit_duration_seconds',
+    help: "Time from a batch's begin to its commit.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  });
+  let waiting: () => number = () => 0;
+  new Gauge({
+    name: 'purser_lane_waiting_commands',
+    help: 'Commands that wait for a batch.',
+    registers: [registry],
+    collect() {
+      this.set(waiting());
+    },
+  });
+
+  return {
+    countRequest: (method, route, status, duration_ms) =>
+      requests.observe({ method, route, status }, duration_ms / 1000),
+    countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
+    observeBatch(commands, commit_ms) {
+      batch_sizes.observe(commands);
+      commits.observe(commit_ms / 1000);
+    },
+    watchQueue(count) {
+      waiting = count;
+    },
+    text: () => registry.metrics(),
+    content_type: registry.contentType,
+  };
+}

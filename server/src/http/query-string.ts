@@ -1,0 +1,43 @@
+/** A query string taken apart. `values` is without prototype, so that no name can reach one. */
+export interface ParsedQuery {
+  values: Record<string, string>;
+  /** The first thing wrong with it, else null. A parser inside the router may not throw. */
+  invalid: { field: string; problem: string } | null;
+}
+
+/**
+ * Parses the part of a URL after `?` as `application/x-www-form-urlencoded`. A repeated name, a percent-escape
+ * that is not UTF-8 and a NUL are told in `invalid`, because each of them can make a filter mean something
+ * else than its sender meant.
+ */
+export function parseQueryString(text: string): ParsedQuery {
+  const values: Record<string, string> = Object.create(null);
+  if (text === '') return { values, invalid: null };
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const raw_name = equals < 0 ? pair : pair.slice(0, equals);
+    const name = decode(raw_name);
+    if (name === null || name === '') return invalid('query', 'has a parameter whose name cannot be read');
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    if (value === null) return invalid(name, 'must be percent-encoded UTF-8 without NUL');
+    if (name in values) return invalid(name, 'must be given once');
+    values[name] = value;
+  }
+  return { values, invalid: null };
+}
+
+function invalid(field: string, problem: string): ParsedQuery {
+  return { values: Object.create(null), invalid: { field, problem } };
+}
+
+/** Null for what is not UTF-8 or carries a NUL. */
+function decode(text: string): string | null {
+  if (!text.includes('%') && !text.includes('+')) return text.includes('\0') ? null : text;
+  try {
+    const decoded = decodeURIComponent(text.replaceAll('+', ' '));
+    return decoded.includes('\0') ? null : decoded;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,66 @@
+import type { TSchema } from 'typebox';
+import type { Caller, Scope } from '../domain/keys.ts';
+import type { ErrorCode } from '../errors.ts';
+
+/** What a handler is given: everything validated and normalised, the caller authenticated and in scope. */
+export interface Call<Params = Record<string, string>, Query = Record<string, string>, Body = unknown> {
+  params: Params;
+  query: Query;
+  body: Body;
+  /** Lower-case header names. */
+  headers: Record<string, string | string[] | undefined>;
+  /** The key's holder; null only on public routes. */
+  caller: Caller;
+  request_id: string;
+  /** The client's address after `TRUSTED_PROXIES`. */
+  client_address: string;
+  /**
+   * SHA-256 of the RFC 8785 form of the body exactly as it was sent, before any normalisation; only on routes
+   * with `idempotent`, else undefined.
+   */
+  body_hash: Buffer | undefined;
+}
+
+/** What a handler answers. `json` is a body that is JSON text already (a stored document), sent as it is. */
+export interface Answer {
+  status: number;
+  body?: unknown;
+  json?: string;
+  /** A body that is not JSON, with its content type. */
+  text?: { content: string; content_type: string };
+  headers?: Record<string, string>;
+}
+
+/** Groups of the reference page and of the OpenAPI document. */
+export const TAGS = ['Decisions', 'Agents', 'API keys', 'Workspace', 'Ledger', 'Service'] as const;
+
+/** One route, declared once: it is registered, validated, documented and tested from this declaration. */
+export interface Route {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With `:name` parameters, as in the interface specification. */
+  path: string;
+  operationId: string;
+  tag: (typeof TAGS)[number];
+  /** One line. */
+  summary: string;
+  /** Markdown paragraphs: what the caller should know. */
+  description: string;
+  /** The key needs one of these; `public` routes take no key and are not rate limited. */
+  scopes: readonly Scope[] | 'public';
+  /** `own`: an agent key may call it too, and sees what is its agent's. Otherwise it needs the scope. */
+  agentKey?: 'own';
+  /** The request must carry `idempotency-key` (1-255 visible ASCII characters); `body_hash` is then computed. */
+  idempotent?: boolean;
+  /** Object schemas with `additionalProperties: false`. */
+  params?: TSchema;
+  query?: TSchema;
+  body?: TSchema;
+  /** By status. `schema` null: an empty body. */
+  responses: Record<
+    number,
+    { description: string; schema: TSchema | null; content_type?: string; headers?: Record<string, string> }
+  >;
+  /** Besides those that every route has (400, 401, 403 insufficient_scope, 429, 500, 503). */
+  errors: readonly ErrorCode[];
+  handler: (call: Call<never, never, never>) => Promise<Answer>;
+}

@@ -1,0 +1,270 @@
+import Type, {
+  type Static,
+  type TArray,
+  type TNull,
+  type TObject,
+  type TSchema,
+  type TString,
+  type TUnion,
+  type TUnsafe,
+} from 'typebox';
+import { ID_PREFIXES, type IdKind } from '../domain/ids.ts';
+import type { Rule } from './rules.ts';
+
+/**
+ * The building blocks of every route's schemas. Each one carries two readings of the same rule: `x-rule`, which
+ * is what the server checks (and what gives the message in plain words), and ordinary JSON Schema keywords,
+ * which is what the OpenAPI document shows.
+ */
+
+/** The largest integer that every JSON parser reads exactly. */
+export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
+
+/** What a schema may add for readers. */
+export interface Words {
+  description?: string;
+  examples?: unknown[];
+}
+
+function ruled<T>(rule: Rule, schema: Record<string, unknown>, words: Words = {}): TUnsafe<T> {
+  return Type.Unsafe<T>({ ...schema, ...words, 'x-rule': rule });
+}
+
+/** An object that refuses fields it does not name. */
+export function Fields<P extends Record<string, TSchema>>(
+  properties: P,
+  options: Words & { $id?: string; minProperties?: number } = {},
+): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** One line of text, trimmed and in NFC when the handler sees it; `min` and `max` count characters after that. */
+export function Line(limits: { min?: number; max: number }, words?: Words): TUnsafe<string> {
+  const min = limits.min ?? 1;
+  return ruled(
+    { kind: 'text', text: 'line', min, max: limits.max },
+    { type: 'string', minLength: min, maxLength: limits.max },
+    words,
+  );
+}
+
+/** Text of several lines (newline and tab allowed), trimmed and in NFC when the handler sees it. */
+export function LongText(limits: { min?: number; max: number }, words?: Words): TUnsafe<string> {
+  const min = limits.min ?? 0;
+  return ruled(
+    { kind: 'text', text: 'long', min, max: limits.max },
+    { type: 'string', minLength: min, maxLength: limits.max },
+    words,
+  );
+}
+
+/**
+ * Text of one given form. `must` completes the sentence "<field>: …" and, without its first word, is what the
+ * reference says when `words` has no description.
+ */
+export function Formed(pattern: string, must: string, words?: Words): TUnsafe<string> {
+  const description = `${must.replace(/^must (be )?/, '').replace(/^./, (letter) => letter.toUpperCase())}.`;
+  return ruled({ kind: 'pattern', pattern, must }, { type: 'string', pattern, description }, words);
+}
+
+/** One of a closed list of strings. */
+export function OneOf<const T extends readonly string[]>(values: T, words?: Words): TUnsafe<T[number]> {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...words });
+}
+
+/** The schema or null. */
+export function Nullable<S extends TSchema>(schema: S): TUnion<[S, TNull]> {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A whole number; `12.0` is one, `"12"` and `12.5` are not. */
+export function WholeNumber(range: { min: number; max: number }, words?: Words): TUnsafe<number> {
+  return Type.Unsafe<number>({ type: 'integer', minimum: range.min, maximum: range.max, ...words });
+}
+
+/** An amount to be paid, in minor units: at least 1. */
+export function AmountMinor(words?: Words): TUnsafe<number> {
+  return WholeNumber({ min: 1, max: MAX_AMOUNT_MINOR }, words);
+}
+
+/** A limit or a total, in minor units: 0 or more. */
+export function LimitMinor(words?: Words): TUnsafe<number> {
+  return WholeNumber({ min: 0, max: MAX_AMOUNT_MINOR }, words);
+}
+
+/** An active ISO 4217 code in upper case. */
+export function Currency(words?: Words): TUnsafe<string> {
+  return ruled(
+    { kind: 'currency' },
+    { type: 'string', pattern: '^[A-Z]{3}$', description: 'An active ISO 4217 code.' },
+    { examples: ['USD'], ...words },
+  );
+}
+
+/** A moment as the service writes it: `2026-11-21T08:30:00.000Z`. */
+export function Timestamp(words?: Words): TString {
+  return Type.String({ format: 'date-time', examples: ['2026-11-21T08:30:00.000Z'], ...words });
+}
+
+/** A moment in a request body: RFC 3339 with an offset. The handler sees it as it was sent. */
+export function TimestampIn(words?: Words): TUnsafe<string> {
+  return ruled(
+    { kind: 'timestamp' },
+    { type: 'string', format: 'date-time' },
+    { examples: ['2026-11-21T08:30:00Z'], ...words },
+  );
+}
+
+/** An agent's name within its workspace. */
+export function Slug(words?: Words): TUnsafe<string> {
+  return Formed(
+    '^[a-z0-9][a-z0-9_-]{0,63}$',
+    'must be 1 to 64 of a-z, 0-9, "_" and "-", and begin with a letter or digit',
+    { examples: ['research-bot'], ...words },
+  );
+}
+
+/** Whom a key's reviews are attributed to. */
+export function PrincipalId(words?: Words): TUnsafe<string> {
+  return Formed(
+    '^user:[!-~]{1,128}$',
+    'must be "user:<id>", the id being 1 to 128 visible ASCII characters',
+    { examples: ['user:ada'], ...words },
+  );
+}
+
+/** Where the money would go: a rail, a colon and the rail's own name of the payee. */
+export function PayeeId(words?: Words): TUnsafe<string> {
+  return Formed(
+    '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!-~]{1,200}$',
+    'must be "<rail>:<id>", the rail being 1 to 32 letters, digits, ".", "_" or "-", the id 1 to 200 visible ASCII characters',
+    { examples: ['stripe:acct_1032D82eZvKYlo2C'], ...words },
+  );
+}
+
+/** An id as the service writes it. */
+export function Id(kind: IdKind, words?: Words): TString {
+  const prefix = ID_PREFIXES[kind];
+  return Type.String({
+    pattern: `^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`,
+    examples: [`${prefix}_01KAJ5F0V8Z3M2Q9X7T4R6N1BD`],
+    ...words,
+  });
+}
+
+/** An id in a request body: its prefix is checked here, whether it exists is the handler's question. */
+export function IdIn(kind: IdKind, words?: Words): TUnsafe<string> {
+  const prefix = ID_PREFIXES[kind];
+  return Formed(`^${prefix}_[A-Za-z0-9]{1,64}$`, `must be an id that begins with "${prefix}_"`, {
+    examples: [`${prefix}_01KAJ5F0V8Z3M2Q9X7T4R6N1BD`],
+    ...words,
+  });
+}
+
+/** The caller's own data: any JSON object whose text is at most `max_bytes` long. */
+export function FreeObject(limits: { max_bytes: number }, words?: Words): TUnsafe<Record<string, unknown>> {
+  return ruled(
+    { kind: 'free_object', max_bytes: limits.max_bytes },
+    {
+      type: 'object',
+      additionalProperties: true,
+      description: `Any fields, at most ${limits.max_bytes} bytes of JSON.`,
+    },
+    words,
+  );
+}
+
+/** A query parameter that is a whole number; the handler sees a number. */
+export function QueryInteger(
+  range: { min: number; max: number; default?: number },
+  words?: Words,
+): TUnsafe<number> {
+  return ruled(
+    { kind: 'query_integer', min: range.min, max: range.max },
+    {
+      type: 'integer',
+      minimum: range.min,
+      maximum: range.max,
+      ...(range.default === undefined ? {} : { default: range.default }),
+    },
+    words,
+  );
+}
+
+/** A query parameter `true` or `false`; the handler sees a boolean. */
+export function QueryBoolean(words?: Words): TUnsafe<boolean> {
+  return ruled({ kind: 'query_boolean' }, { type: 'boolean' }, words);
+}
+
+/**
+ * A bound of a period; the handler sees `2026-11-21T00:00:00.000Z`. A date stands for the whole UTC day, so as
+ * `to`, which is exclusive, it becomes the first moment of the day after.
+ */
+export function QueryBound(side: 'from' | 'to', words?: Words): TUnsafe<string> {
+  return ruled(
+    { kind: 'query_bound', side },
+    {
+      type: 'string',
+      pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2}))?$',
+    },
+    {
+      description:
+        side === 'from'
+          ? 'At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC.'
+          : 'Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included.',
+      examples: [side === 'from' ? '2026-11-01' : '2026-11-30'],
+      ...words,
+    },
+  );
+}
+
+/** The two parameters of every list. */
+export const PageQuery = {
+  limit: Type.Optional(
+    QueryInteger({ min: 1, max: 200, default: 50 }, { description: 'How many items to answer with.' }),
+  ),
+  cursor: Type.Optional(
+    Formed('^[A-Za-z0-9_.~-]{1,2048}$', 'must be a next_cursor that this list answered with', {
+      description: 'The `next_cursor` of the page before. It works only with the filters it was made with.',
+    }),
+  ),
+};
+
+/** One page of a list. */
+export function page<S extends TSchema>(
+  of: S,
+  options: { $id?: string } = {},
+): TObject<{ data: TArray<S>; next_cursor: TUnion<[TString, TNull]> }> {
+  return Type.Object(
+    {
+      data: Type.Array(of),
+      next_cursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'Give it as `cursor` to get the next page; null on the last one.',
+        examples: [null],
+      }),
+    },
+    { additionalProperties: false, ...options },
+  );
+}
+
+/** Every error's body. */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object(
+      {
+        code: Type.String({ description: 'What clients branch on.', examples: ['invalid_request'] }),
+        message: Type.String({
+          description: 'For people. On `invalid_request` it begins with the name of the field at fault.',
+          examples: ['action.amount_minor: must be an integer from 1 to 9007199254740991'],
+        }),
+        request_id: Type.String({
+          description: 'The same as the `x-request-id` header.',
+          examples: ['req_01KAJ5F0V8Z3M2Q9X7T4R6N1BD'],
+        }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { $id: 'Error', additionalProperties: false, description: 'Every refusal and failure has this body.' },
+);
+export type ErrorBody = Static<typeof ErrorBody>;

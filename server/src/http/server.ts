@@ -1,0 +1,361 @@
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Caller } from '../domain/keys.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import { BODY_LIMIT, checkBodyHeaders, checkIdempotencyKey, hashBody, parseBody, readBody } from './body.ts';
+import { type ClientAddress, makeClientAddress } from './client-address.ts';
+import { errorJson, malformedRequest, rawErrorAnswer, toApiError } from './failures.ts';
+import type { Metrics } from './metrics.ts';
+import { type ParsedQuery, parseQueryString } from './query-string.ts';
+import { type Count, makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
+import { requestId, traceId } from './request-ids.ts';
+import type { Answer, Call, Route } from './route.ts';
+import { compileSchema, echo, type Validate } from './validation.ts';
+
+/** Whether a key is good. `message` is what the caller reads in the 401. */
+export type AuthResult = { ok: true; caller: Caller } | { ok: false; message: string };
+
+export interface ServerOptions {
+  routes: readonly Route[];
+  /**
+   * Tells who holds the key of the `x-api-key` header (undefined: no header). Throws `auth_unavailable` when it
+   * cannot be told; whatever it throws, the request is refused.
+   */
+  authenticate: (key: string | undefined) => Promise<AuthResult>;
+  rate_limit_per_minute: number;
+  unknown_key_limit_per_minute: number;
+  /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
+  trusted_proxies: readonly string[];
+  logger: Logger;
+  newRequestId: () => string;
+  /** Milliseconds of a clock that never runs backwards; only differences are used. */
+  now_ms: () => number;
+  metrics: Pick<Metrics, 'countRequest'>;
+}
+
+/** What is known of one request while it is being answered. */
+interface Exchange {
+  request_id: string;
+  trace_id: string | undefined;
+  client_address: string;
+  /** The route's pattern, or `unknown`. */
+  route: string;
+  began_ms: number;
+  caller: Caller | null;
+  count: Count | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    exchange: Exchange;
+  }
+}
+
+const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
+const UNKNOWN_ROUTE = 'unknown';
+const JSON_TYPE = 'application/json';
+/** In the log only: the client had gone before it could be answered. */
+const CLIENT_GONE = 499;
+
+/** A request's headers must have come within this time, the whole request within the next. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/**
+ * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request.
+ * For a known route the order is: request id, key and limits, scope, body headers (all before the body is
+ * read), path, query, idempotency key, body, handler. `close()` stops accepting and waits for what is in
+ * flight.
+ */
+export function makeServer(options: ServerOptions): FastifyInstance {
+  const { logger, metrics, now_ms, newRequestId } = options;
+  const client_address: ClientAddress = makeClientAddress(options.trusted_proxies);
+  const countKey = makeKeyLimit(options.rate_limit_per_minute);
+  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms);
+  let draining = false;
+
+  const server = Fastify({
+    logger: false,
+    genReqId: (message) => requestId(message.headers, newRequestId),
+    bodyLimit: BODY_LIMIT,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    // A request that arrives on a kept-alive connection during the drain is answered, then the connection closed.
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      // Node would answer a missing Host with an empty body; `begin` below refuses it in our own shape.
+      requireHostHeader: false,
+    },
+    routerOptions: {
+      // Path parameters are judged after the key, so that an odd id is a 404 of the resource and not of the route.
+      maxParamLength: 16_384,
+      querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
+    },
+    frameworkErrors: (_error, request, reply) => {
+      // The one kind that can happen here: a path that cannot be decoded, which therefore names nothing.
+      begin(request, UNKNOWN_ROUTE);
+      void answerUnknownRoute(request, reply);
+    },
+    clientErrorHandler: (error, socket) => answerMalformed(error.code, socket as Socket),
+  });
+
+  function begin(request: FastifyRequest, route: string): void {
+    request.exchange = {
+      request_id: request.id,
+      trace_id: traceId(request.headers),
+      client_address: client_address(request.raw),
+      route,
+      began_ms: now_ms(),
+      caller: null,
+      count: null,
+    };
+  }
+
+  function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    payload: string | null,
+    content_type: string,
+    extra: Record<string, string> | undefined,
+  ): void {
+    const { exchange } = request;
+    const headers: Record<string, string | number> = { 'x-request-id': exchange.request_id };
+    if (payload !== null) {
+      headers['content-type'] = content_type;
+      headers['content-length'] = Buffer.byteLength(payload);
+    }
+    headers['cache-control'] = 'no-store';
+    headers['x-content-type-options'] = 'nosniff';
+    if (exchange.count !== null) {
+      headers['RateLimit-Policy'] = exchange.count.policy;
+      headers.RateLimit = exchange.count.state;
+    }
+    if (draining) headers.connection = 'close';
+    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
+
+    const { raw } = reply;
+    if (!reply.sent) reply.hijack();
+    const gone = raw.destroyed || raw.headersSent;
+    if (!gone) raw.writeHead(status, headers).end(payload ?? undefined);
+    record(request.method, exchange, gone ? CLIENT_GONE : status);
+  }
+
+  function record(method: string, exchange: Exchange, status: number): void {
+    const duration_ms = Math.round((now_ms() - exchange.began_ms) * 1000) / 1000;
+    metrics.countRequest(method, exchange.route, status, duration_ms);
+    logger.info(
+      {
+        method,
+        route: exchange.route,
+        status,
+        duration_ms,
+        request_id: exchange.request_id,
+        workspace_id: exchange.caller?.workspace_id,
+        key_id: exchange.caller?.key_id,
+        trace_id: exchange.trace_id,
+      },
+      'request',
+    );
+  }
+
+  function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): void {
+    const { status, headers, text } = answer;
+    if (text !== undefined) send(request, reply, status, text.content, text.content_type, headers);
+    else if (answer.json !== undefined) send(request, reply, status, answer.json, JSON_TYPE, headers);
+    else if (answer.body === undefined) send(request, reply, status, null, JSON_TYPE, headers);
+    else send(request, reply, status, JSON.stringify(answer.body), JSON_TYPE, headers);
+  }
+
+  function fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
+    const error = toApiError(thrown);
+    const { exchange } = request;
+    // A client that hangs up makes reading its body fail; that is no failure of the service.
+    if (error.status >= 500 && !reply.raw.destroyed)
+      logger.error(
+        {
+          err: error.cause ?? error,
+          code: error.code,
+          request_id: exchange.request_id,
+          route: exchange.route,
+        },
+        'request failed',
+      );
+    const headers =
+      error.retry_after_s === undefined ? undefined : { 'retry-after': String(error.retry_after_s) };
+    send(request, reply, error.status, errorJson(error, exchange.request_id), JSON_TYPE, headers);
+  }
+
+  function answerMalformed(code: string | undefined, socket: Socket): void {
+    if (code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const request_id = newRequestId();
+    const error = malformedRequest(code);
+    metrics.countRequest('unknown', 'malformed', error.status, 0);
+    logger.info({ route: 'malformed', status: error.status, request_id, code }, 'request');
+    // Bytes of another answer may be on their way already; a second one in between would be read as its part.
+    const { _httpMessage: pending } = socket as Socket & { _httpMessage?: { headersSent: boolean } };
+    if (pending?.headersSent) socket.destroy();
+    else socket.end(rawErrorAnswer(error, request_id), () => socket.destroy());
+  }
+
+  /** Counts a request against its key or, where the key is not good, against the client's address. */
+  async function identify(request: FastifyRequest): Promise<AuthResult> {
+    const { exchange } = request;
+    const result = await options.authenticate(request.headers['x-api-key'] as string | undefined);
+    if (result.ok) {
+      exchange.caller = result.caller;
+      exchange.count = await countKey(result.caller.key_id);
+    } else {
+      exchange.count = await countUnknownKey(exchange.client_address);
+    }
+    if (!exchange.count.within) {
+      const whose = result.ok ? 'this key' : 'this address without a valid key';
+      throw new ApiError('rate_limited', `Too many requests with ${whose}; retry after ${RETRY_AFTER_S} s.`, {
+        retry_after_s: RETRY_AFTER_S,
+      });
+    }
+    return result;
+  }
+
+  async function admit(request: FastifyRequest, route: Route, scopes: readonly string[]): Promise<void> {
+    const result = await identify(request);
+    if (!result.ok) throw new ApiError('unauthenticated', result.message);
+    const { caller } = result;
+    const in_scope =
+      caller.scopes.some((scope) => scopes.includes(scope)) ||
+      (route.agentKey === 'own' && caller.agent_id !== null);
+    if (!in_scope) {
+      const held = caller.scopes.join(', ') || 'none';
+      const whose = caller.agent_id === null ? 'This key' : 'This agent key';
+      throw new ApiError(
+        'insufficient_scope',
+        `This needs the scope ${scopes.join(' or ')}. ${whose} has ${held}.`,
+      );
+    }
+    checkBodyHeaders(request.raw, route.body !== undefined);
+  }
+
+  async function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      // Without a key there is nothing to count; with one, probing for routes is no way around the limits.
+      if (request.headers['x-api-key'] !== undefined) await identify(request);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'rate_limited') return fail(request, reply, error);
+    }
+    fail(request, reply, new ApiError('not_found', 'No such route.'));
+  }
+
+  function register(route: Route): void {
+    const { scopes } = route;
+    const validateQuery = route.query === undefined ? null : compileSchema(route.query, 'query');
+    const validateBody = route.body === undefined ? null : compileSchema(route.body, 'body');
+    server.route({
+      method: route.method,
+      url: route.path,
+      onRequest: (request, reply, done) => {
+        begin(request, route.path);
+        if (request.headers.host === undefined && request.raw.httpVersionMinor === 1) {
+          fail(request, reply, invalidField('host', 'is required'));
+        } else if (scopes !== 'public') {
+          admit(request, route, scopes).then(
+            () => done(),
+            (error: unknown) => fail(request, reply, error),
+          );
+        } else {
+          checkBodyHeaders(request.raw, route.body !== undefined);
+          done();
+        }
+      },
+      handler: (request, reply) => {
+        runHandler(route, makeCall(route, request, validateQuery, validateBody))
+          .then((answer) => sendAnswer(request, reply, answer))
+          .catch((error: unknown) => fail(request, reply, error));
+      },
+    });
+  }
+
+  server.removeAllContentTypeParsers();
+  // The body is only gathered here; it is parsed once its route's path, query and headers have passed.
+  server.addContentTypeParser('*', (_request, payload, done) => readBody(payload, done));
+  server.setErrorHandler((error, request, reply) => {
+    if (request.exchange === undefined) begin(request, UNKNOWN_ROUTE);
+    fail(request, reply, error);
+  });
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    begin(request, UNKNOWN_ROUTE);
+    void answerUnknownRoute(request, reply);
+  });
+  server.addHook('preClose', (done) => {
+    draining = true;
+    done();
+  });
+  // An expectation we do not know is ignored, as RFC 9110 allows, instead of Node's empty 417.
+  server.server.on('checkExpectation', (message, response) =>
+    server.server.emit('request', message, response),
+  );
+  server.server.on('connect', (message, socket) => {
+    const request_id = requestId(message.headers, newRequestId);
+    socket.end(rawErrorAnswer(new ApiError('not_found', 'No such route.'), request_id));
+  });
+
+  for (const route of options.routes) register(route);
+  return server;
+}
+
+/** Everything a handler is given. Throws the refusal of whatever is wrong with the request. */
+function makeCall(
+  route: Route,
+  request: FastifyRequest,
+  validateQuery: Validate | null,
+  validateBody: Validate | null,
+): Call {
+  const params = request.params as Record<string, string>;
+  for (const name in params) {
+    if (!PARAM.test(params[name] as string)) throw new ApiError('not_found', 'No such resource.');
+  }
+
+  const query = request.query as ParsedQuery;
+  if (query.invalid !== null) throw invalidField(echo(query.invalid.field), query.invalid.problem);
+  if (validateQuery !== null) validateQuery(query.values);
+  else for (const name in query.values) throw invalidField(echo(name), 'is not a known query parameter');
+
+  if (route.idempotent === true) checkIdempotencyKey(request.headers);
+
+  let body: unknown;
+  let body_hash: Buffer | undefined;
+  const bytes = request.body as Buffer | undefined;
+  if (validateBody !== null) {
+    body = parseBody(bytes);
+    // Before validation, because that replaces text by its normalised form.
+    if (route.idempotent === true) body_hash = hashBody(body);
+    validateBody(body);
+  } else if (bytes !== undefined && bytes.length > 0) {
+    throw invalidField('body', 'must be empty');
+  }
+
+  const { exchange } = request;
+  return {
+    params,
+    query: query.values,
+    body,
+    headers: request.headers,
+    // Null on public routes, whose handlers do not look at it.
+    caller: exchange.caller as Caller,
+    request_id: exchange.request_id,
+    client_address: exchange.client_address,
+    body_hash,
+  };
+}
+
+/** `Route` erases the types that its schemas gave the handler; what was validated above has them. */
+function runHandler(route: Route, call: Call): Promise<Answer> {
+  return route.handler(call as Call<never, never, never>);
+}

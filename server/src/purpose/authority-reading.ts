@@ -1,0 +1,307 @@
+import type { Authority } from '../domain/authorities.ts';
+import { readProhibitions } from './constraint-clauses.ts';
+import { ATTRIBUTE_SCALES } from './data/attribute-scales.ts';
+import {
+  ABOUT_SUM,
+  BROAD,
+  EXCEPTS,
+  LEADING_SUBJECT,
+  ON_REQUEST,
+  REQUIREMENT,
+  SAID_BY_TASK,
+  TOLERANCE,
+} from './data/constraint-language.ts';
+import {
+  COMMON_STEMS,
+  carriesMeaning,
+  companiesInText,
+  LOOSE_STEMS,
+  type Trade,
+  tradeWords,
+} from './lexicon.ts';
+import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+
+/** The operator's words and the field they stand in. */
+export interface Quote {
+  field: string;
+  text: string;
+}
+
+/** One thing that a constraint forbids. */
+export interface ForbiddenItem {
+  /** All of these must occur for the item to be named word by word. */
+  stems: readonly string[];
+  trades: ReadonlySet<Trade>;
+  /** Lower-case words of companies named. */
+  companies: ReadonlySet<string>;
+}
+
+export interface Prohibition extends Quote {
+  items: readonly ForbiddenItem[];
+  /** Stems after "except", "unless", "other than": what is let through. */
+  exceptions: ReadonlySet<string>;
+  /** Forbids use for the buyer's private circle. */
+  private_use: boolean;
+}
+
+/** A condition that the operator sets and that nobody can take for granted. */
+export interface Requirement extends Quote {
+  /** What it is about; empty: every spend. */
+  subject: ReadonlySet<string>;
+  subject_trades: ReadonlySet<Trade>;
+  /** What would have to be seen. */
+  stems: ReadonlySet<string>;
+  /** Stems after "except", "unless": where it does not apply. */
+  exceptions: ReadonlySet<string>;
+  exception_trades: ReadonlySet<Trade>;
+  /** Holds when the spend is what the task asks for: "as written", "on their list", "what was approved". */
+  said_by_task: boolean;
+  /** Speaks of something that must be there; a trace that shows it there fulfils it. */
+  about_presence: boolean;
+  /** Speaks of a sum that somebody named; holds unless the task names one that is passed. */
+  about_sum: boolean;
+}
+
+export interface AttributeRule extends Quote {
+  scale: string;
+  allowed: ReadonlySet<number>;
+}
+
+/** What the operator wrote, made comparable. */
+export interface AuthorityReading {
+  /** Trades the purpose wants; the quote that says so and whether it says so in a word with one meaning. */
+  trades: ReadonlyMap<Trade, Quote & { strong: boolean }>;
+  families: ReadonlySet<string>;
+  /** Content words of objective, criteria and context, without what is forbidden. */
+  words: ReadonlyMap<string, Quote & { loose: boolean }>;
+  /** Names (capitalised words) that the operator mentions, by lower-case word. */
+  names: ReadonlyMap<string, Quote>;
+  prohibitions: readonly Prohibition[];
+  requirements: readonly Requirement[];
+  attributes: readonly AttributeRule[];
+  /** Constraints that tolerate a deviation in percent. */
+  tolerances: readonly Quote[];
+  /** The purpose is a household or an assistant: nearly any trade may be meant. */
+  broad: boolean;
+  /** What is wanted is said run by run, by the people the agent acts for. */
+  on_request: boolean;
+  /** Bank accounts the operator wrote down, with the words before each. */
+  accounts: ReadonlyMap<string, readonly string[]>;
+  domains: readonly string[];
+  /** Some of the purpose is longer than is read. */
+  cut: boolean;
+  /** Runs of five words, to notice a purpose repeated word for word. */
+  shingles: ReadonlySet<string>;
+}
+
+interface Part {
+  field: string;
+  text: string;
+  kind: 'objective' | 'criterion' | 'constraint' | 'context';
+}
+
+export const SHINGLE_LENGTH = 5;
+const MAX_PARTS = 100;
+const SENTENCES = /[.;!?](?=\s|$)|\n/;
+const ACCOUNT = /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b/g;
+const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
+
+function partsOf(authority: Authority): Part[] {
+  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  return [
+    { field: 'purpose.objective', text: objective, kind: 'objective' as const },
+    ...success_criteria.map((text, i) => ({
+      field: `purpose.success_criteria[${i}]`,
+      text,
+      kind: 'criterion' as const,
+    })),
+    ...constraints.map((text, i) => ({
+      field: `purpose.constraints[${i}]`,
+      text,
+      kind: 'constraint' as const,
+    })),
+    { field: 'purpose.context', text: context, kind: 'context' as const },
+  ].filter((part) => part.text !== '');
+}
+
+/** The host names in a text that is folded already. */
+export function domainsIn(folded: string): string[] {
+  return folded.includes('.')
+    ? [...folded.matchAll(DOMAIN)].map((match) => match[0].replace(/^www\./, ''))
+    : [];
+}
+
+/** The runs of `SHINGLE_LENGTH` words of a text. */
+export function shinglesOf(tokens: readonly Token[]): string[] {
+  const runs: string[] = [];
+  for (let i = 0; i + SHINGLE_LENGTH <= tokens.length; i += 1) {
+    runs.push(
+      tokens
+        .slice(i, i + SHINGLE_LENGTH)
+        .map((token) => token.word)
+        .join(' '),
+    );
+  }
+  return runs;
+}
+
+const SCALES = ATTRIBUTE_SCALES.map(({ id, label, values }) => ({
+  id,
+  label,
+  values: values.split(';').map((value) =>
+    value
+      .trim()
+      .split('|')
+      .map(
+        (spelling) =>
+          ` ${tokenize(spelling)
+            .map((token) => token.word)
+            .join(' ')} `,
+      ),
+  ),
+}));
+
+/** Values of the attribute scales that a text names, longest spelling first so that "business class" is not "class". */
+export function attributesIn(
+  tokens: readonly Token[],
+): Map<string, { label: string; values: Set<number>; text: string }> {
+  const text = ` ${tokens.map((token) => token.word).join(' ')} `;
+  const found = new Map<string, { label: string; values: Set<number>; text: string }>();
+  for (const scale of SCALES) {
+    scale.values.forEach((spellings, value) => {
+      const spelling = spellings.find((one) => text.includes(one));
+      if (spelling === undefined) return;
+      const entry = found.get(scale.id);
+      if (entry === undefined) {
+        found.set(scale.id, { label: scale.label, values: new Set([value]), text: spelling.trim() });
+      } else entry.values.add(value);
+    });
+  }
+  return found;
+}
+
+function readRequirement(sentence: string, quote: Quote): Requirement | undefined {
+  const whole = foldText(sentence);
+  const exception = EXCEPTS.exec(whole);
+  const folded = exception === null ? whole : whole.slice(0, exception.index);
+  const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
+  const match = REQUIREMENT.exec(
+    folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)),
+  );
+  if (match === null) return undefined;
+  const before = tokenize(folded.slice(0, match.index)).filter(carriesMeaning);
+  const after = tokenize(folded.slice(match.index)).filter(carriesMeaning);
+  const lead = LEADING_SUBJECT.exec(folded);
+  const subject = lead === null ? before : tokenize(lead[1] ?? '').filter(carriesMeaning);
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: strongTrades(subject),
+    stems: new Set([...after, ...(subject.length === 0 ? before : [])].map((token) => token.stem)),
+    exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
+    exception_trades: new Set(tradeWords(exempt).map((mention) => mention.trade)),
+    said_by_task: SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded),
+    about_sum: ABOUT_SUM.test(folded),
+    about_presence: /\b(?:missing|lacks?|has|have|offers?|features?)\b/.test(folded),
+  };
+}
+
+const strongTrades = (tokens: readonly Token[]): Set<Trade> =>
+  new Set(
+    tradeWords(tokens)
+      .filter((mention) => mention.strong)
+      .map((mention) => mention.trade),
+  );
+
+/**
+ * Reads what the operator wrote: what is wanted, what is forbidden, what is demanded, who is named.
+ * Linear in the length of the text (each part is cut at the text limit, at most 100 parts are read).
+ */
+export function readAuthority(authority: Authority): AuthorityReading {
+  const trades = new Map<Trade, Quote & { strong: boolean }>();
+  const words = new Map<string, Quote & { loose: boolean }>();
+  const names = new Map<string, Quote>();
+  const prohibitions: Prohibition[] = [];
+  const requirements: Requirement[] = [];
+  const attributes: AttributeRule[] = [];
+  const tolerances: Quote[] = [];
+  const accounts = new Map<string, readonly string[]>();
+  const domains: string[] = [];
+  const shingles = new Set<string>();
+  const wholePurpose = partsOf(authority);
+  const parts = wholePurpose.slice(0, MAX_PARTS);
+
+  for (const part of parts) {
+    for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
+      if (sentence.trim() === '') continue;
+      const { forbidden, wanted } = readProhibitions(sentence, part.kind);
+      for (const one of forbidden) prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
+      const quote = { field: part.field, text: sentence.trim() };
+      if (part.kind === 'constraint' || part.kind === 'objective') {
+        const requirement =
+          forbidden.length > 0 && part.kind === 'constraint' ? undefined : readRequirement(sentence, quote);
+        if (requirement !== undefined) {
+          requirements.push(requirement);
+          // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
+          for (const trade of requirement.subject_trades) {
+            if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false });
+          }
+        }
+        if (part.kind === 'constraint' && TOLERANCE.test(foldText(sentence))) tolerances.push(quote);
+        if (requirement !== undefined && part.kind === 'constraint') continue;
+      }
+      const tokens = tokenize(wanted);
+      if (/\bonly\b/.test(foldText(sentence))) {
+        for (const [scale, { values }] of attributesIn(tokens))
+          attributes.push({ ...quote, scale, allowed: values });
+      }
+      tokens.forEach((token, i) => {
+        if (i > 0 && /^\p{Lu}/u.test(token.raw) && token.word.length > 2 && !COMMON_STEMS.has(token.stem)) {
+          if (!names.has(token.word)) names.set(token.word, { field: part.field, text: token.raw });
+        }
+        if (carriesMeaning(token) && !words.has(token.stem)) {
+          words.set(token.stem, { field: part.field, text: token.raw, loose: LOOSE_STEMS.has(token.stem) });
+        }
+      });
+      for (const mention of [...tradeWords(tokens), ...companiesInText(tokens)]) {
+        const strong = mention.strong && part.kind !== 'criterion';
+        const known = trades.get(mention.trade);
+        if (known === undefined || (strong && !known.strong)) {
+          trades.set(mention.trade, { field: part.field, text: mention.text, strong });
+        }
+      }
+    }
+    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(ACCOUNT)) {
+      const lead = tokenize(
+        part.text
+          .slice(Math.max(0, match.index - 60), match.index)
+          .split(/[,;:]/)
+          .at(-1) ?? '',
+      );
+      accounts.set(
+        match[0],
+        lead.map((token) => token.word),
+      );
+    }
+    domains.push(...domainsIn(foldText(part.text)));
+    for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
+  }
+
+  const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
+  return {
+    trades,
+    families: new Set([...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family)),
+    words,
+    names,
+    prohibitions,
+    requirements,
+    attributes,
+    tolerances,
+    broad: BROAD.test(whole),
+    on_request: ON_REQUEST.test(whole),
+    accounts,
+    domains,
+    shingles,
+    cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),
+  };
+}

@@ -1,0 +1,248 @@
+import type { Authority } from '../domain/authorities.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import type { Assess, Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
+import { type AuthorityReading, readAuthority } from './authority-reading.ts';
+import { answersTask, openQuestion, strangerToTask, taskShare, unseenCondition } from './conditions.ts';
+import {
+  brokenConstraints,
+  type Conflict,
+  cashLike,
+  contradictedByTrace,
+  overTaskCeiling,
+  overTolerance,
+  privateGoods,
+  switchedPayee,
+} from './conflicts.ts';
+import { type Fit, fitOf } from './fit.ts';
+import { isPrivate } from './lexicon.ts';
+import { beforeAttack, MAX_QUOTE_LENGTH, suspicionsIn } from './manipulation.ts';
+import { readSpend, type Sighting, type SpendReading } from './spend-reading.ts';
+
+/** Name and version of this assessor. A change that can turn an assessment raises the version. */
+export const METHOD = 'built-in/1';
+
+const MAX_EVIDENCE = 12;
+const ENOUGH_SUPPORT = 1;
+/** Families that purposes set apart even where their neighbours are wanted. */
+const SET_APART: ReadonlySet<string> = new Set(['alcohol', 'cash_like']);
+
+/** Readings kept, oldest out first; one takes some tens of kilobytes. */
+const MAX_READINGS = 500;
+const readings = new Map<string, AuthorityReading>();
+
+/** Reading a purpose is pure, so it is remembered by its text: authorities often arrive as fresh objects. */
+function readingOf(authority: Authority): AuthorityReading {
+  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  const text = JSON.stringify([objective, success_criteria, constraints, context]);
+  const known = readings.get(text);
+  if (known !== undefined) return known;
+  const reading = readAuthority(authority);
+  const oldest = readings.size < MAX_READINGS ? undefined : readings.keys().next().value;
+  if (oldest !== undefined) readings.delete(oldest);
+  readings.set(text, reading);
+  return reading;
+}
+
+function assessmentOf(
+  assessment: PurposeAssessment,
+  confidence: number,
+  rationale: string,
+  evidence: readonly PurposeEvidence[],
+): Assessment {
+  return { assessment, confidence, method: METHOD, rationale, evidence: evidence.slice(0, MAX_EVIDENCE) };
+}
+
+const unclear = (confidence: number, rationale: string, evidence: readonly PurposeEvidence[] = []) =>
+  assessmentOf('PURPOSE_UNCLEAR', confidence, rationale, evidence);
+
+function foreignConflict(sighting: Sighting, authority: AuthorityReading): Conflict {
+  const wanted = [...authority.trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.label);
+  const quote = [...authority.trades.values()].find((one) => one.strong);
+  return {
+    evidence: [
+      { field: sighting.field, text: sighting.text, effect: 'conflicts' },
+      ...(quote === undefined
+        ? []
+        : [{ field: quote.field, text: quote.text, effect: 'conflicts' as const }]),
+    ],
+    sentence: `"${sighting.text}" belongs to ${sighting.trades[0]?.label ?? 'another trade'}, while the purpose is about ${wanted.slice(0, 3).join(', ')}.`,
+    confidence: sighting.trades.every(isPrivate) ? 0.8 : 0.65,
+  };
+}
+
+/**
+ * A purchase of a clearly different trade: goods of private life, several words of foreign trades, or a company known
+ * for nothing that the purpose speaks of. One stray word of another business is not clear enough. A purpose that may
+ * mean nearly anything has no foreign trades.
+ */
+function otherTrade(authority: AuthorityReading, fit: Fit): Conflict | undefined {
+  if (authority.broad || authority.families.size === 0 || fit.goods_support >= 0.5) return undefined;
+  const { foreignGoods, foreignMerchant, merchant_support } = fit;
+  if (foreignGoods !== undefined) {
+    const isCompanyForeign = foreignMerchant?.kind === 'company';
+    const several = fit.foreign_count > 1 && merchant_support < ENOUGH_SUPPORT;
+    if (privateGoods([foreignGoods]) !== undefined || several || isCompanyForeign) {
+      return foreignConflict(foreignGoods, authority);
+    }
+  }
+  return foreignMerchant?.kind === 'company' ? foreignConflict(foreignMerchant, authority) : undefined;
+}
+
+function describeSupport(fit: Fit): string {
+  const bought = fit.supports.find((one) => one.field.startsWith('action.'));
+  const wanted = fit.supports.find((one) => one.field.startsWith('purpose.'));
+  return `"${bought?.text ?? ''}" is what the purpose asks for ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
+}
+
+/**
+ * Judges a spend against its purpose by what the operator wrote and what is bought, with a table of trades and a
+ * reading of constraints; no model, no clock, no I/O.
+ *
+ * Guarantees: same input, same answer; never throws on any request that passed validation; time linear in the length
+ * of the input; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
+ * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
+ */
+export const assessBuiltIn: Assess = (authority: Authority, request: SpendRequest): Assessment => {
+  const purpose = readingOf(authority);
+  const spend = readSpend(request);
+  const suspicions = suspicionsIn(spend, purpose);
+  const judged = suspicions.some(
+    (one) => one.evidence.field === 'action.description' && one.kind === 'language',
+  )
+    ? readSpend({
+        ...request,
+        action: { ...request.action, description: beforeAttack(spend.description.text) },
+      })
+    : spend;
+  const fit = fitOf(judged, purpose);
+
+  const conflicts = [
+    ...brokenConstraints(spend, purpose),
+    cashLike(spend, purpose),
+    switchedPayee(spend, purpose),
+    otherTrade(purpose, fit),
+    overTaskCeiling(spend),
+    overTolerance(spend, purpose),
+    contradictedByTrace(spend, purpose),
+  ].filter((one) => one !== undefined);
+  const suspicious = suspicions.map((one) => one.evidence);
+  const [first] = conflicts;
+  if (first !== undefined) {
+    const note = suspicions[0] === undefined ? '' : ` The request also ${suspicions[0].sentence}.`;
+    const confidence = Math.min(0.95, first.confidence + 0.05 * (conflicts.length - 1 + suspicions.length));
+    return assessmentOf('PURPOSE_MISALIGNED', confidence, `${first.sentence}${note}`, [
+      ...conflicts.flatMap((one) => one.evidence),
+      ...suspicious,
+    ]);
+  }
+
+  const [worst] = suspicions;
+  if (worst !== undefined) {
+    const certain = suspicions.some((one) => one.kind !== 'language');
+    // What is bought may still be right when only planted text surrounds it: then a person should look.
+    if (!certain && fit.support >= ENOUGH_SUPPORT && !fit.parrots) {
+      return unclear(
+        0.6,
+        `The purchase itself looks right, but the request ${worst.sentence}; a person should look.`,
+        [...suspicious, ...fit.supports],
+      );
+    }
+    return assessmentOf(
+      'PURPOSE_MISALIGNED',
+      certain ? 0.8 : 0.7,
+      `The request ${worst.sentence}.`,
+      suspicious,
+    );
+  }
+
+  if (spend.cut)
+    return unclear(0.5, 'The request carries more text than is read, so it cannot be vouched for.');
+  const stranger = strangerToTask(spend);
+  if (stranger !== undefined && purpose.on_request) {
+    return assessmentOf(
+      'PURPOSE_MISALIGNED',
+      0.6,
+      `"${stranger.bought}" is bought, while the task asks for "${stranger.asked}".`,
+      [
+        { field: 'action.description', text: stranger.bought, effect: 'conflicts' },
+        { field: 'task', text: stranger.asked, effect: 'conflicts' },
+      ],
+    );
+  }
+  if (fit.parrots) {
+    return unclear(
+      0.6,
+      'The description repeats the purpose word for word and does not say what is bought.',
+      [{ field: 'action.description', text: spend.description.text.slice(0, 160), effect: 'suspicious' }],
+    );
+  }
+  return weighed(spend, purpose, fit);
+};
+
+/** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
+function strayIn(fit: Fit): Sighting | undefined {
+  const stray = fit.foreignGoods ?? fit.foreignMerchant;
+  if (stray === undefined) return undefined;
+  const apart = stray.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
+  if (fit.account_known && !apart) return undefined;
+  const outweighed =
+    fit.goods_support >= 0.5 && fit.support >= ENOUGH_SUPPORT && fit.foreignMerchant === undefined;
+  return outweighed && !apart ? undefined : stray;
+}
+
+/** Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. */
+function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Assessment {
+  const stray = purpose.broad ? undefined : strayIn(fit);
+  if (stray !== undefined) {
+    return unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
+      { field: stray.field, text: stray.text, effect: 'conflicts' },
+      ...fit.supports,
+    ]);
+  }
+  const share = taskShare(spend);
+  const runBound = purpose.on_request || purpose.broad;
+  const answered = runBound && fit.merchant_support > 0 && share >= 0.5;
+  if (fit.support < ENOUGH_SUPPORT && !answered) {
+    return unclear(
+      fit.support > 0 ? 0.4 : 0.6,
+      'Merchant and description do not show that this is what the purpose asks for.',
+      fit.supports,
+    );
+  }
+  const conditional = runBound || purpose.requirements.length > 0;
+  if (conditional && !fit.account_known && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
+    return unclear(
+      0.45,
+      'The purpose ties its spends to conditions or wishes, and the description does not say enough to tell.',
+      fit.supports,
+    );
+  }
+  if (purpose.on_request && fit.goods_support < ENOUGH_SUPPORT && !answersTask(spend)) {
+    return unclear(
+      0.45,
+      'What is wanted is said run by run, and the description does not answer the task.',
+      fit.supports,
+    );
+  }
+  const open = openQuestion(spend);
+  if (open !== undefined) {
+    return unclear(0.55, `Something is still open: "${open.text}".`, [
+      { field: open.field, text: open.text, effect: 'conflicts' },
+      ...fit.supports,
+    ]);
+  }
+  const condition = unseenCondition(spend, purpose);
+  if (condition !== undefined) {
+    const text = condition.text.slice(0, MAX_QUOTE_LENGTH);
+    return unclear(0.5, `The purpose sets a condition that the request does not show to hold: "${text}".`, [
+      { field: condition.field, text, effect: 'conflicts' },
+      ...fit.supports,
+    ]);
+  }
+  return assessmentOf(
+    'PURPOSE_ALIGNED',
+    Math.min(0.95, 0.6 + 0.1 * fit.support),
+    describeSupport(fit),
+    fit.supports,
+  );
+}

@@ -1,0 +1,281 @@
+import type { PurposeEvidence } from './assessment.ts';
+import type { AuthorityReading, Prohibition } from './authority-reading.ts';
+import { attributesIn } from './authority-reading.ts';
+import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
+import { MAX_QUOTE_LENGTH } from './manipulation.ts';
+import type { Sighting, SpendReading } from './spend-reading.ts';
+import { stemsOf, tokenize } from './text.ts';
+
+/** A conflict that can be named. `sentence` is what a person reads. */
+export interface Conflict {
+  evidence: PurposeEvidence[];
+  sentence: string;
+  confidence: number;
+}
+
+const conflictsWith = (field: string, text: string): PurposeEvidence => ({
+  field,
+  text: text.slice(0, MAX_QUOTE_LENGTH),
+  effect: 'conflicts',
+});
+
+const NEGATED = stemsOf('no not without free non never kein keine ohne sans sin zero vrij frei');
+
+/** "no pork", "nut-free", "pindavrij": a description that names the thing in order to leave it out. */
+function isNegated(spend: SpendReading, sighting: Sighting): boolean {
+  const tokens = sighting.field === 'action.description' ? spend.descriptionTokens : [];
+  const before = tokens[sighting.at - 1];
+  const after = tokens[sighting.at + tokenize(sighting.text).length];
+  return (before !== undefined && NEGATED.has(before.stem)) || (after !== undefined && after.stem === 'free');
+}
+
+/** The objective itself speaks of the trade. */
+function isWanted(authority: AuthorityReading, trade: Trade): boolean {
+  const quote = authority.trades.get(trade);
+  return quote?.strong === true && quote.field === 'purpose.objective';
+}
+
+function brokenBy(
+  spend: SpendReading,
+  authority: AuthorityReading,
+  rule: Prohibition,
+): PurposeEvidence | undefined {
+  const goods = [...spend.merchantTokens, ...spend.descriptionTokens];
+  const stems = new Set(goods.map((token) => token.stem));
+  if ([...rule.exceptions].some((stem) => stems.has(stem))) return undefined;
+
+  const sightings = [...spend.descriptionSightings, ...spend.merchantSightings].filter(
+    (one) => !isNegated(spend, one),
+  );
+  for (const item of rule.items) {
+    const company = spend.merchantTokens.find((token) => item.companies.has(token.word));
+    if (
+      company !== undefined &&
+      [...item.companies].every(
+        (word) => stems.has(word) || spend.merchantTokens.some((t) => t.word === word),
+      )
+    ) {
+      return conflictsWith('action.merchant', spend.merchant.text);
+    }
+    if (item.stems.every((stem) => stems.has(stem))) {
+      const token = goods.find((one) => one.stem === item.stems[0]);
+      const field = spend.merchantTokens.some((one) => one === token)
+        ? 'action.merchant'
+        : 'action.description';
+      const index = token === undefined ? -1 : spend.descriptionTokens.indexOf(token);
+      const negated = index > 0 && NEGATED.has(spend.descriptionTokens[index - 1]?.stem ?? '');
+      if (token !== undefined && !negated) return conflictsWith(field, token.raw);
+    }
+    // A trade that the purpose wants is forbidden only in the narrower form that the constraint words.
+    for (const sighting of sightings) {
+      const hit = sighting.trades.find((trade) => item.trades.has(trade) && !isWanted(authority, trade));
+      if (hit === undefined || !sighting.strong) continue;
+      if (sighting.trades.length > 1 && sighting.kind === 'company') continue;
+      if (
+        sighting.field === 'action.merchant' &&
+        spend.descriptionSightings.some((one) => one.strong && !one.trades.includes(hit))
+      )
+        continue;
+      return conflictsWith(sighting.field, sighting.text);
+    }
+  }
+  if (!rule.private_use) return undefined;
+  const circle = privateCircleWords(spend.descriptionTokens)[0] ?? privateCircleWords(spend.taskTokens)[0];
+  if (circle !== undefined) {
+    const inDescription = privateCircleWords(spend.descriptionTokens).length > 0;
+    return conflictsWith(inDescription ? 'action.description' : 'task', circle);
+  }
+  return undefined;
+}
+
+/** Constraints of the authority that what is bought breaks. */
+export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
+  const broken: Conflict[] = [];
+  for (const rule of authority.prohibitions) {
+    const evidence = brokenBy(spend, authority, rule);
+    if (evidence === undefined) continue;
+    broken.push({
+      evidence: [evidence, conflictsWith(rule.field, rule.text)],
+      sentence: `"${evidence.text}" is ruled out by the purpose: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+      confidence: 0.85,
+    });
+  }
+  const named =
+    authority.attributes.length > 0 ? attributesIn(spend.descriptionTokens) : new Map<string, never>();
+  for (const rule of authority.attributes) {
+    const found = named.get(rule.scale);
+    if (found === undefined || [...found.values].some((value) => rule.allowed.has(value))) continue;
+    broken.push({
+      evidence: [conflictsWith('action.description', found.text), conflictsWith(rule.field, rule.text)],
+      sentence: `The ${found.label} is "${found.text}", and the purpose allows only what "${rule.text.slice(0, MAX_QUOTE_LENGTH)}" says.`,
+      confidence: 0.85,
+    });
+  }
+  return broken;
+}
+
+const TRANSFER_TYPES =
+  /^(?:p2p|transfer|wire|bank_?transfer|money_?transfer|cash|withdrawal|cash_?out|send_?money|gift(?:_?card)?|crypto\w*|remittance)$/;
+const WANTS_TRANSFERS = stemsOf(
+  'transfer transfers payout payouts refund refunds reimburse reimbursement reimbursements remittance compensate compensation wages salary payroll allowance send repay pay-out pocket banking bank venmo paypal friends friend roommate roommates share invoice invoices supplier suppliers bills bill rent',
+);
+
+/** Money in another form, where the purpose does not want it. */
+export function cashLike(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  const sighting = [
+    ...spend.descriptionSightings,
+    ...spend.merchantSightings,
+    ...spend.categorySightings,
+  ].find(
+    (one) =>
+      one.strong &&
+      one.trades.some((trade) => trade.family === 'cash_like') &&
+      !one.trades.some((trade) => authority.trades.has(trade)) &&
+      !isNegated(spend, one),
+  );
+  if (sighting !== undefined) {
+    const label = sighting.trades[0]?.label ?? 'money in another form';
+    return {
+      evidence: [conflictsWith(sighting.field, sighting.text)],
+      sentence: `"${sighting.text}" belongs to ${label}, which is as good as cash, and the purpose does not ask for it.`,
+      confidence: 0.85,
+    };
+  }
+  const { type } = spend.request.action;
+  if (!TRANSFER_TYPES.test(type.toLowerCase())) return undefined;
+  const wanted = [...authority.words.keys()].some((stem) => WANTS_TRANSFERS.has(stem));
+  const purposePays = /\b(?:pay|pays|paying|payouts?|transfers?|refunds?|reimburse|send)\b/i;
+  if (
+    wanted ||
+    [...authority.words.values(), ...authority.trades.values()].some((one) => purposePays.test(one.text))
+  )
+    return undefined;
+  return {
+    evidence: [conflictsWith('action.type', type)],
+    sentence: `The spend is a ${type.replaceAll('_', ' ')} of money, and nothing in the purpose asks for transfers.`,
+    confidence: 0.7,
+  };
+}
+
+const ACCOUNT = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+
+/** Money goes to another account than the operator's text, the task or the trace names for it. */
+export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  const payee = spend.request.action.payee_id;
+  if (payee === undefined) return undefined;
+  const account = payee
+    .slice(payee.indexOf(':') + 1)
+    .replaceAll(/\s/g, '')
+    .toUpperCase();
+  const merchant = new Set(spend.merchantTokens.map((token) => token.word));
+  for (const [known, lead] of authority.accounts) {
+    if (known === account || !lead.some((word) => word.length > 2 && merchant.has(word))) continue;
+    return {
+      evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
+      sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
+      confidence: 0.9,
+    };
+  }
+  for (const text of [spend.task, ...spend.trace]) {
+    const named = [...text.text.slice(0, 4_000).matchAll(ACCOUNT)].map((match) => match[0].toUpperCase());
+    if (named.length === 0 || named.includes(account) || !/^[A-Z]{2}\d{2}/.test(account)) continue;
+    return {
+      evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, named[0] ?? '')],
+      sentence: `The money would go to ${account}, while the run itself names ${named[0]}.`,
+      confidence: 0.8,
+    };
+  }
+  return undefined;
+}
+
+/** A ceiling in running text: group 1 whole units, 2 fraction, 3 a measure that makes it no total. */
+export const CEILING =
+  /\b(?:up to|under|below|max(?:imum)?(?: of)?|cap(?:ped)?(?: at| of)?|not above|not over|at most|no more than|not more than|budget of|budget is|less than|(?:not|n't) exceed|(?:not|n't) spend more than|stay under|limit of|ceiling of|hochstens|maximal|bis zu|jusqu'a|hasta|tot)\s*:?\s*(?:usd|eur|gbp|chf|\$|€|£)?\s?(\d{1,3}(?:[ ,.']\d{3})+|\d{1,9})(?:[.,](\d{1,2}))?(?!\d)\s*(per|each|a |an |\/|%|days?|hours?|kg|km|people|persons|pcs|pieces|items|units|gb|tb|stars?|seats?|minutes?|weeks?|months?|miles)?/;
+
+/** The amount is over the ceiling that the task itself names for it. */
+export function overTaskCeiling(spend: SpendReading): Conflict | undefined {
+  const match = CEILING.exec(spend.task.folded);
+  if (match === null || match[3] !== undefined) return undefined;
+  const ceiling = Number((match[1] ?? '').replace(/[ ,.']/g, '')) + Number(`0.${match[2] ?? 0}`);
+  if (!(spend.amount > ceiling) || ceiling === 0) return undefined;
+  return {
+    evidence: [conflictsWith('task', match[0].trim())],
+    sentence: `The amount of ${spend.amount} is over the ceiling that the task names ("${match[0].trim()}").`,
+    confidence: 0.75,
+  };
+}
+
+const VISIBLE_NO =
+  /([\p{L}][\p{L}\d _-]{1,60})\s?:\s?(?:false|no(?! entr| data| record| info)|none|not available|unavailable|closed|rejected|declined|failed|expired|not found)\b/gu;
+const ALREADY_DONE =
+  /\b(?:already (?:been )?(?:paid|ordered|booked|bought|renewed|settled|sent|delivered)|paid (?:on )?\d{1,2}\.? ?\p{L}+|was paid|paid last (?:week|month)|duplicate of|second payment|bereits bezahlt|ya pagad[oa]|deja paye)\b/u;
+
+/** The trace itself shows that something the task asked for does not hold, or that it was paid before. */
+export function contradictedByTrace(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  if (spend.trace.length === 0) return undefined;
+  const asked = new Set(spend.taskTokens.filter(carriesMeaning).map((token) => token.stem));
+  for (const step of spend.trace) {
+    for (const match of step.folded.matchAll(VISIBLE_NO)) {
+      const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);
+      if (key.length === 0 || !key.every((token) => asked.has(token.stem) || authority.words.has(token.stem)))
+        continue;
+      return {
+        evidence: [conflictsWith(step.field, match[0])],
+        sentence: `The run shows "${match[0].trim()}", and the task asks for it.`,
+        confidence: 0.75,
+      };
+    }
+    const done = ALREADY_DONE.exec(step.folded);
+    if (done !== null && spend.request.action.type !== 'refund') {
+      return {
+        evidence: [conflictsWith(step.field, done[0])],
+        sentence: `The run shows that this was settled before ("${done[0]}").`,
+        confidence: 0.7,
+      };
+    }
+  }
+  return undefined;
+}
+
+/** Goods of private life bought under a purpose of work: the sighting that shows it. */
+export function privateGoods(sightings: readonly Sighting[]): Sighting | undefined {
+  return sightings.find((one) => one.strong && one.trades.length > 0 && one.trades.every(isPrivate));
+}
+
+const PERCENT =
+  /(\d{1,3}(?:[.,]\d{1,2})?|\b(?:one|two|three|four|five|ten|fifteen|twenty))\s?(?:%|percent|per cent|prozent)/;
+const OVER_BY =
+  /(\d{1,3}(?:[.,]\d{1,2})?)\s?(?:%|percent|per cent)\s(?:above|over|more|higher|beyond|up|uber|increase)/;
+const NUMBER_WORDS: Record<string, number> = {
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  ten: 10,
+  fifteen: 15,
+  twenty: 20,
+};
+
+/** The request admits a deviation in percent that is over what a constraint tolerates. */
+export function overTolerance(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  if (authority.tolerances.length === 0) return undefined;
+  for (const text of [spend.description, ...spend.trace]) {
+    const over = OVER_BY.exec(text.folded);
+    if (over === null) continue;
+    const percent = Number((over[1] ?? '').replace(',', '.'));
+    const rule = authority.tolerances.find((one) => percent > toleranceOf(one.text));
+    if (rule === undefined) continue;
+    return {
+      evidence: [conflictsWith(text.field, over[0]), conflictsWith(rule.field, rule.text)],
+      sentence: `"${over[0]}" is over what the purpose tolerates: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+      confidence: 0.85,
+    };
+  }
+  return undefined;
+}
+
+function toleranceOf(text: string): number {
+  const figure = PERCENT.exec(text.toLowerCase())?.[1] ?? '';
+  return NUMBER_WORDS[figure] ?? Number(figure.replace(',', '.'));
+}

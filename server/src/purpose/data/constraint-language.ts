@@ -1,0 +1,78 @@
+/** How operators write constraints. All patterns are matched against folded text (lower case, no diacritics). */
+
+/** Opens a prohibition: what follows is forbidden. */
+export const PROHIBITS = new Set(
+  'no never nothing none allergic intolerant avoid exclude excluding excludes neither kein keine keinen keinerlei nie niemals nichts jamais aucun aucune nunca ningun ninguna geen nooit niet refuse reject decline'.split(
+    ' ',
+  ),
+);
+
+/** "not", read as a prohibition only where something follows it that can be bought or used for. */
+export const NOT = new Set([
+  'not',
+  'nicht',
+  'cannot',
+  'non',
+  'don',
+  'doesn',
+  'mustn',
+  'aren',
+  'isn',
+  'shouldn',
+]);
+
+/** After "no" or "not" these speak of a measure, not of a thing. */
+export const MEASURES = new Set(
+  'more less later longer earlier need matter above over exceed higher lower later twice only one body sooner than'.split(
+    ' ',
+  ),
+);
+
+/** Ends what a prohibition lists. */
+export const ENDS_LIST = new Set(
+  'we they it i he she who which that because since as is are was be goes go orders order buys has have does do must should may can will would please these those this unless except but therefore so when if where while only also use uses pay pays already first ask comes come bring handles handled'.split(
+    ' ',
+  ),
+);
+
+/** Opens what a prohibition lets through. */
+export const EXCEPTS =
+  /\b(?:except(?:ing)?(?: for)?|unless|other than|apart from|save for|ausser|sauf|salvo|behalve)\b/;
+
+/** Somebody else buys it: what stands before is forbidden here. */
+export const ELSEWHERE =
+  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
+
+/** Forbidden by name: what stands before is forbidden. */
+export const RULED_OUT =
+  /\b(?:(?:is|are|stays?|remains?) )?(?:(?:strictly |expressly )?(?:forbidden|prohibited|excluded|banned|off limits|off-limits|out of scope|out of bounds|ruled out|taboo|blocked|verboten|interdit|prohibido|verboden)|(?:is |are )?not (?:allowed|permitted|covered|accepted|wanted|included|reimbursed|part of|for this)|(?:may|must|can|shall|should)(?: ?not|not) be (?:bought|ordered|paid|booked|purchased|included|charged|used)|(?:do|does) not (?:belong|count|qualify)|don'?t belong)\b/;
+
+/** A condition that has to be seen to hold. */
+export const REQUIREMENT =
+  /\b(?:only (?:when|if|after|once|as|against|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
+
+/** A purpose that may mean nearly any trade. */
+export const BROAD =
+  /\b(?:everyday|errands?|household|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|family|haushalt|foyer|hogar|huishouden|account holder|personal finances|on behalf of|for people who)\b/;
+
+/** What is wanted is said by those whom the agent acts for, run by run. */
+export const ON_REQUEST =
+  /\b(?:on request|when (?:she|he|they|somebody|someone|an? \w+|the \w+) asks?|as (?:she|he|they) (?:asks?|writes?|says?|wants?)|asked for|asks? for|exactly as|signed off|on behalf of|what (?:she|he|they|the \w+) (?:asks?|wants?|named|described|requests?)|as requested|as instructed|instructions? (?:of|from)|requests? (?:of|from)|their list|auf wunsch|sur demande|a peticion|op verzoek)\b/;
+
+/** A condition whose subject stands first: "For presents, ask". */
+export const LEADING_SUBJECT = /^\s*for ([^,]{1,60}?)(?: show| ask| check|,)/;
+
+/** A condition that holds when the spend is what the task asks for. */
+export const SAID_BY_TASK =
+  /\b(?:as written|as named|as described|as asked|exactly|named|says so|approval|approved|asked for|requested|list|come from|comes from|wishes|followed|signed off)\b/;
+
+/** A condition about a sum that somebody named. */
+export const ABOUT_SUM = /\b(?:budget|ceiling|cap|price|limit|amount)s?\b/;
+
+/** A constraint that tolerates a deviation in percent. */
+export const TOLERANCE =
+  /(?:\d|\b(?:one|two|three|four|five|ten|fifteen|twenty))\s?(?:%|percent|per cent|prozent)/;
+
+/** A prohibition that holds only under a condition or beyond a measure. */
+export const CONDITIONAL_PROHIBITION =
+  /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|after|whose|who|that (?:is|are|has|have|was|were)|which)\b/;

@@ -1,0 +1,177 @@
+import type { PurposeEvidence } from './assessment.ts';
+import type { AuthorityReading, Quote } from './authority-reading.ts';
+import { shinglesOf } from './authority-reading.ts';
+import { carriesMeaning, isPrivate, LOOSE_STEMS, type Trade } from './lexicon.ts';
+import type { Sighting, SpendReading } from './spend-reading.ts';
+
+/** How far merchant and goods are what the operator wants. */
+export interface Fit {
+  /** 1 or more: enough to stand on. */
+  support: number;
+  supports: PurposeEvidence[];
+  /** Of the description alone. */
+  goods_support: number;
+  merchant_support: number;
+  /** What belongs to a trade the operator does not speak of. */
+  foreignGoods: Sighting | undefined;
+  foreignMerchant: Sighting | undefined;
+  /** The operator wrote this payee's name and account down. */
+  account_known: boolean;
+  /** Something rests on the objective itself, not only on names and circumstances in the context. */
+  grounded: boolean;
+  /** How many different words of the description are foreign. */
+  foreign_count: number;
+  /** The description repeats the purpose word for word, which says nothing about what is bought. */
+  parrots: boolean;
+}
+
+type Bearing = 'wanted' | 'hinted' | 'near' | 'foreign' | 'none';
+
+const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
+const WORD_SUPPORT = 0.6;
+const LOOSE_SUPPORT = 0.15;
+
+/** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
+function bearing(trades: readonly Trade[], authority: AuthorityReading): { bearing: Bearing; quote?: Quote } {
+  let hinted: Quote | undefined;
+  for (const trade of trades) {
+    const quote = authority.trades.get(trade);
+    if (quote?.strong) return { bearing: 'wanted', quote };
+    hinted ??= quote;
+  }
+  if (hinted !== undefined) return { bearing: 'hinted', quote: hinted };
+  if (authority.families.size === 0) return { bearing: 'none' };
+  return { bearing: trades.some((trade) => authority.families.has(trade.family)) ? 'near' : 'foreign' };
+}
+
+function supportsFrom(
+  evidence: Map<string, number>,
+  sighting: Sighting,
+  score: number,
+  supports: PurposeEvidence[],
+  quote: Quote,
+) {
+  const key = `${sighting.field}:${sighting.text}`;
+  if ((evidence.get(key) ?? 0) >= score) return;
+  evidence.set(key, score);
+  supports.push({ field: sighting.field, text: sighting.text, effect: 'supports' });
+  if (!supports.some((one) => one.field === quote.field && one.text === quote.text)) {
+    supports.push({ field: quote.field, text: quote.text.slice(0, 160), effect: 'supports' });
+  }
+}
+
+function weigh(sightings: readonly Sighting[], authority: AuthorityReading, supports: PurposeEvidence[]) {
+  const scored = new Map<string, number>();
+  let total = 0;
+  let foreign: Sighting | undefined;
+  const strangers = new Set<string>();
+  for (const sighting of sightings) {
+    const found = bearing(sighting.trades, authority);
+    if (found.quote !== undefined) {
+      const known = scored.get(`${sighting.field}:${sighting.text}`) ?? 0;
+      const full = found.bearing === 'wanted' && sighting.strong;
+      const score = full
+        ? STRENGTH.strong
+        : found.bearing === 'wanted' || sighting.strong
+          ? STRENGTH.weak
+          : STRENGTH.both_weak;
+      if (score > known) total += score - known;
+      supportsFrom(scored, sighting, score, supports, found.quote);
+    } else if (found.bearing === 'foreign' && sighting.strong) {
+      strangers.add(sighting.text);
+      foreign =
+        foreign === undefined || (!foreign.trades.every(isPrivate) && sighting.trades.every(isPrivate))
+          ? sighting
+          : foreign;
+    }
+  }
+  return { total, foreign, count: strangers.size };
+}
+
+/** Whether the payee's account is one that the operator wrote down behind this merchant's name. */
+function namesAccount(spend: SpendReading, authority: AuthorityReading): boolean {
+  const payee = spend.request.action.payee_id ?? '';
+  const lead = authority.accounts.get(payee.slice(payee.indexOf(':') + 1).toUpperCase());
+  return (
+    lead?.some((word) => word.length > 2 && spend.merchantTokens.some((token) => token.word === word)) ===
+    true
+  );
+}
+
+/** Whether the description repeats a run of the operator's own words. */
+function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
+  return shinglesOf(spend.descriptionTokens).some((run) => authority.shingles.has(run));
+}
+
+/**
+ * Weighs what is bought against what the operator wrote. Only merchant and description count, never task, category
+ * or trace. Linear in the length of the request.
+ */
+export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
+  const supports: PurposeEvidence[] = [];
+  const parrots = repeatsPurpose(spend, authority);
+  const merchant = weigh(spend.merchantSightings, authority, supports);
+  const goods = parrots
+    ? { total: 0, foreign: undefined, count: 0 }
+    : weigh(spend.descriptionSightings, authority, supports);
+
+  const named = spend.merchantTokens.find(
+    (token) =>
+      token.word.length > 2 &&
+      carriesMeaning(token) &&
+      authority.names.has(token.word) &&
+      !LOOSE_STEMS.has(token.stem),
+  );
+  let merchant_support = Math.min(1, merchant.total);
+  if (named !== undefined) {
+    const quote = authority.names.get(named.word);
+    merchant_support = spend.known.general ? WORD_SUPPORT : 1;
+    supports.push({ field: 'action.merchant', text: named.raw, effect: 'supports' });
+    if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
+  }
+
+  const account_known = namesAccount(spend, authority);
+  if (account_known) {
+    merchant_support = 1;
+    supports.push({
+      field: 'action.payee_id',
+      text: spend.request.action.payee_id ?? '',
+      effect: 'supports',
+    });
+  }
+
+  let words = 0;
+  if (!parrots) {
+    const seen = new Set<string>();
+    const wordsOf = (sightings: readonly Sighting[]) =>
+      new Set(sightings.flatMap((one) => one.text.split(' ')));
+    const taken = wordsOf(spend.descriptionSightings);
+    const ambiguous = wordsOf(spend.descriptionSightings.filter((one) => !one.strong));
+    for (const token of spend.descriptionTokens) {
+      const quote = authority.words.get(token.stem);
+      if (quote === undefined || seen.has(token.stem) || !carriesMeaning(token)) continue;
+      seen.add(token.stem);
+      if (taken.has(token.raw) && !ambiguous.has(token.raw)) continue;
+      // Criteria and context tell circumstances; their words alone do not make a purchase wanted.
+      const firm = !quote.loose && quote.field === 'purpose.objective';
+      words += firm ? WORD_SUPPORT : LOOSE_SUPPORT;
+      if (firm) {
+        supports.push({ field: 'action.description', text: token.raw, effect: 'supports' });
+        supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
+      }
+    }
+  }
+  const goods_support = goods.total + Math.min(words, 1.2);
+  return {
+    support: merchant_support + goods_support,
+    supports,
+    goods_support,
+    merchant_support,
+    foreignGoods: goods.foreign,
+    foreignMerchant: named === undefined && merchant.total === 0 ? merchant.foreign : undefined,
+    account_known,
+    grounded: supports.some((one) => one.field === 'purpose.objective'),
+    foreign_count: goods.count,
+    parrots,
+  };
+}

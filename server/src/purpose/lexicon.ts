@@ -1,0 +1,232 @@
+import { BUSINESS_TRADES } from './data/business-trades.ts';
+import { COMMON_WORDS, LOOSE_WORDS } from './data/common-words.ts';
+import {
+  GENERAL_MERCHANTS,
+  PRIVATE_CIRCLE_WORDS,
+  PRIVATE_FAMILIES,
+  PRIVATE_TRADES,
+} from './data/private-trades.ts';
+import type { Trade } from './data/trade-shape.ts';
+import { stemsOf, type Token, tokenize } from './text.ts';
+
+export type { Trade } from './data/trade-shape.ts';
+
+export const TRADES: readonly Trade[] = [...BUSINESS_TRADES, ...PRIVATE_TRADES];
+
+/** Stems that carry no subject matter at all. */
+export const COMMON_STEMS: ReadonlySet<string> = stemsOf(COMMON_WORDS);
+/** Stems too loose to tie a purchase to a purpose by themselves. */
+export const LOOSE_STEMS: ReadonlySet<string> = stemsOf(LOOSE_WORDS);
+
+/** Words of a text that belong to a trade. */
+export interface Mention {
+  trade: Trade;
+  /** Index of the first token and number of tokens. */
+  at: number;
+  length: number;
+  /** The words as written. */
+  text: string;
+  /** False for words with other everyday meanings. */
+  strong: boolean;
+  kind: 'word' | 'company';
+}
+
+interface Entry {
+  stems: readonly string[];
+  /** No trade: a general merchant. */
+  trade: Trade | null;
+  strong: boolean;
+  kind: 'word' | 'company';
+  /** The name is an ordinary word too. */
+  ordinary: boolean;
+}
+
+/** Entries by their first stem, longest first. */
+type Index = ReadonlyMap<string, readonly Entry[]>;
+
+function buildIndex(entries: readonly Entry[]): Index {
+  const index = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const first = entry.stems[0];
+    if (first === undefined) continue;
+    const bucket = index.get(first);
+    if (bucket === undefined) index.set(first, [entry]);
+    else bucket.push(entry);
+  }
+  for (const bucket of index.values()) bucket.sort((a, b) => b.stems.length - a.stems.length);
+  return index;
+}
+
+/** Company names are compared by their words, not by stems. */
+function entriesOf(list: string, kind: 'word' | 'company', trade: Trade | null): Entry[] {
+  return list
+    .split(';')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => ({
+      stems: tokenize(text.replace(/^[~^]/, '')).map((token) => (kind === 'word' ? token.stem : token.word)),
+      trade,
+      strong: !text.startsWith('~'),
+      kind,
+      ordinary: text.startsWith('^'),
+    }));
+}
+
+const WORD_INDEX = buildIndex(TRADES.flatMap((trade) => entriesOf(trade.words, 'word', trade)));
+const COMPANY_INDEX = buildIndex([
+  ...TRADES.flatMap((trade) => entriesOf(trade.companies, 'company', trade)),
+  ...entriesOf(GENERAL_MERCHANTS, 'company', null),
+]);
+const PRIVATE_CIRCLE_INDEX = buildIndex(entriesOf(PRIVATE_CIRCLE_WORDS, 'word', null));
+
+/** Words of company names, for telling look-alikes; value: the name it is taken from. */
+export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
+  [...COMPANY_INDEX.values()].flat().flatMap((entry) => {
+    const first = entry.stems[0] ?? '';
+    return first.length >= 5 && !entry.ordinary ? [[first, entry.stems.join(' ')] as const] : [];
+  }),
+);
+
+function matchesAt(tokens: readonly Token[], at: number, entry: Entry): boolean {
+  if (at + entry.stems.length > tokens.length) return false;
+  for (let i = 1; i < entry.stems.length; i += 1) {
+    const token = tokens[at + i];
+    if (token === undefined || (entry.kind === 'word' ? token.stem : token.word) !== entry.stems[i])
+      return false;
+  }
+  return true;
+}
+
+function textOf(tokens: readonly Token[], at: number, length: number): string {
+  return tokens
+    .slice(at, at + length)
+    .map((token) => token.raw)
+    .join(' ');
+}
+
+/** The longest entries at each place (several trades may share one); words inside a longer match are not read again. */
+function scan(
+  tokens: readonly Token[],
+  index: Index,
+  key: 'stem' | 'word',
+  accept: (entry: Entry, at: number) => boolean,
+) {
+  const found: { entry: Entry; at: number; length: number }[] = [];
+  let at = 0;
+  while (at < tokens.length) {
+    let length = 0;
+    const bucket = index.get(tokens[at]?.[key] ?? '');
+    if (bucket !== undefined) {
+      for (const entry of bucket) {
+        if (entry.stems.length < length) break;
+        if (!matchesAt(tokens, at, entry) || !accept(entry, at)) continue;
+        length = entry.stems.length;
+        found.push({ entry, at, length });
+      }
+    }
+    at += Math.max(1, length);
+  }
+  return found;
+}
+
+/** Words that are also codes when written in capitals (airports, units): in capitals they are not read as goods. */
+const NOT_IN_CAPITALS = new Set(
+  'ham cod gin rum ale pet ski tea jam pan pen van mop bus car cab inn egg bun rug tie hat hay ram nas fish nut bed toy'.split(
+    ' ',
+  ),
+);
+
+function isCode(token: Token | undefined): boolean {
+  return token !== undefined && token.raw === token.raw.toUpperCase() && NOT_IN_CAPITALS.has(token.word);
+}
+
+/** Trades that the words of a text speak of. Linear in the number of tokens. */
+export function tradeWords(tokens: readonly Token[]): Mention[] {
+  return scan(tokens, WORD_INDEX, 'stem', (_, at) => !isCode(tokens[at])).flatMap(({ entry, at, length }) =>
+    entry.trade === null
+      ? []
+      : [
+          {
+            trade: entry.trade,
+            at,
+            length,
+            text: textOf(tokens, at, length),
+            strong: entry.strong,
+            kind: 'word',
+          },
+        ],
+  );
+}
+
+/** Words of the buyer's private circle ("wife", "for myself"). */
+export function privateCircleWords(tokens: readonly Token[]): string[] {
+  return scan(tokens, PRIVATE_CIRCLE_INDEX, 'stem', () => true).map(({ at, length }) =>
+    textOf(tokens, at, length),
+  );
+}
+
+const startsUpper = (raw: string): boolean => /^[\p{Lu}\p{N}]/u.test(raw);
+
+/** Companies that a running text names. Names that are ordinary words are not taken; the rest must be capitalised. */
+export function companiesInText(tokens: readonly Token[]): Mention[] {
+  return scan(
+    tokens,
+    COMPANY_INDEX,
+    'word',
+    (entry, at) => !entry.ordinary && startsUpper(tokens[at]?.raw ?? ''),
+  ).flatMap(({ entry, at, length }) =>
+    entry.trade === null
+      ? []
+      : [{ trade: entry.trade, at, length, text: textOf(tokens, at, length), strong: true, kind: 'company' }],
+  );
+}
+
+/** What is known of a merchant by its name. */
+export interface KnownMerchant {
+  mentions: Mention[];
+  /** Sells nearly everything, or only carries the payment. */
+  general: boolean;
+}
+
+/** Words that a company's name may carry besides the name itself without becoming another company's. */
+const NAME_COMPANIONS = stemsOf(
+  'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
+);
+
+/** Looks a merchant's name up. An ordinary word counts as a company only when it is (nearly) the whole name. */
+export function knownMerchant(tokens: readonly Token[]): KnownMerchant {
+  const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
+  const found = scan(
+    tokens,
+    COMPANY_INDEX,
+    'word',
+    (entry, at) => !entry.ordinary || (at === 0 && rest <= entry.stems.length),
+  );
+  const mentions: Mention[] = found.flatMap(({ entry, at, length }) =>
+    entry.trade === null
+      ? []
+      : [
+          {
+            trade: entry.trade,
+            at,
+            length,
+            text: textOf(tokens, at, length),
+            strong: true,
+            kind: 'company' as const,
+          },
+        ],
+  );
+  return { mentions, general: found.some(({ entry }) => entry.trade === null) };
+}
+
+/** Whether a stem says something about a subject of its own. */
+export function carriesMeaning(token: Token): boolean {
+  return (
+    token.word.length > 2 &&
+    !COMMON_STEMS.has(token.stem) &&
+    !COMMON_STEMS.has(token.word) &&
+    !/^\d+$/.test(token.word)
+  );
+}
+
+export const isPrivate = (trade: Trade): boolean => PRIVATE_FAMILIES.has(trade.family);

@@ -1,0 +1,208 @@
+import type { PurposeEvidence } from './assessment.ts';
+import type { AuthorityReading } from './authority-reading.ts';
+import { domainsIn } from './authority-reading.ts';
+import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
+import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
+import type { FieldText, SpendReading } from './spend-reading.ts';
+import { foldText, foldWord, MAX_TEXT_LENGTH } from './text.ts';
+
+/** A sign that the request tries to mislead. `sentence` completes "The request …". */
+export interface Suspicion {
+  kind: 'language' | 'hidden' | 'look_alike' | 'pressure';
+  evidence: PurposeEvidence;
+  sentence: string;
+}
+
+// Format characters, tag characters, the supplement's variation selectors and fillers that render as nothing. Joiners
+// (U+200C, U+200D) stay allowed: scripts and emoji need them.
+const HIDDEN =
+  /(?![\u200c\u200d])\p{Cf}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\u{e0100}-\u{e01ef}]/u;
+const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;
+const MARKS_OF_DIRECTION = /[\u200e\u200f\u061c]/g;
+const MIXED_SCRIPTS =
+  /(?:\p{Script=Latin}[\p{L}\d]{0,40}[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}])|(?:[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}][\p{L}\d]{0,40}\p{Script=Latin})/u;
+const NON_ASCII = /\P{ASCII}/u;
+
+/** At most this many characters of a text are quoted. */
+export const MAX_QUOTE_LENGTH = 160;
+const MAX_NAME_LENGTH = 24;
+
+/** The words of a text around a place, for quoting. */
+export function quoteAround(text: string, at: number, length: number): string {
+  const from = Math.max(0, at - 20);
+  const quote = text.slice(from, Math.min(text.length, at + length + 20, from + MAX_QUOTE_LENGTH));
+  return quote.replace(/\s+/g, ' ').trim();
+}
+
+function languageIn(text: FieldText): Suspicion | undefined {
+  if (text.folded.length < 8) return undefined;
+  for (const { pattern, meaning } of ATTACK_PATTERNS) {
+    const match = pattern.exec(text.folded);
+    if (match !== null) {
+      const quote = quoteAround(text.folded, match.index, match[0].length);
+      return {
+        kind: 'language',
+        evidence: { field: text.field, text: quote, effect: 'suspicious' },
+        sentence: `contains language that ${meaning} ("${quote}")`,
+      };
+    }
+  }
+  return undefined;
+}
+
+function hiddenIn(text: FieldText): Suspicion | undefined {
+  if (!NON_ASCII.test(text.text)) return undefined;
+  const read = RIGHT_TO_LEFT.test(text.text) ? text.text.replace(MARKS_OF_DIRECTION, '') : text.text;
+  const hidden = HIDDEN.exec(read);
+  if (hidden !== null) {
+    const code = (hidden[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return {
+      kind: 'hidden',
+      evidence: { field: text.field, text: `U+${code}`, effect: 'suspicious' },
+      sentence: `contains an invisible character (U+${code})`,
+    };
+  }
+  const mixed = MIXED_SCRIPTS.exec(read);
+  if (mixed === null || /[µμΩΔ]/u.test(mixed[0])) return undefined;
+  return {
+    kind: 'hidden',
+    evidence: { field: text.field, text: mixed[0].slice(0, MAX_QUOTE_LENGTH), effect: 'suspicious' },
+    sentence: 'mixes letters of several alphabets within one word',
+  };
+}
+
+const DIGIT_LETTERS: Record<string, string> = { 0: 'o', 1: 'l', 3: 'e', 4: 'a', 5: 's', 7: 't', 8: 'b' };
+
+/** Whether two words differ by one letter changed, added, left out or swapped with its neighbour. */
+export function isOneOff(a: string, b: string): boolean {
+  if (a === b || Math.abs(a.length - b.length) > 1) return false;
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i += 1;
+  let j = 0;
+  while (j < Math.min(a.length, b.length) - i && a[a.length - 1 - j] === b[b.length - 1 - j]) j += 1;
+  const restA = a.slice(i, a.length - j);
+  const restB = b.slice(i, b.length - j);
+  if (restA.length <= 1 && restB.length <= 1) return true;
+  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+}
+
+/** Every company word with one letter left out, so that a near name is found without comparing all of them. */
+const NEAR_COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
+  [...COMPANY_WORDS.keys()]
+    .filter((word) => word.length >= 6 && word.length <= MAX_NAME_LENGTH)
+    .flatMap((word) => [...word].map((_, i) => [word.slice(0, i) + word.slice(i + 1), word] as const)),
+);
+
+function nearCompany(word: string): string | undefined {
+  if (word.length < 5 || word.length > MAX_NAME_LENGTH || COMPANY_WORDS.has(word)) return undefined;
+  const spelled = word.replace(/[0134578]/g, (digit) => DIGIT_LETTERS[digit] ?? digit);
+  if (spelled !== word && /\p{L}/u.test(word) && COMPANY_WORDS.has(spelled)) return spelled;
+  const direct = NEAR_COMPANY_WORDS.get(word);
+  if (direct !== undefined && direct[0] === word[0] && isOneOff(word, direct)) return direct;
+  // A first letter that differs makes another name, not a misspelt one.
+  for (let i = 1; i < word.length; i += 1) {
+    const shorter = word.slice(0, i) + word.slice(i + 1);
+    if (COMPANY_WORDS.has(shorter) && shorter.length >= 6) return shorter;
+    const near = NEAR_COMPANY_WORDS.get(shorter);
+    if (near !== undefined && near[0] === word[0] && isOneOff(word, near)) return near;
+  }
+  return undefined;
+}
+
+const PAYMENT_HOST_WORDS =
+  /(?:^|[-.])(?:bill|billing|billpay|invoice|invoices|secure|payment|payments|pay|support|login|verify|account|accounts|refund|service|center|centre|portal|update|checkout|outlet|online|official|help|shop|store)(?=[-.]|$)/;
+
+/** A name that imitates a known company, or one that operator or task name. */
+function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion | undefined {
+  const suspicion = (text: string, sentence: string): Suspicion => ({
+    kind: 'look_alike',
+    evidence: { field: 'action.merchant', text, effect: 'suspicious' },
+    sentence,
+  });
+  for (const token of spend.merchantTokens) {
+    if (token.word.length < 5 || COMMON_STEMS.has(token.stem) || authority.words.has(token.stem)) continue;
+    const named = [...authority.names.keys()].find(
+      (name) =>
+        name.length >= 5 &&
+        name[0] === token.word[0] &&
+        name.length <= MAX_NAME_LENGTH &&
+        token.word.length <= MAX_NAME_LENGTH &&
+        isOneOff(token.word, name),
+    );
+    const isPlural = named !== undefined && (`${named}s` === token.word || named === `${token.word}s`);
+    const near = isPlural ? undefined : (named ?? nearCompany(token.word));
+    if (near !== undefined && `${near}s` !== token.word && near !== `${token.word}s`) {
+      return suspicion(token.raw, `is paid to "${token.raw}", which nearly spells "${near}" but is not it`);
+    }
+  }
+  const hosts = domainsIn(spend.merchant.folded);
+  if (hosts.length === 0) return undefined;
+  const wanted = [...authority.domains, ...domainsIn(spend.task.folded)];
+  for (const host of hosts) {
+    for (const reference of wanted) {
+      const core = reference.split('.').slice(0, -1).join('.');
+      const same = host === reference || host.endsWith(`.${reference}`);
+      const flat = host.replaceAll('-', '').replaceAll('.', '');
+      if (!same && core.length >= 5 && flat.includes(core.replaceAll('-', '').replaceAll('.', ''))) {
+        return suspicion(host, `is paid to ${host}, which imitates ${reference}`);
+      }
+    }
+    const labels = host.split(/[-.]/);
+    const imitated = labels
+      .slice(0, -1)
+      .find((label) => COMPANY_WORDS.has(foldWord(label)) || label === 'aws');
+    if (
+      imitated !== undefined &&
+      labels.length > 2 &&
+      PAYMENT_HOST_WORDS.test(host) &&
+      !host.startsWith(`${imitated}.`)
+    ) {
+      const owner = host.split('.').slice(-2)[0];
+      if (owner !== imitated)
+        return suspicion(host, `is paid to ${host}, which is not a host of ${imitated}`);
+    }
+  }
+  return undefined;
+}
+
+function pressure(spend: SpendReading): Suspicion | undefined {
+  const texts = [spend.description, spend.task, ...spend.trace];
+  const secret = texts.find((text) => SECRECY.test(text.folded));
+  const urgent = texts.find((text) => URGENCY.test(text.folded));
+  if (secret === undefined || urgent === undefined) return undefined;
+  const match = SECRECY.exec(secret.folded);
+  const quote = quoteAround(secret.folded, match?.index ?? 0, match?.[0].length ?? 0);
+  return {
+    kind: 'pressure',
+    evidence: { field: secret.field, text: quote, effect: 'suspicious' },
+    sentence: `presses for haste and asks for silence ("${quote}")`,
+  };
+}
+
+/** Every sign of an attempt to mislead, at most one per text and kind. Linear in the length of the request. */
+export function suspicionsIn(spend: SpendReading, authority: AuthorityReading): Suspicion[] {
+  const texts = [spend.merchant, spend.description, spend.category, spend.task, ...spend.trace].filter(
+    (text) => text.text !== '',
+  );
+  const { type, payee_id } = spend.request.action;
+  const plain = [
+    { field: 'action.type', text: type, folded: type.toLowerCase() },
+    { field: 'action.payee_id', text: payee_id ?? '', folded: '' },
+  ];
+  return [
+    ...texts.map(languageIn),
+    ...[...texts, ...plain].map(hiddenIn),
+    lookAlike(spend, authority),
+    pressure(spend),
+  ].filter((one) => one !== undefined);
+}
+
+/** The description up to the first sentence that addresses a judge: what follows is not about goods. */
+export function beforeAttack(description: string): string {
+  const sentences = description.slice(0, MAX_TEXT_LENGTH).split(/(?<=[.!?\n])/);
+  const first = sentences.findIndex((sentence) => {
+    const folded = foldText(sentence);
+    return ATTACK_PATTERNS.some(({ pattern }) => pattern.test(folded));
+  });
+  return first < 0 ? description : sentences.slice(0, first).join('');
+}

@@ -1,0 +1,124 @@
+import { currencyExponent, isActiveCurrency } from '../domain/money.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import {
+  companiesInText,
+  type KnownMerchant,
+  knownMerchant,
+  type Mention,
+  type Trade,
+  tradeWords,
+} from './lexicon.ts';
+import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+
+/** One text of a request, with the field it came from. */
+export interface FieldText {
+  field: string;
+  text: string;
+  folded: string;
+}
+
+/** Words of one place that may belong to several trades ("bacon" is meat, and pork). */
+export interface Sighting {
+  field: string;
+  text: string;
+  strong: boolean;
+  kind: 'word' | 'company';
+  trades: readonly Trade[];
+  /** Position of the first token in its field. */
+  at: number;
+}
+
+/** A request made comparable. `context` is never read. */
+export interface SpendReading {
+  request: SpendRequest;
+  merchant: FieldText;
+  description: FieldText;
+  task: FieldText;
+  category: FieldText;
+  trace: readonly FieldText[];
+  merchantTokens: readonly Token[];
+  descriptionTokens: readonly Token[];
+  taskTokens: readonly Token[];
+  known: KnownMerchant;
+  /** What merchant and description speak of. */
+  merchantSightings: readonly Sighting[];
+  descriptionSightings: readonly Sighting[];
+  taskSightings: readonly Sighting[];
+  categorySightings: readonly Sighting[];
+  /** In the currency's major unit. */
+  amount: number;
+  /** Some text was longer than is read. */
+  cut: boolean;
+}
+
+const MAX_TRACE_STEPS = 25;
+
+function fieldText(field: string, text: string | undefined): FieldText {
+  return { field, text: text ?? '', folded: text === undefined ? '' : foldText(text) };
+}
+
+function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
+  const byPlace = new Map<number, Mention[]>();
+  for (const mention of mentions) {
+    const same = byPlace.get(mention.at);
+    if (same === undefined) byPlace.set(mention.at, [mention]);
+    else same.push(mention);
+  }
+  return [...byPlace.values()].map((same) => {
+    const longest = Math.max(...same.map((mention) => mention.length));
+    const kept = same.filter((mention) => mention.length === longest);
+    return {
+      field,
+      text: kept[0]?.text ?? '',
+      strong: kept.some((mention) => mention.strong),
+      kind: kept[0]?.kind ?? 'word',
+      trades: kept.map((mention) => mention.trade),
+      at: kept[0]?.at ?? 0,
+    };
+  });
+}
+
+/** Tokens not taken by a mention, so that a company's name is not read as goods. */
+function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[] {
+  return tokens.filter(
+    (_, i) => !mentions.some((mention) => i >= mention.at && i < mention.at + mention.length),
+  );
+}
+
+/** Reads a request. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
+export function readSpend(request: SpendRequest): SpendReading {
+  const { action, task, trace = [] } = request;
+  const merchant = fieldText('action.merchant', action.merchant);
+  const description = fieldText('action.description', action.description);
+  const merchantTokens = tokenize(action.merchant);
+  const descriptionTokens = tokenize(description.text);
+  const taskTokens = tokenize(task ?? '');
+  const categoryTokens = tokenize(action.category ?? '');
+  const known = knownMerchant(merchantTokens);
+  const texts = [action.merchant, description.text, task ?? '', ...trace.map((step) => step.step)];
+  return {
+    request,
+    merchant,
+    description,
+    task: fieldText('task', task),
+    category: fieldText('action.category', action.category),
+    trace: trace.slice(0, MAX_TRACE_STEPS).map((step, i) => fieldText(`trace[${i}].step`, step.step)),
+    merchantTokens,
+    descriptionTokens,
+    taskTokens,
+    known,
+    merchantSightings: [
+      ...sightings('action.merchant', known.mentions),
+      ...sightings('action.merchant', tradeWords(outside(merchantTokens, known.mentions))),
+    ],
+    descriptionSightings: sightings('action.description', [
+      ...tradeWords(descriptionTokens),
+      ...companiesInText(descriptionTokens),
+    ]),
+    taskSightings: sightings('task', tradeWords(taskTokens)),
+    categorySightings: sightings('action.category', tradeWords(categoryTokens)),
+    amount:
+      action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
+    cut: texts.some((text) => text.length > MAX_TEXT_LENGTH) || trace.length > MAX_TRACE_STEPS,
+  };
+}

@@ -1,0 +1,85 @@
+/** One word of a text. */
+export interface Token {
+  /** As written, after NFKC. */
+  raw: string;
+  /** Lower case, without diacritics. */
+  word: string;
+  /** What `word` is compared by. */
+  stem: string;
+}
+
+/** Nothing longer than this is read: a request's body is at most 64 KiB, and time must be bounded on any input. */
+export const MAX_TEXT_LENGTH = 4_000;
+
+const MARKS = /\p{M}+/gu;
+const WORDS = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|[&+'’](?=\p{L}))*/gu;
+const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
+
+/**
+ * Text in one spelling: NFKC, lower case, no diacritics, runs of white space as one space (a line break stays one
+ * line break), typographic quotes and dashes as their ASCII forms. At most `MAX_TEXT_LENGTH` characters.
+ */
+export function foldText(text: string): string {
+  const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
+  if (ASCII_ONLY.test(cut))
+    return cut
+      .toLowerCase()
+      .replace(/[ \t]+/g, ' ')
+      .replace(/ ?\n[ \n]*/g, '\n');
+  return foldWord(cut)
+    .replace(/[‘’‚′]/g, "'")
+    .replace(/[“”„″«»]/g, '"')
+    .replace(/[‐-―−]/g, '-')
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n[ \n]*/g, '\n');
+}
+
+/** One word (or text) in lower case and without diacritics; `ß` becomes `ss`. */
+export function foldWord(word: string): string {
+  if (ASCII_ONLY.test(word)) return word.toLowerCase();
+  return word
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('ø', 'o')
+    .replaceAll('ł', 'l')
+    .replaceAll('æ', 'ae')
+    .replaceAll('œ', 'oe');
+}
+
+/**
+ * The form by which two words count as the same: the singular by Harman's S-stemmer ("How effective is suffixing?",
+ * JASIS 42, 1991). A stronger stemmer would join words that a purpose keeps apart ("earrings" and "ear").
+ */
+export function stemWord(word: string): string {
+  if (word.length < 4 || !word.endsWith('s')) return word;
+  if (word.endsWith('ies')) return /[ae]ies$/.test(word) ? word : `${word.slice(0, -3)}y`;
+  if (word.endsWith('sses') || word.endsWith('xes') || word.endsWith('ches') || word.endsWith('shes')) {
+    return word.slice(0, -2);
+  }
+  return word.endsWith('ss') || word.endsWith('us') || word.endsWith('is') ? word : word.slice(0, -1);
+}
+
+/** The words of a text, in order. An apostrophe inside a word parts it (`joe's` → `joe`, `s`), `&` and `+` do not. */
+export function tokenize(text: string): Token[] {
+  const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
+  const tokens: Token[] = [];
+  for (const match of cut.matchAll(WORDS)) {
+    for (const raw of match[0].split(/['’]/)) {
+      const word = foldWord(raw);
+      if (word !== '') tokens.push({ raw, word, stem: stemWord(word) });
+    }
+  }
+  return tokens;
+}
+
+/** The stems of a list of phrases or words, `separator` between entries; for data tables. */
+export function stemsOf(list: string, separator: RegExp = /\s+/): Set<string> {
+  return new Set(
+    list
+      .split(separator)
+      .map((entry) => stemWord(foldWord(entry.trim())))
+      .filter((stem) => stem !== ''),
+  );
+}
