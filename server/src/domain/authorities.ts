@@ -20,6 +20,18 @@ export interface Authority {
   blocked_merchants?: string[];
 }
 
+/** One version of an agent's authority, as it was posted. */
+export interface AuthorityRow {
+  agent_id: string;
+  version: number;
+  hash: string;
+  /** RFC 8785 text. */
+  authority: string;
+  created_at: string;
+  key_id: string | null;
+  principal_id: string | null;
+}
+
 /** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */
 export function authorityHash(authority: Authority): string {
   return `sha256:${createHash('sha256').update(canonicalJson(authority)).digest('hex')}`;

@@ -7,6 +7,14 @@ export interface BudgetCounter {
   committed_minor: number;
 }
 
+/** What one agent has held and spent in one month (UTC) and currency. Minor units. */
+export interface BudgetRow extends BudgetCounter {
+  agent_id: string;
+  /** `2026-11`. */
+  period: string;
+  currency: string;
+}
+
 /** A counter beside its limit. `limit_minor` and `remaining_minor` are null where no limit is set. */
 export interface BudgetStanding extends BudgetCounter {
   limit_minor: number | null;

@@ -1,5 +1,7 @@
 import type { Assessment } from '../purpose/assessment.ts';
-import type { Reservation } from './reservations.ts';
+import { type BudgetCounter, standingOf } from './budget.ts';
+import { recordHash, sha256, shownHash } from './ledger.ts';
+import type { Reservation, ReservationStatus } from './reservations.ts';
 import type { Action, TraceStep } from './spends.ts';
 
 export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
@@ -110,4 +112,114 @@ export function effectiveDecision(
   if (review_state === 'ALLOWED') return 'ALLOW';
   if (review_state === 'DENIED') return 'DENY';
   return decision;
+}
+
+/** A decision as it is kept: `document` is the answer that was given, the other columns are for finding it. */
+export interface DecisionRow {
+  decision_id: string;
+  agent_id: string;
+  idempotency_key: string;
+  /** SHA-256 of the RFC 8785 form of the request body. */
+  request_hash: Buffer;
+  decision: DecisionKind;
+  mode: Mode;
+  reason_codes: ReasonCode[];
+  merchant: string;
+  requested_amount_minor: number;
+  currency: string;
+  created_at: string;
+  /** The JSON text of the answer, sent again as it is on a replay. */
+  document: string;
+}
+
+/** The answer that an idempotency key was given. */
+export interface EarlierDecision {
+  agent_id: string;
+  idempotency_key: string;
+  request_hash: Buffer;
+  document: string;
+}
+
+/** What changes about a decision after it was made. Minor units. */
+export interface DecisionState {
+  decision_id: string;
+  agent_id: string;
+  reservation_id: string | null;
+  reservation_status: ReservationStatus;
+  period: string;
+  currency: string;
+  held_minor: number;
+  expires_at: string | null;
+  review_state: ReviewState | null;
+  labeled: boolean;
+  outcome_state: OutcomeState;
+  verified: boolean;
+}
+
+/** What the ledger seals of a decision: every column, the document by its hash. */
+export function decisionDataHash(row: DecisionRow): Buffer {
+  return recordHash({
+    ...row,
+    request_hash: shownHash(row.request_hash),
+    document: shownHash(sha256(row.document)),
+  });
+}
+
+/** Whether a hold has run out by that moment, whoever has or has not swept it yet. */
+export function hasRunOut(
+  state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
+  now_ms: number,
+): boolean {
+  return (
+    state.reservation_status === 'HELD' && state.expires_at !== null && Date.parse(state.expires_at) <= now_ms
+  );
+}
+
+/** The state after its hold ran out: the money is free, a pending review is nobody's denial. */
+export function afterRunningOut(state: DecisionState): DecisionState {
+  return {
+    ...state,
+    reservation_status: 'EXPIRED',
+    review_state: state.review_state === 'PENDING' ? 'EXPIRED' : state.review_state,
+  };
+}
+
+/**
+ * A decision as it stands now: the answer that was given, with everything that changed since.
+ * `counter` is the live counter of its agent, month and currency; the limit is that of its own authority.
+ */
+export function currentDecision(
+  document: string,
+  kept: DecisionState,
+  counter: BudgetCounter,
+  now_ms: number,
+): Decision {
+  const state = hasRunOut(kept, now_ms) ? afterRunningOut(kept) : kept;
+  const made = JSON.parse(document) as Decision;
+  const { reservation } = made;
+  return {
+    ...made,
+    effective_decision: effectiveDecision(made.mode, made.decision, state.review_state),
+    review_state: state.review_state,
+    reservation: {
+      ...reservation,
+      status: state.reservation_status,
+      amount_minor: state.held_minor,
+      expires_at: state.expires_at,
+      budget: standingOf(counter, reservation.budget.limit_minor),
+    },
+    outcome_state: state.outcome_state,
+    verified: state.verified,
+  };
+}
+
+/** What the ledger seals of a hold that ran out. */
+export function runOutDataHash(
+  hold: Pick<
+    DecisionState,
+    'decision_id' | 'reservation_id' | 'held_minor' | 'currency' | 'period' | 'expires_at'
+  >,
+): Buffer {
+  const { decision_id, reservation_id, held_minor, currency, period, expires_at } = hold;
+  return recordHash({ decision_id, reservation_id, held_minor, currency, period, expires_at });
 }

@@ -28,3 +28,50 @@ export interface Caller {
   /** `user:<id>`, to whom reviews are attributed. */
   principal_id: string | null;
 }
+
+/** A key as it is kept: its value only as a keyed hash. */
+export interface ApiKey {
+  key_id: string;
+  name: string;
+  kind: KeyKind;
+  scopes: readonly Scope[];
+  agent_id: string | null;
+  principal_id: string | null;
+  /** HMAC-SHA256 of the value under a pepper that is not in the database. */
+  digest: Buffer;
+  /** `sk_…a1b2`: enough to tell keys apart, not to use one. */
+  hint: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+export const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+
+export function keyStatus(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): KeyStatus {
+  if (key.revoked_at !== null) return 'revoked';
+  return key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'active';
+}
+
+/** What a 401 says of a key that is known but no longer good. */
+export function keyRefusal(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): string | null {
+  const status = keyStatus(key, now_ms);
+  if (status === 'active') return null;
+  return status === 'expired' ? `The key expired at ${key.expires_at}.` : KEY_NOT_GOOD;
+}
+
+/** One message for missing, unknown and revoked keys, so that none can be told from another. */
+export const KEY_NOT_GOOD = 'The x-api-key header is missing or holds no valid key.';
+
+/** A key as the lists show it: without its value. */
+export function keyBody(key: ApiKey): Record<string, unknown> {
+  const { key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at } = key;
+  return { id: key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at };
+}
+
+/** When keys were last used. */
+export interface KeyUse {
+  key_id: string;
+  last_used_at: string;
+}

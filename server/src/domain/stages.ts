@@ -115,7 +115,13 @@ const judgePerTransactionLimit: JudgeStage = (facts, amount_minor) => {
   if (limit === undefined) return skipped(stage, amount_minor, 'No per-transaction limit is set.');
   const money = (minor: number) => formatMoney(minor, facts.request.action.currency);
   if (amount_minor <= limit) {
-    return pass(stage, amount_minor, amount_minor, limit, `Within the per-transaction limit of ${money(limit)}.`);
+    return pass(
+      stage,
+      amount_minor,
+      amount_minor,
+      limit,
+      `Within the per-transaction limit of ${money(limit)}.`,
+    );
   }
   if (facts.request.limitable === true) {
     return found(
@@ -198,7 +204,13 @@ const judgeMinAmount: JudgeStage = (facts, amount_minor) => {
     return pass(stage, amount_minor, amount_minor, least, 'The amount was not capped.');
   }
   return amount_minor >= least
-    ? pass(stage, amount_minor, amount_minor, least, `The capped amount reaches the least of ${money(least)}.`)
+    ? pass(
+        stage,
+        amount_minor,
+        amount_minor,
+        least,
+        `The capped amount reaches the least of ${money(least)}.`,
+      )
     : found(
         stage,
         'DENY',
@@ -236,7 +248,13 @@ const judgeReviewThreshold: JudgeStage = (facts, amount_minor) => {
         threshold,
         `${money(amount_minor)} is over the review threshold of ${money(threshold)}.`,
       )
-    : pass(stage, amount_minor, amount_minor, threshold, `Within the review threshold of ${money(threshold)}.`);
+    : pass(
+        stage,
+        amount_minor,
+        amount_minor,
+        threshold,
+        `Within the review threshold of ${money(threshold)}.`,
+      );
 };
 
 const JUDGES: readonly JudgeStage[] = [

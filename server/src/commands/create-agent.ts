@@ -1,0 +1,58 @@
+import type { Agent } from '../domain/agents.ts';
+import type { Authority } from '../domain/authorities.ts';
+import type { Mode } from '../domain/decisions.ts';
+import { agentQuota, mayEnforce } from '../domain/workspace.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+import { addAuthorityVersion } from './create-authority.ts';
+
+export interface CreateAgentInput {
+  slug: string;
+  name?: string;
+  /** The workspace's mode when left out. */
+  mode?: Mode;
+  authority?: Authority;
+}
+
+export const ENFORCE_NEEDS_PLAN =
+  'ENFORCE needs a paid plan; put the workspace on the team or enterprise plan, or stay in SHADOW.';
+
+/** Makes an agent, with its first authority where one is given. */
+export const createAgent: Command<CreateAgentInput, Agent> = {
+  name: 'createAgent',
+  needs: ({ slug }) => ({ agents: [slug], workspace: true }),
+  apply(set, input, origin) {
+    const workspace = set.workspace();
+    if (workspace === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (set.agent(input.slug) !== undefined) {
+      return refuse('agent_exists', `An agent with the slug "${input.slug}" exists; choose another slug.`);
+    }
+    const quota = agentQuota(workspace, set.now_ms);
+    if (quota !== null && set.agentCount() >= quota) {
+      return refuse(
+        'agent_limit',
+        `The plan allows ${quota} agents, and ${set.agentCount()} have been created.`,
+      );
+    }
+    const mode = input.mode ?? workspace.mode;
+    if (mode === 'ENFORCE' && !mayEnforce(workspace)) return refuse('plan_required', ENFORCE_NEEDS_PLAN);
+    const agent: Agent = {
+      agent_id: set.newId('agent'),
+      slug: input.slug,
+      name: input.name ?? input.slug,
+      mode,
+      status: 'active',
+      authority_version: null,
+      authority_hash: null,
+      created_at: set.now,
+      updated_at: set.now,
+    };
+    set.putAgent(agent);
+    set.audit('agent.created', { type: 'agent', id: agent.agent_id }, origin, {
+      from: null,
+      to: { slug: agent.slug, name: agent.name, mode: agent.mode, status: agent.status },
+      state: { agent },
+    });
+    if (input.authority === undefined) return done(agent);
+    return done(addAuthorityVersion(set, agent, input.authority, origin).agent);
+  },
+};

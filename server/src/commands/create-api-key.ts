@@ -1,0 +1,45 @@
+import { type ApiKey, keyBody, kindOfScopes, type Scope } from '../domain/keys.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+
+export interface CreateApiKeyInput {
+  name: string;
+  /** An agent key: the id or slug of its agent. Null: a scoped key. */
+  agent: string | null;
+  scopes: readonly Scope[];
+  principal_id: string | null;
+  expires_in_seconds: number | null;
+  digest: Buffer;
+  hint: string;
+}
+
+/** Makes a key. Its value was made by the caller of this command and is known here only as a digest. */
+export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {
+  name: 'createApiKey',
+  needs: ({ agent }) => (agent === null ? {} : { agents: [agent] }),
+  apply(set, input, origin) {
+    const agent = input.agent === null ? null : set.agent(input.agent);
+    if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+    const { expires_in_seconds } = input;
+    const key: ApiKey = {
+      key_id: set.newId('api_key'),
+      name: input.name,
+      kind: agent === null ? kindOfScopes(input.scopes) : 'agent',
+      scopes: agent === null ? input.scopes : ['authorize'],
+      agent_id: agent?.agent_id ?? null,
+      principal_id: input.principal_id,
+      digest: input.digest,
+      hint: input.hint,
+      created_at: set.now,
+      expires_at:
+        expires_in_seconds === null ? null : new Date(set.now_ms + expires_in_seconds * 1000).toISOString(),
+      revoked_at: null,
+    };
+    set.addKey(key);
+    set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {
+      from: null,
+      to: keyBody(key),
+      state: { api_key: key },
+    });
+    return done(key);
+  },
+};

@@ -1,0 +1,58 @@
+import type { Agent } from '../domain/agents.ts';
+import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
+import { canonicalJson } from '../domain/canonical-json.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+import type { Origin, WorkingSet } from '../lane/working-set.ts';
+
+export interface CreateAuthorityInput {
+  /** Id or slug. */
+  agent: string;
+  authority: Authority;
+}
+
+/** Adds the next version of an agent's authority; earlier versions stay on record. */
+export const createAuthority: Command<CreateAuthorityInput, AuthorityRow> = {
+  name: 'createAuthority',
+  needs: ({ agent }) => ({ agents: [agent] }),
+  apply(set, input, origin) {
+    const agent = set.agent(input.agent);
+    if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+    return done(addAuthorityVersion(set, agent, input.authority, origin).row);
+  },
+};
+
+/** The version after the agent's current one, with its audit record. */
+export function addAuthorityVersion(
+  set: WorkingSet,
+  agent: Agent,
+  authority: Authority,
+  origin: Origin,
+): { agent: Agent; row: AuthorityRow } {
+  const before = set.authority(agent.agent_id);
+  const row: AuthorityRow = {
+    agent_id: agent.agent_id,
+    version: (agent.authority_version ?? 0) + 1,
+    hash: authorityHash(authority),
+    authority: canonicalJson(authority),
+    created_at: set.now,
+    key_id: origin.actor.key_id,
+    principal_id: origin.actor.principal_id,
+  };
+  const changed: Agent = {
+    ...agent,
+    authority_version: row.version,
+    authority_hash: row.hash,
+    updated_at: set.now,
+  };
+  set.addAuthority(row);
+  set.putAgent(changed);
+  set.audit('authority.created', { type: 'authority', id: agent.agent_id }, origin, {
+    from:
+      before === null
+        ? null
+        : { version: before.row.version, hash: before.row.hash, authority: before.authority },
+    to: { version: row.version, hash: row.hash, authority },
+    state: { agent: changed, authority: row },
+  });
+  return { agent: changed, row };
+}

@@ -1,0 +1,24 @@
+import type { Mode } from './decisions.ts';
+
+export const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
+export type AgentStatus = (typeof AGENT_STATUSES)[number];
+
+/** An agent that spends. `slug` and `agent_id` never change; agents are never removed. */
+export interface Agent {
+  agent_id: string;
+  slug: string;
+  name: string;
+  mode: Mode;
+  status: AgentStatus;
+  /** Null until an authority is posted. */
+  authority_version: number | null;
+  authority_hash: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+/** An agent as the API returns it. */
+export function agentBody(agent: Agent): { id: string } & Omit<Agent, 'agent_id'> {
+  const { agent_id, ...rest } = agent;
+  return { id: agent_id, ...rest };
+}

@@ -1,0 +1,76 @@
+import type { Agent } from './agents.ts';
+import type { AuthorityRow } from './authorities.ts';
+import type { ApiKey } from './keys.ts';
+import { type LedgerEventType, type SubjectType, shownHash } from './ledger.ts';
+import type { Workspace } from './workspace.ts';
+
+export const ACTOR_TYPES = ['api_key', 'operator', 'system'] as const;
+
+/** Who did it. An operator works at the command line; the system is the service itself. */
+export interface Actor {
+  type: (typeof ACTOR_TYPES)[number];
+  key_id: string | null;
+  principal_id: string | null;
+}
+
+export const OPERATOR: Actor = { type: 'operator', key_id: null, principal_id: null };
+export const SYSTEM: Actor = { type: 'system', key_id: null, principal_id: null };
+
+/** An administrative change. Secrets never appear in it. */
+export interface AuditRecord {
+  seq: number;
+  audit_id: string;
+  action: LedgerEventType;
+  actor: Actor;
+  target_type: SubjectType;
+  target_id: string;
+  changes: Record<string, { from: unknown; to: unknown }>;
+  /** RFC 8785 text of the whole target after the change: what the live row is checked against. */
+  state: string;
+  request_id: string | null;
+  client_address: string | null;
+  created_at: string;
+}
+
+/** What of two states differs, field by field; everything of `to` when there was nothing before. */
+export function changesBetween(
+  from: Record<string, unknown> | null,
+  to: Record<string, unknown>,
+): AuditRecord['changes'] {
+  const changes: AuditRecord['changes'] = {};
+  for (const [field, value] of Object.entries(to)) {
+    const before = from?.[field] ?? null;
+    if (JSON.stringify(before) !== JSON.stringify(value)) changes[field] = { from: before, to: value };
+  }
+  return changes;
+}
+
+/** An audit record as the API returns it. */
+export function auditBody(record: AuditRecord): Record<string, unknown> {
+  return {
+    id: record.audit_id,
+    action: record.action,
+    actor: record.actor,
+    target: { type: record.target_type, id: record.target_id },
+    changes: record.changes,
+    request_id: record.request_id,
+    client_address: record.client_address,
+    created_at: record.created_at,
+  };
+}
+
+/** The rows that an audit record seals, each under the name of its kind. */
+export interface AuditedState {
+  workspace?: Workspace;
+  agent?: Agent;
+  authority?: AuthorityRow;
+  api_key?: ApiKey;
+}
+
+/** The same as JSON carries it: a key's digest as hex. */
+export function auditedForm(state: AuditedState): Record<string, unknown> {
+  const { api_key, ...rest } = state;
+  return api_key === undefined
+    ? rest
+    : { ...rest, api_key: { ...api_key, digest: shownHash(api_key.digest) } };
+}

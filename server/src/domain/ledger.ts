@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+export const LEDGER_EVENT_TYPES = [
+  'workspace.created',
+  'plan.changed',
+  'agent.created',
+  'agent.updated',
+  'authority.created',
+  'api_key.created',
+  'api_key.revoked',
+  'decision.created',
+  'reservation.expired',
+] as const;
+export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
+
+export const SUBJECT_TYPES = [
+  'workspace',
+  'agent',
+  'authority',
+  'api_key',
+  'decision',
+  'reservation',
+] as const;
+export type SubjectType = (typeof SUBJECT_TYPES)[number];
+
+/** One link of a workspace's chain. Hashes are 32 bytes; the API shows them as `sha256:` + hex. */
+export interface LedgerEvent {
+  /** 1, 2, 3, … without a gap. */
+  seq: number;
+  id: string;
+  type: LedgerEventType;
+  subject_type: SubjectType;
+  subject_id: string;
+  occurred_at: string;
+  /** SHA-256 of what the event is about, rebuilt from the live rows whenever the chain is verified. */
+  data_hash: Buffer;
+  prev_hash: Buffer;
+  hash: Buffer;
+}
+
+/** Where a chain ends. */
+export interface LedgerHead {
+  seq: number;
+  hash: Buffer;
+}
+
+/** The head of a chain without events. */
+export const GENESIS: LedgerHead = { seq: 0, hash: Buffer.alloc(32) };
+
+export function sha256(data: string | Buffer): Buffer {
+  return createHash('sha256').update(data).digest();
+}
+
+/** A hash as the API shows it. */
+export function shownHash(hash: Buffer): string {
+  return `sha256:${hash.toString('hex')}`;
+}
+
+/** SHA-256 of the RFC 8785 form of a record. */
+export function recordHash(record: object): Buffer {
+  return sha256(canonicalJson(record));
+}
+
+/**
+ * SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).
+ * The text is put together by hand: every value is an id, a type, a time or a hash, in which nothing needs
+ * escaping, and the keys stand in RFC 8785's order. It takes a fifth of the general serializer's time, and every
+ * decision pays for it. A test holds the two equal.
+ */
+export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
+  return createHash('sha256')
+    .update(event.prev_hash)
+    .update(
+      `{"data_hash":"${shownHash(event.data_hash)}","id":"${event.id}","occurred_at":"${event.occurred_at}",` +
+        `"seq":${event.seq},"subject":{"id":"${event.subject_id}","type":"${event.subject_type}"},"type":"${event.type}"}`,
+    )
+    .digest();
+}
+
+/** An event as the API returns it. */
+export function ledgerEventBody(event: LedgerEvent): Record<string, unknown> {
+  return {
+    seq: event.seq,
+    id: event.id,
+    type: event.type,
+    subject: { type: event.subject_type, id: event.subject_id },
+    occurred_at: event.occurred_at,
+    data_hash: shownHash(event.data_hash),
+    prev_hash: shownHash(event.prev_hash),
+    hash: shownHash(event.hash),
+  };
+}
+
+export const BREAK_KINDS = ['ENTRY_ALTERED', 'LINK_BROKEN', 'GAP', 'TRUNCATED', 'ROW_MISMATCH'] as const;
+
+/** A place where the history is not what it was. */
+export interface LedgerBreak {
+  seq: number;
+  kind: (typeof BREAK_KINDS)[number];
+  detail: string;
+}
+
+/**
+ * Checks one link against the one before it. `data_hash` is rebuilt from the live rows, or null when they are
+ * gone.
+ */
+export function checkLink(previous: LedgerHead, event: LedgerEvent, data_hash: Buffer | null): LedgerBreak[] {
+  const breaks: LedgerBreak[] = [];
+  const { seq } = event;
+  if (seq !== previous.seq + 1) {
+    breaks.push({ seq, kind: 'GAP', detail: `Event ${previous.seq + 1} is missing before event ${seq}.` });
+  } else if (!event.prev_hash.equals(previous.hash)) {
+    breaks.push({
+      seq,
+      kind: 'LINK_BROKEN',
+      detail: `Event ${seq} does not follow the hash of event ${previous.seq}.`,
+    });
+  }
+  if (!eventHash(event).equals(event.hash)) {
+    breaks.push({ seq, kind: 'ENTRY_ALTERED', detail: `The entry of event ${seq} is not what was hashed.` });
+  }
+  const subject = `${event.subject_type} ${event.subject_id}`;
+  if (data_hash === null) {
+    breaks.push({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${subject} is gone.` });
+  } else if (!data_hash.equals(event.data_hash)) {
+    breaks.push({
+      seq,
+      kind: 'ROW_MISMATCH',
+      detail: `The row of ${subject} is not what event ${seq} recorded.`,
+    });
+  }
+  return breaks;
+}

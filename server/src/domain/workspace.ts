@@ -1,0 +1,60 @@
+import type { Mode } from './decisions.ts';
+
+export const PLANS = ['free', 'team', 'enterprise'] as const;
+export type Plan = (typeof PLANS)[number];
+
+export interface Workspace {
+  workspace_id: string;
+  name: string;
+  /** The mode of new agents. */
+  mode: Mode;
+  plan: Plan;
+  trial_plan: Plan | null;
+  trial_started_at: string | null;
+  trial_ends_at: string | null;
+  created_at: string;
+}
+
+interface PlanTerms {
+  /** How many agents may be created; null: any number. */
+  agents: number | null;
+  enforce: boolean;
+  webhooks: boolean;
+}
+
+/** The one table of plans. */
+export const PLAN_TERMS: Record<Plan, PlanTerms> = {
+  free: { agents: 3, enforce: false, webhooks: false },
+  team: { agents: 50, enforce: true, webhooks: true },
+  enterprise: { agents: null, enforce: true, webhooks: true },
+};
+
+/** Whether a trial runs at that moment. */
+export function trialActive(workspace: Workspace, now_ms: number): boolean {
+  return workspace.trial_ends_at !== null && Date.parse(workspace.trial_ends_at) > now_ms;
+}
+
+/** How many agents the workspace may have created; null: any number. A running trial lends its plan's quota. */
+export function agentQuota(workspace: Workspace, now_ms: number): number | null {
+  const own = PLAN_TERMS[workspace.plan].agents;
+  const lent =
+    workspace.trial_plan !== null && trialActive(workspace, now_ms)
+      ? PLAN_TERMS[workspace.trial_plan].agents
+      : 0;
+  return own === null || lent === null ? null : Math.max(own, lent);
+}
+
+/** ENFORCE needs a paid plan; a trial is not one. */
+export function mayEnforce(workspace: Workspace): boolean {
+  return PLAN_TERMS[workspace.plan].enforce;
+}
+
+/** Webhooks need the Team plan or a trial of it. */
+export function mayUseWebhooks(workspace: Workspace, now_ms: number): boolean {
+  if (PLAN_TERMS[workspace.plan].webhooks) return true;
+  return (
+    workspace.trial_plan !== null &&
+    trialActive(workspace, now_ms) &&
+    PLAN_TERMS[workspace.trial_plan].webhooks
+  );
+}

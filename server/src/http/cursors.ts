@@ -1,0 +1,50 @@
+import { timingSafeEqual } from 'node:crypto';
+import { canonicalJson } from '../domain/canonical-json.ts';
+import { invalidField } from '../errors.ts';
+
+/** Makes and reads the opaque `cursor` of lists. */
+export interface Cursors {
+  /** `list`: everything the page depends on (workspace, route, filters, order), so that no other list takes it. */
+  seal(list: unknown, position: string | number): string;
+  /** The position a cursor names, or null without a cursor. Throws `invalid_request` naming `cursor`. */
+  open(list: unknown, cursor: string | undefined): string | number | null;
+}
+
+const MAC_BYTES = 16;
+
+/** Cursors marked by `mac`: one that was altered, or made for another list or workspace, is refused. */
+export function makeCursors(mac: (text: string) => Buffer): Cursors {
+  const mark = (list: unknown, position: string) =>
+    mac(`${canonicalJson(list)}\n${position}`).subarray(0, MAC_BYTES);
+  return {
+    seal(list, position) {
+      const text = JSON.stringify(position);
+      return Buffer.concat([mark(list, text), Buffer.from(text)]).toString('base64url');
+    },
+    open(list, cursor) {
+      if (cursor === undefined) return null;
+      const bytes = Buffer.from(cursor, 'base64url');
+      const text = bytes.subarray(MAC_BYTES).toString();
+      const good =
+        bytes.length > MAC_BYTES && timingSafeEqual(bytes.subarray(0, MAC_BYTES), mark(list, text));
+      if (!good) {
+        throw invalidField(
+          'cursor',
+          'is not a next_cursor of this list with these filters; begin again without it',
+        );
+      }
+      return JSON.parse(text) as string | number;
+    },
+  };
+}
+
+/** A page of `limit` items out of up to `limit + 1` that were found, and the cursor of the next one. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorAfter: (last: Row) => string,
+): { rows: Row[]; next_cursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { rows: page, next_cursor: rows.length > limit && last !== undefined ? cursorAfter(last) : null };
+}

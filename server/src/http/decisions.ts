@@ -1,0 +1,397 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import type { CreateDecisionInput, CreatedDecision } from '../commands/create-decision.ts';
+import {
+  currentDecision,
+  DECISIONS,
+  type Decision,
+  MODES,
+  OUTCOME_STATES,
+  REASON_CODES,
+  REVIEW_STATES,
+  STAGE_OUTCOMES,
+  STAGES,
+} from '../domain/decisions.ts';
+import { RESERVATION_STATUSES } from '../domain/reservations.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import { TEXT_LENGTHS } from '../domain/text.ts';
+import { ApiError } from '../errors.ts';
+import type { Command } from '../lane/command.ts';
+import type { Lane } from '../lane/lane.ts';
+import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../purpose/assessment.ts';
+import { getAgent } from '../storage/agents.ts';
+import { listBudgets } from '../storage/budgets.ts';
+import { type DecisionFilters, getDecision, type KeptDecision, listDecisions } from '../storage/decisions.ts';
+import { readClock } from '../storage/workspaces.ts';
+import { type Cursors, pageOf } from './cursors.ts';
+import type { Metrics } from './metrics.ts';
+import { originOf } from './origin.ts';
+import type { Call, Route } from './route.ts';
+import {
+  AmountMinor,
+  Currency,
+  Fields,
+  Formed,
+  FreeObject,
+  Id,
+  LimitMinor,
+  Line,
+  LongText,
+  Nullable,
+  OneOf,
+  PageQuery,
+  PayeeId,
+  page,
+  QueryBoolean,
+  QueryBound,
+  QueryInteger,
+  Timestamp,
+  TimestampIn,
+} from './schemas.ts';
+
+const MOST_TRACE_STEPS = 25;
+const LARGEST_CONTEXT_BYTES = 8_192;
+const MAX_MINOR = Number.MAX_SAFE_INTEGER;
+
+const Action = Fields(
+  {
+    type: Line(
+      { max: TEXT_LENGTHS.name },
+      { description: 'An open list: `purchase`, `subscription`, `top_up`, …', examples: ['purchase'] },
+    ),
+    merchant: Line(
+      { max: TEXT_LENGTHS.merchant },
+      { description: 'Who would be paid.', examples: ['Hetzner Online'] },
+    ),
+    amount_minor: AmountMinor({
+      description: "In minor units of the currency's own exponent.",
+      examples: [5440],
+    }),
+    currency: Currency({ examples: ['EUR'] }),
+    description: Type.Optional(
+      LongText(
+        { max: TEXT_LENGTHS.description },
+        { description: 'What, and why.', examples: ['1x CCX33 for staging'] },
+      ),
+    ),
+    payee_id: Type.Optional(PayeeId()),
+    category: Type.Optional(
+      Line({ max: TEXT_LENGTHS.name }, { description: 'The declared category: an untrusted claim.' }),
+    ),
+  },
+  { $id: 'Action' },
+);
+
+const TraceStep = Fields(
+  {
+    step: LongText({ min: 1, max: TEXT_LENGTHS.description }, { description: 'What was done.' }),
+    kind: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
+    tool: Type.Optional(Line({ max: TEXT_LENGTHS.merchant })),
+    at: Type.Optional(TimestampIn()),
+  },
+  { $id: 'TraceStep' },
+);
+
+const AgentRef = Formed(
+  '^(agt_[0-9A-Za-z]{1,60}|[a-z0-9][a-z0-9_-]{0,63})$',
+  "must be an agent's slug or id",
+  { examples: ['infra-bot'] },
+);
+
+const DecisionRequest = Fields(
+  {
+    action: Action,
+    task: Type.Optional(
+      LongText({ max: TEXT_LENGTHS.task }, { description: "This run's task as the agent states it." }),
+    ),
+    trace: Type.Optional(Type.Array(TraceStep, { maxItems: MOST_TRACE_STEPS })),
+    limitable: Type.Optional(Type.Boolean({ description: 'May the amount be capped?' })),
+    min_amount_minor: Type.Optional(
+      AmountMinor({ description: 'The lowest amount acceptable when capping; 1 when left out.' }),
+    ),
+    agent: Type.Optional(AgentRef),
+    context: Type.Optional(
+      FreeObject(
+        { max_bytes: LARGEST_CONTEXT_BYTES },
+        { description: "The customer's own data: stored with the decision, never judged." },
+      ),
+    ),
+  },
+  { $id: 'DecisionRequest' },
+);
+
+const Money = (description: string) => LimitMinor({ description });
+const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
+
+const DecisionBody = Fields(
+  {
+    decision_id: Id('decision'),
+    decision: OneOf(DECISIONS, { description: 'What was decided; never changes.' }),
+    effective_decision: OneOf(DECISIONS, { description: 'What is in force: in SHADOW always ALLOW.' }),
+    review_state: Nullable(OneOf(REVIEW_STATES)),
+    reason_code: OneOf(REASON_CODES, { description: 'The first of `reason_codes`.' }),
+    reason_codes: Type.Array(OneOf(REASON_CODES), {
+      description: 'All reasons, by severity, then by stage.',
+    }),
+    requested_amount_minor: AmountMinor(),
+    authorized_amount_minor: Money(
+      '0 on DENY and on a pending REVIEW; below the request when it was capped.',
+    ),
+    currency: Type.String({ examples: ['EUR'] }),
+    mode: OneOf(MODES),
+    explanation: Type.String({
+      description: 'One or two sentences for people.',
+      examples: ['Requested USD 120.00, over the per-transaction limit of USD 100.00.'],
+    }),
+    policy_trace: Type.Array(
+      Fields(
+        {
+          stage: OneOf(STAGES),
+          outcome: OneOf(STAGE_OUTCOMES),
+          reason_code: Nullable(OneOf(REASON_CODES)),
+          observed: Observed,
+          limit: Observed,
+          detail: Type.String(),
+        },
+        { $id: 'StageFinding' },
+      ),
+      { description: 'Every stage, in order.' },
+    ),
+    purpose: Fields(
+      {
+        assessment: OneOf(PURPOSE_ASSESSMENTS),
+        confidence: Type.Number({ minimum: 0, maximum: 1 }),
+        method: Type.String({ description: 'Which assessor spoke.' }),
+        rationale: Type.String(),
+        evidence: Type.Array(
+          Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
+        ),
+      },
+      { $id: 'PurposeAssessment' },
+    ),
+    authority_version: Nullable(Type.Integer({ minimum: 1 })),
+    authority_hash: Nullable(Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })),
+    reservation: Fields(
+      {
+        reservation_id: Nullable(Id('reservation')),
+        status: OneOf(RESERVATION_STATUSES),
+        amount_minor: Money('What is held.'),
+        currency: Type.String(),
+        period: Type.String({
+          pattern: '^\\d{4}-\\d{2}$',
+          examples: ['2026-11'],
+          description: 'The calendar month (UTC).',
+        }),
+        expires_at: Nullable(Timestamp({ description: 'Null: the hold stays until something settles it.' })),
+        budget: Fields({
+          limit_minor: Nullable(Money('The monthly budget; null: none.')),
+          held_minor: Money('Held in this month, this hold included.'),
+          committed_minor: Money('Spent in this month.'),
+          remaining_minor: Nullable(Money('What is left; null: no budget is set.')),
+        }),
+      },
+      { $id: 'Reservation' },
+    ),
+    capability: Type.Null({ description: 'Only in ENFORCE.' }),
+    agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),
+    action: Action,
+    task: Nullable(Type.String()),
+    trace: Nullable(Type.Array(TraceStep)),
+    limitable: Type.Boolean(),
+    min_amount_minor: Nullable(AmountMinor()),
+    context: Nullable(Type.Object({}, { additionalProperties: true })),
+    review: Type.Null({ description: 'The latest review.' }),
+    label: Type.Null({ description: 'The latest label.' }),
+    outcome_state: OneOf(OUTCOME_STATES),
+    verified: Type.Boolean({ description: 'Whether the payment rail confirmed the outcome.' }),
+    created_at: Timestamp(),
+    requested_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
+  },
+  { $id: 'Decision' },
+);
+
+const ListQuery = Fields({
+  agent: Type.Optional(AgentRef),
+  decision: Type.Optional(OneOf(DECISIONS)),
+  mode: Type.Optional(OneOf(MODES)),
+  reason: Type.Optional(OneOf(REASON_CODES, { description: 'Any of `reason_codes`.' })),
+  q: Type.Optional(
+    Line({ max: TEXT_LENGTHS.merchant }, { description: 'A part of the merchant, in any case.' }),
+  ),
+  min_amount: Type.Optional(
+    QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
+  ),
+  max_amount: Type.Optional(
+    QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
+  ),
+  reviewed: Type.Optional(QueryBoolean()),
+  labeled: Type.Optional(QueryBoolean()),
+  from: Type.Optional(QueryBound('from')),
+  to: Type.Optional(QueryBound('to')),
+  order: Type.Optional(
+    OneOf(['asc', 'desc'], { description: 'By time; newest first (`desc`) when left out.' }),
+  ),
+  ...PageQuery,
+});
+
+const IdParams = Fields({ id: Type.String() });
+
+export interface DecisionRouteOptions {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+  createDecision: Command<CreateDecisionInput, CreatedDecision>;
+  metrics: Pick<Metrics, 'countDecision'>;
+}
+
+/** How many slugs a node remembers. */
+const REMEMBERED_SLUGS = 50_000;
+
+/**
+ * The agent that a slug names never changes, so it is looked up once. Whether the agent may still spend is
+ * judged in the lane.
+ */
+function makeFindAgentId(db: pg.Pool): (workspace_id: string, ref: string) => Promise<string | undefined> {
+  const known = new Map<string, string>();
+  return async (workspace_id, ref) => {
+    const name = `${workspace_id} ${ref}`;
+    const remembered = known.get(name);
+    if (remembered !== undefined) return remembered;
+    const agent_id = (await getAgent(db, workspace_id, ref))?.agent_id;
+    if (agent_id === undefined) return undefined;
+    if (known.size >= REMEMBERED_SLUGS) known.delete(known.keys().next().value as string);
+    known.set(name, agent_id);
+    return agent_id;
+  };
+}
+
+/** Asking for decisions and looking at them. */
+export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
+  const { db, lane, cursors, createDecision, metrics } = options;
+  const findAgentId = makeFindAgentId(db);
+
+  async function present(workspace_id: string, rows: readonly KeptDecision[]): Promise<Decision[]> {
+    if (rows.length === 0) return [];
+    const [budgets, clock_ms] = await Promise.all([listBudgets(db, workspace_id, rows), readClock(db)]);
+    const counters = new Map(budgets.map((row) => [`${row.agent_id} ${row.period} ${row.currency}`, row]));
+    const nothing = { held_minor: 0, committed_minor: 0 };
+    return rows.map((row) => {
+      const { document, ...state } = row;
+      const counter = counters.get(`${row.agent_id} ${row.period} ${row.currency}`) ?? nothing;
+      return currentDecision(document, state, counter, clock_ms);
+    });
+  }
+
+  /** An agent key sees its own agent's decisions alone. */
+  const onlyAgent = (call: Pick<Call, 'caller'>) =>
+    call.caller.kind === 'agent' ? call.caller.agent_id : null;
+
+  return [
+    {
+      method: 'POST',
+      path: '/v1/decisions',
+      operationId: 'createDecision',
+      tag: 'Decisions',
+      summary: 'Ask whether a spend may be made',
+      description:
+        'Evaluates every stage of the authority, holds the money against the month and answers ALLOW, REVIEW or DENY with reasons. The same `idempotency-key` with the same body answers 200 with the first answer and `idempotent-replay: true`. A workspace key names the agent with `agent`; an agent key need not.',
+      scopes: ['authorize'],
+      idempotent: true,
+      body: DecisionRequest,
+      responses: {
+        201: { description: 'The decision.', schema: DecisionBody },
+        200: {
+          description: 'A replay: the decision as it was first answered.',
+          schema: DecisionBody,
+          headers: { 'idempotent-replay': '`true`' },
+        },
+      },
+      errors: ['agent_mismatch', 'agent_not_active', 'not_found', 'idempotency_conflict', 'agent_required'],
+      handler: async (call: Call<unknown, unknown, SpendRequest>) => {
+        const { caller, body } = call;
+        const bound = caller.kind === 'agent';
+        if (!bound && body.agent === undefined) {
+          throw new ApiError('agent_required', 'This key is not bound to an agent: name one with `agent`.');
+        }
+        const agent_id = bound
+          ? (caller.agent_id as string)
+          : await findAgentId(caller.workspace_id, body.agent as string);
+        if (agent_id === undefined) throw new ApiError('not_found', 'There is no such agent.');
+        const created = await lane.submit(
+          caller.workspace_id,
+          createDecision,
+          {
+            agent_id,
+            bound,
+            request: body,
+            idempotency_key: call.headers['idempotency-key'] as string,
+            request_hash: call.body_hash as Buffer,
+          },
+          originOf(call),
+        );
+        if (created.decided !== null) {
+          const { decision, mode, reason_code } = created.decided;
+          metrics.countDecision(decision, mode, reason_code);
+        }
+        return created.replayed
+          ? { status: 200, json: created.document, headers: { 'idempotent-replay': 'true' } }
+          : { status: 201, json: created.document };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/decisions',
+      operationId: 'listDecisions',
+      tag: 'Decisions',
+      summary: 'List decisions',
+      description: 'Newest first unless `order` is `asc`. All filters must hold together.',
+      scopes: ['read'],
+      agentKey: 'own',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of decisions.', schema: page(DecisionBody, { $id: 'DecisionPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor, order = 'desc', agent, ...rest } = call.query;
+        const { workspace_id } = call.caller;
+        const own = onlyAgent(call);
+        const list = ['listDecisions', workspace_id, own, call.query.agent ?? null, order, rest];
+        const after = cursors.open(list, cursor) as string | null;
+        const agent_id = agent === undefined ? undefined : await findAgentId(workspace_id, agent);
+        const hidden =
+          (agent !== undefined && agent_id === undefined) ||
+          (own !== null && agent_id !== undefined && agent_id !== own);
+        if (hidden) return { status: 200, body: { data: [], next_cursor: null } };
+        const wanted_agent = own ?? agent_id;
+        const filters: DecisionFilters = {
+          ...rest,
+          ...(wanted_agent === undefined ? {} : { agent_id: wanted_agent }),
+        };
+        const found = await listDecisions(db, workspace_id, filters, { order, after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.decision_id));
+        return { status: 200, body: { data: await present(workspace_id, rows), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/decisions/:id',
+      operationId: 'getDecision',
+      tag: 'Decisions',
+      summary: 'Get one decision',
+      description:
+        'As it stands now: `effective_decision`, `review_state`, `reservation` with the live counters of its month, and `outcome_state` follow what happened since.',
+      scopes: ['read'],
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'The decision.', schema: DecisionBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const { workspace_id } = call.caller;
+        const row = await getDecision(db, workspace_id, call.params.id, onlyAgent(call));
+        if (row === undefined) throw new ApiError('not_found', 'There is no such decision.');
+        return { status: 200, body: (await present(workspace_id, [row]))[0] };
+      },
+    },
+  ];
+}

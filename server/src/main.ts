@@ -1,0 +1,310 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError, Option } from 'commander';
+import pino, { type Logger } from 'pino';
+import { addWorkspace, type Core, makeCore, startService, startWorkers, VERSION } from './app.ts';
+import { setPlan } from './commands/set-plan.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { OPERATOR } from './domain/audit.ts';
+import { shownHash } from './domain/ledger.ts';
+import { normaliseText, TEXT_RULES } from './domain/text.ts';
+import { PLANS, type Plan } from './domain/workspace.ts';
+import { ApiError } from './errors.ts';
+import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { DataDirectoryError } from './storage/data-directory.ts';
+import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
+import { MigrationError } from './storage/migrate.ts';
+import { verifyLedger } from './storage/verify-ledger.ts';
+import { listWorkspaces } from './storage/workspaces.ts';
+
+/** How long a drain may take before the process ends all the same. */
+const DRAIN_MS = 9_000;
+const LOG_FLUSH_MS = 500;
+const LOG_BUFFER_BYTES = 4_096;
+
+/** What a log keeps of an error: no row values, which PostgreSQL puts into `detail`. */
+function errorForLog(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code } = error as { code?: string };
+  const cause = error.cause === undefined ? undefined : errorForLog(error.cause);
+  return { type: error.name, message: error.message, code, stack: error.stack, cause };
+}
+
+/**
+ * JSON lines. Buffered, because a write a request costs a tenth of the throughput; flushed twice a second and at
+ * the end.
+ */
+function makeLog(level: string, fd: 1 | 2): { log: Logger; flush: () => void } {
+  const destination = pino.destination({ fd, minLength: LOG_BUFFER_BYTES, sync: true });
+  const log = pino(
+    { level, base: null, serializers: { err: errorForLog }, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
+  const flush = () => destination.flushSync();
+  setInterval(flush, LOG_FLUSH_MS).unref();
+  return { log, flush };
+}
+
+/** Errors whose message is all that the operator needs; anything else is a bug and shows its stack. */
+function tell(error: unknown): string {
+  if (
+    error instanceof ConfigError ||
+    error instanceof StartError ||
+    error instanceof DataDirectoryError ||
+    error instanceof EmbeddedPostgresError ||
+    error instanceof MigrationError ||
+    error instanceof ApiError
+  ) {
+    return error.message;
+  }
+  const { code, address, port, message } = error as {
+    code?: string;
+    address?: string;
+    port?: number;
+    message?: string;
+  };
+  if (code === 'EADDRINUSE')
+    return `PORT: ${address}:${port} is in use; stop what listens there or set PORT to another one.`;
+  if (code === 'EACCES' && port !== undefined)
+    return `PORT: this user may not listen on ${address}:${port}; set PORT to 1024 or more.`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST: ${address ?? message} is no address of this machine.`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`purser: ${tell(error)}\n`);
+  process.exit(1);
+}
+
+/** Calls `stop` once, on the first of the signals that ask for an end; Ctrl-C under npm arrives twice. */
+function onStopSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  const begin = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, begin);
+}
+
+function welcome(url: string, first: { admin_key: string } | undefined, given: boolean): string {
+  const lines = ['', `Purser listens on ${url}`, `  Reference   ${url}/docs`];
+  if (first === undefined) {
+    lines.push('  Admin key   the one of the first start');
+  } else if (given) {
+    lines.push('  Admin key   the one in BOOTSTRAP_ADMIN_KEY');
+  } else {
+    lines.push(`  Admin key   ${first.admin_key}`, '              shown only this once: keep it safe');
+  }
+  const key = first === undefined || given ? '$PURSER_KEY' : first.admin_key;
+  lines.push(
+    '',
+    'A first agent, and its first decision:',
+    '',
+    `curl -s ${url}/v1/agents -H "x-api-key: ${key}" -H 'content-type: application/json' \\`,
+    `  -d '{"slug":"infra-bot","authority":{"purpose":{"objective":"Keep the staging servers running"},"currency":"EUR","per_transaction_limit_minor":20000,"monthly_budget_minor":150000}}'`,
+    `curl -s ${url}/v1/decisions -H "x-api-key: ${key}" -H 'content-type: application/json' -H 'idempotency-key: first-spend' \\`,
+    `  -d '{"agent":"infra-bot","action":{"type":"purchase","merchant":"Hetzner Online","amount_minor":5440,"currency":"EUR","description":"Server for staging"}}'`,
+    '',
+    '',
+  );
+  return lines.join('\n');
+}
+
+async function serve(): Promise<void> {
+  const config = readConfig(process.env);
+  const { log, flush } = makeLog(config.log_level, 1);
+  const starting = new AbortController();
+  let stop = async () => starting.abort(new StartError('The start was interrupted.'));
+  onStopSignal(async () => {
+    await stop();
+    flush();
+  });
+  const onWait = (message: string) => process.stderr.write(`purser: ${message}\n`);
+  const database = await openDatabase(config, { as: 'service', log, onWait, signal: starting.signal });
+  const service = await startService(config, database, log).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  stop = async () => {
+    await service.stop();
+    await database.close();
+  };
+  if (starting.signal.aborted) return;
+  if (config.webhook_allow_private_network) {
+    log.warn(
+      'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
+    );
+  }
+  process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
+  log.info({ url: service.url, version: VERSION }, 'listening');
+}
+
+async function work(): Promise<void> {
+  const config = readConfig(process.env);
+  const { log, flush } = makeLog(config.log_level, 1);
+  const database = await openDatabase(config, { as: 'command', log });
+  const core = makeCore(database, log);
+  const workers = startWorkers(core, null);
+  onStopSignal(async () => {
+    await workers.stop();
+    await core.close();
+    await database.close();
+    flush();
+  });
+  // Nothing else keeps the process alive between two rounds.
+  setInterval(() => {}, 60_000);
+  log.info({ version: VERSION }, 'working');
+}
+
+/** Runs one operator's command on the database and ends. */
+async function operate(command: (core: Core, config: Config) => Promise<void>): Promise<void> {
+  const config = readConfig(process.env);
+  // The command's own output has stdout for itself.
+  const { log, flush } = makeLog(config.log_level === 'info' ? 'error' : config.log_level, 2);
+  const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
+  const core = makeCore(database, log);
+  try {
+    await command(core, config);
+  } finally {
+    await core.close();
+    await database.close();
+    flush();
+  }
+}
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > 3_650)
+    throw new InvalidArgumentError('must be from 1 to 3650.');
+  return value;
+}
+
+function workspaceName(text: string): string {
+  const name = normaliseText(text, TEXT_RULES.name);
+  if (!name.ok) throw new InvalidArgumentError(`${name.problem}.`);
+  return name.text;
+}
+
+const program = new Command('purser')
+  .description('Decides whether a software agent may make a spend.')
+  .version(VERSION)
+  .addHelpText('after', '\nSettings come from the environment; see docs/reference/configuration.md.');
+
+program.command('serve').description('Run the service: API and workers.').action(serve);
+program.command('work').description('Run the workers alone, beside a service.').action(work);
+program
+  .command('migrate')
+  .description('Bring the schema of the database up to date.')
+  .action(async () => {
+    const config = readConfig(process.env);
+    const { log } = makeLog('error', 2);
+    const { migrate } = await import('./storage/migrate.ts');
+    if (config.database_url === null) {
+      const database = await openDatabase(config, { as: 'command', log });
+      await database.close();
+      print('The schema is up to date.');
+      return;
+    }
+    const { applied } = await migrate({ url: config.database_url });
+    print(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`);
+  });
+
+const planOption = (flags: string) => new Option(flags, 'its plan').choices(PLANS).makeOptionMandatory();
+
+const workspace = program.command('workspace').description('Make workspaces and set their plans.');
+workspace
+  .command('create')
+  .description('Make a workspace and its first admin key, which is shown once.')
+  .requiredOption('--name <name>', 'its name', workspaceName)
+  .addOption(planOption('--plan <plan>'))
+  .option('--trial-days <days>', 'give it a trial of the Team plan', wholeNumber)
+  .option('--json', 'print JSON')
+  .action(async (options: { name: string; plan: Plan; trialDays?: number; json?: boolean }) => {
+    const trial_days = options.trialDays ?? null;
+    if (trial_days !== null && options.plan !== 'free') {
+      throw new StartError('--trial-days: only a free workspace can have a trial.');
+    }
+    await operate(async (core) => {
+      const made = await addWorkspace(core, {
+        name: options.name,
+        plan: options.plan,
+        trial_days,
+        by: 'operator',
+      });
+      print(
+        options.json === true
+          ? JSON.stringify(made)
+          : `Workspace  ${made.workspace_id}\nAdmin key  ${made.admin_key}\n           shown only this once: keep it safe`,
+      );
+    });
+  });
+workspace
+  .command('set-plan')
+  .description('Put a workspace on a plan.')
+  .requiredOption('--workspace <id>', 'its id')
+  .addOption(planOption('--plan <plan>'))
+  .option('--json', 'print JSON')
+  .action(async (options: { workspace: string; plan: Plan; json?: boolean }) => {
+    await operate(async (core) => {
+      const origin = { actor: OPERATOR, request_id: null, client_address: null };
+      const changed = await core.lane.submit(options.workspace, setPlan, { plan: options.plan }, origin);
+      const { workspace_id, plan } = changed;
+      print(
+        options.json === true
+          ? JSON.stringify({ workspace_id, plan })
+          : `${workspace_id} is on the ${plan} plan.`,
+      );
+    });
+  });
+workspace
+  .command('list')
+  .description('List the workspaces.')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    await operate(async (core) => {
+      const workspaces = await listWorkspaces(core.db);
+      if (options.json === true) print(JSON.stringify(workspaces));
+      else
+        for (const each of workspaces) print(`${each.workspace_id}  ${each.plan.padEnd(10)}  ${each.name}`);
+    });
+  });
+
+program
+  .command('ledger')
+  .description('Look after the history.')
+  .command('verify')
+  .description('Re-derive the history of every workspace, or of one; exits 1 when any of it was edited.')
+  .option('--workspace <id>', 'only this one')
+  .option('--json', 'print JSON, one line a workspace')
+  .action(async (options: { workspace?: string; json?: boolean }) => {
+    await operate(async (core) => {
+      const all = await listWorkspaces(core.db);
+      const chosen = all.filter(
+        (each) => options.workspace === undefined || each.workspace_id === options.workspace,
+      );
+      if (chosen.length === 0 && options.workspace !== undefined) {
+        throw new StartError(`--workspace: there is no workspace ${options.workspace}.`);
+      }
+      for (const { workspace_id } of chosen) {
+        const found = await verifyLedger(core.db, workspace_id, { since: 0 });
+        if (!found.valid) process.exitCode = 1;
+        const head = { seq: found.head.seq, hash: shownHash(found.head.hash) };
+        if (options.json === true) print(JSON.stringify({ workspace_id, ...found, head }));
+        else {
+          print(
+            `${workspace_id}  ${found.valid ? 'valid' : 'INVALID'}  ${found.events_checked} events  head ${head.hash}`,
+          );
+          for (const each of found.breaks) print(`  event ${each.seq}  ${each.kind}  ${each.detail}`);
+        }
+      }
+    });
+  });
+
+await program.parseAsync(process.argv).catch(fail);

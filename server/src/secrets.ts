@@ -1,0 +1,45 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** What is derived from `SECRET_KEY`. None of it is ever in the database. */
+export interface Secrets {
+  /** HMAC-SHA256 of an API key's value: what the database knows of it. */
+  keyDigest: (key: string) => Buffer;
+  /** HMAC-SHA256 that marks a list's cursor as our own. */
+  cursorMac: (text: string) => Buffer;
+}
+
+/** Derives every secret by HKDF-SHA256 (RFC 5869), each under a name of its own. */
+export function deriveSecrets(secret_key: Buffer): Secrets {
+  const derive = (name: string) => Buffer.from(hkdfSync('sha256', secret_key, '', `purser/${name}/v1`, 32));
+  const pepper = derive('api-key-pepper');
+  const cursor = derive('cursor');
+  return {
+    keyDigest: (key) => createHmac('sha256', pepper).update(key).digest(),
+    cursorMac: (text) => createHmac('sha256', cursor).update(text).digest(),
+  };
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const KEY_CHARACTERS = 32;
+
+/**
+ * A fresh API key: `sk_`, 32 random base-62 characters (190 bits) and 6 that carry their CRC-32, so that secret
+ * scanners can tell a key from other text. `randomBelow` gives a fair whole number from 0 up to its argument.
+ */
+export function makeApiKey(randomBelow: (limit: number) => number): string {
+  let secret = '';
+  for (let i = 0; i < KEY_CHARACTERS; i++) secret += BASE62[randomBelow(62)];
+  let rest = crc32(secret);
+  let check = '';
+  for (let i = 0; i < 6; i++) {
+    check = BASE62[rest % 62] + check;
+    rest = Math.floor(rest / 62);
+  }
+  return `sk_${secret}${check}`;
+}
+
+/** `sk_…a1b2`: enough to tell keys apart. */
+export function keyHint(key: string): string {
+  return `sk_…${key.slice(-4)}`;
+}

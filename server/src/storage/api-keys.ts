@@ -1,0 +1,110 @@
+import type { ApiKey, KeyUse } from '../domain/keys.ts';
+import type { Client, Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+const COLUMNS =
+  'key_id, name, kind, scopes, agent_id, principal_id, digest, hint, created_at, expires_at, revoked_at';
+
+/** A key found by the digest of its value, with the database's clock (ms) at that moment. */
+export interface FoundKey extends ApiKey {
+  workspace_id: string;
+  clock_ms: number;
+}
+
+/** The keys of these digests; what is unknown is left out. */
+export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promise<FoundKey[]> {
+  const result = await db.query<FoundKey>({
+    name: 'find_keys',
+    text: `select d.workspace_id, k.key_id, k.name, k.kind, k.scopes, k.agent_id, k.principal_id, k.digest, k.hint,
+        k.created_at, k.expires_at, k.revoked_at,
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+      from api_key_digests d join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id
+      where d.digest = any($1)`,
+    values: [digests],
+  });
+  return result.rows;
+}
+
+/** Keys by id; what does not exist is left out. */
+export async function loadKeys(
+  db: Queryable,
+  workspace_id: string,
+  key_ids: readonly string[],
+): Promise<ApiKey[]> {
+  const result = await db.query<ApiKey & { workspace_id: string }>({
+    name: 'load_keys',
+    text: `select ${COLUMNS} from api_keys where workspace_id = $1 and key_id = any($2)`,
+    values: [workspace_id, key_ids],
+  });
+  return result.rows;
+}
+
+/** The workspace's admin keys that were not revoked; expired ones are among them. */
+export async function loadAdminKeys(db: Queryable, workspace_id: string): Promise<ApiKey[]> {
+  const result = await db.query<ApiKey & { workspace_id: string }>({
+    name: 'load_admin_keys',
+    text: `select ${COLUMNS} from api_keys where workspace_id = $1 and 'admin' = any(scopes) and revoked_at is null`,
+    values: [workspace_id],
+  });
+  return result.rows;
+}
+
+/** A page of keys, newest first, with when each was last used and the database's clock (ms). */
+export async function listKeys(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: string | null; limit: number },
+): Promise<(ApiKey & { last_used_at: string | null; clock_ms: number })[]> {
+  const result = await db.query<
+    ApiKey & { workspace_id: string; last_used_at: string | null; clock_ms: number }
+  >({
+    name: 'list_keys',
+    text: `select ${COLUMNS.split(', ')
+      .map((column) => `k.${column}`)
+      .join(', ')}, u.last_used_at,
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+      from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
+      where k.workspace_id = $1 and ($2::text is null or k.key_id < $2) order by k.key_id desc limit $3`,
+    values: [workspace_id, page.after, page.limit],
+  });
+  return result.rows;
+}
+
+/** Writes keys, new or changed (only a revocation changes one). */
+export const putKeys = makeInsert<ApiKey>(
+  'api_keys',
+  {
+    key_id: 'text',
+    name: 'text',
+    kind: 'text',
+    scopes: 'text[]',
+    agent_id: 'text',
+    principal_id: 'text',
+    digest: 'bytea',
+    hint: 'text',
+    created_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    revoked_at: 'timestamptz',
+  },
+  { conflict: ['key_id'], update: ['revoked_at'] },
+);
+
+/** Makes new keys findable by their digests. */
+export function insertKeyDigests(
+  client: Client,
+  workspace_id: string,
+  keys: readonly ApiKey[],
+): Promise<unknown> {
+  return client.query({
+    name: 'insert_key_digests',
+    text: `insert into api_key_digests (workspace_id, digest, key_id)
+      select $1, r.digest, r.key_id from unnest($2::bytea[], $3::text[]) as r(digest, key_id)`,
+    values: [workspace_id, keys.map((key) => key.digest), keys.map((key) => key.key_id)],
+  });
+}
+
+export const putKeyUses = makeInsert<KeyUse>(
+  'api_key_uses',
+  { key_id: 'text', last_used_at: 'timestamptz' },
+  { conflict: ['key_id'], update: ['last_used_at'] },
+);

@@ -1,0 +1,68 @@
+import type { AuditRecord } from '../domain/audit.ts';
+import type { Client, Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+const COLUMNS =
+  'seq, audit_id, action, actor, target_type, target_id, changes, state, request_id, client_address, created_at';
+
+const insert = makeInsert<Omit<AuditRecord, 'actor' | 'changes'> & { actor: string; changes: string }>(
+  'audit_records',
+  {
+    seq: 'bigint',
+    audit_id: 'text',
+    action: 'text',
+    actor: 'json',
+    target_type: 'text',
+    target_id: 'text',
+    changes: 'json',
+    state: 'text',
+    request_id: 'text',
+    client_address: 'text',
+    created_at: 'timestamptz',
+  },
+);
+
+export function insertAuditRecords(
+  client: Client,
+  workspace_id: string,
+  records: readonly AuditRecord[],
+): Promise<unknown> {
+  return insert(
+    client,
+    workspace_id,
+    records.map((record) => ({
+      ...record,
+      actor: JSON.stringify(record.actor),
+      changes: JSON.stringify(record.changes),
+    })),
+  );
+}
+
+/** A page of the audit list, newest first, older than `after`. */
+export async function listAuditRecords(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: number | null; limit: number },
+): Promise<AuditRecord[]> {
+  const result = await db.query<AuditRecord & { workspace_id: string }>({
+    name: 'list_audit_records',
+    text: `select ${COLUMNS} from audit_records where workspace_id = $1 and ($2::bigint is null or seq < $2)
+      order by seq desc limit $3`,
+    values: [workspace_id, page.after, page.limit],
+  });
+  return result.rows;
+}
+
+/** The audit records of these places in the chain. */
+export async function loadAuditRecords(
+  db: Queryable,
+  workspace_id: string,
+  seqs: readonly number[],
+): Promise<AuditRecord[]> {
+  const result = await db.query<AuditRecord & { workspace_id: string }>({
+    name: 'load_audit_records',
+    text: `select ${COLUMNS} from audit_records where workspace_id = $1 and seq = any($2)`,
+    values: [workspace_id, seqs],
+  });
+  return result.rows;
+}

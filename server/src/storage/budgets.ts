@@ -1,0 +1,53 @@
+import type { BudgetRow } from '../domain/budget.ts';
+import type { Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+/**
+ * The counters of these agents for this month, for later ones (should the clock have stood further on before),
+ * and for every month of a hold that has run out.
+ */
+export async function loadBudgets(
+  db: Queryable,
+  workspace_id: string,
+  agent_ids: readonly string[],
+): Promise<BudgetRow[]> {
+  const result = await db.query<BudgetRow & { workspace_id: string }>({
+    name: 'load_budgets',
+    // A day back covers the turn of the month between this statement's clock and the lane's.
+    text: `select agent_id, period, currency, held_minor, committed_minor from budgets
+      where workspace_id = $1 and agent_id = any($2)
+        and period >= least(
+          to_char((clock_timestamp() at time zone 'UTC') - interval '1 day', 'YYYY-MM'),
+          (select min(s.period) from decision_states s where s.workspace_id = $1 and s.agent_id = any($2)
+            and s.reservation_status = 'HELD' and s.expires_at <= clock_timestamp()) collate "C")`,
+    values: [workspace_id, agent_ids],
+  });
+  return result.rows;
+}
+
+/** The counters of these agents, months and currencies; what does not exist is left out. */
+export async function listBudgets(
+  db: Queryable,
+  workspace_id: string,
+  of: readonly { agent_id: string; period: string; currency: string }[],
+): Promise<BudgetRow[]> {
+  const result = await db.query<BudgetRow & { workspace_id: string }>({
+    name: 'list_budgets',
+    // Holds that have run out count no more, whether they were swept yet or not.
+    text: `select b.agent_id, b.period, b.currency, b.committed_minor,
+        b.held_minor - coalesce((select sum(s.held_minor) from decision_states s
+          where s.workspace_id = $1 and s.agent_id = b.agent_id and s.period = b.period and s.currency = b.currency
+            and s.reservation_status = 'HELD' and s.expires_at <= clock_timestamp()), 0)::bigint as held_minor
+      from (select distinct * from unnest($2::text[], $3::text[], $4::text[])) as w(agent_id, period, currency)
+      join budgets b on b.workspace_id = $1 and b.agent_id = w.agent_id and b.period = w.period and b.currency = w.currency`,
+    values: [workspace_id, of.map((o) => o.agent_id), of.map((o) => o.period), of.map((o) => o.currency)],
+  });
+  return result.rows;
+}
+
+/** Writes counters, new or changed. */
+export const putBudgets = makeInsert<BudgetRow>(
+  'budgets',
+  { agent_id: 'text', period: 'text', currency: 'text', held_minor: 'bigint', committed_minor: 'bigint' },
+  { conflict: ['agent_id', 'period', 'currency'], update: ['held_minor', 'committed_minor'] },
+);

@@ -1,0 +1,149 @@
+import pg from 'pg';
+import type { PostgresConnection } from './embedded-postgres.ts';
+
+export type Client = pg.PoolClient;
+/** What a read needs: the pool, or one client inside a transaction. */
+export interface Queryable {
+  query<R extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<R>>;
+}
+
+/** Where the database is: a URL, or the embedded server's socket. */
+export type DatabaseAddress = { url: string } | PostgresConnection;
+
+/** The role that the service works as: it can add to history, not change it. Owned objects belong to the owner. */
+export const SERVICE_ROLE = 'purser_service';
+
+/** How long one statement may run, and one transaction stay idle, before PostgreSQL ends it. */
+const STATEMENT_TIMEOUT_MS = 5_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const BIGINT = 20;
+const TIMESTAMPTZ = 1184;
+
+/** A bigint that JavaScript cannot carry exactly is refused rather than rounded. */
+function parseBigint(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError('a bigint of the database is beyond the safe integers');
+  return value;
+}
+
+/** `2026-11-21 08:30:00.12+00`, as PostgreSQL writes it with TimeZone UTC, to `2026-11-21T08:30:00.120Z`. */
+function parseTimestamp(text: string): string {
+  const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
+  if (match === null) throw new RangeError(`an unexpected timestamp of the database: ${text}`);
+  return `${match[1]}T${match[2]}.${(match[3] ?? '').slice(0, 3).padEnd(3, '0')}Z`;
+}
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): never {
+    if (format !== 'binary' && oid === BIGINT) return parseBigint as never;
+    if (format !== 'binary' && oid === TIMESTAMPTZ) return parseTimestamp as never;
+    return pg.types.getTypeParser(oid, format as 'text') as never;
+  },
+};
+
+function addressConfig(address: DatabaseAddress): pg.ClientConfig {
+  if ('url' in address) return { connectionString: address.url };
+  return { host: address.host, port: address.port, user: address.user, database: address.database };
+}
+
+export interface PoolOptions {
+  /** Most connections at a time. */
+  max: number;
+  /** Several statements on the wire at once, answered in order. For the lane. */
+  pipeline?: boolean;
+  /** Work as this role instead of the one that connects. */
+  role?: string;
+  /** Told of connections that broke while idle; the pool replaces them by itself. */
+  onIdleError: (error: Error) => void;
+}
+
+/**
+ * A pool of connections. bigint arrives as a number (or throws when it is not a safe integer), timestamptz as
+ * `2026-11-21T08:30:00.000Z`; every statement has a time limit.
+ */
+export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Pool {
+  const settings = [
+    '-c TimeZone=UTC',
+    '-c DateStyle=ISO',
+    `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
+    `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
+    ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
+    // The lane looks rows up by key only. Plans made while the tables were empty would scan them whole, and a
+    // prepared statement keeps its plan: this leaves the planner the index, whatever it knew when it planned.
+    ...(options.pipeline === true
+      ? [
+          '-c enable_seqscan=off',
+          '-c enable_bitmapscan=off',
+          '-c enable_hashjoin=off',
+          '-c enable_mergejoin=off',
+        ]
+      : []),
+  ];
+  const pool = new pg.Pool({
+    ...addressConfig(address),
+    max: options.max,
+    pipeline: options.pipeline === true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    options: settings.join(' '),
+    types,
+    application_name: 'purser',
+  } as pg.PoolConfig);
+  pool.on('error', options.onIdleError);
+  return pool;
+}
+
+/** One connection of its own, for migrations and the operator's command line. The caller ends it. */
+export async function connectOnce(address: DatabaseAddress): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...addressConfig(address),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    options: '-c TimeZone=UTC -c DateStyle=ISO',
+    types,
+    application_name: 'purser-operator',
+  });
+  // Without a listener a connection that breaks would end the process; the pending query is told anyway.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** Does `work` while no other node or command does anything under the same number. */
+export async function exclusively<T>(
+  address: DatabaseAddress,
+  lock: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const client = await connectOnce(address);
+  try {
+    await client.query('select pg_advisory_lock($1)', [lock]);
+    return await work();
+  } finally {
+    // Ending the session frees the lock.
+    await client.end();
+  }
+}
+
+/**
+ * Whether this session may take the role. Tried rather than asked: since PostgreSQL 16 being a member of a role
+ * and being allowed to take it are two things.
+ */
+export async function canWorkAs(client: pg.Client, role: string): Promise<boolean> {
+  try {
+    await client.query(`set role ${pg.escapeIdentifier(role)}`);
+  } catch {
+    return false;
+  }
+  await client.query('reset role');
+  return true;
+}
+
+/** SQLSTATE of a failed statement, or undefined when the connection itself failed. */
+export function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof pg.DatabaseError)) return undefined;
+  return error.code;
+}

@@ -1,0 +1,107 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import Postgrator from 'postgrator';
+import { canWorkAs, connectOnce, type DatabaseAddress, type Queryable, SERVICE_ROLE } from './database.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations/*.sql', import.meta.url));
+/** Any number that means "Purser's migrations" to the nodes that start at once. */
+const MIGRATION_LOCK = 7_291_664_301;
+const OLDEST_POSTGRESQL = 150_000;
+
+/** History: rows that may be added and read, never changed. */
+const APPEND_ONLY = [
+  'ledger_events',
+  'audit_records',
+  'authorities',
+  'api_key_digests',
+  'decisions',
+] as const;
+const CHANGEABLE = [
+  'workspaces',
+  'ledger_heads',
+  'agents',
+  'api_keys',
+  'api_key_uses',
+  'decision_states',
+  'budgets',
+] as const;
+
+/** The database cannot be used as it is; the message says why and what to do. */
+export class MigrationError extends Error {
+  override name = 'MigrationError';
+}
+
+export interface Migrated {
+  /** Names of the migrations that were applied now. */
+  applied: string[];
+  /** Whether history is guarded by the service's own role; false when the role could not be made. */
+  guarded: boolean;
+}
+
+/**
+ * Brings the schema up to date, once however many nodes start at the same moment, and grants the service's role
+ * what it needs: it can add to history but neither change nor remove it.
+ */
+export async function migrate(address: DatabaseAddress): Promise<Migrated> {
+  const client = await connectOnce(address);
+  try {
+    const version = await client.query<{ server_version_num: string }>('show server_version_num');
+    if (Number(version.rows[0]?.server_version_num) < OLDEST_POSTGRESQL) {
+      throw new MigrationError('the database server is older than PostgreSQL 15; use 15 or newer');
+    }
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const postgrator = new Postgrator({
+      migrationPattern: MIGRATIONS,
+      driver: 'pg',
+      schemaTable: 'schema_migrations',
+      validateChecksums: true,
+      execQuery: (query: string) => client.query(query),
+    });
+    const applied = await postgrator.migrate();
+    const guarded = await guardHistory(client);
+    return { applied: applied.map((migration) => migration.name ?? String(migration.version)), guarded };
+  } finally {
+    // Ending the session frees the advisory lock too.
+    await client.end();
+  }
+}
+
+/** Throws unless the database takes writes and every migration of this build has been applied. */
+export async function checkReady(db: Queryable): Promise<void> {
+  const found = await db.query<{ version: number; standby: boolean }>({
+    text: 'select max(version)::int as version, pg_is_in_recovery() as standby from schema_migrations',
+  });
+  const { version = 0, standby = true } = found.rows[0] ?? {};
+  if (standby) throw new MigrationError('the database is a standby and takes no writes');
+  if (version < LATEST_MIGRATION) {
+    throw new MigrationError('the schema is not up to date; run `npm run purser -- migrate`');
+  }
+}
+
+/** The newest migration of this build: the largest number among its files. */
+export const LATEST_MIGRATION = Math.max(
+  ...readdirSync(new URL('../../migrations/', import.meta.url)).map((file) => Number.parseInt(file, 10)),
+);
+
+async function guardHistory(client: pg.Client): Promise<boolean> {
+  try {
+    const role = await client.query('select 1 from pg_roles where rolname = $1', [SERVICE_ROLE]);
+    if (role.rowCount === 0) await client.query(`create role ${SERVICE_ROLE} nologin`);
+    if (!(await canWorkAs(client, SERVICE_ROLE))) {
+      await client.query(`grant ${SERVICE_ROLE} to current_user`);
+      if (!(await canWorkAs(client, SERVICE_ROLE))) return false;
+    }
+  } catch {
+    return false;
+  }
+  await client.query(
+    [
+      `grant usage on schema public to ${SERVICE_ROLE}`,
+      `grant select on schema_migrations to ${SERVICE_ROLE}`,
+      `grant select, insert on ${APPEND_ONLY.join(', ')} to ${SERVICE_ROLE}`,
+      `grant select, insert, update on ${CHANGEABLE.join(', ')} to ${SERVICE_ROLE}`,
+    ].join('; '),
+  );
+  return true;
+}

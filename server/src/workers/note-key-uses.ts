@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import { noteKeyUses } from '../commands/note-key-uses.ts';
+import { SYSTEM } from '../domain/audit.ts';
+import type { Lane } from '../lane/lane.ts';
+
+/** Remembers when keys were used and writes it down off the path of the requests, at most once a minute a key. */
+export interface KeyUses {
+  /** Cheap: called for every request. `at_ms` is the database's clock. */
+  note(key: { workspace_id: string; key_id: string }, at_ms: number): void;
+  /** Writes what is due. */
+  flush(): Promise<void>;
+}
+
+const A_MINUTE_MS = 60_000;
+const MOST_KEYS = 100_000;
+
+interface Use {
+  workspace_id: string;
+  key_id: string;
+  at_ms: number;
+  written_ms: number;
+}
+
+export function makeKeyUses(options: { lane: Lane; log: Logger }): KeyUses {
+  const uses = new Map<string, Use>();
+  return {
+    note({ workspace_id, key_id }, at_ms) {
+      const use = uses.get(key_id);
+      if (use !== undefined) use.at_ms = at_ms;
+      else if (uses.size < MOST_KEYS) uses.set(key_id, { workspace_id, key_id, at_ms, written_ms: 0 });
+    },
+    async flush() {
+      const due = new Map<string, Use[]>();
+      for (const use of uses.values()) {
+        if (use.at_ms - use.written_ms < A_MINUTE_MS) continue;
+        due.set(use.workspace_id, [...(due.get(use.workspace_id) ?? []), use]);
+      }
+      const origin = { actor: SYSTEM, request_id: null, client_address: null };
+      for (const [workspace_id, batch] of due) {
+        const written = batch.map((use) => ({
+          key_id: use.key_id,
+          last_used_at: new Date(use.at_ms).toISOString(),
+        }));
+        try {
+          await options.lane.submit(workspace_id, noteKeyUses, written, origin);
+          for (const [i, use] of batch.entries())
+            use.written_ms = Date.parse(written[i]?.last_used_at as string);
+        } catch (error) {
+          options.log.warn({ err: error, workspace_id }, 'the last use of keys could not be noted');
+          return;
+        }
+      }
+    },
+  };
+}
