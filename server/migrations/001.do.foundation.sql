@@ -108,13 +108,12 @@ create table api_key_uses (
   primary key (workspace_id, key_id)
 ) with (fillfactor = 50);
 
--- A decision exactly as it was made; what changes about it later is in decision_states.
+-- A decision exactly as it was made. What changes about it later is in decision_states.
 create table decisions (
   workspace_id text collate "C" not null,
   decision_id text collate "C" not null,
   agent_id text collate "C" not null,
   idempotency_key text collate "C" not null,
-  request_hash bytea not null,
   decision text not null,
   mode text not null,
   reason_codes text[] not null,
@@ -125,11 +124,25 @@ create table decisions (
   document text not null,
   primary key (workspace_id, decision_id)
 );
-create unique index decisions_by_idempotency_key on decisions (workspace_id, agent_id, idempotency_key);
-create index decisions_by_agent on decisions (workspace_id, agent_id, decision_id);
+-- Every row is in it. The condition keeps it from queries that do not repeat it: with the statistics of a new
+-- table the planner would take this index for a look-up by id as gladly as the primary key, and read all.
+create index decisions_by_agent on decisions (workspace_id, agent_id, decision_id) where agent_id <> '';
 -- A decision is 2 to 6 KB of text. Kept in its own page, uncompressed, it is written and read fastest.
 alter table decisions set (toast_tuple_target = 8160);
 
+-- What an idempotency key was used for. A table of its own with one index, so that there is no wrong index to
+-- choose for the look-up that every decision makes.
+create table idempotency_keys (
+  workspace_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  idempotency_key text collate "C" not null,
+  request_hash bytea not null,
+  decision_id text collate "C" not null,
+  primary key (workspace_id, agent_id, idempotency_key)
+);
+
+-- A row only where something changed since the decision was made, or will run out: what is not here stands as
+-- the decision's document says.
 create table decision_states (
   workspace_id text collate "C" not null,
   decision_id text collate "C" not null,
@@ -146,9 +159,16 @@ create table decision_states (
   verified boolean not null,
   primary key (workspace_id, decision_id)
 ) with (fillfactor = 80);
--- Only holds that run out by themselves; in SHADOW there are none.
-create index decision_states_running_out on decision_states (workspace_id, agent_id, expires_at)
-  where reservation_status = 'HELD' and expires_at is not null;
+
+-- The holds that run out by themselves and have not done so yet. In SHADOW there are none.
+create table expiring_holds (
+  workspace_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  expires_at timestamptz not null,
+  decision_id text collate "C" not null,
+  period text collate "C" not null,
+  primary key (workspace_id, agent_id, expires_at, decision_id)
+);
 
 create table budgets (
   workspace_id text collate "C" not null,

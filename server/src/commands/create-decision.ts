@@ -151,20 +151,7 @@ export function makeCreateDecision(options: {
           created_at: set.now,
           document: text,
         },
-        {
-          decision_id,
-          agent_id,
-          reservation_id: holds ? reservationId(decision_id) : null,
-          reservation_status: holds ? 'HELD' : 'NONE',
-          period,
-          currency: action.currency,
-          held_minor: held_amount_minor,
-          expires_at,
-          review_state,
-          labeled: false,
-          outcome_state: 'NONE',
-          verified: false,
-        },
+        document,
       );
       return done({
         replayed: false,

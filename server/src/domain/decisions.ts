@@ -184,18 +184,38 @@ export function afterRunningOut(state: DecisionState): DecisionState {
   };
 }
 
+/** The state of a decision about which nothing changed since it was made. */
+export function initialState(made: Decision): DecisionState {
+  const { decision_id, reservation, review_state } = made;
+  return {
+    decision_id,
+    agent_id: made.agent.id,
+    reservation_id: reservation.reservation_id,
+    reservation_status: reservation.status,
+    period: reservation.period,
+    currency: reservation.currency,
+    held_minor: reservation.amount_minor,
+    expires_at: reservation.expires_at,
+    review_state,
+    labeled: false,
+    outcome_state: 'NONE',
+    verified: false,
+  };
+}
+
 /**
- * A decision as it stands now: the answer that was given, with everything that changed since.
- * `counter` is the live counter of its agent, month and currency; the limit is that of its own authority.
+ * A decision as it stands now: the answer that was given, with everything that changed since (`kept`, null when
+ * nothing did). `counter` is the live counter of its agent, month and currency; the limit is that of its own
+ * authority.
  */
 export function currentDecision(
-  document: string,
-  kept: DecisionState,
+  made: Decision,
+  kept: DecisionState | null,
   counter: BudgetCounter,
   now_ms: number,
 ): Decision {
-  const state = hasRunOut(kept, now_ms) ? afterRunningOut(kept) : kept;
-  const made = JSON.parse(document) as Decision;
+  const before = kept ?? initialState(made);
+  const state = hasRunOut(before, now_ms) ? afterRunningOut(before) : before;
   const { reservation } = made;
   return {
     ...made,

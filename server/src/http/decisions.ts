@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import type { CreateDecisionInput, CreatedDecision } from '../commands/create-decision.ts';
+import type { BudgetRow } from '../domain/budget.ts';
 import {
   currentDecision,
   DECISIONS,
@@ -272,14 +273,19 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
 
   async function present(workspace_id: string, rows: readonly KeptDecision[]): Promise<Decision[]> {
     if (rows.length === 0) return [];
-    const [budgets, clock_ms] = await Promise.all([listBudgets(db, workspace_id, rows), readClock(db)]);
-    const counters = new Map(budgets.map((row) => [`${row.agent_id} ${row.period} ${row.currency}`, row]));
+    const counted = rows.map(({ made }) => ({
+      agent_id: made.agent.id,
+      period: made.reservation.period,
+      currency: made.currency,
+    }));
+    const [budgets, clock_ms] = await Promise.all([listBudgets(db, workspace_id, counted), readClock(db)]);
+    const name = (of: { agent_id: string; period: string; currency: string }) =>
+      `${of.agent_id} ${of.period} ${of.currency}`;
+    const counters = new Map(budgets.map((row) => [name(row), row]));
     const nothing = { held_minor: 0, committed_minor: 0 };
-    return rows.map((row) => {
-      const { document, ...state } = row;
-      const counter = counters.get(`${row.agent_id} ${row.period} ${row.currency}`) ?? nothing;
-      return currentDecision(document, state, counter, clock_ms);
-    });
+    return rows.map(({ made, state }, i) =>
+      currentDecision(made, state, counters.get(name(counted[i] as BudgetRow)) ?? nothing, clock_ms),
+    );
   }
 
   /** An agent key sees its own agent's decisions alone. */
@@ -369,7 +375,9 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           ...(wanted_agent === undefined ? {} : { agent_id: wanted_agent }),
         };
         const found = await listDecisions(db, workspace_id, filters, { order, after, limit: limit + 1 });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.decision_id));
+        const { rows, next_cursor } = pageOf(found, limit, (last) =>
+          cursors.seal(list, last.made.decision_id),
+        );
         return { status: 200, body: { data: await present(workspace_id, rows), next_cursor } };
       },
     },

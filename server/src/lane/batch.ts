@@ -10,7 +10,9 @@ import { insertAuthorities, loadCurrentAuthorities } from '../storage/authoritie
 import { loadBudgets, putBudgets } from '../storage/budgets.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import {
+  deleteExpiringHolds,
   insertDecisions,
+  insertExpiringHolds,
   loadEarlierDecisions,
   loadRunOutHolds,
   putDecisionStates,
@@ -179,6 +181,8 @@ function write(client: Client, set: WorkingSet, begins: boolean): Promise<unknow
   put(putKeyUses, [...changes.key_uses.values()]);
   put(insertDecisions, changes.decisions);
   put(putDecisionStates, [...changes.states.values()]);
+  put(insertExpiringHolds, changes.new_expiring);
+  put(deleteExpiringHolds, changes.settled_expiring);
   put(putBudgets, [...changes.budgets.values()]);
   put(insertAuditRecords, changes.audit);
   put(appendLedgerEvents, changes.events);

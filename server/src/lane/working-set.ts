@@ -11,11 +11,13 @@ import type { BudgetRow } from '../domain/budget.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import {
   afterRunningOut,
+  type Decision,
   type DecisionRow,
   type DecisionState,
   decisionDataHash,
   type EarlierDecision,
   hasRunOut,
+  initialState,
   runOutDataHash,
 } from '../domain/decisions.ts';
 import type { NewId } from '../domain/ids.ts';
@@ -30,6 +32,7 @@ import {
 } from '../domain/ledger.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
+import type { ExpiringHold } from '../storage/decisions.ts';
 
 /** What a command wants loaded before it is applied. */
 export interface Needs {
@@ -87,6 +90,8 @@ export class WorkingSet {
     key_uses: new Map<string, KeyUse>(),
     decisions: [] as DecisionRow[],
     states: new Map<string, DecisionState>(),
+    new_expiring: [] as ExpiringHold[],
+    settled_expiring: [] as ExpiringHold[],
     budgets: new Map<string, BudgetRow>(),
     audit: [] as AuditRecord[],
     events: [] as LedgerEvent[],
@@ -210,10 +215,16 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  addDecision(row: DecisionRow, state: DecisionState): void {
+  /** `made` is what the row's document says; its state is kept apart only if it will change by itself. */
+  addDecision(row: DecisionRow, made: Decision): void {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    this.changes.states.set(state.decision_id, state);
+    const { expires_at } = made.reservation;
+    if (expires_at !== null) {
+      const state = initialState(made);
+      this.changes.states.set(state.decision_id, state);
+      this.changes.new_expiring.push({ ...state, expires_at });
+    }
     this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 
@@ -281,6 +292,7 @@ export class WorkingSet {
     const budget = this.budget(hold.agent_id, hold.period, hold.currency);
     this.putBudget({ ...budget, held_minor: budget.held_minor - hold.held_minor });
     this.changes.states.set(hold.decision_id, afterRunningOut(hold));
+    this.changes.settled_expiring.push({ ...hold, expires_at: hold.expires_at as string });
     this.append('reservation.expired', 'reservation', hold.reservation_id as string, runOutDataHash(hold));
   }
 }

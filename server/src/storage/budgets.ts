@@ -18,8 +18,8 @@ export async function loadBudgets(
       where workspace_id = $1 and agent_id = any($2)
         and period >= least(
           to_char((clock_timestamp() at time zone 'UTC') - interval '1 day', 'YYYY-MM'),
-          (select min(s.period) from decision_states s where s.workspace_id = $1 and s.agent_id = any($2)
-            and s.reservation_status = 'HELD' and s.expires_at <= clock_timestamp()) collate "C")`,
+          (select min(h.period) from expiring_holds h where h.workspace_id = $1 and h.agent_id = any($2)
+            and h.expires_at <= clock_timestamp())) collate "C"`,
     values: [workspace_id, agent_ids],
   });
   return result.rows;
@@ -35,11 +35,14 @@ export async function listBudgets(
     name: 'list_budgets',
     // Holds that have run out count no more, whether they were swept yet or not.
     text: `select b.agent_id, b.period, b.currency, b.committed_minor,
-        b.held_minor - coalesce((select sum(s.held_minor) from decision_states s
-          where s.workspace_id = $1 and s.agent_id = b.agent_id and s.period = b.period and s.currency = b.currency
-            and s.reservation_status = 'HELD' and s.expires_at <= clock_timestamp()), 0)::bigint as held_minor
+        b.held_minor - coalesce((select sum(s.held_minor) from expiring_holds h
+          join decision_states s on s.workspace_id = $1 and s.decision_id = h.decision_id
+          where h.workspace_id = $1 and h.agent_id = b.agent_id and h.expires_at <= clock_timestamp()
+            and h.period = b.period and s.currency = b.currency), 0)::bigint as held_minor
       from (select distinct * from unnest($2::text[], $3::text[], $4::text[])) as w(agent_id, period, currency)
-      join budgets b on b.workspace_id = $1 and b.agent_id = w.agent_id and b.period = w.period and b.currency = w.currency`,
+      cross join lateral (
+        select * from budgets b where b.workspace_id = $1 and b.agent_id = w.agent_id and b.period = w.period
+          and b.currency = w.currency limit 1) as b`,
     values: [workspace_id, of.map((o) => o.agent_id), of.map((o) => o.period), of.map((o) => o.currency)],
   });
   return result.rows;

@@ -1,16 +1,15 @@
-import type { DecisionRow, DecisionState, EarlierDecision } from '../domain/decisions.ts';
+import type { Decision, DecisionRow, DecisionState, EarlierDecision } from '../domain/decisions.ts';
 import { firstIdAt } from '../domain/ids.ts';
-import type { Queryable } from './database.ts';
+import type { Client, Queryable } from './database.ts';
 import { makeInsert } from './rows.ts';
 
 const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
   s.held_minor, s.expires_at, s.review_state, s.labeled, s.outcome_state, s.verified`;
 
-export const insertDecisions = makeInsert<DecisionRow>('decisions', {
+const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
   decision_id: 'text',
   agent_id: 'text',
   idempotency_key: 'text',
-  request_hash: 'bytea',
   decision: 'text',
   mode: 'text',
   reason_codes: 'text[]',
@@ -20,6 +19,27 @@ export const insertDecisions = makeInsert<DecisionRow>('decisions', {
   created_at: 'timestamptz',
   document: 'text',
 });
+
+const insertIdempotencyKeys = makeInsert<
+  Pick<DecisionRow, 'agent_id' | 'idempotency_key' | 'request_hash' | 'decision_id'>
+>('idempotency_keys', {
+  agent_id: 'text',
+  idempotency_key: 'text',
+  request_hash: 'bytea',
+  decision_id: 'text',
+});
+
+/** Keeps decisions with the idempotency keys they answer. */
+export function insertDecisions(
+  client: Client,
+  workspace_id: string,
+  rows: readonly DecisionRow[],
+): Promise<unknown> {
+  return Promise.all([
+    insertRows(client, workspace_id, rows),
+    insertIdempotencyKeys(client, workspace_id, rows),
+  ]);
+}
 
 /** Writes states, new or changed. */
 export const putDecisionStates = makeInsert<DecisionState>(
@@ -60,9 +80,16 @@ export async function loadEarlierDecisions(
 ): Promise<EarlierDecision[]> {
   const result = await db.query<EarlierDecision & { workspace_id: string }>({
     name: 'load_earlier_decisions',
-    text: `select d.agent_id, d.idempotency_key, d.request_hash, d.document
+    // The laterals are there for their order: a plan made while the tables were empty may otherwise read all
+    // keys of the workspace and look each up among the wanted (measured: 1,400 decisions a second instead of
+    // 5,000 after the first 7,000, and falling).
+    text: `select w.agent_id, w.idempotency_key, k.request_hash, d.document
       from (select distinct * from unnest($2::text[], $3::text[])) as w(agent_id, idempotency_key)
-      join decisions d on d.workspace_id = $1 and d.agent_id = w.agent_id and d.idempotency_key = w.idempotency_key`,
+      cross join lateral (
+        select * from idempotency_keys k where k.workspace_id = $1 and k.agent_id = w.agent_id
+          and k.idempotency_key = w.idempotency_key limit 1) as k
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = k.decision_id limit 1) as d`,
     values: [workspace_id, keys.map((key) => key.agent_id), keys.map((key) => key.idempotency_key)],
   });
   return result.rows;
@@ -79,9 +106,12 @@ export async function loadRunOutHolds(
 ): Promise<DecisionState[]> {
   const result = await db.query<DecisionState & { workspace_id: string }>({
     name: 'load_run_out_holds',
-    text: `select ${STATE_COLUMNS} from decision_states s where s.workspace_id = $1 and s.agent_id = any($2)
-      and s.reservation_status = 'HELD' and s.expires_at <= clock_timestamp()
-      order by s.expires_at limit ${RUN_OUT_AT_ONCE}`,
+    text: `select ${STATE_COLUMNS}
+      from (select decision_id from expiring_holds
+        where workspace_id = $1 and agent_id = any($2) and expires_at <= clock_timestamp()
+        order by expires_at limit ${RUN_OUT_AT_ONCE}) as h
+      cross join lateral (
+        select * from decision_states s where s.workspace_id = $1 and s.decision_id = h.decision_id limit 1) as s`,
     values: [workspace_id, agent_ids],
   });
   return result.rows;
@@ -94,16 +124,57 @@ export async function findAgentsWithRunOutHolds(
 ): Promise<{ workspace_id: string; agent_id: string }[]> {
   const result = await db.query<{ workspace_id: string; agent_id: string }>({
     name: 'find_agents_with_run_out_holds',
-    text: `select distinct workspace_id, agent_id from decision_states
-      where reservation_status = 'HELD' and expires_at is not null and expires_at <= clock_timestamp() limit $1`,
+    text: 'select distinct workspace_id, agent_id from expiring_holds where expires_at <= clock_timestamp() limit $1',
     values: [limit],
   });
   return result.rows;
 }
 
+/** A hold that runs out by itself. */
+export type ExpiringHold = Pick<DecisionState, 'agent_id' | 'decision_id' | 'period'> & {
+  expires_at: string;
+};
+
+export const insertExpiringHolds = makeInsert<ExpiringHold>('expiring_holds', {
+  agent_id: 'text',
+  expires_at: 'timestamptz',
+  decision_id: 'text',
+  period: 'text',
+});
+
+/** Takes holds that were settled, or have run out, from those that will. */
+export function deleteExpiringHolds(
+  client: Client,
+  workspace_id: string,
+  holds: readonly ExpiringHold[],
+): Promise<unknown> {
+  return client.query({
+    name: 'delete_expiring_holds',
+    text: `delete from expiring_holds h using unnest($2::text[], $3::timestamptz[], $4::text[])
+        as r(agent_id, expires_at, decision_id)
+      where h.workspace_id = $1 and h.agent_id = r.agent_id and h.expires_at = r.expires_at
+        and h.decision_id = r.decision_id`,
+    values: [
+      workspace_id,
+      holds.map((hold) => hold.agent_id),
+      holds.map((hold) => hold.expires_at),
+      holds.map((hold) => hold.decision_id),
+    ],
+  });
+}
+
 /** A decision with its state, as `GET` reads it. */
-export interface KeptDecision extends DecisionState {
-  document: string;
+export interface KeptDecision {
+  made: Decision;
+  /** Null: as it was made. */
+  state: DecisionState | null;
+}
+
+/** A row of the join: the state's columns are null where there is no state. */
+type KeptRow = DecisionState & { document: string; kept_id: string | null };
+
+function keptDecision({ document, kept_id, ...state }: KeptRow): KeptDecision {
+  return { made: JSON.parse(document) as Decision, state: kept_id === null ? null : state };
 }
 
 /** What a list may be narrowed by; what is left out does not narrow. Amounts are minor units, times ISO UTC. */
@@ -124,8 +195,8 @@ export interface DecisionFilters {
   to?: string;
 }
 
-const SELECT_KEPT = `select ${STATE_COLUMNS}, d.document from decisions d
-  join decision_states s on s.workspace_id = $1 and s.decision_id = d.decision_id`;
+const SELECT_KEPT = `select ${STATE_COLUMNS}, s.decision_id as kept_id, d.document from decisions d
+  left join decision_states s on s.workspace_id = $1 and s.decision_id = d.decision_id`;
 
 /** One decision; of the agent alone where `agent_id` is given. */
 export async function getDecision(
@@ -134,12 +205,12 @@ export async function getDecision(
   decision_id: string,
   agent_id: string | null,
 ): Promise<KeptDecision | undefined> {
-  const result = await db.query<KeptDecision & { workspace_id: string }>({
+  const result = await db.query<KeptRow & { workspace_id: string }>({
     name: 'get_decision',
     text: `${SELECT_KEPT} where d.workspace_id = $1 and d.decision_id = $2 and ($3::text is null or d.agent_id = $3)`,
     values: [workspace_id, decision_id, agent_id],
   });
-  return result.rows[0];
+  return result.rows.map(keptDecision)[0];
 }
 
 /**
@@ -159,28 +230,25 @@ export async function listDecisions(
     values.push(value);
     conditions.push(condition(`$${values.length}`));
   };
-  narrow((p) => `d.agent_id = ${p}`, filters.agent_id);
+  narrow((p) => `d.agent_id = ${p} and d.agent_id <> ''`, filters.agent_id);
   narrow((p) => `d.decision = ${p}`, filters.decision);
   narrow((p) => `d.mode = ${p}`, filters.mode);
   narrow((p) => `${p} = any(d.reason_codes)`, filters.reason);
   narrow((p) => `d.merchant ilike ${p}`, filters.q === undefined ? undefined : `%${escapeLike(filters.q)}%`);
   narrow((p) => `d.requested_amount_minor >= ${p}`, filters.min_amount);
   narrow((p) => `d.requested_amount_minor <= ${p}`, filters.max_amount);
-  narrow(
-    (p) => `(s.review_state is not null and s.review_state in ('ALLOWED', 'DENIED')) = ${p}`,
-    filters.reviewed,
-  );
-  narrow((p) => `s.labeled = ${p}`, filters.labeled);
+  narrow((p) => `coalesce(s.review_state in ('ALLOWED', 'DENIED'), false) = ${p}`, filters.reviewed);
+  narrow((p) => `coalesce(s.labeled, false) = ${p}`, filters.labeled);
   // Ids begin with the time of their making, so a span of time is a range of the primary key.
   narrow((p) => `d.decision_id >= ${p}`, filters.from && firstIdAt('decision', Date.parse(filters.from)));
   narrow((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
   narrow((p) => `d.decision_id ${page.order === 'asc' ? '>' : '<'} ${p}`, page.after ?? undefined);
   values.push(page.limit);
-  const result = await db.query<KeptDecision & { workspace_id: string }>({
+  const result = await db.query<KeptRow & { workspace_id: string }>({
     text: `${SELECT_KEPT} where ${conditions.join(' and ')} order by d.decision_id ${page.order} limit $${values.length}`,
     values,
   });
-  return result.rows;
+  return result.rows.map(keptDecision);
 }
 
 /** The decisions of these ids as they were made. */
@@ -191,9 +259,11 @@ export async function loadDecisionRows(
 ): Promise<DecisionRow[]> {
   const result = await db.query<DecisionRow & { workspace_id: string }>({
     name: 'load_decision_rows',
-    text: `select decision_id, agent_id, idempotency_key, request_hash, decision, mode, reason_codes, merchant,
-        requested_amount_minor, currency, created_at, document
-      from decisions where workspace_id = $1 and decision_id = any($2)`,
+    text: `select d.decision_id, d.agent_id, d.idempotency_key, k.request_hash, d.decision, d.mode, d.reason_codes,
+        d.merchant, d.requested_amount_minor, d.currency, d.created_at, d.document
+      from decisions d join idempotency_keys k on k.workspace_id = $1 and k.agent_id = d.agent_id
+        and k.idempotency_key = d.idempotency_key and k.decision_id = d.decision_id
+      where d.workspace_id = $1 and d.decision_id = any($2)`,
     values: [workspace_id, decision_ids],
   });
   return result.rows;

@@ -16,6 +16,7 @@ const APPEND_ONLY = [
   'authorities',
   'api_key_digests',
   'decisions',
+  'idempotency_keys',
 ] as const;
 const CHANGEABLE = [
   'workspaces',
@@ -26,6 +27,8 @@ const CHANGEABLE = [
   'decision_states',
   'budgets',
 ] as const;
+/** Rows that go when they are settled. */
+const REMOVABLE = ['expiring_holds'] as const;
 
 /** The database cannot be used as it is; the message says why and what to do. */
 export class MigrationError extends Error {
@@ -101,6 +104,7 @@ async function guardHistory(client: pg.Client): Promise<boolean> {
       `grant select on schema_migrations to ${SERVICE_ROLE}`,
       `grant select, insert on ${APPEND_ONLY.join(', ')} to ${SERVICE_ROLE}`,
       `grant select, insert, update on ${CHANGEABLE.join(', ')} to ${SERVICE_ROLE}`,
+      `grant select, insert, delete on ${REMOVABLE.join(', ')} to ${SERVICE_ROLE}`,
     ].join('; '),
   );
   return true;
