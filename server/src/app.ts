@@ -76,9 +76,15 @@ export function makeCore(database: Database, log: Logger): Core {
   const onIdleError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
   const role = database.guarded ? { role: SERVICE_ROLE } : {};
   const { address } = database;
-  const lane_pool = makePool(address, { max: LANE_CONNECTIONS, pipeline: true, onIdleError, ...role });
+  const lane_pool = makePool(address, {
+    max: LANE_CONNECTIONS,
+    pipeline: true,
+    by_key: true,
+    onIdleError,
+    ...role,
+  });
   const db = makePool(address, { max: READ_CONNECTIONS, onIdleError, ...role });
-  const keys_db = makePool(address, { max: KEY_CONNECTIONS, onIdleError, ...role });
+  const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onIdleError, ...role });
   const lane = makeLane({ pool: lane_pool, log, random, now_ms, observeBatch: metrics.observeBatch });
   metrics.watchQueue(lane.waiting);
   return {
@@ -156,7 +162,7 @@ export function makeApiRoutes(core: Core, config: Pick<Config, 'review_ttl_secon
     review_ttl_seconds: config.review_ttl_seconds,
   });
   return [
-    ...makeDecisionRoutes({ db, lane, cursors, createDecision, metrics }),
+    ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess: assessBuiltIn, metrics }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),

@@ -1,3 +1,4 @@
+import type { Authority } from '../domain/authorities.ts';
 import { periodOf, standingOf } from '../domain/budget.ts';
 import { decide } from '../domain/decide.ts';
 import {
@@ -10,7 +11,7 @@ import {
 import { holdExpiry, noReservation } from '../domain/reservations.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
-import type { Assess } from '../purpose/assessment.ts';
+import type { Assess, Assessment } from '../purpose/assessment.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -20,6 +21,8 @@ export interface CreateDecisionInput {
   idempotency_key: string;
   /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
   request_hash: Buffer;
+  /** An assessment made before the lane; it counts only if the authority is still the one it was made for. */
+  assessed: { authority_hash: string; assessment: Assessment } | null;
 }
 
 export interface CreatedDecision {
@@ -27,7 +30,13 @@ export interface CreatedDecision {
   /** The JSON text of the answer: on a replay, the very text of the first one. */
   document: string;
   /** What was decided now; null on a replay. */
-  decided: { decision: DecisionKind; mode: Mode; reason_code: ReasonCode } | null;
+  decided: {
+    decision: DecisionKind;
+    mode: Mode;
+    reason_code: ReasonCode;
+    /** The authority it was decided by; it must not be changed. */
+    authority: { hash: string; authority: Authority } | null;
+  } | null;
 }
 
 /** The ids of a decision and of its hold share their last 26 characters: one hold a decision. */
@@ -79,7 +88,13 @@ export function makeCreateDecision(options: {
       const current = set.authority(agent_id);
       const period = periodOf(set.now_ms);
       const budget = set.budget(agent_id, period, action.currency);
-      const verdict = decide({ authority: current?.authority ?? null, request, budget }, assess);
+      const { assessed } = input;
+      const verdict = decide(
+        { authority: current?.authority ?? null, request, budget },
+        assessed !== null && assessed.authority_hash === current?.row.hash
+          ? () => assessed.assessment
+          : assess,
+      );
       const { decision, held_amount_minor } = verdict;
       const holds = decision !== 'DENY';
       const held = { ...budget, held_minor: budget.held_minor + held_amount_minor };
@@ -156,7 +171,12 @@ export function makeCreateDecision(options: {
       return done({
         replayed: false,
         document: text,
-        decided: { decision, mode, reason_code: verdict.reason_code },
+        decided: {
+          decision,
+          mode,
+          reason_code: verdict.reason_code,
+          authority: current === null ? null : { hash: current.row.hash, authority: current.authority },
+        },
       });
     },
   };

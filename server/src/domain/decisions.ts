@@ -156,13 +156,28 @@ export interface DecisionState {
   verified: boolean;
 }
 
-/** What the ledger seals of a decision: every column, the document by its hash. */
+/**
+ * What the ledger seals of a decision: SHA-256 of the RFC 8785 form of all its columns, the document by its hash.
+ * JSON.stringify writes strings and whole numbers as RFC 8785 does, and the keys below stand in its order: a third
+ * of the general serializer's time, which every decision pays. A test holds the two equal.
+ */
 export function decisionDataHash(row: DecisionRow): Buffer {
-  return recordHash({
-    ...row,
-    request_hash: shownHash(row.request_hash),
-    document: shownHash(sha256(row.document)),
-  });
+  return sha256(
+    JSON.stringify({
+      agent_id: row.agent_id,
+      created_at: row.created_at,
+      currency: row.currency,
+      decision: row.decision,
+      decision_id: row.decision_id,
+      document: shownHash(sha256(row.document)),
+      idempotency_key: row.idempotency_key,
+      merchant: row.merchant,
+      mode: row.mode,
+      reason_codes: row.reason_codes,
+      request_hash: shownHash(row.request_hash),
+      requested_amount_minor: row.requested_amount_minor,
+    }),
+  );
 }
 
 /** Whether a hold has run out by that moment, whoever has or has not swept it yet. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash as hashOnce } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 export const LEDGER_EVENT_TYPES = [
@@ -49,7 +49,7 @@ export interface LedgerHead {
 export const GENESIS: LedgerHead = { seq: 0, hash: Buffer.alloc(32) };
 
 export function sha256(data: string | Buffer): Buffer {
-  return createHash('sha256').update(data).digest();
+  return hashOnce('sha256', data, 'buffer');
 }
 
 /** A hash as the API shows it. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import type { CreateDecisionInput, CreatedDecision } from '../commands/create-decision.ts';
+import type { Authority } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import {
   currentDecision,
@@ -19,7 +20,7 @@ import { TEXT_LENGTHS } from '../domain/text.ts';
 import { ApiError } from '../errors.ts';
 import type { Command } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
-import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../purpose/assessment.ts';
+import { type Assess, EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../purpose/assessment.ts';
 import { getAgent } from '../storage/agents.ts';
 import { listBudgets } from '../storage/budgets.ts';
 import { type DecisionFilters, getDecision, type KeptDecision, listDecisions } from '../storage/decisions.ts';
@@ -242,11 +243,18 @@ export interface DecisionRouteOptions {
   lane: Lane;
   cursors: Cursors;
   createDecision: Command<CreateDecisionInput, CreatedDecision>;
+  assess: Assess;
   metrics: Pick<Metrics, 'countDecision'>;
 }
 
-/** How many slugs a node remembers. */
-const REMEMBERED_SLUGS = 50_000;
+/** How many agents a node remembers something of. */
+const REMEMBERED = 50_000;
+
+/** Sets an entry, and forgets the oldest when there are too many. */
+function rememberIn<T>(map: Map<string, T>, name: string, value: T): void {
+  if (map.size >= REMEMBERED) map.delete(map.keys().next().value as string);
+  map.set(name, value);
+}
 
 /**
  * The agent that a slug names never changes, so it is looked up once. Whether the agent may still spend is
@@ -260,16 +268,20 @@ function makeFindAgentId(db: pg.Pool): (workspace_id: string, ref: string) => Pr
     if (remembered !== undefined) return remembered;
     const agent_id = (await getAgent(db, workspace_id, ref))?.agent_id;
     if (agent_id === undefined) return undefined;
-    if (known.size >= REMEMBERED_SLUGS) known.delete(known.keys().next().value as string);
-    known.set(name, agent_id);
+    rememberIn(known, name, agent_id);
     return agent_id;
   };
 }
 
 /** Asking for decisions and looking at them. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
-  const { db, lane, cursors, createDecision, metrics } = options;
+  const { db, lane, cursors, createDecision, assess, metrics } = options;
   const findAgentId = makeFindAgentId(db);
+  /**
+   * The authority each agent was last decided by. A spend is assessed against it before it joins the lane, while
+   * the database works on the batch before; the lane assesses again if the authority is another by then.
+   */
+  const latest_authority = new Map<string, { hash: string; authority: Authority }>();
 
   async function present(workspace_id: string, rows: readonly KeptDecision[]): Promise<Decision[]> {
     if (rows.length === 0) return [];
@@ -323,6 +335,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           ? (caller.agent_id as string)
           : await findAgentId(caller.workspace_id, body.agent as string);
         if (agent_id === undefined) throw new ApiError('not_found', 'There is no such agent.');
+        const known = latest_authority.get(agent_id);
         const created = await lane.submit(
           caller.workspace_id,
           createDecision,
@@ -332,11 +345,17 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
             request: body,
             idempotency_key: call.headers['idempotency-key'] as string,
             request_hash: call.body_hash as Buffer,
+            assessed:
+              known === undefined
+                ? null
+                : { authority_hash: known.hash, assessment: assess(known.authority, body) },
           },
           originOf(call),
         );
         if (created.decided !== null) {
-          const { decision, mode, reason_code } = created.decided;
+          const { decision, mode, reason_code, authority } = created.decided;
+          if (authority === null) latest_authority.delete(agent_id);
+          else if (authority.hash !== known?.hash) rememberIn(latest_authority, agent_id, authority);
           metrics.countDecision(decision, mode, reason_code);
         }
         return created.replayed

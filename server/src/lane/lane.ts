@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { ApiError } from '../errors.ts';
-import { type Client, sqlState } from '../storage/database.ts';
+import { type Client, cut, sqlState } from '../storage/database.ts';
 import { type Job, type Result, runBatch, UnknownCommit } from './batch.ts';
 import type { Command } from './command.ts';
 import type { Origin } from './working-set.ts';
@@ -213,12 +213,4 @@ export function makeLane(options: LaneOptions): Lane {
       });
     },
   };
-}
-
-/** Ends a connection at once, whatever it waits for. */
-function cut(client: Client, error: Error): void {
-  const { connection } = client as unknown as {
-    connection?: { stream: { destroy: (error: Error) => void } };
-  };
-  connection?.stream.destroy(error);
 }

@@ -77,7 +77,7 @@ export const putKeys = makeInsert<ApiKey>(
     key_id: 'text',
     name: 'text',
     kind: 'text',
-    scopes: 'text[]',
+    scopes: 'words',
     agent_id: 'text',
     principal_id: 'text',
     digest: 'bytea',

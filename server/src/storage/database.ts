@@ -54,6 +54,8 @@ export interface PoolOptions {
   max: number;
   /** Several statements on the wire at once, answered in order. For the lane. */
   pipeline?: boolean;
+  /** Every statement looks rows up by their keys: plan once, and always take the index. */
+  by_key?: boolean;
   /** Work as this role instead of the one that connects. */
   role?: string;
   /** Told of connections that broke while idle; the pool replaces them by itself. */
@@ -71,10 +73,12 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
-    // The lane looks rows up by key only. Plans made while the tables were empty would scan them whole, and a
-    // prepared statement keeps its plan: this leaves the planner the index, whatever it knew when it planned.
-    ...(options.pipeline === true
+    // Rows are looked up by key only, so a statement needs one plan for good; otherwise look-ups that take arrays
+    // are planned anew each time (measured: a tenth of PostgreSQL's work). Plans made while the tables were empty
+    // would scan them whole: these leave the planner the index, whatever it knew when it planned.
+    ...(options.by_key === true
       ? [
+          '-c plan_cache_mode=force_generic_plan',
           '-c enable_seqscan=off',
           '-c enable_bitmapscan=off',
           '-c enable_hashjoin=off',
@@ -95,6 +99,30 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
   } as pg.PoolConfig);
   pool.on('error', options.onIdleError);
   return pool;
+}
+
+/** What `pg` keeps inside a client: its socket. */
+interface Inside {
+  connection?: { stream: { cork: () => void; uncork: () => void; destroy: (error: Error) => void } };
+}
+
+/**
+ * Sends the statements that `issue` issues as one write. Without it each goes out by itself, and both sides wake
+ * up for each (measured: a fifth less time of a lone decision).
+ */
+export function together<T>(client: Client, issue: () => T): T {
+  const stream = (client as unknown as Inside).connection?.stream;
+  stream?.cork();
+  try {
+    return issue();
+  } finally {
+    stream?.uncork();
+  }
+}
+
+/** Ends a connection at once, whatever it waits for. */
+export function cut(client: Client, error: Error): void {
+  (client as unknown as Inside).connection?.stream.destroy(error);
 }
 
 /** One connection of its own, for migrations and the operator's command line. The caller ends it. */

@@ -12,12 +12,12 @@ const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
   idempotency_key: 'text',
   decision: 'text',
   mode: 'text',
-  reason_codes: 'text[]',
+  reason_codes: 'words',
   merchant: 'text',
   requested_amount_minor: 'bigint',
   currency: 'text',
   created_at: 'timestamptz',
-  document: 'text',
+  document: 'document',
 });
 
 const insertIdempotencyKeys = makeInsert<

@@ -1,6 +1,9 @@
 import type { Client } from './database.ts';
 
-/** The PostgreSQL type of each column of a row, in the order in which they are written. */
+/**
+ * The PostgreSQL type of each column of a row, in the order in which they are written. `words` is a text[] whose
+ * elements have no spaces; `document` is JSON text.
+ */
 export type Columns<Row> = {
   [Column in keyof Row]:
     | 'text'
@@ -10,15 +13,48 @@ export type Columns<Row> = {
     | 'bytea'
     | 'timestamptz'
     | 'json'
-    | 'text[]';
+    | 'words'
+    | 'document';
 };
 
 type Write<Row> = (client: Client, workspace_id: string, rows: readonly Row[]) => Promise<unknown>;
 
+/** What no JSON text contains, since JSON escapes control characters: the record separator of ASCII. */
+const BETWEEN_DOCUMENTS = '\x1e';
+
+/** How a column travels: what stands in the statement for its array, and what is sent for it. */
+interface Transport {
+  array: (parameter: string) => string;
+  value: (column: string) => string;
+  send: (values: readonly unknown[]) => unknown;
+}
+
+function transportOf(type: Columns<Record<string, unknown>>[string]): Transport {
+  const asItIs = (column: string) => `r.${column}`;
+  switch (type) {
+    case 'words':
+      return {
+        array: (parameter) => `${parameter}::text[]`,
+        value: (column) => `string_to_array(r.${column}, ' ')`,
+        send: (values) => values.map((words) => (words as readonly string[]).join(' ')),
+      };
+    case 'document':
+      // As an element of an array every quote of the JSON would be escaped here and read back there: this way
+      // neither happens (measured: 6 % of the process's time, and more of the insert's).
+      return {
+        array: (parameter) => `string_to_array(${parameter}::text, E'\\x1e')`,
+        value: asItIs,
+        send: (values) => values.join(BETWEEN_DOCUMENTS),
+      };
+    default:
+      return { array: (parameter) => `${parameter}::${type}[]`, value: asItIs, send: (values) => values };
+  }
+}
+
 /**
- * One statement that inserts any number of rows of one workspace: each column travels as one array, so the
+ * One statement that inserts any number of rows of one workspace: each column travels as one parameter, so the
  * statement is the same, and stays prepared, however many rows there are. A row whose `conflict` columns exist
- * already is updated where `update` names columns. `text[]` columns carry words without spaces.
+ * already is updated where `update` names columns.
  */
 export function makeInsert<Row extends object>(
   table: string,
@@ -26,12 +62,9 @@ export function makeInsert<Row extends object>(
   upsert?: { conflict: readonly (keyof Row & string)[]; update: readonly (keyof Row & string)[] },
 ): Write<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[];
-  const arrays = names.map(
-    (name, i) => `$${i + 2}::${columns[name] === 'text[]' ? 'text' : columns[name]}[]`,
-  );
-  const values = names.map((name) =>
-    columns[name] === 'text[]' ? `string_to_array(r.${name}, ' ')` : `r.${name}`,
-  );
+  const transports = names.map((name) => transportOf(columns[name]));
+  const arrays = transports.map((transport, i) => transport.array(`$${i + 2}`));
+  const values = names.map((name, i) => (transports[i] as Transport).value(name));
   const conflict =
     upsert === undefined
       ? ''
@@ -44,11 +77,8 @@ export function makeInsert<Row extends object>(
   const name = `write_${table}`;
   return (client, workspace_id, rows) => {
     const parameters: unknown[] = [workspace_id];
-    for (const column of names) {
-      const joined = columns[column] === 'text[]';
-      parameters.push(
-        rows.map((row) => (joined ? (row[column] as readonly string[]).join(' ') : row[column])),
-      );
+    for (const [i, column] of names.entries()) {
+      parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
     }
     return client.query({ name, text, values: parameters });
   };
