@@ -1,4 +1,5 @@
 import { ApiError, ERRORS } from '../errors.ts';
+import { isUnavailable } from '../storage/database.ts';
 
 /** What the caller is told of something unforeseen; the cause stays in the log. */
 const UNFORESEEN = 'Something unforeseen failed here; nothing was granted.';
@@ -11,6 +12,12 @@ export function errorJson(error: ApiError, request_id: string): string {
 /** What the caller is told of anything that was thrown. Only an `ApiError` speaks for itself. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (isUnavailable(thrown)) {
+    return new ApiError('unavailable', 'The service cannot answer right now; retry.', {
+      cause: thrown,
+      retry_after_s: 1,
+    });
+  }
   const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
   if (typeof code === 'string' && code.startsWith('FST_ERR_CTP_'))
     return new ApiError('invalid_request', 'content-type: must be application/json', { cause: thrown });

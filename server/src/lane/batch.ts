@@ -8,7 +8,7 @@ import { insertKeyDigests, loadAdminKeys, loadKeys, putKeys, putKeyUses } from '
 import { insertAuditRecords } from '../storage/audit.ts';
 import { insertAuthorities, loadCurrentAuthorities } from '../storage/authorities.ts';
 import { loadBudgets, putBudgets } from '../storage/budgets.ts';
-import { type Client, sqlState, together } from '../storage/database.ts';
+import { type Client, sqlState } from '../storage/database.ts';
 import {
   deleteExpiringHolds,
   insertDecisions,
@@ -68,24 +68,20 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
   ];
   const wants_workspace = needs.some((need) => need.workspace === true);
   const none = Promise.resolve([]);
-  const sent = together(
-    client,
-    () =>
-      [
-        client.query({ text: 'begin' }),
-        // Each statement after this one takes its snapshot when it begins, which is after the head was locked.
-        lockHead(client, workspace_id),
-        agent_refs.length > 0 ? loadAgents(client, workspace_id, agent_refs) : none,
-        agent_refs.length > 0 ? loadCurrentAuthorities(client, workspace_id, agent_refs) : none,
-        budget_agents.length > 0 ? loadBudgets(client, workspace_id, budget_agents) : none,
-        budget_agents.length > 0 ? loadRunOutHolds(client, workspace_id, budget_agents) : none,
-        idempotency.length > 0 ? loadEarlierDecisions(client, workspace_id, idempotency) : none,
-        key_ids.length > 0 ? loadKeys(client, workspace_id, key_ids) : none,
-        needs.some((need) => need.admin_keys === true) ? loadAdminKeys(client, workspace_id) : none,
-        wants_workspace ? loadWorkspace(client, workspace_id) : Promise.resolve(undefined),
-        wants_workspace ? countAgents(client, workspace_id) : Promise.resolve(0),
-      ] as const,
-  );
+  const sent = [
+    client.query({ text: 'begin' }),
+    // Each statement after this one takes its snapshot when it begins, which is after the head was locked.
+    lockHead(client, workspace_id),
+    agent_refs.length > 0 ? loadAgents(client, workspace_id, agent_refs) : none,
+    agent_refs.length > 0 ? loadCurrentAuthorities(client, workspace_id, agent_refs) : none,
+    budget_agents.length > 0 ? loadBudgets(client, workspace_id, budget_agents) : none,
+    budget_agents.length > 0 ? loadRunOutHolds(client, workspace_id, budget_agents) : none,
+    idempotency.length > 0 ? loadEarlierDecisions(client, workspace_id, idempotency) : none,
+    key_ids.length > 0 ? loadKeys(client, workspace_id, key_ids) : none,
+    needs.some((need) => need.admin_keys === true) ? loadAdminKeys(client, workspace_id) : none,
+    wants_workspace ? loadWorkspace(client, workspace_id) : Promise.resolve(undefined),
+    wants_workspace ? countAgents(client, workspace_id) : Promise.resolve(0),
+  ] as const;
   const [
     ,
     locked,
@@ -236,10 +232,8 @@ export async function runBatch(
     return results;
   }
   const began_ms = options.now_ms();
-  const { writes, commit } = together(client, () => ({
-    writes: write(client, set, begins),
-    commit: client.query({ text: 'commit' }),
-  }));
+  const writes = write(client, set, begins);
+  const commit = client.query({ text: 'commit' });
   // PostgreSQL answers a commit of a failed transaction with ROLLBACK: then the writes say what failed.
   const [written, committed] = await Promise.all([
     Promise.allSettled(writes),

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { ApiError } from '../errors.ts';
-import { type Client, cut, sqlState } from '../storage/database.ts';
+import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
 import { type Job, type Result, runBatch, UnknownCommit } from './batch.ts';
 import type { Command } from './command.ts';
 import type { Origin } from './working-set.ts';
@@ -46,9 +46,6 @@ const FIRST_RETRY_MS = 10;
 
 /** Serialization failure and deadlock: PostgreSQL undid the transaction and asks for it again. */
 const RETRYABLE = new Set(['40001', '40P01']);
-/** The server is shutting down, starting, full or out of connections: nothing was done, and it may soon work. */
-const UNAVAILABLE = /^(57P|53|08|55P03|57014|25006|58)/;
-
 interface Waiting extends Job {
   since_ms: number;
   resolve: (value: unknown) => void;
@@ -113,7 +110,7 @@ export function makeLane(options: LaneOptions): Lane {
           );
           continue;
         }
-        if (state === undefined || RETRYABLE.has(state) || UNAVAILABLE.test(state)) {
+        if (isUnavailable(error) || (state !== undefined && RETRYABLE.has(state))) {
           log.error({ err: error, workspace_id, commands: jobs.length }, 'a batch could not be written');
           for (const job of jobs) job.reject(unavailable(NOT_NOW, error));
           return;
@@ -143,7 +140,7 @@ export function makeLane(options: LaneOptions): Lane {
     // A connection that does not answer holds the head locked for everybody: it is cut, and the server undoes
     // its transaction.
     const deadline = setTimeout(() => {
-      broken = new Error('the database did not answer in time');
+      broken = new Error('timeout: the database did not answer a batch');
       cut(client, broken);
     }, DEADLINE_MS);
     try {

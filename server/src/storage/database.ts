@@ -17,6 +17,8 @@ export const SERVICE_ROLE = 'purser_service';
 const STATEMENT_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Longer than the statement's own limit: only a connection that answers nothing gets here. */
+const ANSWER_TIMEOUT_MS = 5_500;
 
 const BIGINT = 20;
 const TIMESTAMPTZ = 1184;
@@ -90,6 +92,8 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     ...addressConfig(address),
     max: options.max,
     pipeline: options.pipeline === true,
+    // A connection that went silent is given up; the lane has a deadline of its own for a whole batch.
+    ...(options.pipeline === true ? {} : { query_timeout: ANSWER_TIMEOUT_MS }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -101,28 +105,10 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
   return pool;
 }
 
-/** What `pg` keeps inside a client: its socket. */
-interface Inside {
-  connection?: { stream: { cork: () => void; uncork: () => void; destroy: (error: Error) => void } };
-}
-
-/**
- * Sends the statements that `issue` issues as one write. Without it each goes out by itself, and both sides wake
- * up for each (measured: a fifth less time of a lone decision).
- */
-export function together<T>(client: Client, issue: () => T): T {
-  const stream = (client as unknown as Inside).connection?.stream;
-  stream?.cork();
-  try {
-    return issue();
-  } finally {
-    stream?.uncork();
-  }
-}
-
 /** Ends a connection at once, whatever it waits for. */
 export function cut(client: Client, error: Error): void {
-  (client as unknown as Inside).connection?.stream.destroy(error);
+  const inside = client as unknown as { connection?: { stream: { destroy: (error: Error) => void } } };
+  inside.connection?.stream.destroy(error);
 }
 
 /** One connection of its own, for migrations and the operator's command line. The caller ends it. */
@@ -174,4 +160,17 @@ export async function canWorkAs(client: pg.Client, role: string): Promise<boolea
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError)) return undefined;
   return error.code;
+}
+
+/** The server is shutting down, starting, full, out of connections, read-only or out of time. */
+const NOT_NOW = /^(57P|53|08|55P03|57014|25006|58)/;
+
+/** Whether the database could not be reached or cannot work now, so that the same thing may succeed later. */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return NOT_NOW.test(state);
+  if (!(error instanceof Error) || error.name !== 'Error') return false;
+  const { code } = error as { code?: string };
+  if (code !== undefined && /^E[A-Z]+$/.test(code)) return true;
+  return /timeout|terminated|not queryable|connection/i.test(error.message);
 }
