@@ -73,18 +73,18 @@ const newId = (kind: 'workspace' | 'request') => makeIdsAt(Date.now(), random)(k
 export function makeCore(database: Database, log: Logger): Core {
   const now_ms = () => performance.now();
   const metrics = makeMetrics();
-  const onIdleError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
+  const onBroken = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const role = database.guarded ? { role: SERVICE_ROLE } : {};
   const { address } = database;
   const lane_pool = makePool(address, {
     max: LANE_CONNECTIONS,
     pipeline: true,
     by_key: true,
-    onIdleError,
+    onBroken,
     ...role,
   });
-  const db = makePool(address, { max: READ_CONNECTIONS, onIdleError, ...role });
-  const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onIdleError, ...role });
+  const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
+  const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const lane = makeLane({ pool: lane_pool, log, random, now_ms, observeBatch: metrics.observeBatch });
   metrics.watchQueue(lane.waiting);
   return {

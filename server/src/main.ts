@@ -145,6 +145,11 @@ async function serve(): Promise<void> {
       'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
     );
   }
+  if (config.purpose_model_url !== null) {
+    log.warn(
+      'PURPOSE_MODEL_URL is set, but this version has no second opinion yet: the built-in assessor judges alone',
+    );
+  }
   process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION }, 'listening');
 }

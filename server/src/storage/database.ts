@@ -60,8 +60,8 @@ export interface PoolOptions {
   by_key?: boolean;
   /** Work as this role instead of the one that connects. */
   role?: string;
-  /** Told of connections that broke while idle; the pool replaces them by itself. */
-  onIdleError: (error: Error) => void;
+  /** Told of connections that broke; the pool replaces them by itself. */
+  onBroken: (error: Error) => void;
 }
 
 /**
@@ -101,7 +101,9 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     types,
     application_name: 'purser',
   } as pg.PoolConfig);
-  pool.on('error', options.onIdleError);
+  pool.on('error', options.onBroken);
+  // A connection in use can break between two statements; without a listener of its own that ends the process.
+  pool.on('connect', (client) => client.on('error', options.onBroken));
   return pool;
 }
 
