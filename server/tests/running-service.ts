@@ -95,7 +95,8 @@ export async function startTestService(
   options: { env?: Record<string, string>; beside?: RunningService; plan?: Plan } = {},
 ): Promise<RunningService> {
   const database = options.beside?.database ?? (await createTestDatabase());
-  if (options.beside === undefined) await migrate(database.connection);
+  const guarded = options.beside !== undefined || (await migrate(database.connection)).guarded;
+  if (!guarded) throw new Error('the test database has no service role');
   const log = pino({ level: 'silent' });
   const config = readConfig({
     PORT: '0',

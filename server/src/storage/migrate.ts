@@ -2,12 +2,22 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import Postgrator from 'postgrator';
-import { canWorkAs, connectOnce, type DatabaseAddress, type Queryable, SERVICE_ROLE } from './database.ts';
+import {
+  canWorkAs,
+  connectOnce,
+  type DatabaseAddress,
+  type Queryable,
+  SERVICE_ROLE,
+  sqlState,
+} from './database.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/*.sql', import.meta.url));
 /** Any number that means "Purser's migrations" to the nodes that start at once. */
 const MIGRATION_LOCK = 7_291_664_301;
 const OLDEST_POSTGRESQL = 150_000;
+const ROLE_ATTEMPTS = 5;
+const ROLE_RETRY_MS = 50;
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** History: rows that may be added and read, never changed. */
 const APPEND_ONLY = [
@@ -87,17 +97,28 @@ export const LATEST_MIGRATION = Math.max(
   ...readdirSync(new URL('../../migrations/', import.meta.url)).map((file) => Number.parseInt(file, 10)),
 );
 
-async function guardHistory(client: pg.Client): Promise<boolean> {
-  try {
-    const role = await client.query('select 1 from pg_roles where rolname = $1', [SERVICE_ROLE]);
-    if (role.rowCount === 0) await client.query(`create role ${SERVICE_ROLE} nologin`);
-    if (!(await canWorkAs(client, SERVICE_ROLE))) {
+/**
+ * Makes the service's role and lets this user take it. Roles belong to the whole server, so another database's
+ * migration may be at it in the same moment: then it is tried again.
+ */
+async function takeServiceRole(client: pg.Client): Promise<boolean> {
+  for (let attempt = 1; attempt <= ROLE_ATTEMPTS; attempt++) {
+    try {
+      const role = await client.query('select 1 from pg_roles where rolname = $1', [SERVICE_ROLE]);
+      if (role.rowCount === 0) await client.query(`create role ${SERVICE_ROLE} nologin`);
+      if (await canWorkAs(client, SERVICE_ROLE)) return true;
       await client.query(`grant ${SERVICE_ROLE} to current_user`);
-      if (!(await canWorkAs(client, SERVICE_ROLE))) return false;
+      if (await canWorkAs(client, SERVICE_ROLE)) return true;
+    } catch (error) {
+      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return false;
     }
-  } catch {
-    return false;
+    await new Promise((wait) => setTimeout(wait, ROLE_RETRY_MS * attempt));
   }
+  return false;
+}
+
+async function guardHistory(client: pg.Client): Promise<boolean> {
+  if (!(await takeServiceRole(client))) return false;
   await client.query(
     [
       `grant usage on schema public to ${SERVICE_ROLE}`,

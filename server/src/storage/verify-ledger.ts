@@ -70,7 +70,8 @@ export async function verifyLedger(
       events_checked += events.length;
     }
     breaks.push(...checkHead(head, previous));
-    if (options.since === 0) breaks.push(...(await checkLiveRows(client, workspace_id, sealed)));
+    if (options.since === 0)
+      breaks.push(...(await checkLiveRows(client, workspace_id, sealed, previous.seq)));
     await client.query('commit');
     breaks.sort((a, b) => a.seq - b.seq);
     return {
@@ -142,8 +143,12 @@ async function loadDataHashes(
           workspace_id,
           administrative.map((event) => event.seq),
         );
+  const sealed_hash = new Map(administrative.map((event) => [event.seq, event.data_hash]));
   for (const record of records) {
-    hashes.set(record.seq, recordHash(record));
+    const hash = recordHash(record);
+    hashes.set(record.seq, hash);
+    // A record that is not what was sealed is reported as such, and vouches for nothing.
+    if (sealed_hash.get(record.seq)?.equals(hash) !== true) continue;
     const state = JSON.parse(record.state) as Record<string, Record<string, unknown>>;
     for (const [kind, row] of Object.entries(state)) {
       sealed.set(rowName(kind, row), { seq: record.seq, text: canonicalJson(row) });
@@ -170,8 +175,16 @@ function rowName(kind: string, row: Record<string, unknown>): string {
   return `${kind} ${row.workspace_id ?? row.agent_id ?? row.key_id}`;
 }
 
-/** Rows that may change must be what their newest audit record says, and none may be there without one. */
-async function checkLiveRows(db: Queryable, workspace_id: string, sealed: Sealed): Promise<LedgerBreak[]> {
+/**
+ * Rows that may change must be what their newest audit record says, and none may be there without one; such a row
+ * is reported at the end of the chain, where its event is missing.
+ */
+async function checkLiveRows(
+  db: Queryable,
+  workspace_id: string,
+  sealed: Sealed,
+  last_seq: number,
+): Promise<LedgerBreak[]> {
   const breaks: LedgerBreak[] = [];
   const check = (state: AuditedState) => {
     for (const [kind, row] of Object.entries(auditedForm(state)) as [string, Record<string, unknown>][]) {
@@ -183,7 +196,7 @@ async function checkLiveRows(db: Queryable, workspace_id: string, sealed: Sealed
         kept === undefined
           ? `The row of ${name} is in no event.`
           : `The row of ${name} is not what event ${kept.seq} recorded.`;
-      breaks.push({ seq: kept?.seq ?? 1, kind: 'ROW_MISMATCH', detail });
+      breaks.push({ seq: kept?.seq ?? last_seq, kind: 'ROW_MISMATCH', detail });
     }
   };
   const workspace = await loadWorkspace(db, workspace_id);
