@@ -60,7 +60,7 @@ Money is an integer in minor units of its currency (\`1250\` with \`USD\` is 12.
 
 Every answer carries \`x-request-id\`; a client may send its own of 1 to 128 safe characters. A W3C \`traceparent\` is carried into the logs.
 
-A key may make 600 requests a minute, refused ones included. \`RateLimit-Policy\` and \`RateLimit\` tell how it stands; over the limit the answer is 429 with \`Retry-After: 60\`.
+A key may make a limited number of requests a minute (600 unless set otherwise), refused ones included. \`RateLimit-Policy\` and \`RateLimit\` tell how it stands; over the limit the answer is 429 with \`Retry-After: 60\`.
 
 Where \`idempotency-key\` is required, a request that was sent twice is done once: the second answer is the first one, with status 200 and the header \`idempotent-replay: true\`.
 

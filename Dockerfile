@@ -1,0 +1,13 @@
+FROM node:24-slim AS build
+WORKDIR /app
+COPY . .
+RUN npm install --no-audit --no-fund && npm run build && npm prune --omit=dev
+
+FROM node:24-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+WORKDIR /app
+COPY --from=build /app /app
+USER node
+EXPOSE 8080
+HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "server/dist/main.js", "serve"]
