@@ -61,6 +61,8 @@ const CLIENT_GONE = 499;
 /** A request's headers must have come within this time, the whole request within the next. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
+/** How long clients are asked to close their connections before idle ones are closed. */
+const DRAIN_NOTICE_MS = 500;
 
 /**
  * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request.
@@ -295,7 +297,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook('preClose', (done) => {
     draining = true;
-    done();
+    // Closing a kept-alive connection at once would cut off a request that is on its way. For a moment every
+    // answer asks its client to close instead; what is still open then has been idle all the while.
+    server.server.getConnections((_error, count) => setTimeout(done, count === 0 ? 0 : DRAIN_NOTICE_MS));
   });
   // An expectation we do not know is ignored, as RFC 9110 allows, instead of Node's empty 417.
   server.server.on('checkExpectation', (message, response) =>

@@ -1,0 +1,296 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { asSuperuser, createTestDatabase } from './postgres.ts';
+import { AUTHORITY, freshKey, spend } from './running-service.ts';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const running = new Set<ChildProcess>();
+const directories: string[] = [];
+afterEach(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  running.clear();
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'purser-start-'));
+  directories.push(directory);
+  return directory;
+}
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+interface Started {
+  child: ChildProcess;
+  ended: Promise<Ended>;
+  /** Resolves with the address, or rejects with what was printed. */
+  url: Promise<string>;
+  output: () => string;
+}
+
+function run(args: string[], env: Record<string, string>): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env.PATH, PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...env },
+  });
+  running.add(child);
+  let stdout = '';
+  let stderr = '';
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => {
+      running.delete(child);
+      resolve({ code, stdout, stderr });
+    });
+  });
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      stdout += chunk;
+      const found = /Purser listens on (\S+)\n/.exec(stdout);
+      if (found !== null) resolve(found[1] as string);
+    });
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    ended.then(() => reject(new Error(`did not start: ${stdout}${stderr}`)));
+  });
+  url.catch(() => {});
+  return { child, ended, url, output: () => stdout + stderr };
+}
+
+const keyIn = (text: string) => /sk_[0-9A-Za-z]{38}/.exec(text)?.[0];
+
+async function call(
+  url: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  idempotency_key?: string,
+) {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      'x-api-key': key,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+describe('starting on an empty data directory', () => {
+  test('makes one workspace and one key, shown once; a second start keeps all; the command line works beside and alone', async () => {
+    const dir = temporary();
+    const env = { DATA_DIR: dir };
+    const first = run(['serve'], env);
+    const url = await first.url;
+    const key = keyIn(first.output()) as string;
+    expect(statSync(join(dir, 'secret-key')).mode & 0o777).toBe(0o600);
+    expect((await call(url, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY })).status).toBe(
+      201,
+    );
+    const made = await call(url, key, 'POST', '/v1/decisions', spend('a', 5), 'k1');
+    expect(made.status).toBe(201);
+
+    const second = await run(['serve'], env).ended;
+    expect([second.code, second.stdout]).toEqual([1, '']);
+    expect(second.stderr).toMatch(/^purser: [^\n]*in use by another Purser[^\n]*\n$/);
+
+    const beside = await run(
+      ['workspace', 'create', '--name', 'Two', '--plan', 'free', '--trial-days', '3', '--json'],
+      env,
+    ).ended;
+    expect([beside.code, beside.stderr]).toEqual([0, '']);
+    const two = JSON.parse(beside.stdout) as { workspace_id: string; admin_key: string };
+    expect(Object.keys(two)).toEqual(['workspace_id', 'admin_key']);
+    expect((await call(url, two.admin_key, 'GET', '/v1/workspace')).body).toMatchObject({
+      id: two.workspace_id,
+      plan: 'free',
+      trial: { active: true },
+    });
+
+    first.child.kill('SIGTERM');
+    const stopped = await first.ended;
+    expect(stopped.code).toBe(0);
+    // The key is shown in the greeting (with the lines to paste), and in no line of the log.
+    const log = stopped.stdout.split('\n').filter((line) => line.startsWith('{'));
+    expect(log.length).toBeGreaterThan(3);
+    expect(log.join('\n')).not.toContain('sk_');
+
+    const alone = await run(['workspace', 'set-plan', '--workspace', two.workspace_id, '--plan', 'team'], env)
+      .ended;
+    expect([alone.code, alone.stdout]).toEqual([0, `${two.workspace_id} is on the team plan.\n`]);
+    const verified = await run(['ledger', 'verify'], env).ended;
+    expect([verified.code, verified.stdout.match(/ valid /g)?.length]).toEqual([0, 2]);
+
+    const again = run(['serve'], env);
+    const url2 = await again.url;
+    expect(keyIn(again.output())).toBeUndefined();
+    expect((await call(url2, key, 'POST', '/v1/decisions', spend('a', 5), 'k1')).text).toBe(made.text);
+    const audit = (await call(url2, two.admin_key, 'GET', '/v1/audit')).body.data[0];
+    expect(audit).toMatchObject({
+      action: 'plan.changed',
+      actor: { type: 'operator' },
+      changes: { plan: { from: 'free', to: 'team' } },
+    });
+    again.child.kill('SIGINT');
+    expect((await again.ended).code).toBe(0);
+  });
+
+  test('after kill -9 under load every answered decision is there, retries replay, and the chain is valid', async () => {
+    const env = { DATA_DIR: temporary(), BOOTSTRAP_ADMIN_KEY: `sk_${'b'.repeat(24)}`, LOG_LEVEL: 'warn' };
+    const key = env.BOOTSTRAP_ADMIN_KEY;
+    const first = run(['serve'], env);
+    const url = await first.url;
+    expect(first.output()).not.toContain(key);
+    await call(url, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY });
+    const answered = new Map<string, string>();
+    const tried: string[] = [];
+    const clients = Array.from({ length: 8 }, async () => {
+      for (;;) {
+        const idempotency_key = freshKey();
+        tried.push(idempotency_key);
+        try {
+          const reply = await call(url, key, 'POST', '/v1/decisions', spend('a', 5), idempotency_key);
+          if (reply.status === 201) answered.set(idempotency_key, reply.text);
+        } catch {
+          return;
+        }
+      }
+    });
+    await new Promise((wait) => setTimeout(wait, 800));
+    first.child.kill('SIGKILL');
+    await Promise.all(clients);
+    expect(answered.size).toBeGreaterThan(20);
+
+    const again = run(['serve'], env);
+    const url2 = await again.url;
+    for (const idempotency_key of tried) {
+      const reply = await call(url2, key, 'POST', '/v1/decisions', spend('a', 5), idempotency_key);
+      const before = answered.get(idempotency_key);
+      if (before === undefined) expect([200, 201]).toContain(reply.status);
+      else expect([reply.status, reply.text]).toEqual([200, before]);
+    }
+    const verified = (await call(url2, key, 'GET', '/v1/ledger/verify')).body;
+    expect([verified.valid, verified.events_checked]).toEqual([true, tried.length + 4]);
+    again.child.kill('SIGTERM');
+    expect((await again.ended).code).toBe(0);
+  });
+
+  test('SIGTERM under load leaves no request without an answer and exits 0', async () => {
+    const env = { DATA_DIR: temporary(), BOOTSTRAP_ADMIN_KEY: `sk_${'c'.repeat(24)}`, LOG_LEVEL: 'warn' };
+    const key = env.BOOTSTRAP_ADMIN_KEY;
+    const service = run(['serve'], env);
+    const url = await service.url;
+    await call(url, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY });
+    let answered = 0;
+    const clients = Array.from({ length: 16 }, async () => {
+      for (;;) {
+        try {
+          const reply = await call(url, key, 'POST', '/v1/decisions', spend('a', 5), freshKey());
+          expect(reply.status).toBe(201);
+          answered += 1;
+        } catch (error) {
+          // The service has gone: the connection was refused or closed.
+          if (error instanceof TypeError) return;
+          throw error;
+        }
+      }
+    });
+    await new Promise((wait) => setTimeout(wait, 500));
+    service.child.kill('SIGTERM');
+    await Promise.all(clients);
+    expect((await service.ended).code).toBe(0);
+    expect(answered).toBeGreaterThan(20);
+    const again = run(['serve'], env);
+    const { events_checked } = (await call(await again.url, key, 'GET', '/v1/ledger/verify')).body;
+    // Each decision that was made was also answered.
+    expect(events_checked).toBe(answered + 4);
+    again.child.kill('SIGTERM');
+    await again.ended;
+  });
+});
+
+describe('what stops a start, with one line and exit code 1', () => {
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['a wrong value', { PORT: 'eighty' }, /^purser: PORT is "eighty", but must be [^\n]+\n$/],
+    ['a short key', { BOOTSTRAP_ADMIN_KEY: 'sk_short' }, /^purser: BOOTSTRAP_ADMIN_KEY [^\n]+\n$/],
+    [
+      'a database without the secret',
+      { DATABASE_URL: 'postgresql://x@127.0.0.1:9/x' },
+      /^purser: SECRET_KEY [^\n]+\n$/,
+    ],
+    [
+      'a database that is not there',
+      { DATABASE_URL: 'postgresql://x:hidden@127.0.0.1:9/x', SECRET_KEY: 'a'.repeat(64) },
+      /^purser: DATABASE_URL: [^\n]+\n$/,
+    ],
+    ['a data directory that is a file', { DATA_DIR: MAIN }, /^purser: [^\n]+\n$/],
+  ])('%s', async (_name, env, message) => {
+    const ended = await run(['serve'], { DATA_DIR: temporary(), ...env }).ended;
+    expect([ended.code, ended.stdout]).toEqual([1, '']);
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).not.toContain('hidden');
+  });
+
+  test('a port in use, and the first key is not lost with it', async () => {
+    const blocker = createServer();
+    await new Promise<void>((ready) => blocker.listen(0, '127.0.0.1', ready));
+    const { port } = blocker.address() as { port: number };
+    const dir = temporary();
+    const ended = await run(['serve'], { DATA_DIR: dir, PORT: String(port) }).ended;
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/^purser: PORT: [^\n]*in use[^\n]*\n$/);
+    blocker.close();
+    const service = run(['serve'], { DATA_DIR: dir });
+    await service.url;
+    expect(keyIn(service.output())).toMatch(/^sk_/);
+    service.child.kill('SIGTERM');
+    await service.ended;
+  });
+
+  test('bad arguments of the command line', async () => {
+    const dir = temporary();
+    for (const args of [
+      ['workspace', 'create', '--plan', 'free'],
+      ['workspace', 'create', '--name', 'x', '--plan', 'gold'],
+      ['nonsense'],
+    ]) {
+      const ended = await run(args, { DATA_DIR: dir }).ended;
+      expect([ended.code, ended.stdout]).toEqual([1, '']);
+      expect(ended.stderr).toMatch(/^error: /);
+    }
+    expect((await run(['--help'], {}).ended).stdout).toContain('workspace');
+  });
+});
+
+test('with DATABASE_URL it serves on that server, guarded or not by a role of its own', async () => {
+  const database = await createTestDatabase();
+  await asSuperuser('drop role if exists plain_user');
+  await asSuperuser('create role plain_user login');
+  await asSuperuser(`alter database ${database.connection.database} owner to plain_user`);
+  const { host, port, database: name } = database.connection;
+  const url = `postgresql:///${name}?host=${encodeURIComponent(host)}&port=${port}&user=plain_user`;
+  const service = run(['serve'], { DATABASE_URL: url, SECRET_KEY: 'ab'.repeat(32) });
+  const address = await service.url;
+  const key = keyIn(service.output()) as string;
+  expect((await call(address, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY })).status).toBe(
+    201,
+  );
+  expect((await call(address, key, 'POST', '/v1/decisions', spend('a', 5), 'k')).status).toBe(201);
+  service.child.kill('SIGTERM');
+  const ended = await service.ended;
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toContain('history is not guarded');
+  await database.drop();
+  await asSuperuser('drop role plain_user');
+});
