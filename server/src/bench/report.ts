@@ -34,6 +34,7 @@ export interface BenchReport {
   problems: string[];
 }
 
+/** Bytes as whole megabytes, for people. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(0)} MB`;
 }

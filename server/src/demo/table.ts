@@ -52,6 +52,7 @@ export function cut(text: string, width: number, keeps: 'beginning' | 'end' = 'b
   return keeps === 'beginning' ? `${kept.join('')}…` : `…${kept.reverse().join('')}`;
 }
 
+/** The text in a style, where there are colours. */
 export function paint(text: string, style: Style | undefined, has_colour: boolean): string {
   return has_colour && style !== undefined ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
 }

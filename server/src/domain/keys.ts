@@ -49,6 +49,7 @@ export interface ApiKey {
 export const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
+/** How a key stands at that moment: revoked for good, expired from `expires_at` on, else active. */
 export function keyStatus(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): KeyStatus {
   if (key.revoked_at !== null) return 'revoked';
   return key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'active';

@@ -48,6 +48,7 @@ export interface LedgerHead {
 /** The head of a chain without events. */
 export const GENESIS: LedgerHead = { seq: 0, hash: Buffer.alloc(32) };
 
+/** SHA-256, 32 bytes; of a text its UTF-8 form. */
 export function sha256(data: string | Buffer): Buffer {
   return hashOnce('sha256', data, 'buffer');
 }

@@ -222,6 +222,7 @@ export function withoutShortLegalForm(words: readonly Word[]): Word[] {
   return words.slice(0, end);
 }
 
+/** The folded words of a name as one text. */
 export function joinWords(words: readonly Word[], separator = ''): string {
   return words.map((word) => word.text).join(separator);
 }

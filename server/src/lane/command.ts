@@ -10,10 +10,12 @@ export interface Refusal {
 
 export type Outcome<Output> = { ok: true; value: Output } | { ok: false; refusal: Refusal };
 
+/** The outcome of a command that was carried out. */
 export function done<Output>(value: Output): Outcome<Output> {
   return { ok: true, value };
 }
 
+/** The outcome of a command that was not; `message` is what the caller reads. */
 export function refuse(code: ErrorCode, message: string): { ok: false; refusal: Refusal } {
   return { ok: false, refusal: { code, message } };
 }

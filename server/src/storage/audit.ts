@@ -22,6 +22,7 @@ const insert = makeInsert<Omit<AuditRecord, 'actor' | 'changes'> & { actor: stri
   },
 );
 
+/** Appends audit records, whose places in the chain are theirs already. */
 export function insertAuditRecords(
   client: Client,
   workspace_id: string,

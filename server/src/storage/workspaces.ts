@@ -26,6 +26,7 @@ export async function lockHead(client: Client, workspace_id: string): Promise<Lo
   return result.rows[0];
 }
 
+/** Moves the locked head on to the batch's last event and moment. */
 export function writeHead(
   client: Client,
   workspace_id: string,
@@ -50,6 +51,7 @@ export function insertHead(
   });
 }
 
+/** One workspace, or undefined when there is none of that id. */
 export async function loadWorkspace(db: Queryable, workspace_id: string): Promise<Workspace | undefined> {
   const result = await db.query<Workspace & { workspace_id: string }>({
     name: 'load_workspace',

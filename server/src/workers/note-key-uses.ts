@@ -21,6 +21,7 @@ interface Use {
   written_ms: number;
 }
 
+/** Uses remembered in this process; beyond 100,000 keys new ones are not noted. */
 export function makeKeyUses(options: { lane: Lane; log: Logger }): KeyUses {
   const uses = new Map<string, Use>();
   return {

@@ -1,0 +1,415 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Assess, PurposeAssessment } from '../purpose/assessment.ts';
+import type { Authority } from './authorities.ts';
+import { type DecideFacts, decide } from './decide.ts';
+import { type DecisionKind, type ReasonCode, STAGES, type StageOutcome } from './decisions.ts';
+
+const assessAs =
+  (assessment: PurposeAssessment): Assess =>
+  () => ({ assessment, confidence: 1, method: 'test', rationale: `It is ${assessment}.`, evidence: [] });
+
+const purpose = { objective: 'Anything' };
+
+interface Case {
+  name: string;
+  authority?: Partial<Authority> | null;
+  budget?: [held: number, committed: number];
+  amount: number;
+  currency?: string;
+  merchant?: string;
+  request?: { limitable?: boolean; min_amount_minor?: number };
+  assessment?: PurposeAssessment;
+  /** decision, reasons, authorized, held */
+  expect: [DecisionKind, ReasonCode[], number, number];
+  /** Outcomes of stages worth naming. */
+  trace?: Partial<Record<(typeof STAGES)[number], StageOutcome>>;
+  explanation?: string;
+}
+
+/** Behaviour as data, from the wire contract's table of stages. */
+const CASES: Case[] = [
+  {
+    name: 'nothing speaks against it',
+    amount: 100,
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
+    explanation: "USD 1.00 to Shop is within the agent's authority.",
+  },
+  {
+    name: 'no authority denies, and the rest is not evaluated',
+    authority: null,
+    amount: 100,
+    expect: ['DENY', ['NO_AUTHORITY'], 0, 0],
+    trace: { purpose: 'SKIPPED', monthly_budget: 'SKIPPED' },
+  },
+  {
+    name: 'another currency denies, and amounts are not compared',
+    authority: { per_transaction_limit_minor: 1 },
+    currency: 'JPY',
+    amount: 100,
+    expect: ['DENY', ['CURRENCY_NOT_AUTHORIZED'], 0, 0],
+    trace: { per_transaction_limit: 'SKIPPED', purpose: 'PASS' },
+    explanation: 'Requested JPY 100, but the authority is in USD.',
+  },
+  {
+    name: 'a blocked merchant denies',
+    authority: { blocked_merchants: ['Shop'] },
+    merchant: 'SQ *SHOP, Inc.',
+    amount: 1,
+    expect: ['DENY', ['MERCHANT_BLOCKED'], 0, 0],
+  },
+  {
+    name: 'the limit itself is within the limit',
+    authority: { per_transaction_limit_minor: 100 },
+    amount: 100,
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
+  },
+  {
+    name: 'over the limit denies',
+    authority: { per_transaction_limit_minor: 10_000 },
+    amount: 12_000,
+    expect: ['DENY', ['PER_TRANSACTION_LIMIT_EXCEEDED'], 0, 0],
+    explanation: 'Requested USD 120.00, over the per-transaction limit of USD 100.00.',
+  },
+  {
+    name: 'over the limit but limitable is capped',
+    authority: { per_transaction_limit_minor: 100 },
+    request: { limitable: true },
+    amount: 120,
+    expect: ['ALLOW', ['AMOUNT_LIMITED'], 100, 100],
+    trace: { per_transaction_limit: 'LIMIT' },
+  },
+  {
+    name: 'a limit of zero leaves nothing to cap to',
+    authority: { per_transaction_limit_minor: 0 },
+    request: { limitable: true },
+    amount: 1,
+    expect: ['DENY', ['MIN_AMOUNT_UNREACHABLE', 'AMOUNT_LIMITED'], 0, 0],
+  },
+  {
+    name: 'the budget itself is within the budget',
+    authority: { monthly_budget_minor: 100 },
+    budget: [30, 20],
+    amount: 50,
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 50, 50],
+  },
+  {
+    name: 'over the budget denies',
+    authority: { monthly_budget_minor: 100 },
+    budget: [30, 20],
+    amount: 51,
+    expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED'], 0, 0],
+    explanation: 'Requested USD 0.51, over the USD 0.50 left of the monthly budget of USD 1.00.',
+  },
+  {
+    name: 'over the budget but limitable is capped to what is left',
+    authority: { monthly_budget_minor: 100 },
+    budget: [30, 20],
+    request: { limitable: true },
+    amount: 51,
+    expect: ['ALLOW', ['AMOUNT_LIMITED'], 50, 50],
+  },
+  {
+    name: 'limitable with nothing left denies',
+    authority: { monthly_budget_minor: 100 },
+    budget: [80, 20],
+    request: { limitable: true },
+    amount: 5,
+    expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED'], 0, 0],
+  },
+  {
+    name: 'a budget overdrawn by late outcomes has nothing left',
+    authority: { monthly_budget_minor: 100 },
+    budget: [0, 150],
+    request: { limitable: true },
+    amount: 5,
+    expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED'], 0, 0],
+  },
+  {
+    name: 'capped twice is one reason',
+    authority: { per_transaction_limit_minor: 80, monthly_budget_minor: 50 },
+    request: { limitable: true },
+    amount: 100,
+    expect: ['ALLOW', ['AMOUNT_LIMITED'], 50, 50],
+  },
+  {
+    name: 'the least acceptable amount is reached exactly',
+    authority: { per_transaction_limit_minor: 80 },
+    request: { limitable: true, min_amount_minor: 80 },
+    amount: 100,
+    expect: ['ALLOW', ['AMOUNT_LIMITED'], 80, 80],
+  },
+  {
+    name: 'the least acceptable amount is missed',
+    authority: { per_transaction_limit_minor: 80 },
+    request: { limitable: true, min_amount_minor: 81 },
+    amount: 100,
+    expect: ['DENY', ['MIN_AMOUNT_UNREACHABLE', 'AMOUNT_LIMITED'], 0, 0],
+    trace: { min_amount: 'DENY' },
+  },
+  {
+    name: 'without capping the least amount does not matter',
+    request: { limitable: true, min_amount_minor: 500 },
+    amount: 100,
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
+    trace: { min_amount: 'PASS' },
+  },
+  {
+    name: 'a misaligned purpose is reviewed and held',
+    amount: 100,
+    assessment: 'PURPOSE_MISALIGNED',
+    expect: ['REVIEW', ['PURPOSE_MISALIGNED'], 0, 100],
+    explanation: 'It is PURPOSE_MISALIGNED.',
+  },
+  {
+    name: 'an unclear purpose is reviewed and held',
+    amount: 100,
+    assessment: 'PURPOSE_UNCLEAR',
+    expect: ['REVIEW', ['PURPOSE_UNCLEAR'], 0, 100],
+  },
+  {
+    name: 'the threshold itself needs no review',
+    authority: { review_threshold_minor: 100 },
+    amount: 100,
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
+  },
+  {
+    name: 'over the threshold is reviewed',
+    authority: { review_threshold_minor: 100 },
+    amount: 101,
+    expect: ['REVIEW', ['REVIEW_THRESHOLD_EXCEEDED'], 0, 101],
+  },
+  {
+    name: 'the threshold looks at the capped amount',
+    authority: { per_transaction_limit_minor: 100, review_threshold_minor: 100 },
+    request: { limitable: true },
+    amount: 500,
+    expect: ['ALLOW', ['AMOUNT_LIMITED'], 100, 100],
+  },
+  {
+    name: 'a capped review holds the capped amount',
+    authority: { per_transaction_limit_minor: 100, review_threshold_minor: 50 },
+    request: { limitable: true },
+    amount: 500,
+    expect: ['REVIEW', ['REVIEW_THRESHOLD_EXCEEDED', 'AMOUNT_LIMITED'], 0, 100],
+  },
+  {
+    name: 'DENY comes before REVIEW, and REVIEW before a cap, whatever their stage',
+    authority: { blocked_merchants: ['Shop'], per_transaction_limit_minor: 100, review_threshold_minor: 50 },
+    request: { limitable: true },
+    amount: 500,
+    assessment: 'PURPOSE_UNCLEAR',
+    expect: [
+      'DENY',
+      ['MERCHANT_BLOCKED', 'PURPOSE_UNCLEAR', 'REVIEW_THRESHOLD_EXCEEDED', 'AMOUNT_LIMITED'],
+      0,
+      0,
+    ],
+  },
+  {
+    name: 'every stage is evaluated although the first denied',
+    authority: { per_transaction_limit_minor: 10, monthly_budget_minor: 20, review_threshold_minor: 5 },
+    amount: 100,
+    assessment: 'PURPOSE_MISALIGNED',
+    expect: [
+      'DENY',
+      [
+        'PER_TRANSACTION_LIMIT_EXCEEDED',
+        'MONTHLY_BUDGET_EXCEEDED',
+        'PURPOSE_MISALIGNED',
+        'REVIEW_THRESHOLD_EXCEEDED',
+      ],
+      0,
+      0,
+    ],
+  },
+  {
+    name: 'without a budget the month still has an end: what can be counted exactly',
+    budget: [Number.MAX_SAFE_INTEGER - 5, 0],
+    amount: 6,
+    expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED'], 0, 0],
+  },
+  {
+    name: 'a currency without minor digits is shown without',
+    authority: { currency: 'JPY', per_transaction_limit_minor: 5_000 },
+    currency: 'JPY',
+    amount: 12_000,
+    expect: ['DENY', ['PER_TRANSACTION_LIMIT_EXCEEDED'], 0, 0],
+    explanation: 'Requested JPY 12000, over the per-transaction limit of JPY 5000.',
+  },
+  {
+    name: 'a currency with three digits is shown with three',
+    authority: { currency: 'KWD', per_transaction_limit_minor: 1_250 },
+    currency: 'KWD',
+    amount: 1_251,
+    expect: ['DENY', ['PER_TRANSACTION_LIMIT_EXCEEDED'], 0, 0],
+    explanation: 'Requested KWD 1.251, over the per-transaction limit of KWD 1.250.',
+  },
+];
+
+function factsOf(given: Case): DecideFacts {
+  const [held_minor, committed_minor] = given.budget ?? [0, 0];
+  const action = {
+    type: 'purchase',
+    merchant: given.merchant ?? 'Shop',
+    amount_minor: given.amount,
+    currency: given.currency ?? 'USD',
+  };
+  return {
+    authority: given.authority === null ? null : { purpose, currency: 'USD', ...given.authority },
+    request: { action, ...given.request },
+    budget: { held_minor, committed_minor },
+  };
+}
+
+describe('cases', () => {
+  test.each(CASES)('$name', (given) => {
+    const verdict = decide(factsOf(given), assessAs(given.assessment ?? 'PURPOSE_ALIGNED'));
+    const [decision, reasons, authorized, held] = given.expect;
+    expect(verdict).toMatchObject({
+      decision,
+      reason_code: reasons[0],
+      reason_codes: reasons,
+      authorized_amount_minor: authorized,
+      held_amount_minor: held,
+    });
+    const outcomes = Object.fromEntries(verdict.policy_trace.map((entry) => [entry.stage, entry.outcome]));
+    expect(outcomes).toMatchObject(given.trace ?? {});
+    if (given.explanation !== undefined) expect(verdict.explanation).toBe(given.explanation);
+  });
+});
+
+describe('what holds of every decision', () => {
+  const amount = fc.oneof(
+    fc.integer({ min: 1, max: 1_000 }),
+    fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  );
+  const limit = fc.option(fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.maxSafeNat()), { nil: undefined });
+  const count = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 0, max: 2 ** 52 }));
+  const facts = fc
+    .record({
+      per_transaction_limit_minor: limit,
+      monthly_budget_minor: limit,
+      review_threshold_minor: limit,
+      held_minor: count,
+      committed_minor: count,
+      amount_minor: amount,
+      limitable: fc.boolean(),
+      min_amount_minor: fc.option(amount, { nil: undefined }),
+      currency: fc.constantFrom('USD', 'USD', 'USD', 'JPY'),
+      bare: fc.integer({ min: 0, max: 9 }),
+      assessment: fc.constantFrom<PurposeAssessment>(
+        'PURPOSE_ALIGNED',
+        'PURPOSE_MISALIGNED',
+        'PURPOSE_UNCLEAR',
+      ),
+    })
+    .map((given) => {
+      const limits = Object.fromEntries(
+        Object.entries(given).filter(
+          ([name, value]) =>
+            /_minor$/.test(name) && /limit|budget|threshold/.test(name) && value !== undefined,
+        ),
+      );
+      const authority: Authority | null = given.bare === 0 ? null : { purpose, currency: 'USD', ...limits };
+      const { limitable, min_amount_minor, amount_minor, currency, held_minor, committed_minor, assessment } =
+        given;
+      const request = {
+        action: { type: 't', merchant: 'm', amount_minor, currency },
+        limitable,
+        ...(min_amount_minor === undefined ? {} : { min_amount_minor }),
+      };
+      return {
+        facts: { authority, request, budget: { held_minor, committed_minor } },
+        assess: assessAs(assessment),
+      };
+    });
+
+  const SEVERITY: Record<StageOutcome, number> = { DENY: 3, REVIEW: 2, LIMIT: 1, PASS: 0, SKIPPED: 0 };
+
+  test('the money authorized and held never passes what was asked, a limit, or what is left of the month', () => {
+    fc.assert(
+      fc.property(facts, ({ facts: given, assess }) => {
+        const verdict = decide(given, assess);
+        const { authority, request, budget } = given;
+        const { authorized_amount_minor: authorized, held_amount_minor: held } = verdict;
+        expect(authorized).toBe(verdict.decision === 'ALLOW' ? held : 0);
+        expect(held === 0).toBe(verdict.decision === 'DENY');
+        expect(held).toBeLessThanOrEqual(request.action.amount_minor);
+        if (held > 0) {
+          expect(held).toBeLessThanOrEqual(authority?.per_transaction_limit_minor ?? held);
+          const used = BigInt(budget.held_minor) + BigInt(budget.committed_minor) + BigInt(held);
+          expect(used <= BigInt(authority?.monthly_budget_minor ?? Number.MAX_SAFE_INTEGER)).toBe(true);
+          if (request.limitable)
+            expect(held).toBeGreaterThanOrEqual(
+              Math.min(request.min_amount_minor ?? 1, request.action.amount_minor),
+            );
+          else expect(held).toBe(request.action.amount_minor);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('every stage appears once and in order, the strictest decides, reasons are sorted and never repeated', () => {
+    fc.assert(
+      fc.property(facts, ({ facts: given, assess }) => {
+        const verdict = decide(given, assess);
+        expect(verdict.policy_trace.map((entry) => entry.stage)).toEqual([...STAGES]);
+        const found = verdict.policy_trace.filter((entry) => entry.reason_code !== null);
+        const worst = Math.max(0, ...found.map((entry) => SEVERITY[entry.outcome]));
+        expect(verdict.decision).toBe(worst === 3 ? 'DENY' : worst === 2 ? 'REVIEW' : 'ALLOW');
+        expect(new Set(verdict.reason_codes).size).toBe(verdict.reason_codes.length);
+        expect(verdict.reason_code).toBe(verdict.reason_codes[0]);
+        const severities = verdict.reason_codes.map(
+          (code) => SEVERITY[found.find((entry) => entry.reason_code === code)?.outcome ?? 'PASS'],
+        );
+        expect(severities).toEqual([...severities].sort((a, b) => b - a));
+        expect(verdict.explanation).not.toBe('');
+        expect(decide(given, assess)).toEqual(verdict);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('a worse assessment never raises a decision', () => {
+    const rank = { ALLOW: 0, REVIEW: 1, DENY: 2 };
+    fc.assert(
+      fc.property(facts, ({ facts: given }) => {
+        const aligned = decide(given, assessAs('PURPOSE_ALIGNED'));
+        const unclear = decide(given, assessAs('PURPOSE_UNCLEAR'));
+        expect(rank[unclear.decision]).toBeGreaterThanOrEqual(rank[aligned.decision]);
+        expect(unclear.held_amount_minor).toBe(aligned.held_amount_minor);
+      }),
+    );
+  });
+
+  test('a month of spends never overspends, whatever is asked in whatever order', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 5_000 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 900 }), fc.boolean()), { maxLength: 40 }),
+        (monthly_budget_minor, spends) => {
+          const holds: number[] = [];
+          const total = () => holds.reduce((sum, held) => sum + held, 0);
+          for (const [amount_minor, limitable] of spends) {
+            const left = monthly_budget_minor - total();
+            const expected = amount_minor <= left ? amount_minor : limitable && left > 0 ? left : 0;
+            const request = {
+              action: { type: 't', merchant: 'm', amount_minor, currency: 'USD' },
+              limitable,
+            };
+            const authority = { purpose, currency: 'USD', monthly_budget_minor };
+            const verdict = decide(
+              { authority, request, budget: { held_minor: total(), committed_minor: 0 } },
+              assessAs('PURPOSE_ALIGNED'),
+            );
+            expect(verdict.held_amount_minor).toBe(expected);
+            holds.push(verdict.held_amount_minor);
+            expect(total()).toBeLessThanOrEqual(monthly_budget_minor);
+          }
+        },
+      ),
+    );
+  });
+});
