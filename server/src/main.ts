@@ -2,7 +2,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import pino, { type Logger } from 'pino';
-import { addWorkspace, type Core, makeCore, startService, startWorkers, VERSION } from './app.ts';
+import {
+  addWorkspace,
+  type Core,
+  makeCore,
+  type Service,
+  startService,
+  startWorkers,
+  VERSION,
+} from './app.ts';
 import { setPlan } from './commands/set-plan.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { OPERATOR } from './domain/audit.ts';
@@ -120,25 +128,41 @@ function welcome(url: string, first: { admin_key: string } | undefined, given: b
   return lines.join('\n');
 }
 
+/** Everything that `serve` opens, in order; what was opened is closed again when a later step fails. */
+async function start(
+  config: Config,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<{ service: Service; database: OpenedDatabase }> {
+  const onWait = (message: string) => process.stderr.write(`purser: ${message}\n`);
+  const database = await openDatabase(config, { as: 'service', log, onWait, signal });
+  try {
+    return { service: await startService(config, database, log), database };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
 async function serve(): Promise<void> {
   const config = readConfig(process.env);
   const { log, flush } = makeLog(config.log_level, 1);
   const starting = new AbortController();
-  let stop = async () => starting.abort(new StartError('The start was interrupted.'));
+  const started = start(config, log, starting.signal);
   onStopSignal(async () => {
-    await stop();
+    starting.abort();
+    // A start under way is waited for, so that whatever it has opened is closed again.
+    const running = await started.catch(() => null);
+    await running?.service.stop();
+    await running?.database.close();
     flush();
   });
-  const onWait = (message: string) => process.stderr.write(`purser: ${message}\n`);
-  const database = await openDatabase(config, { as: 'service', log, onWait, signal: starting.signal });
-  const service = await startService(config, database, log).catch(async (error: unknown) => {
-    await database.close();
+  const { service } = await started.catch((error: unknown) => {
+    flush();
+    // A start that was asked to end is no failure; the handler above ends the process.
+    if (starting.signal.aborted) return new Promise<never>(() => {});
     throw error;
   });
-  stop = async () => {
-    await service.stop();
-    await database.close();
-  };
   if (starting.signal.aborted) return;
   if (config.webhook_allow_private_network) {
     log.warn(

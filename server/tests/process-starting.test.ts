@@ -220,6 +220,23 @@ describe('starting on an empty data directory', () => {
   });
 });
 
+test('SIGTERM at any moment of the start ends it cleanly, and the next start works', async () => {
+  const dir = temporary();
+  for (const after_ms of [50, 300, 450, 600, 800, 1_000]) {
+    const starting = run(['serve'], { DATA_DIR: dir });
+    await new Promise((wait) => setTimeout(wait, after_ms));
+    starting.child.kill('SIGTERM');
+    const ended = await starting.ended;
+    // Before Node has got to our code, the signal itself ends the process.
+    expect([0, null]).toContain(ended.code);
+    expect(ended.stderr).toBe('');
+  }
+  const service = run(['serve'], { DATA_DIR: dir });
+  expect((await fetch(`${await service.url}/readyz`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  expect((await service.ended).code).toBe(0);
+});
+
 describe('what stops a start, with one line and exit code 1', () => {
   test.each<[string, Record<string, string>, RegExp]>([
     ['a wrong value', { PORT: 'eighty' }, /^purser: PORT is "eighty", but must be [^\n]+\n$/],
