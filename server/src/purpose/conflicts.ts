@@ -101,7 +101,9 @@ export function brokenConstraints(spend: SpendReading, authority: AuthorityReadi
     });
   }
   const named =
-    authority.attributes.length > 0 ? attributesIn(spend.descriptionTokens) : new Map<string, never>();
+    authority.attributes.length > 0
+      ? attributesIn(spend.descriptionTokens, new Set(authority.attributes.map((rule) => rule.scale)))
+      : new Map<string, never>();
   for (const rule of authority.attributes) {
     const found = named.get(rule.scale);
     if (found === undefined || [...found.values].some((value) => rule.allowed.has(value))) continue;
