@@ -12,8 +12,8 @@ import { type Cursors, pageOf } from './cursors.ts';
 import { originOf } from './origin.ts';
 import type { Call, Route } from './route.ts';
 import {
+  AgentRef,
   Fields,
-  Formed,
   Id,
   Line,
   Nullable,
@@ -30,11 +30,7 @@ const LONGEST_LIFE_SECONDS = 31_536_000;
 
 const CreateKeyBody = Fields({
   name: Line({ max: TEXT_LENGTHS.name }, { examples: ['infra-bot in production'] }),
-  agent_id: Type.Optional(
-    Formed('^(agt_[0-9A-Za-z]{1,60}|[a-z0-9][a-z0-9_-]{0,63})$', "must be an agent's id or slug", {
-      description: 'Makes an agent key, bound to this agent.',
-    }),
-  ),
+  agent_id: Type.Optional(AgentRef({ description: 'Makes an agent key, bound to this agent.' })),
   scopes: Type.Optional(
     Type.Array(OneOf(SCOPES), {
       minItems: 1,

@@ -12,10 +12,10 @@ import { RESERVATION_STATUSES } from '../domain/reservations.ts';
 import { TEXT_LENGTHS } from '../domain/text.ts';
 import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../purpose/assessment.ts';
 import {
+  AgentRef,
   AmountMinor,
   Currency,
   Fields,
-  Formed,
   FreeObject,
   Id,
   LimitMinor,
@@ -75,12 +75,6 @@ const TraceStep = Fields(
   { $id: 'TraceStep' },
 );
 
-const AgentRef = Formed(
-  '^(agt_[0-9A-Za-z]{1,60}|[a-z0-9][a-z0-9_-]{0,63})$',
-  "must be an agent's slug or id",
-  { examples: ['infra-bot'] },
-);
-
 /** The body of `POST /v1/decisions`. */
 export const DecisionRequest = Fields(
   {
@@ -93,7 +87,7 @@ export const DecisionRequest = Fields(
     min_amount_minor: Type.Optional(
       AmountMinor({ description: 'The lowest amount acceptable when capping; 1 when left out.' }),
     ),
-    agent: Type.Optional(AgentRef),
+    agent: Type.Optional(AgentRef()),
     context: Type.Optional(
       FreeObject(
         { max_bytes: LARGEST_CONTEXT_BYTES },
@@ -197,7 +191,7 @@ export const DecisionBody = Fields(
 
 /** The filters of `GET /v1/decisions`. */
 export const ListQuery = Fields({
-  agent: Type.Optional(AgentRef),
+  agent: Type.Optional(AgentRef()),
   decision: Type.Optional(OneOf(DECISIONS)),
   mode: Type.Optional(OneOf(MODES)),
   reason: Type.Optional(OneOf(REASON_CODES, { description: 'Any of `reason_codes`.' })),

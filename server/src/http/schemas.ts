@@ -124,6 +124,14 @@ export function Slug(words?: Words): TUnsafe<string> {
   );
 }
 
+/** An agent named by its slug or its id. What names nobody becomes a 404, not a 400. */
+export function AgentRef(words?: Words): TUnsafe<string> {
+  return Formed('^(agt_[0-9A-Za-z]{1,60}|[a-z0-9][a-z0-9_-]{0,63})$', "must be an agent's slug or id", {
+    examples: ['infra-bot'],
+    ...words,
+  });
+}
+
 /** Whom a key's reviews are attributed to. */
 export function PrincipalId(words?: Words): TUnsafe<string> {
   return Formed(

@@ -49,7 +49,12 @@ function assessmentOf(
   rationale: string,
   evidence: readonly PurposeEvidence[],
 ): Assessment {
-  return { assessment, confidence, method: METHOD, rationale, evidence: evidence.slice(0, MAX_EVIDENCE) };
+  const said = new Set<string>();
+  const once = evidence.filter(({ field, text, effect }) => {
+    const name = `${effect} ${field} ${text}`;
+    return !said.has(name) && said.add(name);
+  });
+  return { assessment, confidence, method: METHOD, rationale, evidence: once.slice(0, MAX_EVIDENCE) };
 }
 
 const unclear = (confidence: number, rationale: string, evidence: readonly PurposeEvidence[] = []) =>
