@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { makeCreateDecision } from './commands/create-decision.ts';
+import { makeCreateReview } from './commands/create-review.ts';
 import { createWorkspace } from './commands/create-workspace.ts';
 import type { Config } from './config.ts';
 import { OPERATOR, SYSTEM } from './domain/audit.ts';
@@ -11,11 +12,14 @@ import type { Plan } from './domain/workspace.ts';
 import { makeAgentRoutes } from './http/agents.ts';
 import { makeApiKeyRoutes } from './http/api-keys.ts';
 import { makeAuthenticate } from './http/auth.ts';
+import { makeCapabilityRoutes } from './http/capabilities.ts';
 import { makeCursors } from './http/cursors.ts';
 import { makeDecisionRoutes } from './http/decisions.ts';
 import { makeHealthRoutes } from './http/health.ts';
 import { makeLedgerRoutes } from './http/ledger.ts';
 import { type Metrics, makeMetrics } from './http/metrics.ts';
+import { makeOutcomeRoutes } from './http/outcomes.ts';
+import { makeReviewRoutes } from './http/reviews.ts';
 import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
@@ -154,15 +158,24 @@ async function bootstrap(
 }
 
 /** Every route that takes a key. */
-export function makeApiRoutes(core: Core, config: Pick<Config, 'review_ttl_seconds'>): Route[] {
+export function makeApiRoutes(
+  core: Core,
+  config: Pick<Config, 'review_ttl_seconds' | 'capability_ttl_seconds'>,
+): Route[] {
   const { db, lane, metrics, now_ms, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
   const createDecision = makeCreateDecision({
     assess: assessBuiltIn,
     review_ttl_seconds: config.review_ttl_seconds,
+    capability_ttl_seconds: config.capability_ttl_seconds,
   });
+  const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
+  const tokens = secrets.capabilityTokens;
   return [
-    ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess: assessBuiltIn, metrics }),
+    ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess: assessBuiltIn, metrics, tokens }),
+    ...makeReviewRoutes({ lane, createReview }),
+    ...makeOutcomeRoutes({ db, lane }),
+    ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),

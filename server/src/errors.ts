@@ -13,6 +13,11 @@ export const ERRORS = {
   insufficient_scope: { status: 403, when: 'The key cannot do this.', retry: false },
   agent_mismatch: { status: 403, when: 'An agent key named a different agent.', retry: false },
   agent_not_active: { status: 403, when: 'The agent is paused or revoked.', retry: false },
+  self_review_forbidden: {
+    status: 403,
+    when: 'Whoever requested a spend tries to review it: the same key, or another key of the same principal.',
+    retry: false,
+  },
   not_found: { status: 404, when: 'No such resource in this workspace, or no such route.', retry: false },
   idempotency_conflict: {
     status: 409,
@@ -22,12 +27,51 @@ export const ERRORS = {
   agent_exists: { status: 409, when: 'An agent with that slug exists.', retry: false },
   agent_limit: { status: 409, when: "The plan's agent quota is reached.", retry: false },
   plan_required: { status: 409, when: 'ENFORCE needs a paid plan.', retry: false },
+  authority_changed: {
+    status: 409,
+    when: 'The authority changed since the decision: ask for a new decision.',
+    retry: false,
+  },
+  not_reviewable: { status: 409, when: 'Only a REVIEW decision can be reviewed.', retry: false },
+  review_final: {
+    status: 409,
+    when: 'In ENFORCE a review is final, and one that ran out of time cannot be reviewed any more.',
+    retry: false,
+  },
+  outcome_conflict: {
+    status: 409,
+    when: 'The outcome contradicts what was already reported.',
+    retry: false,
+  },
+  capability_used: { status: 409, when: 'The capability was consumed already.', retry: false },
+  capability_expired: {
+    status: 409,
+    when: 'The capability ran out of time: ask for a new decision.',
+    retry: false,
+  },
+  capability_revoked: {
+    status: 409,
+    when: 'An outcome was reported for the spend, which ended its capability.',
+    retry: false,
+  },
   last_admin_key: {
     status: 409,
     when: "The workspace's last active admin key cannot revoke itself.",
     retry: false,
   },
   agent_required: { status: 422, when: 'A workspace key must name the agent.', retry: false },
+  currency_mismatch: { status: 422, when: "The currency differs from the decision's.", retry: false },
+  payee_mismatch: {
+    status: 422,
+    when: 'The decision named a payee, and this one is another or none.',
+    retry: false,
+  },
+  merchant_mismatch: { status: 422, when: "The merchant is not the decision's.", retry: false },
+  amount_exceeds_authorized: {
+    status: 422,
+    when: 'The amount is over what the capability allows.',
+    retry: false,
+  },
   rate_limited: { status: 429, when: 'Too many requests; retry after the Retry-After header.', retry: true },
   internal_error: {
     status: 500,

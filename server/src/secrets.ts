@@ -1,5 +1,12 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+
+/** Makes and proves the tokens of capabilities: nothing in the database can make one. */
+export interface CapabilityTokens {
+  of(workspace_id: string, capability_id: string): string;
+  /** The capability that a token is for; null when it is not ours, or not exactly as it was given out. */
+  open(workspace_id: string, token: string): string | null;
+}
 
 /** What is derived from `SECRET_KEY`. None of it is ever in the database. */
 export interface Secrets {
@@ -7,6 +14,25 @@ export interface Secrets {
   keyDigest: (key: string) => Buffer;
   /** HMAC-SHA256 that marks a list's cursor as our own. */
   cursorMac: (text: string) => Buffer;
+  capabilityTokens: CapabilityTokens;
+}
+
+/** Tokens `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
+function makeCapabilityTokens(key: Buffer): CapabilityTokens {
+  const of = (workspace_id: string, capability_id: string) => {
+    const mac = createHmac('sha256', key).update(`${workspace_id} ${capability_id}`).digest('base64url');
+    return `${capability_id}.${mac}`;
+  };
+  return {
+    of,
+    open(workspace_id, token) {
+      const capability_id = token.split('.')[0] as string;
+      if (!/^cap_[0-9A-HJKMNP-TV-Z]{26}$/.test(capability_id)) return null;
+      const given = Buffer.from(token);
+      const expected = Buffer.from(of(workspace_id, capability_id));
+      return given.length === expected.length && timingSafeEqual(given, expected) ? capability_id : null;
+    },
+  };
 }
 
 /** Derives every secret by HKDF-SHA256 (RFC 5869), each under a name of its own. */
@@ -17,6 +43,7 @@ export function deriveSecrets(secret_key: Buffer): Secrets {
   return {
     keyDigest: (key) => createHmac('sha256', pepper).update(key).digest(),
     cursorMac: (text) => createHmac('sha256', cursor).update(text).digest(),
+    capabilityTokens: makeCapabilityTokens(derive('capability-token')),
   };
 }
 

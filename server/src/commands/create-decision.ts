@@ -1,5 +1,6 @@
 import type { Authority } from '../domain/authorities.ts';
 import { periodOf, standingOf } from '../domain/budget.ts';
+import { type Capability, capabilityExpiry, capabilityIdOf } from '../domain/capabilities.ts';
 import { decide } from '../domain/decide.ts';
 import {
   type Decision,
@@ -8,8 +9,8 @@ import {
   type Mode,
   type ReasonCode,
 } from '../domain/decisions.ts';
-import { holdExpiry, noReservation } from '../domain/reservations.ts';
-import type { SpendRequest } from '../domain/spends.ts';
+import { noReservation, reservationIdOf } from '../domain/reservations.ts';
+import type { Action, SpendRequest } from '../domain/spends.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import type { Assess, Assessment } from '../purpose/assessment.ts';
 
@@ -27,7 +28,7 @@ export interface CreateDecisionInput {
 
 export interface CreatedDecision {
   replayed: boolean;
-  /** The JSON text of the answer: on a replay, the very text of the first one. */
+  /** The JSON text of the answer, without the capability's token: on a replay, the very text of the first one. */
   document: string;
   /** What was decided now; null on a replay. */
   decided: {
@@ -39,15 +40,51 @@ export interface CreatedDecision {
   } | null;
 }
 
-/** The ids of a decision and of its hold share their last 26 characters: one hold a decision. */
-const reservationId = (decision_id: string) => `rsv_${decision_id.slice('dec_'.length)}`;
+/** The capability of an ALLOW in ENFORCE, where there is nothing left to wait for. */
+function issueCapability(
+  made: { decision_id: string; mode: Mode; decision: DecisionKind; amount_minor: number },
+  action: Action,
+  now_ms: number,
+  ttl_seconds: number,
+): Capability | null {
+  if (made.mode !== 'ENFORCE' || made.decision !== 'ALLOW') return null;
+  return {
+    capability_id: capabilityIdOf(made.decision_id),
+    status: 'ISSUED',
+    max_amount_minor: made.amount_minor,
+    currency: action.currency,
+    merchant: action.merchant,
+    payee_id: action.payee_id ?? null,
+    issued_at: new Date(now_ms).toISOString(),
+    expires_at: capabilityExpiry(now_ms, ttl_seconds),
+    consumed_at: null,
+  };
+}
+
+/**
+ * When a fresh hold runs out by itself, or null when it stays. A hold is let go only on evidence that the money
+ * did not move: in ENFORCE a review that nobody made has moved nothing, nor has a capability that ran out unused
+ * where only its payee could be paid. All else waits for an outcome.
+ */
+function holdExpiry(
+  mode: Mode,
+  decision: DecisionKind,
+  capability: Capability | null,
+  now_ms: number,
+  review_ttl_seconds: number,
+): string | null {
+  if (mode !== 'ENFORCE') return null;
+  if (decision === 'REVIEW') return new Date(now_ms + review_ttl_seconds * 1000).toISOString();
+  return capability !== null && capability.payee_id !== null ? capability.expires_at : null;
+}
 
 /** Decides a spend and holds its money, in one step; an idempotency key that was used is answered again. */
 export function makeCreateDecision(options: {
   assess: Assess;
   review_ttl_seconds: number;
+  capability_ttl_seconds: number;
 }): Command<CreateDecisionInput, CreatedDecision> {
-  const { assess, review_ttl_seconds } = options;
+  const { assess, review_ttl_seconds, capability_ttl_seconds } = options;
   return {
     name: 'createDecision',
     needs: ({ agent_id, idempotency_key }) => ({
@@ -106,7 +143,14 @@ export function makeCreateDecision(options: {
           ? (current.authority.monthly_budget_minor ?? null)
           : null;
       const decision_id = set.newId('decision');
-      const expires_at = holdExpiry(mode, decision, set.now_ms, review_ttl_seconds);
+      const amount_minor = held_amount_minor;
+      const capability = issueCapability(
+        { decision_id, mode, decision, amount_minor },
+        action,
+        set.now_ms,
+        capability_ttl_seconds,
+      );
+      const expires_at = holdExpiry(mode, decision, capability, set.now_ms, review_ttl_seconds);
       const review_state = decision === 'REVIEW' ? 'PENDING' : null;
       const document: Decision = {
         decision_id,
@@ -126,7 +170,7 @@ export function makeCreateDecision(options: {
         authority_hash: current?.row.hash ?? null,
         reservation: holds
           ? {
-              reservation_id: reservationId(decision_id),
+              reservation_id: reservationIdOf(decision_id),
               status: 'HELD',
               amount_minor: held_amount_minor,
               currency: action.currency,
@@ -135,7 +179,7 @@ export function makeCreateDecision(options: {
               budget: standingOf(held, limit_minor),
             }
           : noReservation(action.currency, period, budget, limit_minor),
-        capability: null,
+        capability,
         agent: { id: agent_id, slug: agent.slug },
         action,
         task: request.task ?? null,

@@ -20,7 +20,7 @@ export function renderOpenApi(): OpenApi {
     metrics,
     now_ms: () => 0,
   } as Core;
-  const api_routes = makeApiRoutes(core, { review_ttl_seconds: 0 });
+  const api_routes = makeApiRoutes(core, { review_ttl_seconds: 0, capability_ttl_seconds: 0 });
   const health = makeHealthRoutes({ checkReady: async () => {}, metrics, api_routes, version: VERSION });
   return makeOpenApi([...api_routes, ...health], { version: VERSION });
 }

@@ -1,7 +1,9 @@
 import type { Assessment } from '../purpose/assessment.ts';
-import { type BudgetCounter, standingOf } from './budget.ts';
-import { recordHash, sha256, shownHash } from './ledger.ts';
-import type { Reservation, ReservationStatus } from './reservations.ts';
+import type { Capability } from './capabilities.ts';
+import type { Label } from './labels.ts';
+import { sha256, shownHash } from './ledger.ts';
+import type { Reservation } from './reservations.ts';
+import type { Review } from './reviews.ts';
 import type { Action, TraceStep } from './spends.ts';
 
 export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
@@ -84,7 +86,8 @@ export interface Decision {
   authority_version: number | null;
   authority_hash: string | null;
   reservation: Reservation;
-  capability: null;
+  /** Issued in ENFORCE alone. */
+  capability: Capability | null;
   agent: { id: string; slug: string };
   action: Action;
   task: string | null;
@@ -92,8 +95,10 @@ export interface Decision {
   limitable: boolean;
   min_amount_minor: number | null;
   context: Record<string, unknown> | null;
-  review: null;
-  label: null;
+  /** The latest one. */
+  review: Review | null;
+  /** The newest that no other one corrects. */
+  label: Label | null;
   outcome_state: OutcomeState;
   verified: boolean;
   created_at: string;
@@ -140,22 +145,6 @@ export interface EarlierDecision {
   document: string;
 }
 
-/** What changes about a decision after it was made. Minor units. */
-export interface DecisionState {
-  decision_id: string;
-  agent_id: string;
-  reservation_id: string | null;
-  reservation_status: ReservationStatus;
-  period: string;
-  currency: string;
-  held_minor: number;
-  expires_at: string | null;
-  review_state: ReviewState | null;
-  labeled: boolean;
-  outcome_state: OutcomeState;
-  verified: boolean;
-}
-
 /**
  * What the ledger seals of a decision: SHA-256 of the RFC 8785 form of all its columns, the document by its hash.
  * JSON.stringify writes strings and whole numbers as RFC 8785 does, and the keys below stand in its order: 5
@@ -178,83 +167,4 @@ export function decisionDataHash(row: DecisionRow): Buffer {
       requested_amount_minor: row.requested_amount_minor,
     }),
   );
-}
-
-/** Whether a hold has run out by that moment, whoever has or has not swept it yet. */
-export function hasRunOut(
-  state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
-  now_ms: number,
-): boolean {
-  return (
-    state.reservation_status === 'HELD' && state.expires_at !== null && Date.parse(state.expires_at) <= now_ms
-  );
-}
-
-/** The state after its hold ran out: the money is free, a pending review is nobody's denial. */
-export function afterRunningOut(state: DecisionState): DecisionState {
-  return {
-    ...state,
-    reservation_status: 'EXPIRED',
-    review_state: state.review_state === 'PENDING' ? 'EXPIRED' : state.review_state,
-  };
-}
-
-/** The state of a decision about which nothing changed since it was made. */
-export function initialState(made: Decision): DecisionState {
-  const { decision_id, reservation, review_state } = made;
-  return {
-    decision_id,
-    agent_id: made.agent.id,
-    reservation_id: reservation.reservation_id,
-    reservation_status: reservation.status,
-    period: reservation.period,
-    currency: reservation.currency,
-    held_minor: reservation.amount_minor,
-    expires_at: reservation.expires_at,
-    review_state,
-    labeled: false,
-    outcome_state: 'NONE',
-    verified: false,
-  };
-}
-
-/**
- * A decision as it stands now: the answer that was given, with everything that changed since (`kept`, null when
- * nothing did). `counter` is the live counter of its agent, month and currency; the limit is that of its own
- * authority.
- */
-export function currentDecision(
-  made: Decision,
-  kept: DecisionState | null,
-  counter: BudgetCounter,
-  now_ms: number,
-): Decision {
-  const before = kept ?? initialState(made);
-  const state = hasRunOut(before, now_ms) ? afterRunningOut(before) : before;
-  const { reservation } = made;
-  return {
-    ...made,
-    effective_decision: effectiveDecision(made.mode, made.decision, state.review_state),
-    review_state: state.review_state,
-    reservation: {
-      ...reservation,
-      status: state.reservation_status,
-      amount_minor: state.held_minor,
-      expires_at: state.expires_at,
-      budget: standingOf(counter, reservation.budget.limit_minor),
-    },
-    outcome_state: state.outcome_state,
-    verified: state.verified,
-  };
-}
-
-/** What the ledger seals of a hold that ran out. */
-export function runOutDataHash(
-  hold: Pick<
-    DecisionState,
-    'decision_id' | 'reservation_id' | 'held_minor' | 'currency' | 'period' | 'expires_at'
-  >,
-): Buffer {
-  const { decision_id, reservation_id, held_minor, currency, period, expires_at } = hold;
-  return recordHash({ decision_id, reservation_id, held_minor, currency, period, expires_at });
 }

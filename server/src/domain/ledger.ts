@@ -10,6 +10,10 @@ export const LEDGER_EVENT_TYPES = [
   'api_key.created',
   'api_key.revoked',
   'decision.created',
+  'decision.review.recorded',
+  'decision.label.recorded',
+  'decision.outcome.recorded',
+  'capability.consumed',
   'reservation.expired',
 ] as const;
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
@@ -20,6 +24,10 @@ export const SUBJECT_TYPES = [
   'authority',
   'api_key',
   'decision',
+  'review',
+  'label',
+  'outcome',
+  'capability',
   'reservation',
 ] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];

@@ -1,5 +1,5 @@
 import { type BudgetCounter, type BudgetStanding, standingOf } from './budget.ts';
-import type { DecisionKind, Mode } from './decisions.ts';
+import { recordHash } from './ledger.ts';
 
 export const RESERVATION_STATUSES = ['HELD', 'COMMITTED', 'RELEASED', 'EXPIRED', 'NONE'] as const;
 export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
@@ -36,16 +36,29 @@ export function noReservation(
   };
 }
 
-/**
- * When a fresh hold runs out by itself, or null when it stays. A hold is let go only on evidence that the money
- * did not move: in ENFORCE a pending review that runs out has moved nothing; all else waits for an outcome.
- */
-export function holdExpiry(
-  mode: Mode,
-  decision: DecisionKind,
-  now_ms: number,
-  review_ttl_seconds: number,
-): string | null {
-  if (mode !== 'ENFORCE' || decision !== 'REVIEW') return null;
-  return new Date(now_ms + review_ttl_seconds * 1000).toISOString();
+/** The hold of a decision shares the last 26 characters of its id: one hold a decision. */
+export function reservationIdOf(decision_id: string): string {
+  return `rsv_${decision_id.slice('dec_'.length)}`;
+}
+
+/** The decision whose hold it is. */
+export function decisionIdOfReservation(reservation_id: string): string {
+  return `dec_${reservation_id.slice('rsv_'.length)}`;
+}
+
+/** A hold that ran out by itself, as it was when it was let go: kept for good. */
+export interface RunOutHold {
+  reservation_id: string;
+  decision_id: string;
+  agent_id: string;
+  amount_minor: number;
+  currency: string;
+  period: string;
+  expires_at: string;
+  let_go_at: string;
+}
+
+/** What the ledger seals of a hold that ran out: SHA-256 of the RFC 8785 form of all its columns. */
+export function runOutDataHash(hold: RunOutHold): Buffer {
+  return recordHash(hold);
 }

@@ -11,6 +11,7 @@ import {
 import { RESERVATION_STATUSES } from '../domain/reservations.ts';
 import { TEXT_LENGTHS } from '../domain/text.ts';
 import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../purpose/assessment.ts';
+import { CapabilityBody, LabelBody, ReviewBody } from './record-schemas.ts';
 import {
   AgentRef,
   AmountMinor,
@@ -154,7 +155,7 @@ export const DecisionBody = Fields(
       {
         reservation_id: Nullable(Id('reservation')),
         status: OneOf(RESERVATION_STATUSES),
-        amount_minor: Money('What is held.'),
+        amount_minor: Money('What is held, or was spent and not given back, or was held when it was let go.'),
         currency: Type.String(),
         period: Type.String({
           pattern: '^\\d{4}-\\d{2}$',
@@ -171,7 +172,7 @@ export const DecisionBody = Fields(
       },
       { $id: 'Reservation' },
     ),
-    capability: Type.Null({ description: 'Only in ENFORCE.' }),
+    capability: Nullable(CapabilityBody),
     agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),
     action: Action,
     task: Nullable(Type.String()),
@@ -179,8 +180,8 @@ export const DecisionBody = Fields(
     limitable: Type.Boolean(),
     min_amount_minor: Nullable(AmountMinor()),
     context: Nullable(Type.Object({}, { additionalProperties: true })),
-    review: Type.Null({ description: 'The latest review.' }),
-    label: Type.Null({ description: 'The latest label.' }),
+    review: Nullable(ReviewBody),
+    label: Nullable(LabelBody),
     outcome_state: OneOf(OUTCOME_STATES),
     verified: Type.Boolean({ description: 'Whether the payment rail confirmed the outcome.' }),
     created_at: Timestamp(),

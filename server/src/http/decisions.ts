@@ -1,17 +1,25 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import type { CreateDecisionInput, CreatedDecision } from '../commands/create-decision.ts';
+import type { Agent } from '../domain/agents.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
-import { currentDecision, type Decision } from '../domain/decisions.ts';
+import { capabilityIdOf, capabilityStatusAt } from '../domain/capabilities.ts';
+import { currentDecision } from '../domain/decision-states.ts';
+import type { Decision } from '../domain/decisions.ts';
+import type { Caller } from '../domain/keys.ts';
+import { reviewBody } from '../domain/reviews.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import type { Command } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Assess } from '../purpose/assessment.ts';
-import { getAgent } from '../storage/agents.ts';
+import type { CapabilityTokens } from '../secrets.ts';
+import { getAgent, loadAgents } from '../storage/agents.ts';
 import { listBudgets } from '../storage/budgets.ts';
 import { type DecisionFilters, getDecision, type KeptDecision, listDecisions } from '../storage/decisions.ts';
+import { loadLabels } from '../storage/labels.ts';
+import { loadReviews } from '../storage/reviews.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
@@ -29,7 +37,11 @@ export interface DecisionRouteOptions {
   createDecision: Command<CreateDecisionInput, CreatedDecision>;
   assess: Assess;
   metrics: Pick<Metrics, 'countDecision'>;
+  tokens: CapabilityTokens;
 }
+
+/** The field of a stored answer. Its first place is ours: in the texts before it every quote is escaped. */
+const CAPABILITY = '"capability":';
 
 /** How many agents a node remembers something of. */
 const REMEMBERED = 50_000;
@@ -59,7 +71,7 @@ function makeFindAgentId(db: pg.Pool): (workspace_id: string, ref: string) => Pr
 
 /** Asking for decisions and looking at them. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
-  const { db, lane, cursors, createDecision, assess, metrics } = options;
+  const { db, lane, cursors, createDecision, assess, metrics, tokens } = options;
   const findAgentId = makeFindAgentId(db);
   /**
    * The authority each agent was last decided by. A spend is assessed against it before it joins the lane, while
@@ -67,21 +79,60 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
    */
   const latest_authority = new Map<string, { hash: string; authority: Authority }>();
 
-  async function present(workspace_id: string, rows: readonly KeptDecision[]): Promise<Decision[]> {
+  /** A capability's token is for the key that asked, and for the agent's own keys. */
+  const maySeeToken = (caller: Caller, made: Pick<Decision, 'requested_by' | 'agent'>) =>
+    caller.key_id === made.requested_by.key_id || caller.agent_id === made.agent.id;
+
+  /** The stored answer, with the token for whom it is: it is made anew each time, since it is kept nowhere. */
+  function answered(caller: Caller, document: string): string {
+    const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
+    if (document[at] !== '{') return document;
+    const made = JSON.parse(document) as Decision;
+    if (!maySeeToken(caller, made)) return document;
+    const token = tokens.of(caller.workspace_id, capabilityIdOf(made.decision_id));
+    return `${document.slice(0, at)}{"token":"${token}",${document.slice(at + 1)}`;
+  }
+
+  async function present(caller: Caller, rows: readonly KeptDecision[]): Promise<Decision[]> {
     if (rows.length === 0) return [];
+    const { workspace_id } = caller;
     const counted = rows.map(({ made }) => ({
       agent_id: made.agent.id,
       period: made.reservation.period,
       currency: made.currency,
     }));
-    const [budgets, clock_ms] = await Promise.all([listBudgets(db, workspace_id, counted), readClock(db)]);
+    const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
+    const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
+    const enforced = new Set(rows.flatMap(({ made }) => (made.mode === 'ENFORCE' ? made.agent.id : [])));
+    const [budgets, clock_ms, reviews, labels, agents] = await Promise.all([
+      listBudgets(db, workspace_id, counted),
+      readClock(db),
+      review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
+      label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
+      enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
+    ]);
     const name = (of: { agent_id: string; period: string; currency: string }) =>
       `${of.agent_id} ${of.period} ${of.currency}`;
     const counters = new Map(budgets.map((row) => [name(row), row]));
+    const review_by_id = new Map(reviews.map((row) => [row.review_id, reviewBody(row)]));
+    const label_by_id = new Map(labels.map((label) => [label.label_id, label]));
+    const agent_by_id = new Map(agents.map((agent) => [agent.agent_id, agent]));
     const nothing = { held_minor: 0, committed_minor: 0 };
-    return rows.map(({ made, state }, i) =>
-      currentDecision(made, state, counters.get(name(counted[i] as BudgetRow)) ?? nothing, clock_ms),
-    );
+    return rows.map(({ made, state }, i) => {
+      const records = {
+        counter: counters.get(name(counted[i] as BudgetRow)) ?? nothing,
+        review: review_by_id.get(state?.review_id ?? '') ?? null,
+        label: label_by_id.get(state?.label_id ?? '') ?? null,
+      };
+      const decision = currentDecision(made, state, records, clock_ms);
+      const { capability } = decision;
+      if (capability === null) return decision;
+      const status = capabilityStatusAt(capability, agent_by_id.get(made.agent.id) as Agent, clock_ms);
+      const token = maySeeToken(caller, made)
+        ? { token: tokens.of(workspace_id, capability.capability_id) }
+        : {};
+      return { ...decision, capability: { ...token, ...capability, status } };
+    });
   }
 
   /** An agent key sees its own agent's decisions alone. */
@@ -142,9 +193,10 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           else if (authority.hash !== known?.hash) rememberIn(latest_authority, agent_id, authority);
           metrics.countDecision(decision, mode, reason_code);
         }
+        const json = answered(caller, created.document);
         return created.replayed
-          ? { status: 200, json: created.document, headers: { 'idempotent-replay': 'true' } }
-          : { status: 201, json: created.document };
+          ? { status: 200, json, headers: { 'idempotent-replay': 'true' } }
+          : { status: 201, json };
       },
     },
     {
@@ -181,7 +233,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         const { rows, next_cursor } = pageOf(found, limit, (last) =>
           cursors.seal(list, last.made.decision_id),
         );
-        return { status: 200, body: { data: await present(workspace_id, rows), next_cursor } };
+        return { status: 200, body: { data: await present(call.caller, rows), next_cursor } };
       },
     },
     {
@@ -201,7 +253,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         const { workspace_id } = call.caller;
         const row = await getDecision(db, workspace_id, call.params.id, onlyAgent(call));
         if (row === undefined) throw new ApiError('not_found', 'There is no such decision.');
-        return { status: 200, body: (await present(workspace_id, [row]))[0] };
+        return { status: 200, body: (await present(call.caller, [row]))[0] };
       },
     },
   ];

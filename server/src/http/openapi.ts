@@ -68,6 +68,9 @@ Lists answer newest first with \`data\` and \`next_cursor\`; give \`next_cursor\
 
 const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
   Decisions: 'Ask whether a spend may be made, and look at what was decided.',
+  'Reviews and labels': 'What people say of decisions.',
+  Outcomes: 'What really happened to spends.',
+  Capabilities: 'What a payment adapter needs in ENFORCE to make a payment.',
   Agents: 'The agents of the workspace and what each of them is allowed.',
   'API keys': 'Who may call this API, and for what.',
   Workspace: 'The plan, the quotas and what was done in the workspace.',

@@ -32,7 +32,17 @@ export interface Answer {
 }
 
 /** Groups of the reference page and of the OpenAPI document. */
-export const TAGS = ['Decisions', 'Agents', 'API keys', 'Workspace', 'Ledger', 'Service'] as const;
+export const TAGS = [
+  'Decisions',
+  'Reviews and labels',
+  'Outcomes',
+  'Capabilities',
+  'Agents',
+  'API keys',
+  'Workspace',
+  'Ledger',
+  'Service',
+] as const;
 
 /** One route, declared once: it is registered, validated, documented and tested from this declaration. */
 export interface Route {

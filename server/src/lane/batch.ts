@@ -3,21 +3,25 @@ import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS } from '../domain/ledger.ts';
 import type { ErrorCode } from '../errors.ts';
 import { ApiError } from '../errors.ts';
-import { countAgents, loadAgents, putAgents } from '../storage/agents.ts';
+import { countAgents, loadAgents, loadAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import { insertKeyDigests, loadAdminKeys, loadKeys, putKeys, putKeyUses } from '../storage/api-keys.ts';
 import { insertAuditRecords } from '../storage/audit.ts';
 import { insertAuthorities, loadCurrentAuthorities } from '../storage/authorities.ts';
-import { loadBudgets, putBudgets } from '../storage/budgets.ts';
+import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/budgets.ts';
+import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import {
   deleteExpiringHolds,
-  insertDecisions,
   insertExpiringHolds,
-  loadEarlierDecisions,
-  loadRunOutHolds,
+  insertRunOutHolds,
+  loadHoldsToLetGo,
   putDecisionStates,
-} from '../storage/decisions.ts';
+} from '../storage/decision-states.ts';
+import { insertDecisions, loadEarlierDecisions, loadKeptDecisions } from '../storage/decisions.ts';
+import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
+import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
+import { insertReviews } from '../storage/reviews.ts';
 import {
   insertHead,
   loadWorkspace,
@@ -27,7 +31,8 @@ import {
   writeHead,
 } from '../storage/workspaces.ts';
 import type { Command, Outcome } from './command.ts';
-import { type Loaded, type Origin, WorkingSet } from './working-set.ts';
+import type { Loaded, Needs, Origin } from './needs.ts';
+import { WorkingSet } from './working-set.ts';
 
 /** A command on its way through the lane. */
 export interface Job {
@@ -57,14 +62,18 @@ async function allOf<T extends readonly unknown[]>(promises: T): Promise<{ [K in
 /** Begins the transaction, locks the head and loads what the commands name, all in one round trip. */
 async function open(client: Client, workspace_id: string, jobs: readonly Job[]): Promise<Opened | null> {
   const needs = jobs.map((job) => job.command.needs(job.input));
-  const agent_refs = [...new Set(needs.flatMap((need) => need.agents ?? []))];
-  const budget_agents = [...new Set(needs.flatMap((need) => need.budgets_of ?? []))];
+  const all = <T>(of: (need: Needs) => readonly T[] | undefined) => [
+    ...new Set(needs.flatMap((need) => of(need) ?? [])),
+  ];
+  const agent_refs = all((need) => need.agents);
+  const budget_agents = all((need) => need.budgets_of);
+  const decisions = all((need) => need.decisions);
+  const labels_of = all((need) => need.labels_of);
+  const outcomes_of = all((need) => need.outcomes_of);
+  const consumption_keys = needs.flatMap((need) => need.consumption_key ?? []);
   const idempotency = needs.flatMap((need) => need.idempotency ?? []);
   const key_ids = [
-    ...new Set([
-      ...needs.flatMap((need) => need.keys ?? []),
-      ...jobs.flatMap((job) => job.origin.actor.key_id ?? []),
-    ]),
+    ...new Set([...all((need) => need.keys), ...jobs.flatMap((job) => job.origin.actor.key_id ?? [])]),
   ];
   const wants_workspace = needs.some((need) => need.workspace === true);
   const none = Promise.resolve([]);
@@ -74,37 +83,55 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
     lockHead(client, workspace_id),
     agent_refs.length > 0 ? loadAgents(client, workspace_id, agent_refs) : none,
     agent_refs.length > 0 ? loadCurrentAuthorities(client, workspace_id, agent_refs) : none,
+    // Holds before budgets: whatever has run out for the one statement has for the later one, so that the counter
+    // of its month is among those loaded.
+    budget_agents.length > 0 ? loadHoldsToLetGo(client, workspace_id, budget_agents) : none,
     budget_agents.length > 0 ? loadBudgets(client, workspace_id, budget_agents) : none,
-    budget_agents.length > 0 ? loadRunOutHolds(client, workspace_id, budget_agents) : none,
     idempotency.length > 0 ? loadEarlierDecisions(client, workspace_id, idempotency) : none,
     key_ids.length > 0 ? loadKeys(client, workspace_id, key_ids) : none,
     needs.some((need) => need.admin_keys === true) ? loadAdminKeys(client, workspace_id) : none,
     wants_workspace ? loadWorkspace(client, workspace_id) : Promise.resolve(undefined),
     wants_workspace ? countAgents(client, workspace_id) : Promise.resolve(0),
+    decisions.length > 0 ? loadKeptDecisions(client, workspace_id, decisions) : none,
+    decisions.length > 0 ? loadAgentsOfDecisions(client, workspace_id, decisions) : none,
+    decisions.length > 0 ? loadBudgetsOfDecisions(client, workspace_id, decisions) : none,
+    labels_of.length > 0 ? loadLabelsOfDecisions(client, workspace_id, labels_of) : none,
+    outcomes_of.length > 0 ? loadOutcomesOfDecisions(client, workspace_id, outcomes_of) : none,
+    consumption_keys.length > 0 ? loadEarlierConsumptions(client, workspace_id, consumption_keys) : none,
   ] as const;
   const [
     ,
     locked,
     agents,
     authorities,
+    holds_to_let_go,
     budgets,
-    run_out_holds,
     earlier_decisions,
     keys,
     admin_keys,
     workspace,
     count,
+    kept_decisions,
+    agents_of_decisions,
+    budgets_of_decisions,
+    labels,
+    outcomes,
+    earlier_consumptions,
   ] = await allOf(sent);
   const loaded: Loaded = {
     workspace,
     agent_count: count,
-    agents,
+    agents: [...agents, ...agents_of_decisions],
     authorities,
-    budgets,
-    run_out_holds,
+    budgets: [...budgets, ...budgets_of_decisions],
+    holds_to_let_go,
     earlier_decisions,
     keys,
     admin_keys,
+    decisions: kept_decisions,
+    labels,
+    outcomes,
+    earlier_consumptions,
   };
   if (locked !== undefined) {
     // Later than every batch before it, also when the clock was set back.
@@ -180,8 +207,13 @@ function write(client: Client, set: WorkingSet, begins: boolean): Promise<unknow
   put(putKeyUses, [...changes.key_uses.values()]);
   put(insertDecisions, changes.decisions);
   put(putDecisionStates, [...changes.states.values()]);
-  put(insertExpiringHolds, changes.new_expiring);
-  put(deleteExpiringHolds, changes.settled_expiring);
+  put(insertReviews, changes.reviews);
+  put(insertLabels, changes.labels);
+  put(insertOutcomes, changes.outcomes);
+  put(insertConsumptions, changes.consumptions);
+  put(deleteExpiringHolds, [...changes.settled_expiring.values()]);
+  put(insertExpiringHolds, [...changes.new_expiring.values()]);
+  put(insertRunOutHolds, changes.run_out_holds);
   put(putBudgets, [...changes.budgets.values()]);
   put(insertAuditRecords, changes.audit);
   put(appendLedgerEvents, changes.events);

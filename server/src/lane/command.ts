@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
-import type { Needs, Origin, WorkingSet } from './working-set.ts';
+import type { Needs, Origin } from './needs.ts';
+import type { WorkingSet } from './working-set.ts';
 
 /** Why a command was not carried out. Nothing of it was. */
 export interface Refusal {

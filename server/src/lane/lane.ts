@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
 import { type Job, type Result, runBatch, UnknownCommit } from './batch.ts';
 import type { Command } from './command.ts';
-import type { Origin } from './working-set.ts';
+import type { Origin } from './needs.ts';
 
 /** The single write path of every workspace. */
 export interface Lane {

@@ -1,27 +1,27 @@
 import type { Agent } from '../domain/agents.ts';
-import {
-  type Actor,
-  type AuditedState,
-  type AuditRecord,
-  auditedForm,
-  changesBetween,
-} from '../domain/audit.ts';
+import { type AuditedState, type AuditRecord, auditedForm, changesBetween } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
+import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
 import {
   afterRunningOut,
-  type Decision,
-  type DecisionRow,
+  countedBy,
   type DecisionState,
-  decisionDataHash,
-  type EarlierDecision,
   hasRunOut,
   initialState,
-  runOutDataHash,
+  runsOutAt,
+  stateAt,
+} from '../domain/decision-states.ts';
+import {
+  type Decision,
+  type DecisionRow,
+  decisionDataHash,
+  type EarlierDecision,
 } from '../domain/decisions.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
+import { type Label, labelDataHash } from '../domain/labels.ts';
 import {
   eventHash,
   type LedgerEvent,
@@ -30,42 +30,13 @@ import {
   recordHash,
   type SubjectType,
 } from '../domain/ledger.ts';
+import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
+import { type RunOutHold, runOutDataHash } from '../domain/reservations.ts';
+import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
-import type { ExpiringHold } from '../storage/decisions.ts';
-
-/** What a command wants loaded before it is applied. */
-export interface Needs {
-  /** Agents by id or slug, with their current authorities. */
-  agents?: readonly string[];
-  /** This month's budgets of these agents, run-out holds let go. */
-  budgets_of?: readonly string[];
-  idempotency?: { agent_id: string; idempotency_key: string };
-  keys?: readonly string[];
-  /** The workspace itself and its number of agents. */
-  workspace?: boolean;
-  admin_keys?: boolean;
-}
-
-/** The rows that a batch found, as they were before it. */
-export interface Loaded {
-  workspace: Workspace | undefined;
-  agent_count: number;
-  agents: readonly Agent[];
-  authorities: readonly AuthorityRow[];
-  budgets: readonly BudgetRow[];
-  run_out_holds: readonly DecisionState[];
-  earlier_decisions: readonly EarlierDecision[];
-  keys: readonly ApiKey[];
-  admin_keys: readonly ApiKey[];
-}
-
-/** Where a change comes from, for the audit list. */
-export interface Origin {
-  actor: Actor;
-  request_id: string | null;
-  client_address: string | null;
-}
+import type { ExpiringHold } from '../storage/decision-states.ts';
+import type { LabelLink, Loaded, Origin } from './needs.ts';
 
 const budgetKey = (agent_id: string, period: string, currency: string) => `${agent_id} ${period} ${currency}`;
 const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;
@@ -90,8 +61,14 @@ export class WorkingSet {
     key_uses: new Map<string, KeyUse>(),
     decisions: [] as DecisionRow[],
     states: new Map<string, DecisionState>(),
-    new_expiring: [] as ExpiringHold[],
-    settled_expiring: [] as ExpiringHold[],
+    reviews: [] as ReviewRow[],
+    labels: [] as Label[],
+    outcomes: [] as Outcome[],
+    consumptions: [] as Consumption[],
+    /** Holds that will run out by themselves from now on, and those that no longer will, by decision. */
+    new_expiring: new Map<string, ExpiringHold>(),
+    settled_expiring: new Map<string, ExpiringHold>(),
+    run_out_holds: [] as RunOutHold[],
     budgets: new Map<string, BudgetRow>(),
     audit: [] as AuditRecord[],
     events: [] as LedgerEvent[],
@@ -106,6 +83,10 @@ export class WorkingSet {
   readonly #authorities = new Map<string, AuthorityRow>();
   readonly #budgets = new Map<string, BudgetRow>();
   readonly #earlier = new Map<string, EarlierDecision>();
+  readonly #decisions = new Map<string, { made: Decision; state: DecisionState }>();
+  readonly #labels = new Map<string, LabelLink[]>();
+  readonly #outcomes = new Map<string, Outcome[]>();
+  readonly #consumptions = new Map<string, Consumption>();
   readonly #keys = new Map<string, ApiKey>();
   readonly #admin_key_ids: string[];
 
@@ -127,7 +108,17 @@ export class WorkingSet {
     for (const key of loaded.keys) this.#keys.set(key.key_id, key);
     for (const key of loaded.admin_keys) this.#keys.set(key.key_id, key);
     this.#admin_key_ids = loaded.admin_keys.map((key) => key.key_id);
-    for (const hold of loaded.run_out_holds) if (hasRunOut(hold, now_ms)) this.#letRunOut(hold);
+    for (const { made, state } of loaded.decisions) {
+      this.#decisions.set(made.decision_id, { made, state: state ?? initialState(made) });
+    }
+    for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
+    for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
+    for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
+    // What has run out is let go before any command looks at it or at its budget.
+    const run_out = new Map<string, DecisionState>();
+    for (const hold of loaded.holds_to_let_go) run_out.set(hold.decision_id, hold);
+    for (const { state } of this.#decisions.values()) run_out.set(state.decision_id, state);
+    for (const hold of run_out.values()) if (hasRunOut(hold, now_ms)) this.#letRunOut(hold);
   }
 
   get head(): LedgerHead {
@@ -219,13 +210,65 @@ export class WorkingSet {
   addDecision(row: DecisionRow, made: Decision): void {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    const { expires_at } = made.reservation;
-    if (expires_at !== null) {
+    if (made.reservation.expires_at !== null) {
       const state = initialState(made);
       this.changes.states.set(state.decision_id, state);
-      this.changes.new_expiring.push({ ...state, expires_at });
+      this.#noteExpiring(null, state);
     }
     this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
+  }
+
+  /** A decision as it was made, and as it stands at the batch's moment. */
+  decision(decision_id: string): { made: Decision; state: DecisionState } | undefined {
+    const kept = this.#decisions.get(decision_id);
+    if (kept === undefined) return undefined;
+    return { made: kept.made, state: stateAt(kept.made, kept.state, this.now_ms) };
+  }
+
+  labelsOf(decision_id: string): readonly LabelLink[] {
+    return this.#labels.get(decision_id) ?? [];
+  }
+
+  /** In the order in which they were recorded. */
+  outcomesOf(decision_id: string): readonly Outcome[] {
+    return this.#outcomes.get(decision_id) ?? [];
+  }
+
+  /** What an idempotency key consumed. */
+  earlierConsumption(key: string): Consumption | undefined {
+    return this.#consumptions.get(key);
+  }
+
+  /** `after`: the decision's state with the review. */
+  addReview(review: ReviewRow, after: DecisionState): void {
+    this.changes.reviews.push(review);
+    this.#putState(after);
+    this.append('decision.review.recorded', 'review', review.review_id, reviewDataHash(review));
+  }
+
+  /** `after`: the decision's state with the label. */
+  addLabel(label: Label, after: DecisionState): void {
+    this.changes.labels.push(label);
+    pushTo(this.#labels, label.decision_id, label);
+    this.#putState(after);
+    this.append('decision.label.recorded', 'label', label.label_id, labelDataHash(label));
+  }
+
+  /** `after`: the decision's state with the outcome. */
+  addOutcome(outcome: Outcome, after: DecisionState): void {
+    this.changes.outcomes.push(outcome);
+    pushTo(this.#outcomes, outcome.decision_id, outcome);
+    this.#putState(after);
+    this.append('decision.outcome.recorded', 'outcome', outcome.outcome_id, outcomeDataHash(outcome));
+  }
+
+  /** `after`: the decision's state with its capability consumed. */
+  addConsumption(consumption: Consumption, after: DecisionState): void {
+    this.changes.consumptions.push(consumption);
+    this.#consumptions.set(consumption.idempotency_key, consumption);
+    this.#putState(after);
+    const { capability_id } = consumption;
+    this.append('capability.consumed', 'capability', capability_id, consumptionDataHash(consumption));
   }
 
   putBudget(row: BudgetRow): void {
@@ -287,12 +330,64 @@ export class WorkingSet {
     this.#agents.set(agent.slug, agent);
   }
 
-  /** A hold that ran out is let go before any command looks at the budget. */
   #letRunOut(hold: DecisionState): void {
-    const budget = this.budget(hold.agent_id, hold.period, hold.currency);
-    this.putBudget({ ...budget, held_minor: budget.held_minor - hold.held_minor });
-    this.changes.states.set(hold.decision_id, afterRunningOut(hold));
-    this.changes.settled_expiring.push({ ...hold, expires_at: hold.expires_at as string });
-    this.append('reservation.expired', 'reservation', hold.reservation_id as string, runOutDataHash(hold));
+    const row: RunOutHold = {
+      reservation_id: hold.reservation_id as string,
+      decision_id: hold.decision_id,
+      agent_id: hold.agent_id,
+      amount_minor: hold.amount_minor,
+      currency: hold.currency,
+      period: hold.period,
+      expires_at: hold.expires_at as string,
+      let_go_at: this.now,
+    };
+    this.changes.run_out_holds.push(row);
+    this.#changeState(hold, afterRunningOut(hold));
+    this.append('reservation.expired', 'reservation', row.reservation_id, runOutDataHash(row));
   }
+
+  #putState(after: DecisionState): void {
+    const kept = this.#decisions.get(after.decision_id);
+    if (kept === undefined) throw new Error(`${after.decision_id} was changed without having been loaded`);
+    this.#changeState(kept.state, after);
+  }
+
+  /** Every change of a state goes through here: its budget and the holds that run out follow from it. */
+  #changeState(before: DecisionState, after: DecisionState): void {
+    this.changes.states.set(after.decision_id, after);
+    const kept = this.#decisions.get(after.decision_id);
+    if (kept !== undefined) this.#decisions.set(after.decision_id, { made: kept.made, state: after });
+    this.change_count += 1;
+    const was = countedBy(before);
+    const is = countedBy(after);
+    const held_minor = is.held_minor - was.held_minor;
+    const committed_minor = is.committed_minor - was.committed_minor;
+    if (held_minor !== 0 || committed_minor !== 0) {
+      const budget = this.budget(after.agent_id, after.period, after.currency);
+      this.putBudget({
+        ...budget,
+        held_minor: budget.held_minor + held_minor,
+        committed_minor: budget.committed_minor + committed_minor,
+      });
+    }
+    this.#noteExpiring(before, after);
+  }
+
+  #noteExpiring(before: DecisionState | null, after: DecisionState): void {
+    const { decision_id, agent_id, period } = after;
+    const was = before === null ? null : runsOutAt(before);
+    const is = runsOutAt(after);
+    if (was === is) return;
+    const { new_expiring, settled_expiring } = this.changes;
+    if (was !== null && !new_expiring.delete(decision_id)) {
+      settled_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: was });
+    }
+    if (is !== null) new_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: is });
+  }
+}
+
+function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [value]);
+  else list.push(value);
 }

@@ -20,6 +20,23 @@ export async function loadAgents(
   return result.rows;
 }
 
+/** The agents that these decisions were made for. */
+export async function loadAgentsOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Agent[]> {
+  const result = await db.query<Agent & { workspace_id: string }>({
+    name: 'load_agents_of_decisions',
+    text: `select a.* from (
+        select distinct agent_id from decisions where workspace_id = $1 and decision_id = any($2)) as d
+      cross join lateral (
+        select ${COLUMNS} from agents where workspace_id = $1 and agent_id = d.agent_id limit 1) as a`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}
+
 /** One agent by id or slug. */
 export async function getAgent(db: Queryable, workspace_id: string, ref: string): Promise<Agent | undefined> {
   return (await loadAgents(db, workspace_id, [ref]))[0];

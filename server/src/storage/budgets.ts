@@ -35,7 +35,7 @@ export async function listBudgets(
     name: 'list_budgets',
     // Holds that have run out count no more, whether they were swept yet or not.
     text: `select b.agent_id, b.period, b.currency, b.committed_minor,
-        b.held_minor - coalesce((select sum(s.held_minor) from expiring_holds h
+        b.held_minor - coalesce((select sum(s.amount_minor) from expiring_holds h
           join decision_states s on s.workspace_id = $1 and s.decision_id = h.decision_id
           where h.workspace_id = $1 and h.agent_id = b.agent_id and h.expires_at <= clock_timestamp()
             and h.period = b.period and s.currency = b.currency), 0)::bigint as held_minor
@@ -54,3 +54,22 @@ export const putBudgets = makeInsert<BudgetRow>(
   { agent_id: 'text', period: 'text', currency: 'text', held_minor: 'bigint', committed_minor: 'bigint' },
   { conflict: ['agent_id', 'period', 'currency'], update: ['held_minor', 'committed_minor'] },
 );
+
+/** The counters that these decisions count in; what does not exist is left out. */
+export async function loadBudgetsOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<BudgetRow[]> {
+  const result = await db.query<BudgetRow & { workspace_id: string }>({
+    name: 'load_budgets_of_decisions',
+    text: `select b.agent_id, b.period, b.currency, b.held_minor, b.committed_minor
+      from (select distinct agent_id, currency, to_char(created_at at time zone 'UTC', 'YYYY-MM') as period
+        from decisions where workspace_id = $1 and decision_id = any($2)) as d
+      cross join lateral (
+        select * from budgets b where b.workspace_id = $1 and b.agent_id = d.agent_id
+          and b.period = d.period collate "C" and b.currency = d.currency collate "C" limit 1) as b`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}

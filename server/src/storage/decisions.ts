@@ -1,10 +1,9 @@
-import type { Decision, DecisionRow, DecisionState, EarlierDecision } from '../domain/decisions.ts';
+import type { DecisionState } from '../domain/decision-states.ts';
+import type { Decision, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
 import { firstIdAt } from '../domain/ids.ts';
 import type { Client, Queryable } from './database.ts';
+import { STATE_COLUMNS } from './decision-states.ts';
 import { makeInsert } from './rows.ts';
-
-const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
-  s.held_minor, s.expires_at, s.review_state, s.labeled, s.outcome_state, s.verified`;
 
 const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
   decision_id: 'text',
@@ -41,37 +40,6 @@ export function insertDecisions(
   ]);
 }
 
-/** Writes states, new or changed. */
-export const putDecisionStates = makeInsert<DecisionState>(
-  'decision_states',
-  {
-    decision_id: 'text',
-    agent_id: 'text',
-    reservation_id: 'text',
-    reservation_status: 'text',
-    period: 'text',
-    currency: 'text',
-    held_minor: 'bigint',
-    expires_at: 'timestamptz',
-    review_state: 'text',
-    labeled: 'boolean',
-    outcome_state: 'text',
-    verified: 'boolean',
-  },
-  {
-    conflict: ['decision_id'],
-    update: [
-      'reservation_status',
-      'held_minor',
-      'expires_at',
-      'review_state',
-      'labeled',
-      'outcome_state',
-      'verified',
-    ],
-  },
-);
-
 /** What these agents' idempotency keys were used for; unused ones are left out. */
 export async function loadEarlierDecisions(
   db: Queryable,
@@ -93,74 +61,6 @@ export async function loadEarlierDecisions(
     values: [workspace_id, keys.map((key) => key.agent_id), keys.map((key) => key.idempotency_key)],
   });
   return result.rows;
-}
-
-/** How many holds one batch lets run out at the most; the next batch or sweep takes the rest. */
-const RUN_OUT_AT_ONCE = 500;
-
-/** Holds of these agents that have run out but were not let go yet, oldest first. */
-export async function loadRunOutHolds(
-  db: Queryable,
-  workspace_id: string,
-  agent_ids: readonly string[],
-): Promise<DecisionState[]> {
-  const result = await db.query<DecisionState & { workspace_id: string }>({
-    name: 'load_run_out_holds',
-    text: `select ${STATE_COLUMNS}
-      from (select decision_id from expiring_holds
-        where workspace_id = $1 and agent_id = any($2) and expires_at <= clock_timestamp()
-        order by expires_at limit ${RUN_OUT_AT_ONCE}) as h
-      cross join lateral (
-        select * from decision_states s where s.workspace_id = $1 and s.decision_id = h.decision_id limit 1) as s`,
-    values: [workspace_id, agent_ids],
-  });
-  return result.rows;
-}
-
-/** Agents, of any workspace, with holds that have run out; at most `limit`. */
-export async function findAgentsWithRunOutHolds(
-  db: Queryable,
-  limit: number,
-): Promise<{ workspace_id: string; agent_id: string }[]> {
-  const result = await db.query<{ workspace_id: string; agent_id: string }>({
-    name: 'find_agents_with_run_out_holds',
-    text: 'select distinct workspace_id, agent_id from expiring_holds where expires_at <= clock_timestamp() limit $1',
-    values: [limit],
-  });
-  return result.rows;
-}
-
-/** A hold that runs out by itself. */
-export type ExpiringHold = Pick<DecisionState, 'agent_id' | 'decision_id' | 'period'> & {
-  expires_at: string;
-};
-
-export const insertExpiringHolds = makeInsert<ExpiringHold>('expiring_holds', {
-  agent_id: 'text',
-  expires_at: 'timestamptz',
-  decision_id: 'text',
-  period: 'text',
-});
-
-/** Takes holds that were settled, or have run out, from those that will. */
-export function deleteExpiringHolds(
-  client: Client,
-  workspace_id: string,
-  holds: readonly ExpiringHold[],
-): Promise<unknown> {
-  return client.query({
-    name: 'delete_expiring_holds',
-    text: `delete from expiring_holds h using unnest($2::text[], $3::timestamptz[], $4::text[])
-        as r(agent_id, expires_at, decision_id)
-      where h.workspace_id = $1 and h.agent_id = r.agent_id and h.expires_at = r.expires_at
-        and h.decision_id = r.decision_id`,
-    values: [
-      workspace_id,
-      holds.map((hold) => hold.agent_id),
-      holds.map((hold) => hold.expires_at),
-      holds.map((hold) => hold.decision_id),
-    ],
-  });
 }
 
 /** A decision with its state, as `GET` reads it. */
@@ -193,6 +93,26 @@ export interface DecisionFilters {
   from?: string;
   /** Exclusive. */
   to?: string;
+}
+
+/** These decisions with their states. */
+export async function loadKeptDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<KeptDecision[]> {
+  const result = await db.query<KeptRow & { workspace_id: string }>({
+    name: 'load_kept_decisions',
+    text: `select ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
+      from unnest($2::text[]) as w(decision_id)
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d
+      left join lateral (
+        select * from decision_states s where s.workspace_id = $1 and s.decision_id = w.decision_id limit 1) as s
+        on true`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows.map(keptDecision);
 }
 
 const SELECT_KEPT = `select ${STATE_COLUMNS}, s.decision_id as kept_id, d.document from decisions d
@@ -238,7 +158,7 @@ export async function listDecisions(
   narrow((p) => `d.requested_amount_minor >= ${p}`, filters.min_amount);
   narrow((p) => `d.requested_amount_minor <= ${p}`, filters.max_amount);
   narrow((p) => `coalesce(s.review_state in ('ALLOWED', 'DENIED'), false) = ${p}`, filters.reviewed);
-  narrow((p) => `coalesce(s.labeled, false) = ${p}`, filters.labeled);
+  narrow((p) => `(s.label_id is not null) = ${p}`, filters.labeled);
   // Ids begin with the time of their making, so a span of time is a range of the primary key.
   narrow((p) => `d.decision_id >= ${p}`, filters.from && firstIdAt('decision', Date.parse(filters.from)));
   narrow((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
@@ -269,18 +189,30 @@ export async function loadDecisionRows(
   return result.rows;
 }
 
-/** The states of these decisions. */
-export async function loadDecisionStates(
+/** Ids of the decisions after `after`, up to and with `upto` where it is given, in order. */
+export async function listDecisionIds(
   db: Queryable,
   workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<DecisionState[]> {
-  const result = await db.query<DecisionState & { workspace_id: string }>({
-    name: 'load_decision_states',
-    text: `select ${STATE_COLUMNS} from decision_states s where s.workspace_id = $1 and s.decision_id = any($2)`,
-    values: [workspace_id, decision_ids],
+  range: { after: string; upto: string | null; limit: number },
+): Promise<string[]> {
+  const result = await db.query<{ decision_id: string }>({
+    name: 'list_decision_ids',
+    text: `select decision_id from decisions
+      where workspace_id = $1 and decision_id > $2 and ($3::text is null or decision_id <= $3)
+      order by decision_id limit $4`,
+    values: [workspace_id, range.after, range.upto, range.limit],
   });
-  return result.rows;
+  return result.rows.map((row) => row.decision_id);
+}
+
+/** How many idempotency keys were used. */
+export async function countIdempotencyKeys(db: Queryable, workspace_id: string): Promise<number> {
+  const result = await db.query<{ count: number }>({
+    name: 'count_idempotency_keys',
+    text: 'select count(*) from idempotency_keys where workspace_id = $1',
+    values: [workspace_id],
+  });
+  return result.rows[0]?.count as number;
 }
 
 function escapeLike(text: string): string {

@@ -27,6 +27,12 @@ const APPEND_ONLY = [
   'api_key_digests',
   'decisions',
   'idempotency_keys',
+  'reviews',
+  'labels',
+  'outcomes',
+  'consumptions',
+  'consumption_keys',
+  'run_out_holds',
 ] as const;
 const CHANGEABLE = [
   'workspaces',

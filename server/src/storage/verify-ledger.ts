@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { type AuditedState, auditedForm } from '../domain/audit.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
-import { decisionDataHash, runOutDataHash } from '../domain/decisions.ts';
+import { consumptionDataHash } from '../domain/capabilities.ts';
+import { decisionDataHash } from '../domain/decisions.ts';
+import { labelDataHash } from '../domain/labels.ts';
 import {
   checkLink,
   GENESIS,
@@ -10,13 +12,21 @@ import {
   type LedgerHead,
   recordHash,
 } from '../domain/ledger.ts';
+import { outcomeDataHash } from '../domain/outcomes.ts';
+import { runOutDataHash } from '../domain/reservations.ts';
+import { reviewDataHash } from '../domain/reviews.ts';
 import { listAgents } from './agents.ts';
 import { listKeys } from './api-keys.ts';
 import { loadAuditRecords } from './audit.ts';
 import { listAuthorities } from './authorities.ts';
+import { loadConsumptions } from './consumptions.ts';
 import type { Queryable } from './database.ts';
-import { loadDecisionRows, loadDecisionStates } from './decisions.ts';
+import { loadRunOutHolds } from './decision-states.ts';
+import { loadDecisionRows } from './decisions.ts';
+import { loadLabels } from './labels.ts';
 import { getHead, loadLedgerEvents } from './ledger.ts';
+import { loadOutcomes } from './outcomes.ts';
+import { loadReviews } from './reviews.ts';
 import { loadWorkspace, readClock } from './workspaces.ts';
 
 export interface LedgerVerification {
@@ -127,18 +137,24 @@ async function loadDataHashes(
     }
   }
 
-  const ran_out = about('reservation.expired');
-  const decisionId = (event: LedgerEvent) => `dec_${event.subject_id.slice('rsv_'.length)}`;
-  const states =
-    ran_out.length === 0 ? [] : await loadDecisionStates(db, workspace_id, ran_out.map(decisionId));
-  const state_by_id = new Map(states.map((state) => [state.decision_id, state]));
-  for (const event of ran_out) {
-    const state = state_by_id.get(decisionId(event));
-    if (state !== undefined) hashes.set(event.seq, runOutDataHash(state));
-  }
+  await rebuild(hashes, about('decision.review.recorded'), 'review_id', reviewDataHash, (ids) =>
+    loadReviews(db, workspace_id, ids),
+  );
+  await rebuild(hashes, about('decision.label.recorded'), 'label_id', labelDataHash, (ids) =>
+    loadLabels(db, workspace_id, ids),
+  );
+  await rebuild(hashes, about('decision.outcome.recorded'), 'outcome_id', outcomeDataHash, (ids) =>
+    loadOutcomes(db, workspace_id, ids),
+  );
+  await rebuild(hashes, about('capability.consumed'), 'capability_id', consumptionDataHash, (ids) =>
+    loadConsumptions(db, workspace_id, ids),
+  );
+  await rebuild(hashes, about('reservation.expired'), 'reservation_id', runOutDataHash, (ids) =>
+    loadRunOutHolds(db, workspace_id, ids),
+  );
 
   const administrative = events.filter(
-    (event) => !['decision.created', 'reservation.expired'].includes(event.type),
+    (event) => !/^(decision\.|capability\.|reservation\.)/.test(event.type),
   );
   const records =
     administrative.length === 0
@@ -160,6 +176,23 @@ async function loadDataHashes(
     }
   }
   return (event) => hashes.get(event.seq) ?? null;
+}
+
+/** The hashes of the rows that events are about, by their ids. */
+async function rebuild<Id extends string, Row extends { workspace_id?: string } & Record<Id, string>>(
+  hashes: Map<number, Buffer>,
+  events: readonly LedgerEvent[],
+  id: Id,
+  dataHash: (row: Row) => Buffer,
+  load: (ids: readonly string[]) => Promise<Row[]>,
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = await load(events.map((event) => event.subject_id));
+  const by_id = new Map<string, Row>(rows.map((row) => [row[id], row]));
+  for (const event of events) {
+    const row = by_id.get(event.subject_id);
+    if (row !== undefined) hashes.set(event.seq, dataHash(row));
+  }
 }
 
 /** The head must name the last link. */

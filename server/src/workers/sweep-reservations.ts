@@ -3,7 +3,7 @@ import { expireReservations } from '../commands/expire-reservations.ts';
 import { SYSTEM } from '../domain/audit.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Queryable } from '../storage/database.ts';
-import { findAgentsWithRunOutHolds } from '../storage/decisions.ts';
+import { findAgentsWithHoldsToLetGo } from '../storage/decision-states.ts';
 
 const AGENTS_A_SWEEP = 200;
 
@@ -12,7 +12,7 @@ const AGENTS_A_SWEEP = 200;
  * sweep makes it a fact of the history also where nobody looks.
  */
 export async function sweepReservations(options: { db: Queryable; lane: Lane; log: Logger }): Promise<void> {
-  const found = await findAgentsWithRunOutHolds(options.db, AGENTS_A_SWEEP);
+  const found = await findAgentsWithHoldsToLetGo(options.db, AGENTS_A_SWEEP);
   const by_workspace = new Map<string, string[]>();
   for (const { workspace_id, agent_id } of found) {
     by_workspace.set(workspace_id, [...(by_workspace.get(workspace_id) ?? []), agent_id]);

@@ -1,0 +1,111 @@
+import type { Agent } from '../domain/agents.ts';
+import {
+  type Consumption,
+  capabilityStatusAt,
+  decisionIdOfCapability,
+  sameMerchant,
+} from '../domain/capabilities.ts';
+import { afterConsumption, capabilityOf } from '../domain/decision-states.ts';
+import { formatMoney } from '../domain/money.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+import { AUTHORITY_CHANGED, authorityChanged } from './create-review.ts';
+
+export interface ConsumeCapabilityInput {
+  /** Of a token that was proved to be ours. */
+  capability_id: string;
+  amount_minor: number;
+  currency: string;
+  payee_id: string | null;
+  merchant: string | null;
+  external_reference: string | null;
+  idempotency_key: string;
+  /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
+  request_hash: Buffer;
+}
+
+export interface ConsumedCapability {
+  replayed: boolean;
+  consumption: Consumption;
+  agent: Pick<Agent, 'agent_id' | 'slug'>;
+}
+
+const NO_CAPABILITY = 'There is no such capability.';
+
+/**
+ * Uses a capability for its one payment. Of any number of racing consumers one wins. The hold then stays until an
+ * outcome settles it.
+ */
+export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapability> = {
+  name: 'consumeCapability',
+  needs: ({ capability_id, idempotency_key }) => ({
+    decisions: [decisionIdOfCapability(capability_id)],
+    consumption_key: idempotency_key,
+  }),
+  apply(set, input, origin) {
+    const { idempotency_key, request_hash, amount_minor, currency, payee_id, merchant } = input;
+    const earlier = set.earlierConsumption(idempotency_key);
+    if (earlier !== undefined && !earlier.request_hash.equals(request_hash)) {
+      return refuse(
+        'idempotency_conflict',
+        'The idempotency key was already used for a different request; use a new one.',
+      );
+    }
+    const kept = set.decision(decisionIdOfCapability(input.capability_id));
+    const agent = kept === undefined ? undefined : set.agent(kept.made.agent.id);
+    const capability = kept === undefined ? null : capabilityOf(kept.made, kept.state);
+    if (kept === undefined || agent === undefined || capability === null) {
+      return refuse('not_found', NO_CAPABILITY);
+    }
+    if (earlier !== undefined) return done({ replayed: true, consumption: earlier, agent });
+    if (agent.status !== 'active') {
+      return refuse('agent_not_active', `The agent "${agent.slug}" is ${agent.status}.`);
+    }
+    switch (capabilityStatusAt(capability, agent, set.now_ms)) {
+      case 'CONSUMED':
+        return refuse('capability_used', `The capability was consumed at ${capability.consumed_at}.`);
+      case 'REVOKED':
+        return refuse(
+          'capability_revoked',
+          'The capability was revoked: an outcome was reported for the spend.',
+        );
+      case 'EXPIRED':
+        return refuse('capability_expired', `The capability expired at ${capability.expires_at}.`);
+      case 'ISSUED':
+        break;
+    }
+    if (authorityChanged(agent, kept.made)) return refuse('authority_changed', AUTHORITY_CHANGED);
+    if (capability.payee_id !== null && payee_id !== capability.payee_id) {
+      return refuse(
+        'payee_mismatch',
+        `Only ${capability.payee_id} may be paid; ${payee_id === null ? 'payee_id is missing' : `this names ${payee_id}`}.`,
+      );
+    }
+    if (merchant !== null && !sameMerchant(merchant, capability.merchant)) {
+      return refuse('merchant_mismatch', `The capability is for "${capability.merchant}".`);
+    }
+    if (currency !== capability.currency) {
+      return refuse('currency_mismatch', `The capability is in ${capability.currency}, not ${currency}.`);
+    }
+    if (amount_minor > capability.max_amount_minor) {
+      const most = formatMoney(capability.max_amount_minor, currency);
+      return refuse('amount_exceeds_authorized', `At most ${most} may be paid.`);
+    }
+    const consumption: Consumption = {
+      capability_id: capability.capability_id,
+      decision_id: kept.made.decision_id,
+      agent_id: agent.agent_id,
+      idempotency_key,
+      request_hash,
+      amount_minor,
+      currency,
+      payee_id: payee_id ?? capability.payee_id,
+      merchant,
+      external_reference: input.external_reference,
+      key_id: origin.actor.key_id as string,
+      principal_id: origin.actor.principal_id,
+      consumed_at: set.now,
+    };
+    set.addConsumption(consumption, afterConsumption(kept.state, set.now));
+    return done({ replayed: false, consumption, agent });
+  },
+};

@@ -1,0 +1,36 @@
+import { currentLabels, type Label } from '../domain/labels.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+
+export interface CreateLabelInput {
+  decision_id: string;
+  label: Label['label'];
+  comment: string | null;
+  supersedes: string | null;
+}
+
+/** Records whether a spend fit the purpose. It stands beside earlier labels, or corrects the one it names. */
+export const createLabel: Command<CreateLabelInput, Label> = {
+  name: 'createLabel',
+  needs: ({ decision_id }) => ({ decisions: [decision_id], labels_of: [decision_id] }),
+  apply(set, input, origin) {
+    const kept = set.decision(input.decision_id);
+    if (kept === undefined) return refuse('not_found', 'There is no such decision.');
+    const { decision_id, supersedes } = input;
+    const current = currentLabels(set.labelsOf(decision_id));
+    if (supersedes !== null && !current.some((each) => each.label_id === supersedes)) {
+      return refuse('invalid_request', 'supersedes: must be the id of a current label of this decision');
+    }
+    const label: Label = {
+      label_id: set.newId('label'),
+      decision_id,
+      label: input.label,
+      comment: input.comment,
+      supersedes,
+      principal_id: origin.actor.principal_id,
+      key_id: origin.actor.key_id as string,
+      created_at: set.now,
+    };
+    set.addLabel(label, { ...kept.state, label_id: label.label_id });
+    return done(label);
+  },
+};

@@ -1,0 +1,105 @@
+import {
+  afterOutcome,
+  authorizedMinor,
+  countedBy,
+  type DecisionState,
+  effectiveNow,
+} from '../domain/decision-states.ts';
+import type { Decision } from '../domain/decisions.ts';
+import {
+  exactRepeat,
+  judgeOutcome,
+  type Outcome,
+  type OutcomeFlag,
+  type OutcomeSource,
+  type OutcomeType,
+} from '../domain/outcomes.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+
+export interface CreateOutcomeInput {
+  decision_id: string;
+  /** The one agent whose decisions the caller may report on; null: any. */
+  only_agent: string | null;
+  type: OutcomeType;
+  amount_minor: number | null;
+  /** Null: the decision's. */
+  currency: string | null;
+  external_reference: string | null;
+  /** Null: now. ISO UTC. */
+  occurred_at: string | null;
+  source: OutcomeSource;
+}
+
+export interface CreatedOutcome {
+  /** Whether it had been recorded before. */
+  repeated: boolean;
+  outcome: Outcome;
+}
+
+/** Clocks of two machines may differ by this much. */
+const TOLERATED_AHEAD_MS = 5 * 60_000;
+
+/** What is noteworthy about an execution, judged by the decision as it stood before it. */
+function flagsOf(
+  made: Decision,
+  state: DecisionState,
+  type: OutcomeType,
+  amount_minor: number | null,
+): OutcomeFlag[] {
+  if (type !== 'SPEND_EXECUTED') return [];
+  const flags: OutcomeFlag[] = [];
+  if ((amount_minor as number) > authorizedMinor(made, state)) flags.push('OVER_AUTHORIZED');
+  if (made.mode === 'ENFORCE' && effectiveNow(made, state) !== 'ALLOW') flags.push('UNAUTHORIZED_EXECUTION');
+  if (state.reservation_status === 'RELEASED' || state.reservation_status === 'EXPIRED') flags.push('LATE');
+  return flags;
+}
+
+/** Records what happened to a spend, and settles its hold. An exact repeat is answered with the stored record. */
+export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
+  name: 'createOutcome',
+  needs: ({ decision_id }) => ({ decisions: [decision_id], outcomes_of: [decision_id] }),
+  apply(set, input, origin) {
+    const kept = set.decision(input.decision_id);
+    if (kept === undefined || (input.only_agent !== null && kept.made.agent.id !== input.only_agent)) {
+      return refuse('not_found', 'There is no such decision.');
+    }
+    const { made, state } = kept;
+    const { type, source, external_reference } = input;
+    const currency = input.currency ?? made.currency;
+    if (currency !== made.currency) {
+      return refuse('currency_mismatch', `The decision is in ${made.currency}, the outcome in ${currency}.`);
+    }
+    const earlier = set.outcomesOf(made.decision_id);
+    const report = { type, amount_minor: input.amount_minor, currency, external_reference, source };
+    const repeat = exactRepeat(earlier, report);
+    if (repeat !== undefined) return done({ repeated: true, outcome: repeat });
+    const occurred_at = input.occurred_at ?? set.now;
+    if (Date.parse(occurred_at) > set.now_ms + TOLERATED_AHEAD_MS) {
+      return refuse('invalid_request', 'occurred_at: must not be more than 5 minutes in the future');
+    }
+    const judged = judgeOutcome(earlier, report);
+    if (!judged.ok) return refuse('outcome_conflict', judged.problem);
+    const outcome: Outcome = {
+      outcome_id: set.newId('outcome'),
+      decision_id: made.decision_id,
+      ...report,
+      amount_minor: judged.amount_minor,
+      occurred_at,
+      key_id: origin.actor.key_id as string,
+      principal_id: origin.actor.principal_id,
+      recorded_at: set.now,
+      flags: [
+        ...flagsOf(made, state, type, judged.amount_minor),
+        ...(judged.contradicts_client ? (['CONTRADICTS_CLIENT'] as const) : []),
+      ],
+    };
+    const after = afterOutcome(made, state, [...earlier, outcome]);
+    const budget = set.budget(after.agent_id, after.period, after.currency);
+    const added = countedBy(after).committed_minor - countedBy(state).committed_minor;
+    if (!Number.isSafeInteger(budget.committed_minor + budget.held_minor + Math.max(0, added))) {
+      return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
+    }
+    set.addOutcome(outcome, after);
+    return done({ repeated: false, outcome });
+  },
+};

@@ -1,0 +1,97 @@
+import type { Agent } from '../domain/agents.ts';
+import { type Capability, capabilityExpiry } from '../domain/capabilities.ts';
+import { afterReview, capabilityOf, effectiveNow, issuesCapability } from '../domain/decision-states.ts';
+import type { DecisionKind } from '../domain/decisions.ts';
+import { isOwnRequest, type ReviewAction, type ReviewRow } from '../domain/reviews.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+
+export interface CreateReviewInput {
+  decision_id: string;
+  action: ReviewAction;
+  reason_code: string;
+  comment: string | null;
+  supersedes: string | null;
+}
+
+export interface CreatedReview {
+  review: ReviewRow;
+  effective_decision: DecisionKind;
+  /** What the review issued; null when it issued nothing. */
+  capability: Capability | null;
+}
+
+/** What a person is told whose decision's authority is not the current one any more. */
+export const AUTHORITY_CHANGED =
+  "The agent's authority changed since the decision was made; ask for a new decision.";
+
+/** Whether the agent's current authority is another than the one a decision was made by. */
+export function authorityChanged(
+  agent: Pick<Agent, 'authority_hash'>,
+  made: { authority_hash: string | null },
+): boolean {
+  return agent.authority_hash !== made.authority_hash;
+}
+
+/**
+ * Records a person's word on a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY lets the
+ * hold go. In SHADOW it may be corrected by another one that names it in `supersedes`.
+ */
+export function makeCreateReview(options: {
+  capability_ttl_seconds: number;
+}): Command<CreateReviewInput, CreatedReview> {
+  return {
+    name: 'createReview',
+    needs: ({ decision_id }) => ({ decisions: [decision_id] }),
+    apply(set, input, origin) {
+      const kept = set.decision(input.decision_id);
+      const agent = kept === undefined ? undefined : set.agent(kept.made.agent.id);
+      if (kept === undefined || agent === undefined) return refuse('not_found', 'There is no such decision.');
+      const { made, state } = kept;
+      const { action } = input;
+      if (made.decision !== 'REVIEW') {
+        return refuse('not_reviewable', `The decision is ${made.decision}; only a REVIEW can be reviewed.`);
+      }
+      if (isOwnRequest(made.requested_by, origin.actor)) {
+        return refuse('self_review_forbidden', 'Whoever requested a spend cannot review it.');
+      }
+      if (made.mode === 'ENFORCE') {
+        if (state.review_state === 'EXPIRED') {
+          return refuse('review_final', 'The time for a review ran out; ask for a new decision.');
+        }
+        if (state.review_state !== 'PENDING') return refuse('review_final', 'A review in ENFORCE is final.');
+      }
+      if (input.supersedes !== state.review_id) {
+        return refuse(
+          'invalid_request',
+          state.review_id === null
+            ? 'supersedes: must be left out: the decision has no review yet'
+            : `supersedes: must be ${state.review_id}, the decision's current review`,
+        );
+      }
+      if (made.mode === 'ENFORCE' && action === 'ALLOW' && authorityChanged(agent, made)) {
+        return refuse('authority_changed', AUTHORITY_CHANGED);
+      }
+      const review: ReviewRow = {
+        review_id: set.newId('review'),
+        decision_id: made.decision_id,
+        action,
+        reason_code: input.reason_code,
+        comment: input.comment,
+        supersedes: input.supersedes,
+        principal_id: origin.actor.principal_id,
+        key_id: origin.actor.key_id as string,
+        created_at: set.now,
+        capability_expires_at: issuesCapability(made, state, action)
+          ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds)
+          : null,
+      };
+      const after = afterReview(made, state, review);
+      set.addReview(review, after);
+      return done({
+        review,
+        effective_decision: effectiveNow(made, after),
+        capability: review.capability_expires_at === null ? null : capabilityOf(made, after),
+      });
+    },
+  };
+}

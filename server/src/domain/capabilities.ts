@@ -1,0 +1,95 @@
+import type { Agent } from './agents.ts';
+import { recordHash, shownHash } from './ledger.ts';
+
+export const CAPABILITY_STATUSES = ['ISSUED', 'CONSUMED', 'EXPIRED', 'REVOKED'] as const;
+export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
+
+/** What lets a payment adapter make one payment. Minor units. The token that proves it is never part of it. */
+export interface Capability {
+  capability_id: string;
+  status: CapabilityStatus;
+  max_amount_minor: number;
+  currency: string;
+  merchant: string;
+  /** Where it is set, only this payee may be paid. */
+  payee_id: string | null;
+  issued_at: string;
+  expires_at: string;
+  consumed_at: string | null;
+}
+
+/** How a capability was used: kept for good, sealed by the event `capability.consumed`. */
+export interface Consumption {
+  capability_id: string;
+  decision_id: string;
+  agent_id: string;
+  idempotency_key: string;
+  /** SHA-256 of the RFC 8785 form of the request body. */
+  request_hash: Buffer;
+  amount_minor: number;
+  currency: string;
+  payee_id: string | null;
+  merchant: string | null;
+  external_reference: string | null;
+  key_id: string;
+  principal_id: string | null;
+  consumed_at: string;
+}
+
+/** A decision has one capability at the most: they share the last 26 characters of their ids. */
+export function capabilityIdOf(decision_id: string): string {
+  return `cap_${decision_id.slice('dec_'.length)}`;
+}
+
+/** The decision whose capability it is. */
+export function decisionIdOfCapability(capability_id: string): string {
+  return `dec_${capability_id.slice('cap_'.length)}`;
+}
+
+/** When a capability that is issued at that moment (ms) runs out. ISO UTC. */
+export function capabilityExpiry(now_ms: number, capability_ttl_seconds: number): string {
+  return new Date(now_ms + capability_ttl_seconds * 1000).toISOString();
+}
+
+/**
+ * A capability as it stands at that moment: one that was not used has run out from `expires_at` on, and a revoked
+ * agent's has been void since. A pause leaves it as it is: it is only refused meanwhile.
+ */
+export function capabilityStatusAt(
+  capability: Pick<Capability, 'status' | 'expires_at'>,
+  agent: Pick<Agent, 'status'>,
+  now_ms: number,
+): CapabilityStatus {
+  if (capability.status !== 'ISSUED') return capability.status;
+  if (agent.status === 'revoked') return 'REVOKED';
+  return Date.parse(capability.expires_at) <= now_ms ? 'EXPIRED' : 'ISSUED';
+}
+
+/** Whether two names of a merchant are the same but for case, width and spaces. */
+export function sameMerchant(one: string, other: string): boolean {
+  const plain = (name: string) => name.normalize('NFKC').toLowerCase().trim().replace(/\s+/gu, ' ');
+  return plain(one) === plain(other);
+}
+
+/** What the ledger seals of a consumption: SHA-256 of the RFC 8785 form of all its columns. */
+export function consumptionDataHash(consumption: Consumption): Buffer {
+  return recordHash({ ...consumption, request_hash: shownHash(consumption.request_hash) });
+}
+
+/** A consumption as the API returns it. */
+export function consumptionBody(
+  consumption: Consumption,
+  agent: Pick<Agent, 'agent_id' | 'slug'>,
+): Record<string, unknown> {
+  const { capability_id, decision_id, amount_minor, currency, payee_id, consumed_at } = consumption;
+  return {
+    capability_id,
+    decision_id,
+    agent: { id: agent.agent_id, slug: agent.slug },
+    status: 'CONSUMED',
+    amount_minor,
+    currency,
+    payee_id,
+    consumed_at,
+  };
+}

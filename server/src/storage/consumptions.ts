@@ -1,0 +1,67 @@
+import type { Consumption } from '../domain/capabilities.ts';
+import type { Client, Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+const COLUMNS = `c.capability_id, c.decision_id, c.agent_id, c.idempotency_key, c.request_hash, c.amount_minor,
+  c.currency, c.payee_id, c.merchant, c.external_reference, c.key_id, c.principal_id, c.consumed_at`;
+
+const insertRows = makeInsert<Consumption>('consumptions', {
+  capability_id: 'text',
+  decision_id: 'text',
+  agent_id: 'text',
+  idempotency_key: 'text',
+  request_hash: 'bytea',
+  amount_minor: 'bigint',
+  currency: 'text',
+  payee_id: 'text',
+  merchant: 'text',
+  external_reference: 'text',
+  key_id: 'text',
+  principal_id: 'text',
+  consumed_at: 'timestamptz',
+});
+
+const insertKeys = makeInsert<Pick<Consumption, 'idempotency_key' | 'capability_id'>>('consumption_keys', {
+  idempotency_key: 'text',
+  capability_id: 'text',
+});
+
+/** Keeps consumptions with the idempotency keys they answer. */
+export function insertConsumptions(
+  client: Client,
+  workspace_id: string,
+  rows: readonly Consumption[],
+): Promise<unknown> {
+  return Promise.all([insertRows(client, workspace_id, rows), insertKeys(client, workspace_id, rows)]);
+}
+
+/** What these idempotency keys consumed; unused ones are left out. */
+export async function loadEarlierConsumptions(
+  db: Queryable,
+  workspace_id: string,
+  idempotency_keys: readonly string[],
+): Promise<Consumption[]> {
+  const result = await db.query<Consumption & { workspace_id: string }>({
+    name: 'load_earlier_consumptions',
+    text: `select ${COLUMNS} from (
+        select capability_id from consumption_keys where workspace_id = $1 and idempotency_key = any($2)) as k
+      cross join lateral (
+        select * from consumptions c where c.workspace_id = $1 and c.capability_id = k.capability_id limit 1) as c`,
+    values: [workspace_id, idempotency_keys],
+  });
+  return result.rows;
+}
+
+/** The consumptions of these capabilities. */
+export async function loadConsumptions(
+  db: Queryable,
+  workspace_id: string,
+  capability_ids: readonly string[],
+): Promise<Consumption[]> {
+  const result = await db.query<Consumption & { workspace_id: string }>({
+    name: 'load_consumptions',
+    text: `select ${COLUMNS} from consumptions c where c.workspace_id = $1 and c.capability_id = any($2)`,
+    values: [workspace_id, capability_ids],
+  });
+  return result.rows;
+}

@@ -1,0 +1,160 @@
+import type { DecisionState } from '../domain/decision-states.ts';
+import type { RunOutHold } from '../domain/reservations.ts';
+import type { Client, Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+/** Every column of a state, of the table named `s`. */
+export const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
+  s.amount_minor, s.expires_at, s.review_state, s.review_id, s.label_id, s.outcome_state, s.verified,
+  s.capability_status, s.capability_issued_at, s.capability_expires_at, s.capability_consumed_at`;
+
+/** Writes states, new or changed. */
+export const putDecisionStates = makeInsert<DecisionState>(
+  'decision_states',
+  {
+    decision_id: 'text',
+    agent_id: 'text',
+    reservation_id: 'text',
+    reservation_status: 'text',
+    period: 'text',
+    currency: 'text',
+    amount_minor: 'bigint',
+    expires_at: 'timestamptz',
+    review_state: 'text',
+    review_id: 'text',
+    label_id: 'text',
+    outcome_state: 'text',
+    verified: 'boolean',
+    capability_status: 'text',
+    capability_issued_at: 'timestamptz',
+    capability_expires_at: 'timestamptz',
+    capability_consumed_at: 'timestamptz',
+  },
+  {
+    conflict: ['decision_id'],
+    update: [
+      'reservation_id',
+      'reservation_status',
+      'amount_minor',
+      'expires_at',
+      'review_state',
+      'review_id',
+      'label_id',
+      'outcome_state',
+      'verified',
+      'capability_status',
+      'capability_issued_at',
+      'capability_expires_at',
+      'capability_consumed_at',
+    ],
+  },
+);
+
+/** The states of these decisions. */
+export async function loadDecisionStates(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<DecisionState[]> {
+  const result = await db.query<DecisionState & { workspace_id: string }>({
+    name: 'load_decision_states',
+    text: `select ${STATE_COLUMNS} from decision_states s where s.workspace_id = $1 and s.decision_id = any($2)`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}
+
+/** How many holds one batch lets run out at the most; the next batch or sweep takes the rest. */
+const RUN_OUT_AT_ONCE = 500;
+
+/** Holds of these agents that have run out but were not let go yet, oldest first. */
+export async function loadHoldsToLetGo(
+  db: Queryable,
+  workspace_id: string,
+  agent_ids: readonly string[],
+): Promise<DecisionState[]> {
+  const result = await db.query<DecisionState & { workspace_id: string }>({
+    name: 'load_holds_to_let_go',
+    text: `select ${STATE_COLUMNS}
+      from (select decision_id from expiring_holds
+        where workspace_id = $1 and agent_id = any($2) and expires_at <= clock_timestamp()
+        order by expires_at limit ${RUN_OUT_AT_ONCE}) as h
+      cross join lateral (
+        select * from decision_states s where s.workspace_id = $1 and s.decision_id = h.decision_id limit 1) as s`,
+    values: [workspace_id, agent_ids],
+  });
+  return result.rows;
+}
+
+/** Agents, of any workspace, with holds that have run out; at most `limit`. */
+export async function findAgentsWithHoldsToLetGo(
+  db: Queryable,
+  limit: number,
+): Promise<{ workspace_id: string; agent_id: string }[]> {
+  const result = await db.query<{ workspace_id: string; agent_id: string }>({
+    name: 'find_agents_with_holds_to_let_go',
+    text: 'select distinct workspace_id, agent_id from expiring_holds where expires_at <= clock_timestamp() limit $1',
+    values: [limit],
+  });
+  return result.rows;
+}
+
+/** A hold that runs out by itself. */
+export type ExpiringHold = Pick<DecisionState, 'agent_id' | 'decision_id' | 'period'> & {
+  expires_at: string;
+};
+
+export const insertExpiringHolds = makeInsert<ExpiringHold>('expiring_holds', {
+  agent_id: 'text',
+  expires_at: 'timestamptz',
+  decision_id: 'text',
+  period: 'text',
+});
+
+/** Takes holds that were settled, or have run out, from those that will. */
+export function deleteExpiringHolds(
+  client: Client,
+  workspace_id: string,
+  holds: readonly ExpiringHold[],
+): Promise<unknown> {
+  return client.query({
+    name: 'delete_expiring_holds',
+    text: `delete from expiring_holds h using unnest($2::text[], $3::timestamptz[], $4::text[])
+        as r(agent_id, expires_at, decision_id)
+      where h.workspace_id = $1 and h.agent_id = r.agent_id and h.expires_at = r.expires_at
+        and h.decision_id = r.decision_id`,
+    values: [
+      workspace_id,
+      holds.map((hold) => hold.agent_id),
+      holds.map((hold) => hold.expires_at),
+      holds.map((hold) => hold.decision_id),
+    ],
+  });
+}
+
+/** Keeps holds that were let go because they had run out. */
+export const insertRunOutHolds = makeInsert<RunOutHold>('run_out_holds', {
+  reservation_id: 'text',
+  decision_id: 'text',
+  agent_id: 'text',
+  amount_minor: 'bigint',
+  currency: 'text',
+  period: 'text',
+  expires_at: 'timestamptz',
+  let_go_at: 'timestamptz',
+});
+
+/** The holds of these ids that were let go because they had run out. */
+export async function loadRunOutHolds(
+  db: Queryable,
+  workspace_id: string,
+  reservation_ids: readonly string[],
+): Promise<RunOutHold[]> {
+  const result = await db.query<RunOutHold & { workspace_id: string }>({
+    name: 'load_run_out_holds',
+    text: `select reservation_id, decision_id, agent_id, amount_minor, currency, period, expires_at, let_go_at
+      from run_out_holds where workspace_id = $1 and reservation_id = any($2)`,
+    values: [workspace_id, reservation_ids],
+  });
+  return result.rows;
+}

@@ -1,0 +1,50 @@
+import type { Outcome } from '../domain/outcomes.ts';
+import type { Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+const COLUMNS = `outcome_id, decision_id, type, amount_minor, currency, external_reference, occurred_at, source,
+  key_id, principal_id, recorded_at, flags`;
+
+export const insertOutcomes = makeInsert<Outcome>('outcomes', {
+  outcome_id: 'text',
+  decision_id: 'text',
+  type: 'text',
+  amount_minor: 'bigint',
+  currency: 'text',
+  external_reference: 'text',
+  occurred_at: 'timestamptz',
+  source: 'text',
+  key_id: 'text',
+  principal_id: 'text',
+  recorded_at: 'timestamptz',
+  flags: 'words',
+});
+
+/** The outcomes of these ids. */
+export async function loadOutcomes(
+  db: Queryable,
+  workspace_id: string,
+  outcome_ids: readonly string[],
+): Promise<Outcome[]> {
+  const result = await db.query<Outcome & { workspace_id: string }>({
+    name: 'load_outcomes',
+    text: `select ${COLUMNS} from outcomes where workspace_id = $1 and outcome_id = any($2)`,
+    values: [workspace_id, outcome_ids],
+  });
+  return result.rows;
+}
+
+/** All outcomes of these decisions, in the order in which they were recorded. */
+export async function loadOutcomesOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Outcome[]> {
+  const result = await db.query<Outcome & { workspace_id: string }>({
+    name: 'load_outcomes_of_decisions',
+    text: `select ${COLUMNS} from outcomes
+      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by outcome_id`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}

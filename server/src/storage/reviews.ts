@@ -1,0 +1,33 @@
+import type { ReviewRow } from '../domain/reviews.ts';
+import type { Queryable } from './database.ts';
+import { makeInsert } from './rows.ts';
+
+const COLUMNS = `review_id, decision_id, action, reason_code, comment, supersedes, principal_id, key_id, created_at,
+  capability_expires_at`;
+
+export const insertReviews = makeInsert<ReviewRow>('reviews', {
+  review_id: 'text',
+  decision_id: 'text',
+  action: 'text',
+  reason_code: 'text',
+  comment: 'text',
+  supersedes: 'text',
+  principal_id: 'text',
+  key_id: 'text',
+  created_at: 'timestamptz',
+  capability_expires_at: 'timestamptz',
+});
+
+/** The reviews of these ids. */
+export async function loadReviews(
+  db: Queryable,
+  workspace_id: string,
+  review_ids: readonly string[],
+): Promise<ReviewRow[]> {
+  const result = await db.query<ReviewRow & { workspace_id: string }>({
+    name: 'load_reviews',
+    text: `select ${COLUMNS} from reviews where workspace_id = $1 and review_id = any($2)`,
+    values: [workspace_id, review_ids],
+  });
+  return result.rows;
+}
