@@ -1,12 +1,11 @@
 import { makeIdsAt, type NewId } from '../domain/ids.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
-import { GENESIS } from '../domain/ledger.ts';
-import type { ErrorCode } from '../errors.ts';
+import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
 import { ApiError } from '../errors.ts';
-import { countAgents, loadAgents, loadAgentsOfDecisions, putAgents } from '../storage/agents.ts';
+import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import { insertKeyDigests, loadAdminKeys, loadKeys, putKeys, putKeyUses } from '../storage/api-keys.ts';
 import { insertAuditRecords } from '../storage/audit.ts';
-import { insertAuthorities, loadCurrentAuthorities } from '../storage/authorities.ts';
+import { findCurrentAuthorities, insertAuthorities } from '../storage/authorities.ts';
 import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/budgets.ts';
 import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
 import { type Client, sqlState } from '../storage/database.ts';
@@ -22,13 +21,14 @@ import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { insertReviews } from '../storage/reviews.ts';
+import { type Of, type Write, withoutWorkspace } from '../storage/rows.ts';
 import {
   insertHead,
-  loadWorkspace,
-  lockHead,
+  loadWorkspaces,
+  lockHeads,
   putWorkspace,
   readClock,
-  writeHead,
+  writeHeads,
 } from '../storage/workspaces.ts';
 import type { Command, Outcome } from './command.ts';
 import type { Loaded, Needs, Origin } from './needs.ts';
@@ -44,9 +44,15 @@ export interface Job {
 
 export type Result = Outcome<unknown> | { ok: false; error: unknown };
 
-/** What was locked and loaded at the beginning of a batch's transaction. */
+/** The commands of one workspace in a batch. */
+export interface Part<J extends Job = Job> {
+  workspace_id: string;
+  jobs: readonly J[];
+}
+
+/** What was locked and loaded of one workspace at the beginning of a batch's transaction. */
 interface Opened {
-  head: { seq: number; hash: Buffer };
+  head: LedgerHead;
   begins: boolean;
   now_ms: number;
   loaded: Loaded;
@@ -59,87 +65,141 @@ async function allOf<T extends readonly unknown[]>(promises: T): Promise<{ [K in
   return settled.map((each) => (each as PromiseFulfilledResult<unknown>).value) as never;
 }
 
-/** Begins the transaction, locks the head and loads what the commands name, all in one round trip. */
-async function open(client: Client, workspace_id: string, jobs: readonly Job[]): Promise<Opened | null> {
-  const needs = jobs.map((job) => job.command.needs(job.input));
-  const all = <T>(of: (need: Needs) => readonly T[] | undefined) => [
-    ...new Set(needs.flatMap((need) => of(need) ?? [])),
-  ];
-  const agent_refs = all((need) => need.agents);
-  const budget_agents = all((need) => need.budgets_of);
-  const decisions = all((need) => need.decisions);
-  const labels_of = all((need) => need.labels_of);
-  const outcomes_of = all((need) => need.outcomes_of);
-  const consumption_keys = needs.flatMap((need) => need.consumption_key ?? []);
-  const idempotency = needs.flatMap((need) => need.idempotency ?? []);
-  const key_ids = [
-    ...new Set([...all((need) => need.keys), ...jobs.flatMap((job) => job.origin.actor.key_id ?? [])]),
-  ];
-  const wants_workspace = needs.some((need) => need.workspace === true);
-  const none = Promise.resolve([]);
+/** What the commands of all parts want of one kind, each once. */
+function wantedOf<T>(
+  needs: readonly { workspace_id: string; needs: readonly Needs[] }[],
+  of: (need: Needs) => readonly T[] | T | undefined,
+): { workspace_id: string; one: T }[] {
+  return needs.flatMap((part) => {
+    const all = new Set<T>(part.needs.flatMap((need) => of(need) ?? []) as T[]);
+    return [...all].map((one) => ({ workspace_id: part.workspace_id, one }));
+  });
+}
+
+/** Found rows by workspace, without the workspace. */
+function byWorkspace<T>(found: readonly Of<T>[]): Map<string, T[]> {
+  const rows = new Map<string, T[]>();
+  for (const each of found) {
+    const row = withoutWorkspace(each);
+    const list = rows.get(each.workspace_id);
+    if (list === undefined) rows.set(each.workspace_id, [row]);
+    else list.push(row);
+  }
+  return rows;
+}
+
+/** Begins the transaction, locks the heads and loads what the commands name, all in one round trip. */
+async function open(
+  client: Client,
+  parts: readonly Part[],
+  options: { wait: boolean },
+): Promise<Map<string, Opened>> {
+  const workspace_ids = parts.map((part) => part.workspace_id);
+  const needs = parts.map(({ workspace_id, jobs }) => ({
+    workspace_id,
+    needs: jobs.map((job) => job.command.needs(job.input)),
+    keys: jobs.flatMap((job) => job.origin.actor.key_id ?? []),
+  }));
+  const refs = wantedOf(needs, (need) => need.agents).map(({ workspace_id, one }) => ({
+    workspace_id,
+    ref: one,
+  }));
+  const agents = wantedOf(needs, (need) => need.budgets_of).map(({ workspace_id, one }) => ({
+    workspace_id,
+    agent_id: one,
+  }));
+  const idempotency = wantedOf(needs, (need) => need.idempotency).map(({ workspace_id, one }) => ({
+    workspace_id,
+    ...one,
+  }));
+  const key_ids = needs.flatMap(({ workspace_id, needs, keys }) =>
+    [...new Set([...needs.flatMap((need) => need.keys ?? []), ...keys])].map((key_id) => ({
+      workspace_id,
+      key_id,
+    })),
+  );
+  const decisionsOf = (of: (need: Needs) => readonly string[] | undefined) =>
+    wantedOf(needs, of).map(({ workspace_id, one }) => ({ workspace_id, decision_id: one }));
+  const decisions = decisionsOf((need) => need.decisions);
+  const labels_of = decisionsOf((need) => need.labels_of);
+  const outcomes_of = decisionsOf((need) => need.outcomes_of);
+  const consumptions = wantedOf(needs, (need) => need.consumption_key).map(({ workspace_id, one }) => ({
+    workspace_id,
+    idempotency_key: one,
+  }));
+  const idsOf = (wants: (need: Needs) => boolean | undefined) =>
+    needs.filter((part) => part.needs.some((need) => wants(need) === true)).map((part) => part.workspace_id);
+  const workspaces = idsOf((need) => need.workspace);
+  const admins = idsOf((need) => need.admin_keys);
+
+  const look = <T, R>(load: (client: Client, wanted: readonly T[]) => Promise<R[]>, wanted: readonly T[]) =>
+    wanted.length > 0 ? load(client, wanted) : Promise.resolve([]);
   const sent = [
     client.query({ text: 'begin' }),
-    // Each statement after this one takes its snapshot when it begins, which is after the head was locked.
-    lockHead(client, workspace_id),
-    agent_refs.length > 0 ? loadAgents(client, workspace_id, agent_refs) : none,
-    agent_refs.length > 0 ? loadCurrentAuthorities(client, workspace_id, agent_refs) : none,
+    // Each statement after this one takes its snapshot when it begins, which is after the heads were locked.
+    lockHeads(client, workspace_ids, options),
+    look(findAgents, refs),
+    look(findCurrentAuthorities, refs),
     // Holds before budgets: whatever has run out for the one statement has for the later one, so that the counter
     // of its month is among those loaded.
-    budget_agents.length > 0 ? loadHoldsToLetGo(client, workspace_id, budget_agents) : none,
-    budget_agents.length > 0 ? loadBudgets(client, workspace_id, budget_agents) : none,
-    idempotency.length > 0 ? loadEarlierDecisions(client, workspace_id, idempotency) : none,
-    key_ids.length > 0 ? loadKeys(client, workspace_id, key_ids) : none,
-    needs.some((need) => need.admin_keys === true) ? loadAdminKeys(client, workspace_id) : none,
-    wants_workspace ? loadWorkspace(client, workspace_id) : Promise.resolve(undefined),
-    wants_workspace ? countAgents(client, workspace_id) : Promise.resolve(0),
-    decisions.length > 0 ? loadKeptDecisions(client, workspace_id, decisions) : none,
-    decisions.length > 0 ? loadAgentsOfDecisions(client, workspace_id, decisions) : none,
-    decisions.length > 0 ? loadBudgetsOfDecisions(client, workspace_id, decisions) : none,
-    labels_of.length > 0 ? loadLabelsOfDecisions(client, workspace_id, labels_of) : none,
-    outcomes_of.length > 0 ? loadOutcomesOfDecisions(client, workspace_id, outcomes_of) : none,
-    consumption_keys.length > 0 ? loadEarlierConsumptions(client, workspace_id, consumption_keys) : none,
+    look(loadHoldsToLetGo, agents),
+    look(loadBudgets, agents),
+    look(loadEarlierDecisions, idempotency),
+    look(loadKeys, key_ids),
+    look(loadAdminKeys, admins),
+    look(loadWorkspaces, workspaces),
+    look(countAgentsOf, workspaces),
+    look(loadKeptDecisions, decisions),
+    look(findAgentsOfDecisions, decisions),
+    look(loadBudgetsOfDecisions, decisions),
+    look(loadLabelsOfDecisions, labels_of),
+    look(loadOutcomesOfDecisions, outcomes_of),
+    look(loadEarlierConsumptions, consumptions),
   ] as const;
-  const [
-    ,
-    locked,
-    agents,
-    authorities,
-    holds_to_let_go,
-    budgets,
-    earlier_decisions,
-    keys,
-    admin_keys,
-    workspace,
-    count,
-    kept_decisions,
-    agents_of_decisions,
-    budgets_of_decisions,
-    labels,
-    outcomes,
-    earlier_consumptions,
-  ] = await allOf(sent);
-  const loaded: Loaded = {
-    workspace,
-    agent_count: count,
-    agents: [...agents, ...agents_of_decisions],
-    authorities,
-    budgets: [...budgets, ...budgets_of_decisions],
-    holds_to_let_go,
-    earlier_decisions,
-    keys,
-    admin_keys,
-    decisions: kept_decisions,
-    labels,
-    outcomes,
-    earlier_consumptions,
+  const [, locked, ...found] = await allOf(sent);
+  const [agent_rows, authorities, holds, budgets, earlier, keys, admin_keys, kept_workspaces, counts] = found;
+  const [, , , , , , , , , kept, agents_of, budgets_of, labels, outcomes, consumed] = found;
+  const rows = {
+    agents: byWorkspace([...agent_rows, ...agents_of]),
+    authorities: byWorkspace(authorities),
+    budgets: byWorkspace([...budgets, ...budgets_of]),
+    holds: byWorkspace(holds),
+    earlier: byWorkspace(earlier),
+    keys: byWorkspace(keys),
+    admin_keys: byWorkspace(admin_keys),
+    kept: byWorkspace(kept),
+    labels: byWorkspace(labels),
+    outcomes: byWorkspace(outcomes),
+    consumed: byWorkspace(consumed),
   };
-  if (locked !== undefined) {
+  const loadedOf = (id: string): Loaded => ({
+    workspace: kept_workspaces.find((each) => each.workspace_id === id),
+    agent_count: counts.find((each) => each.workspace_id === id)?.count ?? 0,
+    agents: rows.agents.get(id) ?? [],
+    authorities: rows.authorities.get(id) ?? [],
+    budgets: rows.budgets.get(id) ?? [],
+    holds_to_let_go: rows.holds.get(id) ?? [],
+    earlier_decisions: rows.earlier.get(id) ?? [],
+    keys: rows.keys.get(id) ?? [],
+    admin_keys: rows.admin_keys.get(id) ?? [],
+    decisions: rows.kept.get(id) ?? [],
+    labels: rows.labels.get(id) ?? [],
+    outcomes: rows.outcomes.get(id) ?? [],
+    earlier_consumptions: rows.consumed.get(id) ?? [],
+  });
+  const opened = new Map<string, Opened>();
+  for (const { workspace_id, clock_ms, time_ms, seq, hash } of locked) {
     // Later than every batch before it, also when the clock was set back.
-    const now_ms = Math.max(locked.clock_ms, locked.time_ms + 1);
-    return { head: { seq: locked.seq, hash: locked.hash }, begins: false, now_ms, loaded };
+    const now_ms = Math.max(clock_ms, time_ms + 1);
+    opened.set(workspace_id, { head: { seq, hash }, begins: false, now_ms, loaded: loadedOf(workspace_id) });
   }
-  if (jobs[0]?.command.begins_workspace !== true) return null;
-  return { head: GENESIS, begins: true, now_ms: await readClock(client), loaded };
+  const [first] = parts;
+  if (locked.length === 0 && options.wait && first?.jobs[0]?.command.begins_workspace === true) {
+    const { workspace_id } = first;
+    const now_ms = await readClock(client);
+    opened.set(workspace_id, { head: GENESIS, begins: true, now_ms, loaded: loadedOf(workspace_id) });
+  }
+  return opened;
 }
 
 /** The state that a command answers on: its key must still be good at the batch's moment. */
@@ -189,35 +249,38 @@ export function fold(
 }
 
 /** Everything the batch changed, one statement a table, with the commit in the same round trip. */
-function write(client: Client, set: WorkingSet, begins: boolean): Promise<unknown>[] {
-  const { workspace_id, changes } = set;
-  const head = { ...set.head, time_ms: set.now_ms };
+function write(client: Client, sets: readonly WorkingSet[], begins: boolean): Promise<unknown>[] {
   const writes: Promise<unknown>[] = [];
-  const put = <Row>(
-    insert: (client: Client, workspace_id: string, rows: readonly Row[]) => Promise<unknown>,
-    rows: readonly Row[],
-  ) => {
-    if (rows.length > 0) writes.push(insert(client, workspace_id, rows));
+  const put = <Row>(write: Write<Row>, rowsOf: (changes: WorkingSet['changes']) => Iterable<Row>) => {
+    const parts = sets.flatMap(({ workspace_id, changes }) => {
+      const rows = [...rowsOf(changes)];
+      return rows.length === 0 ? [] : [{ workspace_id, rows }];
+    });
+    if (parts.length > 0) writes.push(write(client, parts));
   };
-  if (changes.workspace !== undefined) writes.push(putWorkspace(client, changes.workspace));
-  put(putAgents, [...changes.agents.values()]);
-  put(insertAuthorities, changes.authorities);
-  put(putKeys, [...changes.keys.values()]);
-  put(insertKeyDigests, changes.new_keys);
-  put(putKeyUses, [...changes.key_uses.values()]);
-  put(insertDecisions, changes.decisions);
-  put(putDecisionStates, [...changes.states.values()]);
-  put(insertReviews, changes.reviews);
-  put(insertLabels, changes.labels);
-  put(insertOutcomes, changes.outcomes);
-  put(insertConsumptions, changes.consumptions);
-  put(deleteExpiringHolds, [...changes.settled_expiring.values()]);
-  put(insertExpiringHolds, [...changes.new_expiring.values()]);
-  put(insertRunOutHolds, changes.run_out_holds);
-  put(putBudgets, [...changes.budgets.values()]);
-  put(insertAuditRecords, changes.audit);
-  put(appendLedgerEvents, changes.events);
-  writes.push(begins ? insertHead(client, workspace_id, head) : writeHead(client, workspace_id, head));
+  for (const { changes } of sets) {
+    if (changes.workspace !== undefined) writes.push(putWorkspace(client, changes.workspace));
+  }
+  put(putAgents, (changes) => changes.agents.values());
+  put(insertAuthorities, (changes) => changes.authorities);
+  put(putKeys, (changes) => changes.keys.values());
+  put(insertKeyDigests, (changes) => changes.new_keys);
+  put(putKeyUses, (changes) => changes.key_uses.values());
+  put(insertDecisions, (changes) => changes.decisions);
+  put(putDecisionStates, (changes) => changes.states.values());
+  put(insertReviews, (changes) => changes.reviews);
+  put(insertLabels, (changes) => changes.labels);
+  put(insertOutcomes, (changes) => changes.outcomes);
+  put(insertConsumptions, (changes) => changes.consumptions);
+  put(deleteExpiringHolds, (changes) => changes.settled_expiring.values());
+  put(insertExpiringHolds, (changes) => changes.new_expiring.values());
+  put(insertRunOutHolds, (changes) => changes.run_out_holds);
+  put(putBudgets, (changes) => changes.budgets.values());
+  put(insertAuditRecords, (changes) => changes.audit);
+  put(appendLedgerEvents, (changes) => changes.events);
+  const heads = sets.map((set) => ({ workspace_id: set.workspace_id, ...set.head, time_ms: set.now_ms }));
+  const [head] = heads;
+  writes.push(begins && head !== undefined ? insertHead(client, head) : writeHeads(client, heads));
   return writes;
 }
 
@@ -233,6 +296,8 @@ function refusedByDatabase(error: unknown): boolean {
 }
 
 export interface BatchOptions {
+  /** Whether to wait for a workspace that another transaction has locked; else its part is left out. */
+  wait: boolean;
   /** Numbers from 0 up to 1, for ids. */
   random: () => number;
   /** Told how long the writing and committing took. */
@@ -240,31 +305,39 @@ export interface BatchOptions {
   now_ms: () => number;
 }
 
+const NO_WORKSPACE: Result = {
+  ok: false,
+  refusal: { code: 'not_found', message: 'There is no such workspace.' },
+};
+
 /**
- * Runs one batch as one transaction on `client`. Throws what the database threw: before the commit was sent,
- * nothing of the batch exists; UnknownCommit says that it may.
+ * Runs one batch as one transaction on `client`; a part that begins its workspace runs alone. The results are those
+ * of the parts, in order; null: another transaction had locked the workspace, nothing of the part was done. Throws
+ * what the database threw: before the commit was sent, nothing of the batch exists; UnknownCommit says that it may.
  */
 export async function runBatch(
   client: Client,
-  workspace_id: string,
-  jobs: readonly Job[],
+  parts: readonly Part[],
   options: BatchOptions,
-): Promise<Result[]> {
-  const opened = await open(client, workspace_id, jobs);
-  if (opened === null) {
-    await client.query({ text: 'rollback' });
-    const code: ErrorCode = 'not_found';
-    return jobs.map(() => ({ ok: false, refusal: { code, message: 'There is no such workspace.' } }));
-  }
-  const { head, now_ms, loaded, begins } = opened;
-  const newId: NewId = makeIdsAt(now_ms, options.random);
-  const { set, results } = fold(jobs, () => new WorkingSet(workspace_id, head, now_ms, newId, loaded));
-  if (set.change_count === 0) {
+): Promise<(Result[] | null)[]> {
+  const opened = await open(client, parts, options);
+  const sets: WorkingSet[] = [];
+  const results = parts.map(({ workspace_id, jobs }) => {
+    const found = opened.get(workspace_id);
+    if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
+    const { head, now_ms, loaded } = found;
+    const newId: NewId = makeIdsAt(now_ms, options.random);
+    const folded = fold(jobs, () => new WorkingSet(workspace_id, head, now_ms, newId, loaded));
+    if (folded.set.change_count > 0) sets.push(folded.set);
+    return folded.results;
+  });
+  if (sets.length === 0) {
     await client.query({ text: 'rollback' });
     return results;
   }
   const began_ms = options.now_ms();
-  const writes = write(client, set, begins);
+  const begins = [...opened.values()].some((each) => each.begins);
+  const writes = write(client, sets, begins);
   const commit = client.query({ text: 'commit' });
   // PostgreSQL answers a commit of a failed transaction with ROLLBACK: then the writes say what failed.
   const [written, committed] = await Promise.all([

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { ApiError } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
-import { type Job, type Result, runBatch, UnknownCommit } from './batch.ts';
+import { type Job, type Part, type Result, runBatch, UnknownCommit } from './batch.ts';
 import type { Command } from './command.ts';
 import type { Origin } from './needs.ts';
 
@@ -37,6 +37,13 @@ export interface LaneOptions {
 
 /** One transaction carries at most this many commands. */
 const LARGEST_BATCH = 200;
+/**
+ * Batches under way at a time that take along whatever workspaces have something waiting. While one commits, the
+ * other is gathered from the rest.
+ */
+const SHARED_BATCHES = 2;
+/** Batches of one workspace each, which wait for it where another node is at work on it. */
+const LONE_BATCHES = 4;
 /** Beyond this many, new commands are refused at once rather than kept waiting. */
 const LONGEST_QUEUE = 2_000;
 /** A command that has waited this long is refused; a batch that takes this long loses its connection. */
@@ -60,49 +67,112 @@ const NOT_NOW = 'The service cannot write right now; nothing was carried out; re
 
 /**
  * Makes the lane. Batches form by themselves: while one commits, the next gathers. There is no timer, so a lone
- * command waits for nobody.
+ * command waits for nobody. Workspaces share batches, because a commit, and every statement before it, costs the
+ * same for one decision as for many; a workspace that another node has locked leaves the batch and waits alone.
  */
 export function makeLane(options: LaneOptions): Lane {
   const { pool, log, now_ms } = options;
+  /** What waits, by workspace; who was served last stands last. */
   const queues = new Map<string, Waiting[]>();
-  const running = new Set<string>();
+  /** Workspaces of which a batch is under way. */
+  const busy = new Set<string>();
+  const lone: Part<Waiting>[] = [];
+  let shared_running = 0;
+  let lone_running = 0;
   let waiting_count = 0;
   let in_flight = 0;
   let draining = false;
   let onDrained: (() => void) | undefined;
 
-  async function run(workspace_id: string): Promise<void> {
-    const queue = queues.get(workspace_id) as Waiting[];
-    while (queue.length > 0) {
-      const batch = queue.splice(0, LARGEST_BATCH);
-      waiting_count -= batch.length;
-      in_flight += batch.length;
-      const fresh = batch.filter((job) => {
+  /** Takes what the next shared batch carries: of each workspace that has something waiting, in turn. */
+  function gather(): Part<Waiting>[] {
+    const parts: Part<Waiting>[] = [];
+    let room = LARGEST_BATCH;
+    for (const [workspace_id, queue] of queues) {
+      if (busy.has(workspace_id)) continue;
+      const begins = queue[0]?.command.begins_workspace === true;
+      // A workspace that begins has no head to lock yet: a shared batch takes it for locked, and it goes alone.
+      const taken = queue.splice(0, begins ? 1 : room);
+      queues.delete(workspace_id);
+      if (queue.length > 0) queues.set(workspace_id, queue);
+      waiting_count -= taken.length;
+      in_flight += taken.length;
+      const jobs = taken.filter((job) => {
         if (now_ms() - job.since_ms < DEADLINE_MS) return true;
         job.reject(unavailable('The service is overloaded; nothing was carried out; retry.'));
+        in_flight -= 1;
         return false;
       });
-      if (fresh.length > 0) await settle(workspace_id, fresh);
-      in_flight -= batch.length;
+      if (jobs.length > 0) {
+        busy.add(workspace_id);
+        parts.push({ workspace_id, jobs });
+        room -= jobs.length;
+      }
+      if (room === 0) break;
     }
-    queues.delete(workspace_id);
-    running.delete(workspace_id);
-    if (draining && running.size === 0) onDrained?.();
+    return parts;
   }
 
-  /** Runs a batch until it is certain what became of it, and answers everyone in it. Never throws. */
-  async function settle(workspace_id: string, jobs: Waiting[]): Promise<void> {
+  function pump(): void {
+    while (lone.length > 0 && lone_running < LONE_BATCHES) runAlone(lone.shift() as Part<Waiting>);
+    while (shared_running < SHARED_BATCHES) {
+      const parts = gather();
+      const [only] = parts;
+      if (only === undefined) break;
+      if (parts.length === 1 && lone_running < LONE_BATCHES) runAlone(only);
+      else runShared(parts);
+    }
+    if (draining && busy.size === 0 && queues.size === 0) onDrained?.();
+  }
+
+  function runAlone(part: Part<Waiting>): void {
+    lone_running += 1;
+    void settle([part], true).then(() => {
+      lone_running -= 1;
+      finished(part);
+      pump();
+    });
+  }
+
+  function runShared(parts: readonly Part<Waiting>[]): void {
+    shared_running += 1;
+    void settle(parts, false).then((locked) => {
+      shared_running -= 1;
+      for (const part of parts) {
+        if (locked.includes(part)) lone.push(part);
+        else finished(part);
+      }
+      pump();
+    });
+  }
+
+  function finished(part: Part<Waiting>): void {
+    busy.delete(part.workspace_id);
+    in_flight -= part.jobs.length;
+  }
+
+  /**
+   * Runs a batch until it is certain what became of it, and answers everyone in it but the parts whose workspaces
+   * are locked, which it returns. Never throws.
+   */
+  async function settle(parts: readonly Part<Waiting>[], wait: boolean): Promise<Part<Waiting>[]> {
+    const jobs = parts.flatMap((part) => part.jobs);
+    const about = { workspace_ids: parts.map((part) => part.workspace_id), commands: jobs.length };
     for (let attempt = 1; ; attempt++) {
       try {
-        const results = await once(workspace_id, jobs);
-        for (const [i, job] of jobs.entries()) answer(job, results[i] as Result);
-        return;
+        const results = await once(parts, wait, jobs.length);
+        return parts.filter((part, i) => {
+          const answers = results[i];
+          if (answers === null || answers === undefined) return true;
+          for (const [k, job] of part.jobs.entries()) answer(job, answers[k] as Result);
+          return false;
+        });
       } catch (error) {
         const state = sqlState(error);
         if (error instanceof UnknownCommit) {
-          log.error({ err: error, workspace_id, commands: jobs.length }, 'a commit was not answered');
+          log.error({ err: error, ...about }, 'a commit was not answered');
           for (const job of jobs) job.reject(unavailable(LOST, error));
-          return;
+          return [];
         }
         if (state !== undefined && RETRYABLE.has(state) && attempt < ATTEMPTS) {
           await new Promise((wait) =>
@@ -111,43 +181,52 @@ export function makeLane(options: LaneOptions): Lane {
           continue;
         }
         if (isUnavailable(error) || (state !== undefined && RETRYABLE.has(state))) {
-          log.error({ err: error, workspace_id, commands: jobs.length }, 'a batch could not be written');
+          log.error({ err: error, ...about }, 'a batch could not be written');
           for (const job of jobs) job.reject(unavailable(NOT_NOW, error));
-          return;
+          return [];
         }
-        if (jobs.length === 1) {
-          log.error(
-            { err: error, workspace_id, command: jobs[0]?.command.name },
-            'a command could not be written',
-          );
-          jobs[0]?.reject(
+        const [first] = jobs;
+        if (first !== undefined && jobs.length === 1) {
+          log.error({ err: error, ...about, command: first.command.name }, 'a command could not be written');
+          first.reject(
             new ApiError('internal_error', 'Something unforeseen failed; nothing was carried out.', {
               cause: error,
             }),
           );
-          return;
+          return [];
         }
-        // One row of the batch was refused by the database: each command goes alone, so that the others pass.
-        for (const job of jobs) await settle(workspace_id, [job]);
-        return;
+        // One row of the batch was refused by the database: each workspace goes alone, and then each command, so
+        // that the others pass.
+        const [only] = parts;
+        const smaller =
+          parts.length > 1 || only === undefined
+            ? parts
+            : only.jobs.map((job) => ({ workspace_id: only.workspace_id, jobs: [job] }));
+        for (const part of smaller) await settle([part], true);
+        return [];
       }
     }
   }
 
-  async function once(workspace_id: string, jobs: readonly Waiting[]): Promise<Result[]> {
+  async function once(
+    parts: readonly Part<Waiting>[],
+    wait: boolean,
+    commands: number,
+  ): Promise<(Result[] | null)[]> {
     const client: Client = await pool.connect();
     let broken: Error | undefined;
-    // A connection that does not answer holds the head locked for everybody: it is cut, and the server undoes
+    // A connection that does not answer holds heads locked for everybody: it is cut, and the server undoes
     // its transaction.
     const deadline = setTimeout(() => {
       broken = new Error('timeout: the database did not answer a batch');
       cut(client, broken);
     }, DEADLINE_MS);
     try {
-      return await runBatch(client, workspace_id, jobs, {
+      return await runBatch(client, parts, {
+        wait,
         random: options.random,
         now_ms,
-        onCommitted: (commit_ms) => options.observeBatch(jobs.length, commit_ms),
+        onCommitted: (commit_ms) => options.observeBatch(commands, commit_ms),
       });
     } catch (error) {
       broken ??= error instanceof Error ? error : new Error(String(error));
@@ -196,15 +275,13 @@ export function makeLane(options: LaneOptions): Lane {
         const queue = queues.get(workspace_id);
         if (queue === undefined) queues.set(workspace_id, [job]);
         else queue.push(job);
-        if (running.has(workspace_id)) return;
-        running.add(workspace_id);
-        void run(workspace_id);
+        if (!busy.has(workspace_id)) pump();
       });
     },
     waiting: () => waiting_count,
     drain() {
       draining = true;
-      if (running.size === 0) return Promise.resolve();
+      if (busy.size === 0 && queues.size === 0) return Promise.resolve();
       return new Promise<void>((resolve) => {
         onDrained = resolve;
       });

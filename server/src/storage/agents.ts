@@ -1,6 +1,6 @@
 import type { Agent } from '../domain/agents.ts';
-import type { Client, Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import type { Queryable } from './database.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS =
   'agent_id, slug, name, mode, status, authority_version, authority_hash, created_at, updated_at';
@@ -20,19 +20,39 @@ export async function loadAgents(
   return result.rows;
 }
 
-/** The agents that these decisions were made for. */
-export async function loadAgentsOfDecisions(
+/** Agents of several workspaces by id or slug; what does not exist is left out. */
+export async function findAgents(
   db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<Agent[]> {
-  const result = await db.query<Agent & { workspace_id: string }>({
-    name: 'load_agents_of_decisions',
-    text: `select a.* from (
-        select distinct agent_id from decisions where workspace_id = $1 and decision_id = any($2)) as d
+  wanted: readonly Of<{ ref: string }>[],
+): Promise<Of<Agent>[]> {
+  const result = await db.query<Of<Agent>>({
+    name: 'find_agents',
+    text: `select a.* from unnest($1::text[], $2::text[]) as w(workspace_id, ref)
       cross join lateral (
-        select ${COLUMNS} from agents where workspace_id = $1 and agent_id = d.agent_id limit 1) as a`,
-    values: [workspace_id, decision_ids],
+        select workspace_id, ${COLUMNS} from agents where workspace_id = w.workspace_id and agent_id = w.ref
+        union all
+        select workspace_id, ${COLUMNS} from agents where workspace_id = w.workspace_id and slug = w.ref) as a`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.ref)],
+  });
+  return result.rows;
+}
+
+/** The agents that these decisions were made for. */
+export async function findAgentsOfDecisions(
+  db: Queryable,
+  wanted: readonly Of<{ decision_id: string }>[],
+): Promise<Of<Agent>[]> {
+  const result = await db.query<Of<Agent>>({
+    name: 'find_agents_of_decisions',
+    text: `select a.* from (
+        select distinct d.workspace_id, d.agent_id from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
+        cross join lateral (
+          select workspace_id, agent_id from decisions
+          where workspace_id = w.workspace_id and decision_id = w.decision_id limit 1) as d) as d
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from agents
+        where workspace_id = d.workspace_id and agent_id = d.agent_id limit 1) as a`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows;
 }
@@ -57,6 +77,19 @@ export async function listAgents(
   return result.rows;
 }
 
+/** How many agents each of these workspaces ever created; one without any is left out. */
+export async function countAgentsOf(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<{ workspace_id: string; count: number }[]> {
+  const result = await db.query<{ workspace_id: string; count: number }>({
+    name: 'count_agents_of',
+    text: 'select workspace_id, count(*) as count from agents where workspace_id = any($1) group by workspace_id',
+    values: [workspace_ids],
+  });
+  return result.rows;
+}
+
 /** How many agents the workspace ever created: revoked ones count too. */
 export async function countAgents(db: Queryable, workspace_id: string): Promise<number> {
   const result = await db.query<{ count: number }>({
@@ -68,22 +101,21 @@ export async function countAgents(db: Queryable, workspace_id: string): Promise<
 }
 
 /** Writes agents, new or changed. */
-export const putAgents: (client: Client, workspace_id: string, rows: readonly Agent[]) => Promise<unknown> =
-  makeInsert<Agent>(
-    'agents',
-    {
-      agent_id: 'text',
-      slug: 'text',
-      name: 'text',
-      mode: 'text',
-      status: 'text',
-      authority_version: 'integer',
-      authority_hash: 'text',
-      created_at: 'timestamptz',
-      updated_at: 'timestamptz',
-    },
-    {
-      conflict: ['agent_id'],
-      update: ['name', 'mode', 'status', 'authority_version', 'authority_hash', 'updated_at'],
-    },
-  );
+export const putAgents = makeInsert<Agent>(
+  'agents',
+  {
+    agent_id: 'text',
+    slug: 'text',
+    name: 'text',
+    mode: 'text',
+    status: 'text',
+    authority_version: 'integer',
+    authority_hash: 'text',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+  },
+  {
+    conflict: ['agent_id'],
+    update: ['name', 'mode', 'status', 'authority_version', 'authority_hash', 'updated_at'],
+  },
+);

@@ -1,6 +1,6 @@
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
-import type { Client, Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import type { Queryable } from './database.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS =
   'key_id, name, kind, scopes, agent_id, principal_id, digest, hint, created_at, expires_at, revoked_at';
@@ -28,23 +28,26 @@ export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promi
 /** Keys by id; what does not exist is left out. */
 export async function loadKeys(
   db: Queryable,
-  workspace_id: string,
-  key_ids: readonly string[],
-): Promise<ApiKey[]> {
-  const result = await db.query<ApiKey & { workspace_id: string }>({
+  wanted: readonly Of<{ key_id: string }>[],
+): Promise<Of<ApiKey>[]> {
+  const result = await db.query<Of<ApiKey>>({
     name: 'load_keys',
-    text: `select ${COLUMNS} from api_keys where workspace_id = $1 and key_id = any($2)`,
-    values: [workspace_id, key_ids],
+    text: `select k.* from unnest($1::text[], $2::text[]) as w(workspace_id, key_id)
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from api_keys
+        where workspace_id = w.workspace_id and key_id = w.key_id limit 1) as k`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.key_id)],
   });
   return result.rows;
 }
 
-/** The workspace's admin keys that were not revoked; expired ones are among them. */
-export async function loadAdminKeys(db: Queryable, workspace_id: string): Promise<ApiKey[]> {
-  const result = await db.query<ApiKey & { workspace_id: string }>({
+/** The admin keys of these workspaces that were not revoked; expired ones are among them. */
+export async function loadAdminKeys(db: Queryable, workspace_ids: readonly string[]): Promise<Of<ApiKey>[]> {
+  const result = await db.query<Of<ApiKey>>({
     name: 'load_admin_keys',
-    text: `select ${COLUMNS} from api_keys where workspace_id = $1 and 'admin' = any(scopes) and revoked_at is null`,
-    values: [workspace_id],
+    text: `select workspace_id, ${COLUMNS} from api_keys
+      where workspace_id = any($1) and 'admin' = any(scopes) and revoked_at is null`,
+    values: [workspace_ids],
   });
   return result.rows;
 }
@@ -90,18 +93,10 @@ export const putKeys = makeInsert<ApiKey>(
 );
 
 /** Makes new keys findable by their digests. */
-export function insertKeyDigests(
-  client: Client,
-  workspace_id: string,
-  keys: readonly ApiKey[],
-): Promise<unknown> {
-  return client.query({
-    name: 'insert_key_digests',
-    text: `insert into api_key_digests (workspace_id, digest, key_id)
-      select $1, r.digest, r.key_id from unnest($2::bytea[], $3::text[]) as r(digest, key_id)`,
-    values: [workspace_id, keys.map((key) => key.digest), keys.map((key) => key.key_id)],
-  });
-}
+export const insertKeyDigests = makeInsert<Pick<ApiKey, 'digest' | 'key_id'>>('api_key_digests', {
+  digest: 'bytea',
+  key_id: 'text',
+});
 
 export const putKeyUses = makeInsert<KeyUse>(
   'api_key_uses',

@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../domain/audit.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, mapParts, type Part } from './rows.ts';
 
 const COLUMNS =
   'seq, audit_id, action, actor, target_type, target_id, changes, state, request_id, client_address, created_at';
@@ -23,15 +23,10 @@ const insert = makeInsert<Omit<AuditRecord, 'actor' | 'changes'> & { actor: stri
 );
 
 /** Appends audit records, whose places in the chain are theirs already. */
-export function insertAuditRecords(
-  client: Client,
-  workspace_id: string,
-  records: readonly AuditRecord[],
-): Promise<unknown> {
+export function insertAuditRecords(client: Client, parts: readonly Part<AuditRecord>[]): Promise<unknown> {
   return insert(
     client,
-    workspace_id,
-    records.map((record) => ({
+    mapParts(parts, (record) => ({
       ...record,
       actor: JSON.stringify(record.actor),
       changes: JSON.stringify(record.changes),

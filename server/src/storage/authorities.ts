@@ -1,6 +1,6 @@
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id';
 const REMEMBERED = 10_000;
@@ -21,18 +21,22 @@ export function parseAuthority(row: Pick<AuthorityRow, 'hash' | 'authority'>): A
   return authority;
 }
 
-/** The current authority of each of these agents that has one. */
-export async function loadCurrentAuthorities(
+/** The current authority of each of these agents, named by id or slug, that has one. */
+export async function findCurrentAuthorities(
   db: Queryable,
-  workspace_id: string,
-  agent_ids: readonly string[],
-): Promise<AuthorityRow[]> {
-  const result = await db.query<AuthorityRow & { workspace_id: string }>({
-    name: 'load_current_authorities',
-    text: `select v.agent_id, v.version, v.hash, v.authority, v.created_at, v.key_id, v.principal_id
-      from agents a join authorities v on v.workspace_id = $1 and v.agent_id = a.agent_id and v.version = a.authority_version
-      where a.workspace_id = $1 and a.agent_id = any($2)`,
-    values: [workspace_id, agent_ids],
+  wanted: readonly Of<{ ref: string }>[],
+): Promise<Of<AuthorityRow>[]> {
+  const result = await db.query<Of<AuthorityRow>>({
+    name: 'find_current_authorities',
+    text: `select v.* from unnest($1::text[], $2::text[]) as w(workspace_id, ref)
+      cross join lateral (
+        select agent_id, authority_version from agents where workspace_id = w.workspace_id and agent_id = w.ref
+        union all
+        select agent_id, authority_version from agents where workspace_id = w.workspace_id and slug = w.ref) as a
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from authorities
+        where workspace_id = w.workspace_id and agent_id = a.agent_id and version = a.authority_version limit 1) as v`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.ref)],
   });
   return result.rows;
 }

@@ -1,6 +1,6 @@
 import type { BudgetRow } from '../domain/budget.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 /**
  * The counters of these agents for this month, for later ones (should the clock have stood further on before),
@@ -8,19 +8,20 @@ import { makeInsert } from './rows.ts';
  */
 export async function loadBudgets(
   db: Queryable,
-  workspace_id: string,
-  agent_ids: readonly string[],
-): Promise<BudgetRow[]> {
-  const result = await db.query<BudgetRow & { workspace_id: string }>({
+  wanted: readonly Of<{ agent_id: string }>[],
+): Promise<Of<BudgetRow>[]> {
+  const result = await db.query<Of<BudgetRow>>({
     name: 'load_budgets',
     // A day back covers the turn of the month between this statement's clock and the lane's.
-    text: `select agent_id, period, currency, held_minor, committed_minor from budgets
-      where workspace_id = $1 and agent_id = any($2)
-        and period >= least(
-          to_char((clock_timestamp() at time zone 'UTC') - interval '1 day', 'YYYY-MM'),
-          (select min(h.period) from expiring_holds h where h.workspace_id = $1 and h.agent_id = any($2)
-            and h.expires_at <= clock_timestamp())) collate "C"`,
-    values: [workspace_id, agent_ids],
+    text: `select b.* from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
+      cross join lateral (
+        select workspace_id, agent_id, period, currency, held_minor, committed_minor from budgets
+        where workspace_id = w.workspace_id and agent_id = w.agent_id
+          and period >= least(
+            to_char((clock_timestamp() at time zone 'UTC') - interval '1 day', 'YYYY-MM'),
+            (select min(h.period) from expiring_holds h where h.workspace_id = w.workspace_id
+              and h.agent_id = w.agent_id and h.expires_at <= clock_timestamp())) collate "C") as b`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.agent_id)],
   });
   return result.rows;
 }
@@ -58,18 +59,20 @@ export const putBudgets = makeInsert<BudgetRow>(
 /** The counters that these decisions count in; what does not exist is left out. */
 export async function loadBudgetsOfDecisions(
   db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<BudgetRow[]> {
-  const result = await db.query<BudgetRow & { workspace_id: string }>({
+  wanted: readonly Of<{ decision_id: string }>[],
+): Promise<Of<BudgetRow>[]> {
+  const result = await db.query<Of<BudgetRow>>({
     name: 'load_budgets_of_decisions',
-    text: `select b.agent_id, b.period, b.currency, b.held_minor, b.committed_minor
-      from (select distinct agent_id, currency, to_char(created_at at time zone 'UTC', 'YYYY-MM') as period
-        from decisions where workspace_id = $1 and decision_id = any($2)) as d
+    text: `select b.workspace_id, b.agent_id, b.period, b.currency, b.held_minor, b.committed_minor
+      from (select distinct d.workspace_id, d.agent_id, d.currency,
+          to_char(d.created_at at time zone 'UTC', 'YYYY-MM') as period
+        from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
+        cross join lateral (
+          select * from decisions where workspace_id = w.workspace_id and decision_id = w.decision_id limit 1) as d) as d
       cross join lateral (
-        select * from budgets b where b.workspace_id = $1 and b.agent_id = d.agent_id
+        select * from budgets b where b.workspace_id = d.workspace_id and b.agent_id = d.agent_id
           and b.period = d.period collate "C" and b.currency = d.currency collate "C" limit 1) as b`,
-    values: [workspace_id, decision_ids],
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows;
 }

@@ -1,6 +1,6 @@
 import type { Consumption } from '../domain/capabilities.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, type Of, type Part } from './rows.ts';
 
 const COLUMNS = `c.capability_id, c.decision_id, c.agent_id, c.idempotency_key, c.request_hash, c.amount_minor,
   c.currency, c.payee_id, c.merchant, c.external_reference, c.key_id, c.principal_id, c.consumed_at`;
@@ -27,27 +27,26 @@ const insertKeys = makeInsert<Pick<Consumption, 'idempotency_key' | 'capability_
 });
 
 /** Keeps consumptions with the idempotency keys they answer. */
-export function insertConsumptions(
-  client: Client,
-  workspace_id: string,
-  rows: readonly Consumption[],
-): Promise<unknown> {
-  return Promise.all([insertRows(client, workspace_id, rows), insertKeys(client, workspace_id, rows)]);
+export function insertConsumptions(client: Client, parts: readonly Part<Consumption>[]): Promise<unknown> {
+  return Promise.all([insertRows(client, parts), insertKeys(client, parts)]);
 }
 
 /** What these idempotency keys consumed; unused ones are left out. */
 export async function loadEarlierConsumptions(
   db: Queryable,
-  workspace_id: string,
-  idempotency_keys: readonly string[],
-): Promise<Consumption[]> {
-  const result = await db.query<Consumption & { workspace_id: string }>({
+  wanted: readonly Of<{ idempotency_key: string }>[],
+): Promise<Of<Consumption>[]> {
+  const result = await db.query<Of<Consumption>>({
     name: 'load_earlier_consumptions',
-    text: `select ${COLUMNS} from (
-        select capability_id from consumption_keys where workspace_id = $1 and idempotency_key = any($2)) as k
+    text: `select c.workspace_id, ${COLUMNS}
+      from unnest($1::text[], $2::text[]) as w(workspace_id, idempotency_key)
       cross join lateral (
-        select * from consumptions c where c.workspace_id = $1 and c.capability_id = k.capability_id limit 1) as c`,
-    values: [workspace_id, idempotency_keys],
+        select capability_id from consumption_keys
+        where workspace_id = w.workspace_id and idempotency_key = w.idempotency_key limit 1) as k
+      cross join lateral (
+        select * from consumptions c
+        where c.workspace_id = w.workspace_id and c.capability_id = k.capability_id limit 1) as c`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.idempotency_key)],
   });
   return result.rows;
 }

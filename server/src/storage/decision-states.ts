@@ -1,7 +1,7 @@
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { RunOutHold } from '../domain/reservations.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, type Of, type Part } from './rows.ts';
 
 /** Every column of a state, of the table named `s`. */
 export const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
@@ -67,21 +67,24 @@ export async function loadDecisionStates(
 /** How many holds one batch lets run out at the most; the next batch or sweep takes the rest. */
 const RUN_OUT_AT_ONCE = 500;
 
-/** Holds of these agents that have run out but were not let go yet, oldest first. */
+/** Holds of these agents that have run out but were not let go yet. */
 export async function loadHoldsToLetGo(
   db: Queryable,
-  workspace_id: string,
-  agent_ids: readonly string[],
-): Promise<DecisionState[]> {
-  const result = await db.query<DecisionState & { workspace_id: string }>({
+  wanted: readonly Of<{ agent_id: string }>[],
+): Promise<Of<DecisionState>[]> {
+  const result = await db.query<Of<DecisionState>>({
     name: 'load_holds_to_let_go',
-    text: `select ${STATE_COLUMNS}
-      from (select decision_id from expiring_holds
-        where workspace_id = $1 and agent_id = any($2) and expires_at <= clock_timestamp()
-        order by expires_at limit ${RUN_OUT_AT_ONCE}) as h
+    text: `select s.workspace_id, ${STATE_COLUMNS}
+      from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (
-        select * from decision_states s where s.workspace_id = $1 and s.decision_id = h.decision_id limit 1) as s`,
-    values: [workspace_id, agent_ids],
+        select decision_id from expiring_holds h
+        where h.workspace_id = w.workspace_id and h.agent_id = w.agent_id and h.expires_at <= clock_timestamp()
+        order by h.expires_at limit ${RUN_OUT_AT_ONCE}) as h
+      cross join lateral (
+        select * from decision_states s
+        where s.workspace_id = w.workspace_id and s.decision_id = h.decision_id limit 1) as s
+      limit ${RUN_OUT_AT_ONCE}`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.agent_id)],
   });
   return result.rows;
 }
@@ -112,19 +115,16 @@ export const insertExpiringHolds = makeInsert<ExpiringHold>('expiring_holds', {
 });
 
 /** Takes holds that were settled, or have run out, from those that will. */
-export function deleteExpiringHolds(
-  client: Client,
-  workspace_id: string,
-  holds: readonly ExpiringHold[],
-): Promise<unknown> {
+export function deleteExpiringHolds(client: Client, parts: readonly Part<ExpiringHold>[]): Promise<unknown> {
+  const holds = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
   return client.query({
     name: 'delete_expiring_holds',
-    text: `delete from expiring_holds h using unnest($2::text[], $3::timestamptz[], $4::text[])
-        as r(agent_id, expires_at, decision_id)
-      where h.workspace_id = $1 and h.agent_id = r.agent_id and h.expires_at = r.expires_at
+    text: `delete from expiring_holds h using unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[])
+        as r(workspace_id, agent_id, expires_at, decision_id)
+      where h.workspace_id = r.workspace_id and h.agent_id = r.agent_id and h.expires_at = r.expires_at
         and h.decision_id = r.decision_id`,
     values: [
-      workspace_id,
+      holds.map((hold) => hold.workspace_id),
       holds.map((hold) => hold.agent_id),
       holds.map((hold) => hold.expires_at),
       holds.map((hold) => hold.decision_id),

@@ -1,6 +1,6 @@
 import type { Label } from '../domain/labels.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS = 'label_id, decision_id, label, comment, supersedes, principal_id, key_id, created_at';
 
@@ -32,16 +32,16 @@ export async function loadLabels(
 /** What of the labels of these decisions tells which are current. */
 export async function loadLabelsOfDecisions(
   db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>[]> {
-  const result = await db.query<
-    Pick<Label, 'decision_id' | 'label_id' | 'supersedes'> & { workspace_id: string }
-  >({
+  wanted: readonly Of<{ decision_id: string }>[],
+): Promise<Of<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>>[]> {
+  const result = await db.query<Of<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>>>({
     name: 'load_labels_of_decisions',
-    text: `select decision_id, label_id, supersedes from labels
-      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by label_id`,
-    values: [workspace_id, decision_ids],
+    text: `select l.* from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
+      cross join lateral (
+        select workspace_id, decision_id, label_id, supersedes from labels
+        where workspace_id = w.workspace_id and decision_id = w.decision_id and decision_id <> ''
+        order by label_id) as l`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows;
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from '../domain/outcomes.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS = `outcome_id, decision_id, type, amount_minor, currency, external_reference, occurred_at, source,
   key_id, principal_id, recorded_at, flags`;
@@ -34,17 +34,19 @@ export async function loadOutcomes(
   return result.rows;
 }
 
-/** All outcomes of these decisions, in the order in which they were recorded. */
+/** All outcomes of these decisions, each decision's in the order in which they were recorded. */
 export async function loadOutcomesOfDecisions(
   db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<Outcome[]> {
-  const result = await db.query<Outcome & { workspace_id: string }>({
+  wanted: readonly Of<{ decision_id: string }>[],
+): Promise<Of<Outcome>[]> {
+  const result = await db.query<Of<Outcome>>({
     name: 'load_outcomes_of_decisions',
-    text: `select ${COLUMNS} from outcomes
-      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by outcome_id`,
-    values: [workspace_id, decision_ids],
+    text: `select o.* from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from outcomes
+        where workspace_id = w.workspace_id and decision_id = w.decision_id and decision_id <> ''
+        order by outcome_id) as o`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows;
 }

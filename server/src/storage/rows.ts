@@ -17,7 +17,13 @@ export type Columns<Row> = {
     | 'document';
 };
 
-type Write<Row> = (client: Client, workspace_id: string, rows: readonly Row[]) => Promise<unknown>;
+/** Rows of one workspace. */
+export interface Part<Row> {
+  workspace_id: string;
+  rows: readonly Row[];
+}
+
+export type Write<Row> = (client: Client, parts: readonly Part<Row>[]) => Promise<unknown>;
 
 /** What no JSON text contains, since JSON escapes control characters: the record separator of ASCII. */
 const BETWEEN_DOCUMENTS = '\x1e';
@@ -52,9 +58,9 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
 }
 
 /**
- * One statement that inserts any number of rows of one workspace: each column travels as one parameter, so the
- * statement is the same, and stays prepared, however many rows there are. A row whose `conflict` columns exist
- * already is updated where `update` names columns.
+ * One statement that inserts any number of rows of any number of workspaces: each column travels as one parameter,
+ * so the statement is the same, and stays prepared, however many rows there are. A row whose `conflict` columns
+ * exist already is updated where `update` names columns.
  */
 export function makeInsert<Row extends object>(
   table: string,
@@ -63,8 +69,9 @@ export function makeInsert<Row extends object>(
 ): Write<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const transports = names.map((name) => transportOf(columns[name]));
-  const arrays = transports.map((transport, i) => transport.array(`$${i + 2}`));
+  const arrays = ['$1::text[]', ...transports.map((transport, i) => transport.array(`$${i + 2}`))];
   const values = names.map((name, i) => (transports[i] as Transport).value(name));
+  const all = ['workspace_id', ...names];
   const conflict =
     upsert === undefined
       ? ''
@@ -72,14 +79,30 @@ export function makeInsert<Row extends object>(
           .map((name) => `${name} = excluded.${name}`)
           .join(', ')}`;
   const text =
-    `insert into ${table} (workspace_id, ${names.join(', ')}) ` +
-    `select $1, ${values.join(', ')} from unnest(${arrays.join(', ')}) as r(${names.join(', ')})${conflict}`;
+    `insert into ${table} (${all.join(', ')}) ` +
+    `select ${['r.workspace_id', ...values].join(', ')} from unnest(${arrays.join(', ')}) as r(${all.join(', ')})${conflict}`;
   const name = `write_${table}`;
-  return (client, workspace_id, rows) => {
-    const parameters: unknown[] = [workspace_id];
+  return (client, parts) => {
+    const workspace_ids = parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id));
+    const rows = parts.length === 1 ? (parts[0] as Part<Row>).rows : parts.flatMap((part) => part.rows);
+    const parameters: unknown[] = [workspace_ids];
     for (const [i, column] of names.entries()) {
       parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
     }
     return client.query({ name, text, values: parameters });
   };
+}
+
+/** Parts with other rows in place of theirs. */
+export function mapParts<Row, Other>(parts: readonly Part<Row>[], map: (row: Row) => Other): Part<Other>[] {
+  return parts.map(({ workspace_id, rows }) => ({ workspace_id, rows: rows.map(map) }));
+}
+
+/** Something of one workspace that a statement looks for, or has found. */
+export type Of<T> = T & { workspace_id: string };
+
+/** A row as the domain knows it: without the workspace that it was found in. */
+export function withoutWorkspace<T>(found: Of<T>): T {
+  const { workspace_id, ...row } = found;
+  return row as T;
 }

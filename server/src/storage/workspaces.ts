@@ -1,54 +1,76 @@
 import type { LedgerHead } from '../domain/ledger.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { Client, Queryable } from './database.ts';
+import type { Of } from './rows.ts';
 
 const COLUMNS = 'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, created_at';
 
 /** The head of a chain as the lane locks it, with the database's clock read under the lock. */
 export interface LockedHead extends LedgerHead {
+  workspace_id: string;
   /** The last time used in this workspace, ms. */
   time_ms: number;
   /** The database's clock, ms. */
   clock_ms: number;
 }
 
-/** Locks the workspace's head until the transaction ends. Undefined: there is no such workspace. */
-export async function lockHead(client: Client, workspace_id: string): Promise<LockedHead | undefined> {
+/**
+ * Locks the heads of these workspaces until the transaction ends. `wait` false: a head that another transaction
+ * has locked is left out, so that no workspace waits for another; so is that of a workspace that does not exist.
+ */
+export async function lockHeads(
+  client: Client,
+  workspace_ids: readonly string[],
+  options: { wait: boolean },
+): Promise<LockedHead[]> {
   const result = await client.query<LockedHead>({
-    name: 'lock_head',
-    // The clock is read after the lock was waited for, so that it never runs backwards within a workspace.
-    text: `with head as materialized (
-        select seq, hash, time_ms from ledger_heads where workspace_id = $1 for update)
-      select seq, hash, time_ms,
-        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms from head`,
-    values: [workspace_id],
+    name: options.wait ? 'lock_heads' : 'lock_free_heads',
+    // The clock is read after the locks were waited for, so that it never runs backwards within a workspace.
+    text: `with heads as materialized (
+        select workspace_id, seq, hash, time_ms from ledger_heads where workspace_id = any($1)
+        order by workspace_id for update${options.wait ? '' : ' skip locked'})
+      select workspace_id, seq, hash, time_ms,
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms from heads`,
+    values: [workspace_ids],
   });
-  return result.rows[0];
+  return result.rows;
 }
 
-/** Moves the locked head on to the batch's last event and moment. */
-export function writeHead(
+/** Moves locked heads on to their batch's last event and moment. */
+export function writeHeads(
   client: Client,
-  workspace_id: string,
-  head: LedgerHead & { time_ms: number },
+  heads: readonly Of<LedgerHead & { time_ms: number }>[],
 ): Promise<unknown> {
   return client.query({
-    name: 'write_head',
-    text: 'update ledger_heads set seq = $2, hash = $3, time_ms = $4 where workspace_id = $1',
-    values: [workspace_id, head.seq, head.hash, head.time_ms],
+    name: 'write_heads',
+    text: `update ledger_heads h set seq = r.seq, hash = r.hash, time_ms = r.time_ms
+      from unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) as r(workspace_id, seq, hash, time_ms)
+      where h.workspace_id = r.workspace_id`,
+    values: [
+      heads.map((head) => head.workspace_id),
+      heads.map((head) => head.seq),
+      heads.map((head) => head.hash),
+      heads.map((head) => head.time_ms),
+    ],
   });
 }
 
 /** Fails on the primary key when the workspace was made at the same moment elsewhere. */
-export function insertHead(
-  client: Client,
-  workspace_id: string,
-  head: LedgerHead & { time_ms: number },
-): Promise<unknown> {
+export function insertHead(client: Client, head: Of<LedgerHead & { time_ms: number }>): Promise<unknown> {
   return client.query({
     text: 'insert into ledger_heads (workspace_id, seq, hash, time_ms) values ($1, $2, $3, $4)',
-    values: [workspace_id, head.seq, head.hash, head.time_ms],
+    values: [head.workspace_id, head.seq, head.hash, head.time_ms],
   });
+}
+
+/** These workspaces; what does not exist is left out. */
+export async function loadWorkspaces(db: Queryable, workspace_ids: readonly string[]): Promise<Workspace[]> {
+  const result = await db.query<Workspace>({
+    name: 'load_workspaces',
+    text: `select ${COLUMNS} from workspaces where workspace_id = any($1)`,
+    values: [workspace_ids],
+  });
+  return result.rows;
 }
 
 /** One workspace, or undefined when there is none of that id. */

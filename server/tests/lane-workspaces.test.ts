@@ -1,0 +1,151 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addWorkspace, type Core, makeCore } from '../src/app.ts';
+import { createAgent } from '../src/commands/create-agent.ts';
+import { OPERATOR } from '../src/domain/audit.ts';
+import { type Command, done } from '../src/lane/command.ts';
+import { makeLane } from '../src/lane/lane.ts';
+import { connectOnce, makePool } from '../src/storage/database.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { verifyLedger } from '../src/storage/verify-ledger.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { SECRET_KEY } from './running-service.ts';
+
+const log = pino({ level: 'silent' });
+const origin = { actor: OPERATOR, request_id: null, client_address: null };
+let database: TestDatabase;
+let core: Core;
+let workspaces: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.connection);
+  core = makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  workspaces = [];
+  for (let i = 0; i < 12; i++) {
+    const made = await addWorkspace(core, {
+      name: `W${i}`,
+      plan: 'enterprise',
+      trial_days: null,
+      by: 'operator',
+    });
+    workspaces.push(made.workspace_id);
+  }
+});
+afterAll(async () => {
+  await core.close();
+  await database.drop();
+});
+
+/** A lane of its own that tells how many commands each of its batches carried. */
+function makeTestLane() {
+  const pool = makePool(database.connection, {
+    max: 8,
+    pipeline: true,
+    by_key: true,
+    onBroken: () => {},
+    role: 'purser_service',
+  });
+  const batches: number[] = [];
+  const lane = makeLane({
+    pool,
+    log,
+    random: Math.random,
+    now_ms: () => performance.now(),
+    observeBatch: (commands) => batches.push(commands),
+  });
+  return { lane, batches, close: () => lane.drain().then(() => pool.end()) };
+}
+
+const agentsOf = async (workspace_id: string, like: string) =>
+  (
+    await core.db.query({
+      text: 'select slug from agents where workspace_id = $1 and slug like $2 order by slug',
+      values: [workspace_id, `${like}%`],
+    })
+  ).rows.map((row) => row.slug as string);
+
+describe('workspaces share batches', () => {
+  test('each keeps its own rows, its own chain and its own refusals', async () => {
+    const { lane, batches, close } = makeTestLane();
+    const results = await Promise.allSettled(
+      workspaces.flatMap((workspace_id, i) => [
+        lane.submit(workspace_id, createAgent, { slug: `shared-${i}` }, origin),
+        lane.submit(workspace_id, createAgent, { slug: `shared-${i}` }, origin),
+      ]),
+    );
+    expect(results.map((result) => result.status)).toEqual(
+      workspaces.flatMap(() => ['fulfilled', 'rejected']),
+    );
+    expect(batches.length).toBeLessThan(workspaces.length);
+    for (const [i, workspace_id] of workspaces.entries()) {
+      expect(await agentsOf(workspace_id, 'shared-')).toEqual([`shared-${i}`]);
+      expect(await verifyLedger(core.db, workspace_id, { since: 0 })).toMatchObject({ valid: true });
+    }
+    await close();
+  });
+
+  test('a workspace that another transaction has locked waits alone, and holds up nobody', async () => {
+    const { lane, close } = makeTestLane();
+    const [locked, ...free] = workspaces as [string, ...string[]];
+    const other = await connectOnce(database.connection);
+    await other.query('begin');
+    await other.query('select 1 from ledger_heads where workspace_id = $1 for update', [locked]);
+    const order: string[] = [];
+    const create = (workspace_id: string, slug: string) =>
+      lane.submit(workspace_id, createAgent, { slug }, origin).then(() => order.push(workspace_id));
+    const waiting = Array.from({ length: 5 }, (_, i) => create(locked, `late-${i}`));
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(free.map((workspace_id) => create(workspace_id, `free-${round}`)));
+    }
+    expect(order).toHaveLength(5 * free.length);
+    expect(order).not.toContain(locked);
+    await other.query('commit');
+    await Promise.all(waiting);
+    expect(await agentsOf(locked, 'late-')).toHaveLength(5);
+    await other.end();
+    await close();
+  });
+
+  test('a row that the database refuses fails its own command alone, in whichever workspace', async () => {
+    const { lane, close } = makeTestLane();
+    /** NUL is no text of PostgreSQL. */
+    const unwritable: Command<null, null> = {
+      name: 'unwritable',
+      needs: () => ({}),
+      apply(set) {
+        set.noteKeyUse({ key_id: 'a\u0000b', last_used_at: set.now });
+        return done(null);
+      },
+    };
+    const results = await Promise.allSettled(
+      workspaces.flatMap((workspace_id, i) => [
+        lane.submit(workspace_id, createAgent, { slug: `beside-${i}` }, origin),
+        ...(i === 7 ? [lane.submit(workspace_id, unwritable, null, origin)] : []),
+      ]),
+    );
+    const failed = results.filter((result) => result.status === 'rejected');
+    expect(failed).toHaveLength(1);
+    expect((failed[0] as PromiseRejectedResult).reason).toMatchObject({ code: 'internal_error' });
+    for (const [i, workspace_id] of workspaces.entries()) {
+      expect(await agentsOf(workspace_id, 'beside-')).toEqual([`beside-${i}`]);
+    }
+    await close();
+  });
+
+  test('one with a long queue does not keep the others waiting for its end', async () => {
+    const { lane, close } = makeTestLane();
+    const [busy, other] = workspaces as [string, string];
+    const idle: Command<null, null> = { name: 'idle', needs: () => ({}), apply: () => done(null) };
+    let done_before = 0;
+    const long = Array.from({ length: 1_500 }, () =>
+      lane.submit(busy, idle, null, origin).then(() => {
+        done_before += 1;
+      }),
+    );
+    await lane.submit(other, idle, null, origin);
+    expect(done_before).toBeLessThan(1_500);
+    await Promise.all(long);
+    await close();
+  });
+});
