@@ -5,21 +5,20 @@ import ipaddr from 'ipaddr.js';
 export type ClientAddress = (message: IncomingMessage) => string;
 
 const UNKNOWN = 'unknown';
+/** What stands before the IPv4 address in an IPv4-mapped one. */
+const MAPPED_BITS = 96;
 /** Peers whose trust is remembered; one more and the memory starts anew. */
 const MOST_REMEMBERED_PEERS = 1_000;
 
 /**
  * Tells the client's address: the peer, or, where the peer lies in one of `trusted_proxies` (CIDR), the
  * right-most address of `x-forwarded-for` that does not. What stands further left was written by the client and
- * is never believed. Throws on a range that is no CIDR.
+ * is never believed. A range may also be a single address. Throws on anything else.
  */
 export function makeClientAddress(trusted_proxies: readonly string[]): ClientAddress {
   if (trusted_proxies.length === 0) return (message) => folded(message.socket.remoteAddress ?? UNKNOWN);
 
-  const ranges = trusted_proxies.map((range) => {
-    const [network, bits] = ipaddr.parseCIDR(range);
-    return { network, bits };
-  });
+  const ranges = trusted_proxies.map(parseRange);
   const remembered = new Map<string, boolean>();
 
   function isTrusted(address: string): boolean {
@@ -58,6 +57,14 @@ export function addressBlock(address: string): string {
   if (parsed === null || parsed.kind() === 'ipv4') return address;
   const [a, b, c, d] = (parsed as ipaddr.IPv6).parts as [number, number, number, number];
   return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
+}
+
+/** A CIDR range, or the range of one address. IPv4-mapped ones become IPv4, as the peers' addresses do. */
+function parseRange(range: string): { network: ipaddr.IPv4 | ipaddr.IPv6; bits: number } {
+  const whole = range.includes('/') ? range : `${range}/${ipaddr.parse(range).kind() === 'ipv4' ? 32 : 128}`;
+  const [network, bits] = ipaddr.parseCIDR(whole);
+  const is_mapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits > MAPPED_BITS;
+  return is_mapped ? { network: network.toIPv4Address(), bits: bits - MAPPED_BITS } : { network, bits };
 }
 
 function folded(address: string): string {
