@@ -131,6 +131,18 @@ const CASES: Case[] = [
     request: { limitable: true },
     amount: 100,
     expect: ['ALLOW', ['AMOUNT_LIMITED'], 50, 50],
+    explanation:
+      'Requested USD 1.00, capped to the per-transaction limit of USD 0.80. Requested USD 1.00, capped to the USD 0.50 left of the monthly budget of USD 0.50.',
+  },
+  {
+    name: 'a capped amount that finds nothing left is explained by what was requested',
+    authority: { per_transaction_limit_minor: 80, monthly_budget_minor: 50 },
+    budget: [50, 0],
+    request: { limitable: true },
+    amount: 100,
+    expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED', 'AMOUNT_LIMITED'], 0, 0],
+    explanation:
+      'Requested USD 1.00, over the USD 0.00 left of the monthly budget of USD 0.50. Requested USD 1.00, capped to the per-transaction limit of USD 0.80.',
   },
   {
     name: 'the least acceptable amount is reached exactly',

@@ -170,6 +170,7 @@ const judgeMonthlyBudget: JudgeStage = (facts, amount_minor) => {
     limit === null
       ? `${money(left)} that this month's counter can still carry`
       : `${money(left)} left of the monthly budget of ${money(limit)}`;
+  const requested = `Requested ${money(request.action.amount_minor)}`;
   if (request.limitable === true && left > 0) {
     return found(
       stage,
@@ -178,7 +179,7 @@ const judgeMonthlyBudget: JudgeStage = (facts, amount_minor) => {
       left,
       observed,
       limit,
-      `Requested ${money(amount_minor)}, capped to the ${bounds}.`,
+      `${requested}, capped to the ${bounds}.`,
     );
   }
   return found(
@@ -188,7 +189,7 @@ const judgeMonthlyBudget: JudgeStage = (facts, amount_minor) => {
     amount_minor,
     observed,
     limit,
-    `Requested ${money(amount_minor)}, over the ${bounds}.`,
+    `${requested}, over the ${bounds}.`,
   );
 };
 
