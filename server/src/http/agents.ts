@@ -113,11 +113,14 @@ const CreateAgentBody = Fields({
   authority: Type.Optional(AuthorityBody),
 });
 
-const UpdateAgentBody = Fields({
-  name: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
-  status: Type.Optional(OneOf(AGENT_STATUSES, { description: '`revoked` is permanent.' })),
-  mode: Type.Optional(OneOf(MODES)),
-});
+const UpdateAgentBody = Fields(
+  {
+    name: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
+    status: Type.Optional(OneOf(AGENT_STATUSES, { description: '`revoked` is permanent.' })),
+    mode: Type.Optional(OneOf(MODES)),
+  },
+  { examples: [{ status: 'paused' }] },
+);
 
 const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug." }) });
 const ListQuery = Fields(PageQuery);

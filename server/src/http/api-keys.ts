@@ -28,28 +28,31 @@ import {
 const SHORTEST_LIFE_SECONDS = 60;
 const LONGEST_LIFE_SECONDS = 31_536_000;
 
-const CreateKeyBody = Fields({
-  name: Line({ max: TEXT_LENGTHS.name }, { examples: ['infra-bot in production'] }),
-  agent_id: Type.Optional(AgentRef({ description: 'Makes an agent key, bound to this agent.' })),
-  scopes: Type.Optional(
-    Type.Array(OneOf(SCOPES), {
-      minItems: 1,
-      maxItems: SCOPES.length,
-      uniqueItems: true,
-      description: 'Makes a scoped key.',
-      examples: [['review', 'read']],
-    }),
-  ),
-  principal_id: Type.Optional(
-    PrincipalId({ description: 'Reviews by this key are attributed to it. Scoped keys only.' }),
-  ),
-  expires_in_seconds: Type.Optional(
-    WholeNumber(
-      { min: SHORTEST_LIFE_SECONDS, max: LONGEST_LIFE_SECONDS },
-      { description: 'Without it the key never expires.' },
+const CreateKeyBody = Fields(
+  {
+    name: Line({ max: TEXT_LENGTHS.name }, { examples: ['infra-bot in production'] }),
+    agent_id: Type.Optional(AgentRef({ description: 'Makes an agent key, bound to this agent.' })),
+    scopes: Type.Optional(
+      Type.Array(OneOf(SCOPES), {
+        minItems: 1,
+        maxItems: SCOPES.length,
+        uniqueItems: true,
+        description: 'Makes a scoped key.',
+        examples: [['review', 'read']],
+      }),
     ),
-  ),
-});
+    principal_id: Type.Optional(
+      PrincipalId({ description: 'Reviews by this key are attributed to it. Scoped keys only.' }),
+    ),
+    expires_in_seconds: Type.Optional(
+      WholeNumber(
+        { min: SHORTEST_LIFE_SECONDS, max: LONGEST_LIFE_SECONDS },
+        { description: 'Without it the key never expires.' },
+      ),
+    ),
+  },
+  { examples: [{ name: 'infra-bot in production', agent_id: 'infra-bot' }] },
+);
 
 const shared = {
   id: Id('api_key'),

@@ -96,7 +96,21 @@ export const DecisionRequest = Fields(
       ),
     ),
   },
-  { $id: 'DecisionRequest' },
+  {
+    $id: 'DecisionRequest',
+    examples: [
+      {
+        agent: 'infra-bot',
+        action: {
+          type: 'purchase',
+          merchant: 'Hetzner Online',
+          amount_minor: 5440,
+          currency: 'EUR',
+          description: '1x CCX33 for staging',
+        },
+      },
+    ],
+  },
 );
 
 const Money = (description: string) => LimitMinor({ description });

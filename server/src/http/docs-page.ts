@@ -246,7 +246,9 @@ function curlExample(method: string, path: string, operation: Operation, documen
 }
 
 function answerExample(operation: Operation, document: OpenApi): string {
-  const [status, response] = Object.entries(operation.responses).find(([code]) => Number(code) < 400) ?? [];
+  const answers = Object.entries(operation.responses).filter(([code]) => Number(code) < 400);
+  // Beside a 201, a 200 is what a repetition answers.
+  const [status, response] = answers.find(([code]) => code === '201') ?? answers[0] ?? [];
   const schema = response?.content?.['application/json']?.schema;
   if (status === undefined || schema === undefined) return '';
   const text = JSON.stringify(exampleOf(schema, document, false), null, 2);
