@@ -18,6 +18,7 @@ const OLDEST_POSTGRESQL = 150_000;
 const ROLE_ATTEMPTS = 5;
 const ROLE_RETRY_MS = 50;
 const INSUFFICIENT_PRIVILEGE = '42501';
+const READ_ONLY = '25006';
 
 /** History: rows that may be added and read, never changed. */
 const APPEND_ONLY = [
@@ -77,7 +78,13 @@ export async function migrate(address: DatabaseAddress): Promise<Migrated> {
       validateChecksums: true,
       execQuery: (query: string) => client.query(query),
     });
-    const applied = await postgrator.migrate();
+    const applied = await postgrator.migrate().catch((error: unknown) => {
+      if (sqlState(error) !== INSUFFICIENT_PRIVILEGE && sqlState(error) !== READ_ONLY) throw error;
+      throw new MigrationError(
+        `the schema could not be brought up to date (${(error as Error).message}); use a database that takes writes and a user that owns it`,
+        { cause: error },
+      );
+    });
     const guarded = await guardHistory(client);
     return { applied: applied.map((migration) => migration.name ?? String(migration.version)), guarded };
   } finally {
