@@ -33,6 +33,9 @@ setFlagsFromString('--heap-growing-percent=60');
 const DRAIN_MS = 9_000;
 const LOG_FLUSH_MS = 500;
 const LOG_BUFFER_BYTES = 4_096;
+/** What may wait for a reader that stands still. */
+const LOG_BACKLOG_BYTES = 1_048_576;
+const LOG_END_MS = 1_000;
 
 /** What a log keeps of an error: no row values, which PostgreSQL puts into `detail`. */
 function errorForLog(error: unknown): unknown {
@@ -43,17 +46,40 @@ function errorForLog(error: unknown): unknown {
 }
 
 /**
- * JSON lines. Buffered, so that a request does not cost a write of its own; flushed twice a second and at the end.
+ * JSON lines. Buffered, so that a request does not cost a write of its own; flushed twice a second. A reader that
+ * has gone, stands still, or has no room costs lines and never the service: what cannot be written is dropped.
+ * `end` resolves once all is written, or after a second of waiting for the reader.
  */
-function makeLog(level: string, fd: 1 | 2): { log: Logger; flush: () => void } {
-  const destination = pino.destination({ fd, minLength: LOG_BUFFER_BYTES, sync: true });
+function makeLog(level: string, stream: NodeJS.WriteStream): { log: Logger; end: () => Promise<void> } {
+  let waiting = '';
+  const flush = () => {
+    const text = waiting;
+    waiting = '';
+    if (text === '' || stream.writableLength > LOG_BACKLOG_BYTES) return;
+    try {
+      stream.write(text);
+    } catch {
+      // A file on a full disk throws; pipes report to the listener below.
+    }
+  };
+  stream.on('error', () => {});
+  const write = (line: string) => {
+    waiting += line;
+    if (waiting.length >= LOG_BUFFER_BYTES) flush();
+  };
   const log = pino(
     { level, base: null, serializers: { err: errorForLog }, timestamp: pino.stdTimeFunctions.isoTime },
-    destination,
+    { write },
   );
-  const flush = () => destination.flushSync();
   setInterval(flush, LOG_FLUSH_MS).unref();
-  return { log, flush };
+  process.once('exit', flush);
+  const end = () =>
+    new Promise<void>((resolve) => {
+      flush();
+      setTimeout(resolve, LOG_END_MS);
+      stream.write('', () => resolve());
+    });
+  return { log, end };
 }
 
 /** Errors whose message is all that the operator needs; anything else is a bug and shows its stack. */
@@ -145,7 +171,7 @@ async function start(
 
 async function serve(): Promise<void> {
   const config = readConfig(process.env);
-  const { log, flush } = makeLog(config.log_level, 1);
+  const { log, end } = makeLog(config.log_level, process.stdout);
   const starting = new AbortController();
   const started = start(config, log, starting.signal);
   onStopSignal(async () => {
@@ -154,10 +180,10 @@ async function serve(): Promise<void> {
     const running = await started.catch(() => null);
     await running?.service.stop();
     await running?.database.close();
-    flush();
+    await end();
   });
-  const { service } = await started.catch((error: unknown) => {
-    flush();
+  const { service } = await started.catch(async (error: unknown) => {
+    await end();
     // A start that was asked to end is no failure; the handler above ends the process.
     if (starting.signal.aborted) return new Promise<never>(() => {});
     throw error;
@@ -179,7 +205,7 @@ async function serve(): Promise<void> {
 
 async function work(): Promise<void> {
   const config = readConfig(process.env);
-  const { log, flush } = makeLog(config.log_level, 1);
+  const { log, end } = makeLog(config.log_level, process.stdout);
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   const workers = startWorkers(core, null);
@@ -187,7 +213,7 @@ async function work(): Promise<void> {
     await workers.stop();
     await core.close();
     await database.close();
-    flush();
+    await end();
   });
   // Nothing else keeps the process alive between two rounds.
   setInterval(() => {}, 60_000);
@@ -198,7 +224,7 @@ async function work(): Promise<void> {
 async function operate(command: (core: Core, config: Config) => Promise<void>): Promise<void> {
   const config = readConfig(process.env);
   // The command's own output has stdout for itself.
-  const { log, flush } = makeLog(config.log_level === 'info' ? 'error' : config.log_level, 2);
+  const { log, end } = makeLog(config.log_level === 'info' ? 'error' : config.log_level, process.stderr);
   const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   try {
@@ -206,7 +232,7 @@ async function operate(command: (core: Core, config: Config) => Promise<void>): 
   } finally {
     await core.close();
     await database.close();
-    flush();
+    await end();
   }
 }
 
@@ -237,7 +263,7 @@ program
   .description('Bring the schema of the database up to date.')
   .action(async () => {
     const config = readConfig(process.env);
-    const { log } = makeLog('error', 2);
+    const { log } = makeLog('error', process.stderr);
     const { migrate } = await import('./storage/migrate.ts');
     if (config.database_url === null) {
       const database = await openDatabase(config, { as: 'command', log });

@@ -220,6 +220,31 @@ describe('starting on an empty data directory', () => {
   });
 });
 
+test.each([
+  ['has gone', (child: ChildProcess) => child.stdout?.destroy()],
+  ['stands still', (child: ChildProcess) => child.stdout?.removeAllListeners('data').pause()],
+])('a reader of the log that %s holds up no request and no end', async (_what, leave) => {
+  const key = `sk_${'e'.repeat(24)}`;
+  const service = run(['serve'], { DATA_DIR: temporary(), BOOTSTRAP_ADMIN_KEY: key });
+  const url = await service.url;
+  leave(service.child);
+  // More lines than a pipe or socket and what waits before it can hold.
+  const request_id = 'r'.repeat(128);
+  for (let i = 0; i < 40; i++) {
+    const replies = Array.from({ length: 100 }, () =>
+      fetch(`${url}/healthz`, { headers: { 'x-request-id': request_id } }),
+    );
+    for (const reply of await Promise.all(replies)) {
+      expect(reply.status).toBe(200);
+      await reply.arrayBuffer();
+    }
+  }
+  expect((await call(url, key, 'GET', '/v1/workspace')).status).toBe(200);
+  const exited = new Promise((resolve) => service.child.on('exit', resolve));
+  service.child.kill('SIGTERM');
+  expect(await exited).toBe(0);
+});
+
 test('SIGTERM at any moment of the start ends it cleanly, and the next start works', async () => {
   const dir = temporary();
   for (const after_ms of [50, 300, 450, 600, 800, 1_000]) {
