@@ -71,6 +71,10 @@ describe('agents and authorities', () => {
       [{ ...AUTHORITY, per_transaction_limit: 5 }, 'per_transaction_limit'],
       [{ ...AUTHORITY, monthly_budget_minor: -1 }, 'monthly_budget_minor'],
       [{ ...AUTHORITY, blocked_merchants: [''] }, 'blocked_merchants[0]'],
+      [{ ...AUTHORITY, allowed_merchants: ['Acme', ''] }, 'allowed_merchants[1]'],
+      [{ ...AUTHORITY, allowed_merchants: 'Acme' }, 'allowed_merchants'],
+      [{ ...AUTHORITY, on_purpose_unclear: 'DENY' }, 'on_purpose_unclear'],
+      [{ ...AUTHORITY, on_purpose_unclear: 'allow' }, 'on_purpose_unclear'],
     ] as const) {
       const reply = await post('/v1/agents/beta/authority', body);
       expect([reply.status, reply.body.error.message.split(':')[0]]).toEqual([400, field]);

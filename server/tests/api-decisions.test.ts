@@ -171,6 +171,42 @@ describe('201: a spend is decided', () => {
   });
 });
 
+describe("201: the operator's hand on purpose", () => {
+  const unknown = { action: { merchant: 'Trefoil Ltd', description: '40 pcs as in the framework order' } };
+
+  test('an unclear spend is reviewed, unless the authority lets it pass; then the trace says so', async () => {
+    const reviewed = (await decide(spend(await makeAgent(), 100, unknown))).body;
+    expect([reviewed.decision, reviewed.reason_code]).toEqual(['REVIEW', 'PURPOSE_UNCLEAR']);
+    const passed = (await decide(spend(await makeAgent({ on_purpose_unclear: 'ALLOW' }), 100, unknown))).body;
+    expect([passed.decision, passed.reason_codes]).toEqual(['ALLOW', ['WITHIN_AUTHORITY']]);
+    expect(passed.purpose).toEqual(reviewed.purpose);
+    const stage = passed.policy_trace.find((entry: { stage: string }) => entry.stage === 'purpose');
+    expect([stage.outcome, stage.observed]).toEqual(['PASS', 'PURPOSE_UNCLEAR']);
+    expect(stage.detail).toContain('lets spends pass whose purpose is unclear');
+    expect(passed.explanation).toContain('unclear');
+  });
+
+  test('an allowed merchant speaks for the purpose, against no limit and no blocklist', async () => {
+    const authority = {
+      allowed_merchants: ['Trefoil'],
+      per_transaction_limit_minor: 100,
+      blocked_merchants: ['Trefoil Online'],
+    };
+    const agent = await makeAgent(authority);
+    const allowed = (await decide(spend(agent, 100, unknown))).body;
+    expect([allowed.decision, allowed.purpose.assessment]).toEqual(['ALLOW', 'PURPOSE_ALIGNED']);
+    expect(allowed.purpose.evidence).toContainEqual({
+      field: 'allowed_merchants[0]',
+      text: 'Trefoil',
+      effect: 'supports',
+    });
+    const over = (await decide(spend(agent, 101, unknown))).body;
+    expect([over.decision, over.reason_code]).toEqual(['DENY', 'PER_TRANSACTION_LIMIT_EXCEEDED']);
+    const blocked = await makeAgent({ ...authority, blocked_merchants: ['trefoil'] });
+    expect((await decide(spend(blocked, 100, unknown))).body.reason_code).toBe('MERCHANT_BLOCKED');
+  });
+});
+
 describe('200: a replay', () => {
   test('is the first answer byte for byte, whatever happened since', async () => {
     const agent = await makeAgent({ monthly_budget_minor: 1_000 });

@@ -9,6 +9,9 @@ export interface Purpose {
   context?: string;
 }
 
+/** What becomes of a spend of which nobody can tell whether it serves the purpose. */
+export const ON_PURPOSE_UNCLEAR = ['REVIEW', 'ALLOW'] as const;
+
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority {
   purpose: Purpose;
@@ -18,6 +21,10 @@ export interface Authority {
   review_threshold_minor?: number;
   monthly_budget_minor?: number;
   blocked_merchants?: string[];
+  /** Paying one of these speaks for the purpose; it outweighs no limit, no constraint and no conflict. */
+  allowed_merchants?: string[];
+  /** `REVIEW` when left out. */
+  on_purpose_unclear?: (typeof ON_PURPOSE_UNCLEAR)[number];
 }
 
 /** One version of an agent's authority, as it was posted. */

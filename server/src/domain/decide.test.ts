@@ -180,6 +180,43 @@ const CASES: Case[] = [
     expect: ['REVIEW', ['PURPOSE_UNCLEAR'], 0, 100],
   },
   {
+    name: 'an unclear purpose passes where the authority says so, and the explanation tells',
+    authority: { on_purpose_unclear: 'ALLOW' },
+    amount: 100,
+    assessment: 'PURPOSE_UNCLEAR',
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
+    trace: { purpose: 'PASS' },
+    explanation:
+      "USD 1.00 to Shop is within the agent's authority. Its purpose is unclear, which the authority lets pass.",
+  },
+  {
+    name: 'letting unclear spends pass lets no misaligned one pass',
+    authority: { on_purpose_unclear: 'ALLOW' },
+    amount: 100,
+    assessment: 'PURPOSE_MISALIGNED',
+    expect: ['REVIEW', ['PURPOSE_MISALIGNED'], 0, 100],
+  },
+  {
+    name: 'letting unclear spends pass moves no limit and no threshold',
+    authority: { on_purpose_unclear: 'ALLOW', review_threshold_minor: 50, per_transaction_limit_minor: 99 },
+    amount: 100,
+    assessment: 'PURPOSE_UNCLEAR',
+    expect: ['DENY', ['PER_TRANSACTION_LIMIT_EXCEEDED', 'REVIEW_THRESHOLD_EXCEEDED'], 0, 0],
+  },
+  {
+    name: 'an unclear purpose is reviewed where the authority says REVIEW',
+    authority: { on_purpose_unclear: 'REVIEW' },
+    amount: 100,
+    assessment: 'PURPOSE_UNCLEAR',
+    expect: ['REVIEW', ['PURPOSE_UNCLEAR'], 0, 100],
+  },
+  {
+    name: 'an allowed merchant that is blocked is blocked',
+    authority: { allowed_merchants: ['Shop'], blocked_merchants: ['Shop'] },
+    amount: 100,
+    expect: ['DENY', ['MERCHANT_BLOCKED'], 0, 0],
+  },
+  {
     name: 'the threshold itself needs no review',
     authority: { review_threshold_minor: 100 },
     amount: 100,

@@ -76,7 +76,8 @@ function explain(request: SpendRequest, reasons: StageFinding[], findings: Stage
   const budget = findings.find((finding) => finding.stage === 'monthly_budget' && finding.outcome === 'PASS');
   const left = budget === undefined ? undefined : Number(budget.limit) - Number(budget.observed);
   const within = `${formatMoney(amount_minor, currency)} to ${merchant} is within the agent's authority`;
-  return left === undefined
-    ? `${within}.`
-    : `${within}; ${formatMoney(left, currency)} of this month's budget remain.`;
+  const remaining =
+    left === undefined ? '' : `; ${formatMoney(left, currency)} of this month's budget remain`;
+  const is_unclear = findings.some((finding) => finding.observed === 'PURPOSE_UNCLEAR');
+  return `${within}${remaining}.${is_unclear ? ' Its purpose is unclear, which the authority lets pass.' : ''}`;
 }

@@ -105,6 +105,13 @@ export function latinText(plain: string): string {
   return foldLookAlikes(bare).replace(DECORATION, '').normalize('NFC');
 }
 
+/** Whether letters in the text only look like the Latin letters that `latinText` makes of them. */
+export function hasLookAlikes(plain: string): boolean {
+  if (ASCII.test(plain)) return false;
+  const bare = plain.normalize('NFKD').replace(DIACRITICS, '');
+  return foldLookAlikes(bare) !== bare;
+}
+
 /** The words of a name that `latinText` gave, their case kept, without processor prefixes unless nothing else is left. */
 function splitWords(latin: string): Word[] {
   let text = latin;

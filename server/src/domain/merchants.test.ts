@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blockedBy, compileBlocklist, normaliseMerchant } from './merchants.ts';
+import { allowedBy, blockedBy, compileBlocklist, normaliseMerchant } from './merchants.ts';
 
 /** Whether `merchant` falls under the one entry `entry`. */
 function blocks(entry: string, merchant: string): boolean {
@@ -490,5 +490,54 @@ describe('a merchant on the list', () => {
     expect(match('merchant number 4321')).toBe('Merchant Number 4321 GmbH');
     expect(match('merchant number 50000')).toBe(null);
     expect(match('shop.evil.example')).toBe('Evil');
+  });
+});
+
+describe('an allowed name', () => {
+  it.each([
+    ['Acme', 'ACME'],
+    ['Acme', 'Acme GmbH'],
+    ['Acme Tools', 'SQ *ACME-TOOLS'],
+    ['Café Müller', 'cafe muller'],
+    ['acme.example', 'acme.example'],
+    ['acme.example', 'https://www.acme.example/shop?x=1'],
+    ['www.acme.example', 'acme.example'],
+    ['acme.example', 'pay.acme.example'],
+    ['Ромашка', 'РОМАШКА'],
+    ['Øresund Kaffe', 'øresund kaffe'],
+  ])('%j allows %j', (entry, merchant) => {
+    expect(allowedBy(merchant, ['Other', entry])).toBe(entry);
+  });
+
+  it.each([
+    ['Acme', 'Acme Refunds'],
+    ['Acme', 'Not Acme'],
+    ['Acme', 'Асme'],
+    ['Google', 'G00gle'],
+    ['acme.example', 'acme.example.evil.example'],
+    ['acme.example', 'notacme.example'],
+    ['acme.example', 'evil.example acme.example'],
+    ['acme.example', 'someone@acme.example'],
+    ['acme.example', 'асme.example'],
+    ['shop.acme.example', 'acme.example'],
+    ['Gmbh', 'Ltd'],
+    ['***', '---'],
+  ])('%j does not allow %j', (entry, merchant) => {
+    expect(allowedBy(merchant, [entry])).toBe(null);
+  });
+
+  it('of an empty list allows nobody', () => {
+    expect(allowedBy('Acme', [])).toBe(null);
+  });
+
+  it('is never wider than the same name on a blocklist', () => {
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(text, text, fc.boolean(), (entry, other, same) => {
+        const merchant = same ? `SQ *${entry.toUpperCase()} GmbH` : other;
+        if (allowedBy(merchant, [entry]) !== null) expect(blockedBy(merchant, [entry])).toBe(entry);
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });

@@ -2,6 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { STROKE } from './look-alikes.ts';
 import {
   foldCase,
+  hasLookAlikes,
   isProcessorAlone,
   joinWords,
   latinText,
@@ -49,6 +50,55 @@ export function blockedBy(merchant: string, blocked: readonly string[]): string 
     compiled.set(blocked, match);
   }
   return match(merchant);
+}
+
+const allowed_lists = new WeakMap<readonly string[], (merchant: string) => string | null>();
+
+/**
+ * The entry of an allowlist that `merchant` is, or null: its whole name after normalising, or a host that is the
+ * entry's or under it. Narrower than a blocklist on purpose, since here a wrong match would speak for a merchant: a
+ * name within a longer one ("Acme Refunds" for "Acme") is not it, and letters that only look like an entry's are
+ * not its letters. `allowed` is prepared once and remembered, so it must not be changed afterwards. Time per merchant
+ * does not grow with the length of the list.
+ */
+export function allowedBy(merchant: string, allowed: readonly string[]): string | null {
+  let match = allowed_lists.get(allowed);
+  if (match === undefined) {
+    match = compileAllowlist(allowed);
+    allowed_lists.set(allowed, match);
+  }
+  return match(merchant);
+}
+
+function compileAllowlist(allowed: readonly string[]): (merchant: string) => string | null {
+  const names = new Map<string, number>();
+  const hosts = new Map<string, number>();
+  allowed.forEach((entry, index) => {
+    const host = hostAlone(entry);
+    if (host === null) addFirst(names, wholeName(entry), index);
+    else addFirst(hosts, host, index);
+  });
+  return (merchant) => {
+    const host = hostAlone(merchant);
+    const first = host === null ? names.get(wholeName(merchant)) : findHost(hosts, host);
+    return allowed[first ?? Number.POSITIVE_INFINITY] ?? null;
+  };
+}
+
+/** What two spellings of one name share; a name with look-alikes is only itself, whatever its case. */
+function wholeName(text: string): string {
+  const plain = plainText(text);
+  // The sign keeps the two kinds apart: no folded name begins with it.
+  return hasLookAlikes(plain) ? `=${lessFolded(plain)}` : normaliseMerchant(text);
+}
+
+/** The host that is the whole text (or the URL's), without `www.`; null for anything else. */
+function hostAlone(text: string): string | null {
+  const plain = plainText(text).trim();
+  if (hasLookAlikes(plain) || (plain.includes('@') && !plain.includes('://')) || /\s/.test(plain))
+    return null;
+  const [host] = hostForms(plain);
+  return host === undefined ? null : host.replace(/^www\.(?=.*\.)/, '');
 }
 
 /**

@@ -227,6 +227,15 @@ const judgePurpose: JudgeStage = ({ authority, assessment }, amount_minor) => {
   const stage = 'purpose';
   if (authority === null || assessment === null) return skipped(stage, amount_minor, NO_AUTHORITY_DETAIL);
   const { assessment: verdict, rationale } = assessment;
+  if (verdict === 'PURPOSE_UNCLEAR' && authority.on_purpose_unclear === 'ALLOW') {
+    return pass(
+      stage,
+      amount_minor,
+      verdict,
+      null,
+      `${rationale} The authority lets spends pass whose purpose is unclear.`,
+    );
+  }
   return verdict === 'PURPOSE_ALIGNED'
     ? pass(stage, amount_minor, verdict, null, rationale)
     : found(stage, 'REVIEW', verdict, amount_minor, verdict, null, rationale);

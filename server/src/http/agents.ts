@@ -4,7 +4,7 @@ import { createAgent } from '../commands/create-agent.ts';
 import { createAuthority } from '../commands/create-authority.ts';
 import { updateAgent } from '../commands/update-agent.ts';
 import { AGENT_STATUSES, type Agent, agentBody } from '../domain/agents.ts';
-import type { Authority, AuthorityRow } from '../domain/authorities.ts';
+import { type Authority, type AuthorityRow, ON_PURPOSE_UNCLEAR } from '../domain/authorities.ts';
 import { MODES } from '../domain/decisions.ts';
 import { TEXT_LENGTHS } from '../domain/text.ts';
 import { ApiError } from '../errors.ts';
@@ -31,7 +31,7 @@ import {
 } from './schemas.ts';
 
 const MOST_PURPOSE_ITEMS = 50;
-const MOST_BLOCKED_MERCHANTS = 1_000;
+const MOST_MERCHANTS = 1_000;
 
 const PurposeLines = (description: string) =>
   Type.Optional(
@@ -70,9 +70,23 @@ export const AuthorityBody = Fields(
     ),
     blocked_merchants: Type.Optional(
       Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
-        maxItems: MOST_BLOCKED_MERCHANTS,
+        maxItems: MOST_MERCHANTS,
         description: 'Names, or host names (which block their subdomains too).',
         examples: [['evil.example']],
+      }),
+    ),
+    allowed_merchants: Type.Optional(
+      Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
+        maxItems: MOST_MERCHANTS,
+        description:
+          'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict.',
+        examples: [['Hetzner Online', 'hetzner.com']],
+      }),
+    ),
+    on_purpose_unclear: Type.Optional(
+      OneOf(ON_PURPOSE_UNCLEAR, {
+        description:
+          'What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out.',
       }),
     ),
   },

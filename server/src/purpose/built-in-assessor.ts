@@ -1,5 +1,6 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
+import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merchants.ts';
 import type { Assess, Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
 import { type AuthorityReading, readAuthority } from './authority-reading.ts';
 import { answersTask, openQuestion, strangerToTask, taskShare, unseenCondition } from './conditions.ts';
@@ -95,8 +96,11 @@ function otherTrade(authority: AuthorityReading, fit: Fit): Conflict | undefined
 
 function describeSupport(fit: Fit): string {
   const bought = fit.supports.find((one) => one.field.startsWith('action.'));
-  const wanted = fit.supports.find((one) => one.field.startsWith('purpose.'));
-  return `"${bought?.text ?? ''}" is what the purpose asks for ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
+  const wanted = fit.supports.find((one) => /^(?:purpose\.|allowed_merchants\[)/.test(one.field));
+  const how = wanted?.field.startsWith('allowed_merchants')
+    ? 'is an allowed merchant'
+    : 'is what the purpose asks for';
+  return `"${bought?.text ?? ''}" ${how} ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
 }
 
 /**
@@ -119,7 +123,8 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
         action: { ...request.action, description: beforeAttack(spend.description.text) },
       })
     : spend;
-  const fit = fitOf(judged, purpose);
+  const allowed = allowedMerchant(authority, request);
+  const fit = noStranger(fitOf(judged, purpose), allowed);
 
   const conflicts = [
     ...brokenConstraints(spend, purpose),
@@ -181,7 +186,7 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
       [{ field: 'action.description', text: spend.description.text.slice(0, 160), effect: 'suspicious' }],
     );
   }
-  return weighed(spend, purpose, fit);
+  return weighed(spend, purpose, withAllowedMerchant(fit, allowed));
 };
 
 /** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
