@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -11,6 +11,7 @@ import { makeIdsAt } from './domain/ids.ts';
 import type { Plan } from './domain/workspace.ts';
 import { makeAgentRoutes } from './http/agents.ts';
 import { makeApiKeyRoutes } from './http/api-keys.ts';
+import { type AssessAhead, makeAssessAhead } from './http/assess-ahead.ts';
 import { makeAuthenticate } from './http/auth.ts';
 import { makeCapabilityRoutes } from './http/capabilities.ts';
 import { makeCursors } from './http/cursors.ts';
@@ -24,7 +25,10 @@ import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
+import { makeAskModel } from './model/ask-model.ts';
+import { type ChatClient, makeChatClient } from './model/chat-client.ts';
 import { assessBuiltIn } from './purpose/built-in-assessor.ts';
+import { withoutOpinion } from './purpose/second-opinion.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
@@ -157,22 +161,74 @@ async function bootstrap(
   });
 }
 
-/** Every route that takes a key. */
+/** The model that gives second opinions on purpose; null when none is configured. */
+function makeSecondOpinion(
+  core: Core,
+  config: Config,
+): { assessAhead: AssessAhead; stop: ChatClient['stop'] } | null {
+  const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
+  if (url === null || model === null) return null;
+  const { log, metrics, now_ms } = core;
+  const max_concurrent = config.purpose_model_max_concurrent;
+  const client = makeChatClient({
+    url,
+    api_key,
+    timeout_ms: config.purpose_model_timeout_ms,
+    connections: max_concurrent,
+  });
+  const askModel = makeAskModel({
+    client,
+    model,
+    parameters: config.purpose_model_parameters,
+    api_key,
+    max_concurrent,
+    newNonce: () => randomBytes(16).toString('hex'),
+    now_ms,
+    log,
+    metrics,
+  });
+  const may_clear = config.purpose_model_may_clear;
+  const assessAhead = makeAssessAhead({
+    db: core.db,
+    assess: assessBuiltIn,
+    askModel,
+    model,
+    may_clear,
+    metrics,
+  });
+  return { assessAhead, stop: client.stop };
+}
+
+/** Every route that takes a key. `assessAhead`: with a model's second opinion. */
 export function makeApiRoutes(
   core: Core,
   config: Pick<Config, 'review_ttl_seconds' | 'capability_ttl_seconds'>,
+  assessAhead: AssessAhead | null = null,
 ): Route[] {
   const { db, lane, metrics, now_ms, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
   const createDecision = makeCreateDecision({
-    assess: assessBuiltIn,
+    // The lane waits for no model: where it has to assess itself, the decision says that the opinion is missing.
+    assess:
+      assessAhead === null
+        ? assessBuiltIn
+        : (authority, request) => withoutOpinion(assessBuiltIn(authority, request), 'authority_changed'),
     review_ttl_seconds: config.review_ttl_seconds,
     capability_ttl_seconds: config.capability_ttl_seconds,
   });
   const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
   const tokens = secrets.capabilityTokens;
   return [
-    ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess: assessBuiltIn, metrics, tokens }),
+    ...makeDecisionRoutes({
+      db,
+      lane,
+      cursors,
+      createDecision,
+      assess: assessBuiltIn,
+      assessAhead,
+      metrics,
+      tokens,
+    }),
     ...makeReviewRoutes({ lane, createReview }),
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
@@ -223,7 +279,8 @@ export async function startService(config: Config, database: Database, log: Logg
     onUse: (key) => key_uses.note(key, key.clock_ms),
     onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
   });
-  const api_routes = makeApiRoutes(core, config);
+  const second_opinion = makeSecondOpinion(core, config);
+  const api_routes = makeApiRoutes(core, config, second_opinion?.assessAhead);
   const health = makeHealthRoutes({
     checkReady: () => checkReady(core.db),
     metrics: core.metrics,
@@ -252,6 +309,8 @@ export async function startService(config: Config, database: Database, log: Logg
       url: `http://${host}:${port}`,
       first,
       async stop() {
+        // Spends that wait for the model go on without it, so that the drain does not wait either.
+        await second_opinion?.stop();
         await server.close();
         await workers.stop();
         await key_uses.flush();
@@ -259,6 +318,7 @@ export async function startService(config: Config, database: Database, log: Logg
       },
     };
   } catch (error) {
+    await second_opinion?.stop();
     await server.close();
     await core.close();
     throw error;

@@ -105,6 +105,21 @@ function parseModelUrl(text: string): string | Wrong {
     : new Wrong('has a user name or password in it (not shown)');
 }
 
+/** What each request to the model says itself. */
+const RESERVED_PARAMETERS = ['model', 'messages', 'response_format', 'stream'] as const;
+
+function parseModelParameters(text: string): Readonly<Record<string, unknown>> | Wrong {
+  let value: unknown;
+  try {
+    value = text.length > 2_000 ? null : JSON.parse(text);
+  } catch {
+    return is(text);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return is(text);
+  if (RESERVED_PARAMETERS.some((name) => Object.hasOwn(value, name))) return is(text);
+  return Object.freeze(value as Record<string, unknown>);
+}
+
 function parseSecretKey(text: string): Buffer | Wrong {
   // A text of hexadecimal digits only is read as such: that real base64 of 32 bytes has no other letter is
   // as good as impossible, and read as base64 a short hexadecimal secret would pass for a longer one.
@@ -244,7 +259,8 @@ export const SETTINGS = {
   }),
   PURPOSE_MODEL_URL: optional('the built-in assessor alone', {
     allowed: 'a URL that begins with http:// or https:// and holds no user name or password',
-    meaning: 'An OpenAI-compatible chat endpoint, asked for a second opinion on purpose.',
+    meaning:
+      'An OpenAI-compatible chat endpoint, asked for a second opinion on purpose; `/chat/completions` is added when it is not there.',
     parse: parseModelUrl,
   }),
   PURPOSE_MODEL: optional('no model', {
@@ -256,6 +272,26 @@ export const SETTINGS = {
     allowed: 'visible ASCII characters, 1,000 at most',
     meaning: 'Key sent to PURPOSE_MODEL_URL as a bearer token.',
     parse: parseVisible,
+  }),
+  PURPOSE_MODEL_MAY_CLEAR: withDefault('false', {
+    ...boolean,
+    meaning:
+      "true lets the model's opinion turn an unclear purpose into an aligned one; otherwise it can only lower an assessment.",
+  }),
+  PURPOSE_MODEL_TIMEOUT_MS: withDefault('1500', {
+    ...wholeNumber(1, 60_000),
+    meaning:
+      'Milliseconds within which the model has to answer; without an answer the built-in assessment stands.',
+  }),
+  PURPOSE_MODEL_MAX_CONCURRENT: withDefault('16', {
+    ...wholeNumber(1, 1_000),
+    meaning:
+      'Calls to the model that a process has under way at once; spends beyond them get no second opinion.',
+  }),
+  PURPOSE_MODEL_PARAMETERS: withDefault('{"temperature":0,"max_tokens":500}', {
+    allowed: `a JSON object of at most 2,000 characters without ${RESERVED_PARAMETERS.join(', ')}`,
+    meaning: 'Further fields of each request to the model; some models take no temperature, for example.',
+    parse: parseModelParameters,
   }),
   LOG_LEVEL: withDefault('info', {
     ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -299,6 +335,9 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
     if (config[name] !== null && config.purpose_model_url === null) {
       throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is set`);
     }
+  }
+  if (config.purpose_model_may_clear && config.purpose_model_url === null) {
+    throw must('PURPOSE_MODEL_URL', 'is unset', ' when PURPOSE_MODEL_MAY_CLEAR is true');
   }
   return config;
 }

@@ -153,6 +153,11 @@ function welcome(url: string, first: { admin_key: string } | undefined, given: b
   return lines.join('\n');
 }
 
+function isOpenToReaders(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+}
+
 /** Everything that `serve` opens, in order; what was opened is closed again when a later step fails. */
 async function start(
   config: Config,
@@ -194,10 +199,8 @@ async function serve(): Promise<void> {
       'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
     );
   }
-  if (config.purpose_model_url !== null) {
-    log.warn(
-      'PURPOSE_MODEL_URL is set, but this version has no second opinion yet: the built-in assessor judges alone',
-    );
+  if (config.purpose_model_url !== null && isOpenToReaders(config.purpose_model_url)) {
+    log.warn('PURPOSE_MODEL_URL is plain http to another machine: spends and the key can be read on the way');
   }
   process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION }, 'listening');

@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'config.ts': ['domain'],
   domain: ['domain', 'errors.ts', 'purpose'],
   purpose: ['purpose', 'domain', 'errors.ts'],
+  model: ['model', 'purpose', 'domain', 'errors.ts'],
   storage: ['storage', 'domain', 'errors.ts'],
   lane: ['lane', 'storage', 'domain', 'errors.ts'],
   commands: ['commands', 'lane', 'domain', 'purpose', 'errors.ts'],

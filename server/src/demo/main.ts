@@ -137,7 +137,15 @@ export async function main(surroundings: Surroundings): Promise<number> {
     purser = await startPurser({
       settings: { BOOTSTRAP_PLAN: 'enterprise', RATE_LIMIT_PER_MINUTE: '10000000', LOG_LEVEL: 'warn' },
       // A model that gives a second opinion is worth seeing at work.
-      inherited: ['PURPOSE_MODEL_URL', 'PURPOSE_MODEL', 'PURPOSE_MODEL_API_KEY'],
+      inherited: [
+        'PURPOSE_MODEL_URL',
+        'PURPOSE_MODEL',
+        'PURPOSE_MODEL_API_KEY',
+        'PURPOSE_MODEL_MAY_CLEAR',
+        'PURPOSE_MODEL_TIMEOUT_MS',
+        'PURPOSE_MODEL_MAX_CONCURRENT',
+        'PURPOSE_MODEL_PARAMETERS',
+      ],
       env: surroundings.env,
       signal,
     });

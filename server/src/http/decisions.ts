@@ -21,6 +21,7 @@ import { type DecisionFilters, getDecision, type KeptDecision, listDecisions } f
 import { loadLabels } from '../storage/labels.ts';
 import { loadReviews } from '../storage/reviews.ts';
 import { readClock } from '../storage/workspaces.ts';
+import type { AssessAhead } from './assess-ahead.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
 import type { Metrics } from './metrics.ts';
@@ -36,6 +37,8 @@ export interface DecisionRouteOptions {
   cursors: Cursors;
   createDecision: Command<CreateDecisionInput, CreatedDecision>;
   assess: Assess;
+  /** With a model's second opinion; null: the built-in assessor alone. */
+  assessAhead: AssessAhead | null;
   metrics: Pick<Metrics, 'countDecision'>;
   tokens: CapabilityTokens;
 }
@@ -71,11 +74,11 @@ function makeFindAgentId(db: pg.Pool): (workspace_id: string, ref: string) => Pr
 
 /** Asking for decisions and looking at them. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
-  const { db, lane, cursors, createDecision, assess, metrics, tokens } = options;
+  const { db, lane, cursors, createDecision, assess, assessAhead, metrics, tokens } = options;
   const findAgentId = makeFindAgentId(db);
   /**
-   * The authority each agent was last decided by. A spend is assessed against it before it joins the lane, while
-   * the database works on the batch before; the lane assesses again if the authority is another by then.
+   * The authority each agent was last decided by. Without a model a spend is assessed against it before it joins the
+   * lane, while the database works on the batch before; the lane assesses again if the authority is another by then.
    */
   const latest_authority = new Map<string, { hash: string; authority: Authority }>();
 
@@ -170,7 +173,19 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           ? (caller.agent_id as string)
           : await findAgentId(caller.workspace_id, body.agent as string);
         if (agent_id === undefined) throw new ApiError('not_found', 'There is no such agent.');
+        const idempotency_key = call.headers['idempotency-key'] as string;
         const known = latest_authority.get(agent_id);
+        let assessed: CreateDecisionInput['assessed'] = null;
+        if (assessAhead !== null) {
+          assessed = await assessAhead({
+            workspace_id: caller.workspace_id,
+            agent_id,
+            idempotency_key,
+            request: body,
+          });
+        } else if (known !== undefined) {
+          assessed = { authority_hash: known.hash, assessment: assess(known.authority, body) };
+        }
         const created = await lane.submit(
           caller.workspace_id,
           createDecision,
@@ -178,12 +193,9 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
             agent_id,
             bound,
             request: body,
-            idempotency_key: call.headers['idempotency-key'] as string,
+            idempotency_key,
             request_hash: call.body_hash as Buffer,
-            assessed:
-              known === undefined
-                ? null
-                : { authority_hash: known.hash, assessment: assess(known.authority, body) },
+            assessed,
           },
           originOf(call),
         );

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+import type { NoOpinion, OpinionEffect } from '../purpose/second-opinion.ts';
 
 /** What the process counts about itself, and how Prometheus reads it. */
 export interface Metrics {
@@ -8,6 +9,12 @@ export interface Metrics {
   countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
   /** One committed batch of a lane: how many commands it carried and how long its transaction took. */
   observeBatch(commands: number, commit_ms: number): void;
+  /** One call to the purpose model, and how long it took. */
+  observeModelCall(outcome: string, duration_ms: number): void;
+  /** An opinion of the purpose model that was known already. */
+  countModelCacheHit(): void;
+  /** What asking the purpose model did to one spend's assessment, or why it did nothing. */
+  countSecondOpinion(result: OpinionEffect | NoOpinion): void;
   /** Tells how many commands wait in all lanes; asked at each scrape. */
   watchQueue(waiting: () => number): void;
   /** The text that `GET /metrics` answers with. */
@@ -45,6 +52,24 @@ export function makeMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
+  const model_calls = new Histogram({
+    name: 'purser_purpose_model_call_duration_seconds',
+    help: 'Calls to the purpose model by what they came to.',
+    labelNames: ['outcome'] as const,
+    buckets: [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const model_cache_hits = new Counter({
+    name: 'purser_purpose_model_cache_hits_total',
+    help: 'Opinions of the purpose model that were known already.',
+    registers: [registry],
+  });
+  const second_opinions = new Counter({
+    name: 'purser_purpose_second_opinions_total',
+    help: 'Spends on which a second opinion was wanted, by what it did or why there was none.',
+    labelNames: ['result'] as const,
+    registers: [registry],
+  });
   let waiting: () => number = () => 0;
   new Gauge({
     name: 'purser_lane_waiting_commands',
@@ -63,6 +88,9 @@ export function makeMetrics(): Metrics {
       batch_sizes.observe(commands);
       commits.observe(commit_ms / 1000);
     },
+    observeModelCall: (outcome, duration_ms) => model_calls.observe({ outcome }, duration_ms / 1000),
+    countModelCacheHit: () => model_cache_hits.inc(),
+    countSecondOpinion: (result) => second_opinions.inc({ result }),
     watchQueue(count) {
       waiting = count;
     },

@@ -57,6 +57,28 @@ export async function getAuthority(
   return result.rows[0];
 }
 
+/**
+ * The current authority of an agent that may spend, unless the idempotency key was used already: what a new spend
+ * would be decided by now.
+ */
+export async function getSpendingAuthority(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  idempotency_key: string,
+): Promise<Pick<AuthorityRow, 'hash' | 'authority'> | undefined> {
+  const result = await db.query<Pick<AuthorityRow, 'hash' | 'authority'>>({
+    name: 'get_spending_authority',
+    text: `select v.hash, v.authority
+      from agents a join authorities v on v.workspace_id = $1 and v.agent_id = a.agent_id and v.version = a.authority_version
+      where a.workspace_id = $1 and a.agent_id = $2 and a.status = 'active'
+        and not exists (select 1 from idempotency_keys k
+          where k.workspace_id = $1 and k.agent_id = $2 and k.idempotency_key = $3)`,
+    values: [workspace_id, agent_id, idempotency_key],
+  });
+  return result.rows[0];
+}
+
 export const insertAuthorities = makeInsert<AuthorityRow>('authorities', {
   agent_id: 'text',
   version: 'integer',
