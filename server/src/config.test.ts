@@ -35,6 +35,10 @@ test('an empty environment gives the defaults of the table, and empty variables 
     purpose_model_url: null,
     purpose_model: null,
     purpose_model_api_key: null,
+    purpose_model_may_clear: false,
+    purpose_model_timeout_ms: 1_500,
+    purpose_model_max_concurrent: 16,
+    purpose_model_parameters: { temperature: 0, max_tokens: 500 },
     log_level: 'info',
   };
   const config = readConfig({}, '/srv');
@@ -58,6 +62,9 @@ test('right values are taken over, typed', () => {
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
       PURPOSE_MODEL_URL: 'https://models.example/v1/chat/completions',
       PURPOSE_MODEL: 'judge-1',
+      PURPOSE_MODEL_MAY_CLEAR: 'true',
+      PURPOSE_MODEL_TIMEOUT_MS: '250',
+      PURPOSE_MODEL_PARAMETERS: '{"seed":1}',
       LOG_LEVEL: 'debug',
     },
     '/srv',
@@ -71,6 +78,9 @@ test('right values are taken over, typed', () => {
     trusted_proxies: ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'],
     webhook_allow_private_network: true,
     purpose_model: 'judge-1',
+    purpose_model_may_clear: true,
+    purpose_model_timeout_ms: 250,
+    purpose_model_parameters: { seed: 1 },
     log_level: 'debug',
   });
 });
@@ -101,6 +111,13 @@ describe.each([
   ['CAPABILITY_TTL_SECONDS', ['0', '15m']],
   ['REVIEW_TTL_SECONDS', ['0', '1d']],
   ['PURPOSE_MODEL_URL', ['models.example', 'ftp://models.example', 'https://u:p@models.example']],
+  ['PURPOSE_MODEL_MAY_CLEAR', ['yes', '1']],
+  ['PURPOSE_MODEL_TIMEOUT_MS', ['0', '60001', '1.5s']],
+  ['PURPOSE_MODEL_MAX_CONCURRENT', ['0', '1001']],
+  [
+    'PURPOSE_MODEL_PARAMETERS',
+    ['temperature=0', '[]', 'null', '{"model":"other"}', '{"response_format":null}', '{"stream":true}'],
+  ],
   ['LOG_LEVEL', ['verbose', 'INFO']],
 ] as const)('%s', (name, values) => {
   test.each(values)('%j is refused', (value) => {
@@ -177,6 +194,7 @@ test('a model without an address, or an address without a model, is refused', ()
   expect(problemOf({ PURPOSE_MODEL_URL: 'https://models.example' })).toMatch(/^PURPOSE_MODEL is unset/);
   expect(problemOf({ PURPOSE_MODEL: 'judge-1' })).toMatch(/^PURPOSE_MODEL_URL is unset/);
   expect(problemOf({ PURPOSE_MODEL_API_KEY: 'abc' })).toMatch(/^PURPOSE_MODEL_URL is unset/);
+  expect(problemOf({ PURPOSE_MODEL_MAY_CLEAR: 'true' })).toMatch(/^PURPOSE_MODEL_URL is unset/);
 });
 
 test('whatever the value, a refusal is one line', () => {

@@ -70,8 +70,8 @@ const UNPRINTABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cs}\p{Cn}]/
 /** A model's words as a line that is safe to show: cleaned, cut, without double quotes since it is shown in them. */
 function asLine(text: string, max: number): string {
   const line = text
-    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .replace(UNPRINTABLE, '')
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .replaceAll('"', "'")
     .trim();
   const signs = [...line];

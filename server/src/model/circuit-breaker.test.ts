@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type CircuitBreaker, makeCircuitBreaker } from './circuit-breaker.ts';
+
+let now_ms = 0;
+let told: string[] = [];
+let breaker: CircuitBreaker;
+beforeEach(() => {
+  now_ms = 0;
+  told = [];
+  breaker = makeCircuitBreaker({
+    now_ms: () => now_ms,
+    failures: 3,
+    rest_ms: 1_000,
+    onChange: (state) => told.push(state),
+  });
+});
+const fail = (times: number) => {
+  for (let i = 0; i < times; i++) {
+    expect(breaker.mayTry()).toBe(true);
+    breaker.note(false);
+  }
+};
+
+describe('a circuit breaker', () => {
+  test('opens after that many failures in a row, and not before', () => {
+    fail(2);
+    expect(breaker.mayTry()).toBe(true);
+    breaker.note(true);
+    fail(3);
+    expect(breaker.mayTry()).toBe(false);
+    expect(told).toEqual(['open']);
+  });
+
+  test('lets one try through after its rest, and stays open when that fails', () => {
+    fail(3);
+    now_ms = 999;
+    expect(breaker.mayTry()).toBe(false);
+    now_ms = 1_000;
+    expect(breaker.mayTry()).toBe(true);
+    expect(breaker.mayTry()).toBe(false);
+    breaker.note(false);
+    now_ms = 1_999;
+    expect(breaker.mayTry()).toBe(false);
+    now_ms = 2_000;
+    expect(breaker.mayTry()).toBe(true);
+    expect(told).toEqual(['open']);
+  });
+
+  test('closes when a try works', () => {
+    fail(3);
+    now_ms = 1_000;
+    expect(breaker.mayTry()).toBe(true);
+    breaker.note(true);
+    expect(breaker.mayTry()).toBe(true);
+    fail(2);
+    expect(breaker.mayTry()).toBe(true);
+    expect(told).toEqual(['open', 'closed']);
+  });
+
+  test('a try that is never answered does not keep it open for ever', () => {
+    fail(3);
+    now_ms = 1_000;
+    expect(breaker.mayTry()).toBe(true);
+    now_ms = 2_000;
+    expect(breaker.mayTry()).toBe(true);
+  });
+
+  test('failures that come late do not tell of the change again', () => {
+    for (let i = 0; i < 8; i++) expect(breaker.mayTry()).toBe(true);
+    for (let i = 0; i < 8; i++) breaker.note(false);
+    expect(told).toEqual(['open']);
+    expect(breaker.mayTry()).toBe(false);
+  });
+});
