@@ -58,7 +58,12 @@ function worked(answer: ChatAnswer): boolean {
  */
 export function makeAskModel(options: AskModelOptions): AskModel {
   const { client, model, api_key, now_ms, log, metrics } = options;
-  const kept = new LRUCache<string, Opinion>({ max: MAX_KEPT, ttl: KEPT_MS, perf: { now: now_ms } });
+  const kept = new LRUCache<string, Opinion>({
+    max: MAX_KEPT,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: { now: now_ms },
+  });
   const under_way = new Map<string, Promise<Asked>>();
   const quiet_until_ms = new Map<string, number>();
   const breaker = makeCircuitBreaker({
