@@ -155,7 +155,10 @@ export const DecisionBody = Fields(
       {
         assessment: OneOf(PURPOSE_ASSESSMENTS),
         confidence: Type.Number({ minimum: 0, maximum: 1 }),
-        method: Type.String({ description: 'Which assessor spoke.' }),
+        method: Type.String({
+          description: 'Which assessor spoke, `+model/…` with it when the opinion of a model counted.',
+          examples: ['built-in/1', 'built-in/1+model/judge-1'],
+        }),
         rationale: Type.String(),
         evidence: Type.Array(
           Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
