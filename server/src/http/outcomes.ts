@@ -27,7 +27,10 @@ const OutcomeRequest = Fields(
     ),
     currency: Type.Optional(Currency({ description: "The decision's, which is taken when it is left out." })),
     external_reference: Type.Optional(
-      Line({ max: TEXT_LENGTHS.merchant }, { description: 'The reference in the payment system.' }),
+      Line(
+        { max: TEXT_LENGTHS.merchant },
+        { description: 'The reference in the payment system.', examples: ['ch_3MtwBw'] },
+      ),
     ),
     occurred_at: Type.Optional(TimestampIn({ description: 'Now, when left out; at most 5 minutes ahead.' })),
     source: Type.Optional(
@@ -36,7 +39,7 @@ const OutcomeRequest = Fields(
       }),
     ),
   },
-  { $id: 'OutcomeRequest' },
+  { $id: 'OutcomeRequest', examples: [{ type: 'SPEND_EXECUTED', amount_minor: 5440 }] },
 );
 
 const AMOUNT_REQUIRED = ['SPEND_EXECUTED', 'PARTIALLY_REFUNDED'];
