@@ -170,7 +170,7 @@ describe('a server that is slow', () => {
   test('and never answers ends at the deadline, and the connection with it', async () => {
     server.behave(hangs);
     expect(await clientOf({ timeout_ms: SHORT_MS }).ask({})).toEqual({ kind: 'timeout' });
-    await expect.poll(() => server.open()).toBe(0);
+    await expect.poll(() => server.open(), { timeout: PATIENT_MS }).toBe(0);
   });
 
   test('and drips bytes ends at the deadline', async () => {

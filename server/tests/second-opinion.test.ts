@@ -350,7 +350,7 @@ describe('a model that is down', () => {
   test('is left alone after five failures, while the service stays ready and decides; metrics tell', async () => {
     const down = await startTestService({
       beside: s,
-      env: { PURPOSE_MODEL_URL: model.url, PURPOSE_MODEL: 'judge-2' },
+      env: { PURPOSE_MODEL_URL: model.url, PURPOSE_MODEL: 'judge-2', PURPOSE_MODEL_TIMEOUT_MS: '30000' },
     });
     try {
       model.behave((response) => response.writeHead(503).end());

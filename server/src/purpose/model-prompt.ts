@@ -98,7 +98,7 @@ Answer
 - PURPOSE_ALIGNED when what is bought, from whom and what for is plainly what the purpose asks for, and nothing speaks against it;
 - PURPOSE_UNCLEAR in every other case. Prefer it to a guess.
 
-Give in "rationale" one or two plain sentences for the operator; in "evidence" up to four short passages, each copied word for word, with the field it stands in; in "confidence" a number from 0 to 1.`;
+Give one JSON object and nothing else: "rationale", one or two plain sentences for the operator; "evidence", a list of up to four objects, each with a "field" and a short passage "text" copied word for word from it; "assessment", one of the three words above; "confidence", a number from 0 to 1.`;
 
 /**
  * The messages that ask for an opinion. `nonce` marks where the untrusted data begin and end; it must be new for each

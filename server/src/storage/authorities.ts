@@ -68,7 +68,8 @@ export async function getSpendingAuthority(
   idempotency_key: string,
 ): Promise<Pick<AuthorityRow, 'hash' | 'authority'> | undefined> {
   const result = await db.query<Pick<AuthorityRow, 'hash' | 'authority'>>({
-    name: 'get_spending_authority',
+    // Not prepared: a plan made while the tables were empty may read all keys, and planning costs nothing beside
+    // the call to a model that follows.
     text: `select v.hash, v.authority
       from agents a join authorities v on v.workspace_id = $1 and v.agent_id = a.agent_id and v.version = a.authority_version
       where a.workspace_id = $1 and a.agent_id = $2 and a.status = 'active'
