@@ -336,3 +336,31 @@ test('with DATABASE_URL it serves on that server, guarded or not by a role of it
   await database.drop();
   await asSuperuser('drop role plain_user');
 });
+
+test("a purpose model's key and what it is asked are in no line of the log, and plain http to it is warned of", async () => {
+  const model_key = 'sk-model-0123456789abcdef';
+  const service = run(['serve'], {
+    DATA_DIR: temporary(),
+    LOG_LEVEL: 'trace',
+    BOOTSTRAP_ADMIN_KEY: `sk_${'c'.repeat(24)}`,
+    // An address of documentation (RFC 5737): nobody is there.
+    PURPOSE_MODEL_URL: 'http://192.0.2.1/v1',
+    PURPOSE_MODEL: 'judge-1',
+    PURPOSE_MODEL_API_KEY: model_key,
+    PURPOSE_MODEL_TIMEOUT_MS: '100',
+  });
+  const url = await service.url;
+  const key = `sk_${'c'.repeat(24)}`;
+  await call(url, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY });
+  const { status, body } = await call(url, key, 'POST', '/v1/decisions', spend('a', 5), 'k1');
+  expect([status, body.decision]).toEqual([201, 'ALLOW']);
+  expect(body.purpose.rationale).toContain('No second opinion: the model');
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await service.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('PURPOSE_MODEL_URL is plain http to another machine');
+  expect(stdout).toContain('the purpose model gave no opinion');
+  expect(stdout + stderr).not.toContain(model_key);
+  expect(stdout + stderr).not.toContain('A server for staging');
+});
