@@ -190,6 +190,14 @@ const CASES: Case[] = [
       "USD 1.00 to Shop is within the agent's authority. Its purpose is unclear, which the authority lets pass.",
   },
   {
+    name: 'a merchant by the name of a verdict changes no explanation',
+    authority: { blocked_merchants: ['Evil'] },
+    merchant: 'PURPOSE_UNCLEAR',
+    amount: 100,
+    expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
+    explanation: "USD 1.00 to PURPOSE_UNCLEAR is within the agent's authority.",
+  },
+  {
     name: 'letting unclear spends pass lets no misaligned one pass',
     authority: { on_purpose_unclear: 'ALLOW' },
     amount: 100,

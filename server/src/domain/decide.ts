@@ -78,6 +78,8 @@ function explain(request: SpendRequest, reasons: StageFinding[], findings: Stage
   const within = `${formatMoney(amount_minor, currency)} to ${merchant} is within the agent's authority`;
   const remaining =
     left === undefined ? '' : `; ${formatMoney(left, currency)} of this month's budget remain`;
-  const is_unclear = findings.some((finding) => finding.observed === 'PURPOSE_UNCLEAR');
+  const is_unclear = findings.some(
+    (finding) => finding.stage === 'purpose' && finding.observed === 'PURPOSE_UNCLEAR',
+  );
   return `${within}${remaining}.${is_unclear ? ' Its purpose is unclear, which the authority lets pass.' : ''}`;
 }
