@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { METHOD } from '../src/purpose/built-in-assessor.ts';
 import {
   type Behaviour,
   completion,
@@ -10,6 +11,7 @@ import {
 } from './model-server.ts';
 import { AUTHORITY, freshKey, type RunningService, spend, startTestService } from './running-service.ts';
 
+const WITH_MODEL = `${METHOD}+model/judge-1`;
 const MODEL_KEY = 'sk-model-0123456789abcdef';
 let model: ModelServer;
 /** Waits for the model as long as it takes; one that may clear; one without patience. */
@@ -67,7 +69,7 @@ describe('an opinion on a decision', () => {
     model.behave(opines('PURPOSE_ALIGNED'));
     const { body } = await decide(aligned(await makeAgent()));
     expect([body.decision, body.reason_code]).toEqual(['ALLOW', 'WITHIN_AUTHORITY']);
-    expect(body.purpose.method).toBe('built-in/1+model/judge-1');
+    expect(body.purpose.method).toBe(WITH_MODEL);
     expect(body.purpose.rationale).toContain('The model judge-1 agrees.');
     expect(model.questions).toHaveLength(1);
   });
@@ -168,7 +170,7 @@ describe('the model is asked', () => {
       blocked_merchants: ['Evil'],
     });
     const found = await decide(misaligned(agent));
-    expect(found.body.purpose).toMatchObject({ assessment: 'PURPOSE_MISALIGNED', method: 'built-in/1' });
+    expect(found.body.purpose).toMatchObject({ assessment: 'PURPOSE_MISALIGNED', method: METHOD });
     for (const body of [
       spend(agent, 1_000_001),
       spend(agent, 5, { action: { merchant: 'Evil' } }),
@@ -209,7 +211,7 @@ describe('the model is asked', () => {
     const body = aligned(agent);
     await decide(body);
     const known = await decide({ ...body, context: { other: 1 }, limitable: true });
-    expect(known.body.purpose.method).toBe('built-in/1+model/judge-1');
+    expect(known.body.purpose.method).toBe(WITH_MODEL);
     expect(model.questions).toHaveLength(1);
     await decide({ ...body, task: 'staging' });
     expect(model.questions).toHaveLength(2);
@@ -252,7 +254,7 @@ describe('a model that gives no opinion leaves the built-in assessment, which sa
     model.behave(behaviour);
     const agent = await makeAgent();
     const kept = (await decide(aligned(agent), { at: clearing })).body;
-    expect([kept.decision, kept.purpose.method]).toEqual(['ALLOW', 'built-in/1']);
+    expect([kept.decision, kept.purpose.method]).toEqual(['ALLOW', METHOD]);
     expect(kept.purpose.rationale).toMatch(/ No second opinion: the model .*\.$/);
     expect(kept.purpose.rationale).toContain(why);
     const open = (await decide(unclear(agent), { at: clearing })).body;
@@ -314,7 +316,7 @@ describe('an authority that changes while the model thinks', () => {
     expect(body.authority_version).toBe(2);
     expect(body.decision).toBe('REVIEW');
     expect(body.purpose.assessment).not.toBe('PURPOSE_ALIGNED');
-    expect(body.purpose.method).toBe('built-in/1');
+    expect(body.purpose.method).toBe(METHOD);
   });
 
   test('to one that the spend still serves says why the model is missing', async () => {
