@@ -94,18 +94,18 @@ function tell(error: unknown): string {
   ) {
     return error.message;
   }
-  const { code, address, port, message } = error as {
+  const { code, address, hostname, port } = error as {
     code?: string;
     address?: string;
+    hostname?: string;
     port?: number;
-    message?: string;
   };
   if (code === 'EADDRINUSE')
     return `PORT: ${address}:${port} is in use; stop what listens there or set PORT to another one.`;
   if (code === 'EACCES' && port !== undefined)
     return `PORT: this user may not listen on ${address}:${port}; set PORT to 1024 or more.`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST: ${address ?? message} is no address of this machine.`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `HOST: ${address ?? hostname} is no address of this machine.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -284,6 +284,12 @@ describe('what stops a start, with one line and exit code 1', () => {
     expect(ended.stderr).not.toContain('hidden');
   });
 
+  test('a host name that nobody knows', async () => {
+    const ended = await run(['serve'], { DATA_DIR: temporary(), HOST: 'nowhere.invalid' }).ended;
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toBe('purser: HOST: nowhere.invalid is no address of this machine.\n');
+  });
+
   test('a port in use, and the first key is not lost with it', async () => {
     const blocker = createServer();
     await new Promise<void>((ready) => blocker.listen(0, '127.0.0.1', ready));
