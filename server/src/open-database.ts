@@ -1,7 +1,13 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from './app.ts';
 import type { Config } from './config.ts';
-import { type DataDirectory, loadSecretKey, openDataDirectory } from './storage/data-directory.ts';
+import {
+  type DataDirectory,
+  DataDirectoryInUse,
+  loadSecretKey,
+  openDataDirectory,
+} from './storage/data-directory.ts';
 import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE } from './storage/database.ts';
 import {
   type EmbeddedPostgres,
@@ -14,6 +20,10 @@ import { checkReady, migrate } from './storage/migrate.ts';
 export class StartError extends Error {
   override name = 'StartError';
 }
+
+/** How often, and after how long, a command looks again at a data directory that is in use. */
+const COMMAND_TRIES = 40;
+const COMMAND_PAUSE_MS = 250;
 
 export interface OpenedDatabase extends Database {
   /** Stops the embedded PostgreSQL if this process started it, and gives the data directory back. */
@@ -44,7 +54,23 @@ async function openServer(config: Config, options: OpenOptions): Promise<OpenedD
   return { address, secret_key, guarded, close: async () => {} };
 }
 
+/**
+ * A command that comes while a service or another command is starting or stopping finds the directory taken and
+ * no PostgreSQL in it: in a moment there is one, or the directory is free.
+ */
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
+  const tries = options.as === 'command' ? COMMAND_TRIES : 1;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await openEmbeddedNow(config, options);
+    } catch (error) {
+      if (tried === tries || !(error instanceof DataDirectoryInUse)) throw error;
+    }
+    await wait(COMMAND_PAUSE_MS);
+  }
+}
+
+async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const { data_dir } = config;
   const running = options.as === 'command' ? await findRunningEmbeddedPostgres(data_dir) : null;
   if (running !== null) {

@@ -11,6 +11,11 @@ export class DataDirectoryError extends Error {
   }
 }
 
+/** Another process has the data directory for itself. */
+export class DataDirectoryInUse extends DataDirectoryError {
+  override name = 'DataDirectoryInUse';
+}
+
 /** A data directory that exists and can be written. */
 export interface DataDirectory {
   /** Absolute. */
@@ -63,7 +68,7 @@ async function makeDirectory(dir: string): Promise<void> {
 
 /**
  * Makes the directory unless it exists (mode 0700), checks that it can be written and takes its lock. Throws
- * `DataDirectoryError` when it cannot be written or another process holds the lock; nothing in it is changed then.
+ * `DataDirectoryError` when it cannot be written, `DataDirectoryInUse` when another process holds the lock; nothing in it is changed then.
  */
 export async function openDataDirectory(
   path: string,
@@ -82,7 +87,7 @@ export async function openDataDirectory(
 
   const result = await lockDataDirectory(dir, options);
   if ('held_by' in result) {
-    throw new DataDirectoryError(
+    throw new DataDirectoryInUse(
       `The data directory ${dir} is in use by ${result.held_by}. Stop that one first, or set DATA_DIR to another directory.`,
     );
   }
