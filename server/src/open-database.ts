@@ -8,13 +8,13 @@ import {
   loadSecretKey,
   openDataDirectory,
 } from './storage/data-directory.ts';
-import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE } from './storage/database.ts';
+import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
 import {
   type EmbeddedPostgres,
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './storage/embedded-postgres.ts';
-import { checkReady, migrate } from './storage/migrate.ts';
+import { checkReady, MigrationError, migrate } from './storage/migrate.ts';
 
 /** The start cannot go on; the message says what is wrong and what to do, in one line. */
 export class StartError extends Error {
@@ -24,6 +24,8 @@ export class StartError extends Error {
 /** How often, and after how long, a command looks again at a data directory that is in use. */
 const COMMAND_TRIES = 40;
 const COMMAND_PAUSE_MS = 250;
+/** No such database or role yet, no table yet, starting up or shutting down. */
+const UNDER_WAY = new Set(['3D000', '28000', '42P01', '57P01', '57P03']);
 
 export interface OpenedDatabase extends Database {
   /** Stops the embedded PostgreSQL if this process started it, and gives the data directory back. */
@@ -64,10 +66,17 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<Opene
     try {
       return await openEmbeddedNow(config, options);
     } catch (error) {
-      if (tried === tries || !(error instanceof DataDirectoryInUse)) throw error;
+      if (tried === tries || !isUnderWay(error)) throw error;
     }
     await wait(COMMAND_PAUSE_MS);
   }
+}
+
+/** Whether the directory is just being opened, set up, migrated or closed by another process. */
+function isUnderWay(error: unknown): boolean {
+  if (error instanceof DataDirectoryInUse || error instanceof MigrationError) return true;
+  const cause = error instanceof StartError ? error.cause : error;
+  return UNDER_WAY.has(sqlState(cause) ?? '');
 }
 
 async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
@@ -135,6 +144,7 @@ async function checked(address: DatabaseAddress): Promise<boolean> {
     if ((error as { code?: string }).code === '42P01') {
       throw new StartError(
         'The database has no schema yet; start the service once, or run `npm run purser -- migrate`.',
+        { cause: error },
       );
     }
     throw error;
