@@ -193,7 +193,8 @@ async function serve(): Promise<void> {
     if (starting.signal.aborted) return new Promise<never>(() => {});
     throw error;
   });
-  if (starting.signal.aborted) return;
+  // The first key is shown even by a start that is ending: no later one can show it.
+  if (starting.signal.aborted && service.first === undefined) return;
   if (config.webhook_allow_private_network) {
     log.warn(
       'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',

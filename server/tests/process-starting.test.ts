@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -260,6 +260,32 @@ test('SIGTERM at any moment of the start ends it cleanly, and the next start wor
   expect((await fetch(`${await service.url}/readyz`)).status).toBe(200);
   service.child.kill('SIGTERM');
   expect((await service.ended).code).toBe(0);
+});
+
+test('a first start that is ended as soon as it listens has shown the key of the workspace it made', async () => {
+  const dir = temporary();
+  const probe = createServer();
+  await new Promise<void>((ready) => probe.listen(0, '127.0.0.1', ready));
+  const { port } = probe.address() as { port: number };
+  await new Promise((closed) => probe.close(closed));
+
+  const first = run(['serve'], { DATA_DIR: dir, PORT: String(port) });
+  const listens = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket.destroy() !== undefined));
+      socket.on('error', () => resolve(false));
+    });
+  while (!(await listens())) await new Promise((wait) => setTimeout(wait, 2));
+  first.child.kill('SIGTERM');
+  const ended = await first.ended;
+  expect(ended.code).toBe(0);
+
+  const second = run(['serve'], { DATA_DIR: dir });
+  const url = await second.url;
+  const key = keyIn(ended.stdout) ?? keyIn(second.output());
+  expect((await call(url, key ?? 'no key was shown', 'GET', '/v1/workspace')).status).toBe(200);
+  second.child.kill('SIGTERM');
+  await second.ended;
 });
 
 describe('what stops a start, with one line and exit code 1', () => {
