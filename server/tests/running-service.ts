@@ -41,6 +41,8 @@ export interface RunningService {
   call(method: string, path: string, options?: CallOptions): Promise<Reply>;
   /** Runs SQL as the superuser: behind the service's back. */
   sql(text: string, values?: unknown[]): Promise<pg.QueryResult>;
+  /** Moves a clock that was stopped with `stopped_at_ms`. */
+  setClock(time_ms: number): Promise<void>;
   addWorkspace(options: {
     plan: Plan;
     trial_days?: number;
@@ -90,13 +92,41 @@ function makeAnswerCheck(routes: readonly Route[]): (method: string, path: strin
   };
 }
 
+/**
+ * Puts a clock in front of the database's own, for every connection from now on: it stands at `time_ms` until it
+ * is moved.
+ */
+async function stopClock(superuser: pg.Client, database: string, time_ms: number): Promise<void> {
+  await superuser.query(`
+    create schema stopped_clock;
+    create table stopped_clock.moment (at timestamptz not null);
+    create function stopped_clock.clock_timestamp() returns timestamptz language sql volatile
+      as 'select at from stopped_clock.moment';
+    grant usage on schema stopped_clock to public;
+    grant select on stopped_clock.moment to public;
+    alter database ${pg.escapeIdentifier(database)} set search_path = stopped_clock, pg_catalog, public`);
+  await superuser.query('insert into stopped_clock.moment values ($1)', [new Date(time_ms)]);
+}
+
 /** The service in this process, on a database of its own or on the one of another node. */
 export async function startTestService(
-  options: { env?: Record<string, string>; beside?: RunningService; plan?: Plan } = {},
+  options: {
+    env?: Record<string, string>;
+    beside?: RunningService;
+    plan?: Plan;
+    /** The database's clock stands at this moment until `setClock`; else it is the real one. */
+    stopped_at_ms?: number;
+  } = {},
 ): Promise<RunningService> {
   const database = options.beside?.database ?? (await createTestDatabase());
   const guarded = options.beside !== undefined || (await migrate(database.connection)).guarded;
   if (!guarded) throw new Error('the test database has no service role');
+  const superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
+  superuser.on('error', () => {});
+  await superuser.connect();
+  if (options.stopped_at_ms !== undefined) {
+    await stopClock(superuser, database.connection.database, options.stopped_at_ms);
+  }
   const log = pino({ level: 'silent' });
   const config = readConfig({
     PORT: '0',
@@ -109,9 +139,6 @@ export async function startTestService(
   const service = await startService(config, opened, log);
   const core = makeCore(opened, log);
   const checkAnswer = makeAnswerCheck(makeApiRoutes(core, config));
-  const superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
-  superuser.on('error', () => {});
-  await superuser.connect();
   const workspace_id =
     options.beside?.workspace_id ??
     (await superuser.query('select workspace_id from workspaces')).rows[0].workspace_id;
@@ -148,6 +175,9 @@ export async function startTestService(
     service,
     call,
     sql: (text, values) => superuser.query(text, values),
+    async setClock(time_ms) {
+      await superuser.query('update stopped_clock.moment set at = $1', [new Date(time_ms)]);
+    },
     addWorkspace: ({ plan, trial_days }) =>
       addWorkspace(core, { name: 'Another', plan, trial_days: trial_days ?? null, by: 'operator' }),
     async stop() {
@@ -185,3 +215,26 @@ export function spend(agent: string | undefined, amount_minor: number, extra: Re
     ...rest,
   };
 }
+
+/** Makes a key and gives back its value; `as` asks with another admin key. */
+export async function makeKey(
+  service: RunningService,
+  body: { agent_id?: string; scopes?: string[]; principal_id?: string; expires_in_seconds?: number },
+  as?: string,
+): Promise<{ id: string; key: string }> {
+  const reply = await service.call('POST', '/v1/api-keys', {
+    body: { name: 'made for a test', ...body },
+    ...(as === undefined ? {} : { key: as }),
+  });
+  if (reply.status !== 201) throw new Error(reply.text);
+  return reply.body;
+}
+
+/** Status and code: what a refusal is told by. */
+export const refusal = (reply: Reply): [number, string | undefined] => [
+  reply.status,
+  reply.body?.error?.code,
+];
+
+/** The field that a 400 names. */
+export const fieldOf = (reply: Reply): string => String(reply.body.error.message).split(':')[0] as string;

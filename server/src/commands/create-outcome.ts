@@ -95,8 +95,11 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     };
     const after = afterOutcome(made, state, [...earlier, outcome]);
     const budget = set.budget(after.agent_id, after.period, after.currency);
-    const added = countedBy(after).committed_minor - countedBy(state).committed_minor;
-    if (!Number.isSafeInteger(budget.committed_minor + budget.held_minor + Math.max(0, added))) {
+    const was = countedBy(state);
+    const is = countedBy(after);
+    const held_minor = budget.held_minor - was.held_minor + is.held_minor;
+    const committed_minor = budget.committed_minor - was.committed_minor + is.committed_minor;
+    if (!Number.isSafeInteger(held_minor + committed_minor)) {
       return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
     }
     set.addOutcome(outcome, after);

@@ -1,5 +1,5 @@
 import type { Agent } from '../domain/agents.ts';
-import { type Capability, capabilityExpiry } from '../domain/capabilities.ts';
+import { type Capability, capabilityExpiry, capabilityStatusAt } from '../domain/capabilities.ts';
 import { afterReview, capabilityOf, effectiveNow, issuesCapability } from '../domain/decision-states.ts';
 import type { DecisionKind } from '../domain/decisions.ts';
 import { isOwnRequest, type ReviewAction, type ReviewRow } from '../domain/reviews.ts';
@@ -87,10 +87,15 @@ export function makeCreateReview(options: {
       };
       const after = afterReview(made, state, review);
       set.addReview(review, after);
+      const capability = review.capability_expires_at === null ? null : capabilityOf(made, after);
       return done({
         review,
         effective_decision: effectiveNow(made, after),
-        capability: review.capability_expires_at === null ? null : capabilityOf(made, after),
+        // A revoked agent's is void from the beginning.
+        capability:
+          capability === null
+            ? null
+            : { ...capability, status: capabilityStatusAt(capability, agent, set.now_ms) },
       });
     },
   };

@@ -186,7 +186,7 @@ function judgeRefund(
     if ((amount_minor as number) > left) return conflict('The refunds would be more than what was executed.');
     return { ok: true, amount_minor, contradicts_client: false };
   }
-  if (amount_minor !== null && amount_minor !== left && amount_minor !== executed_minor) {
+  if (amount_minor !== null && amount_minor !== left) {
     return conflict(
       'A full refund gives back what is left of the amount executed; the amount may be left out.',
     );

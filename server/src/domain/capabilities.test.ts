@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentStatus } from './agents.ts';
+import {
+  type CapabilityStatus,
+  capabilityExpiry,
+  capabilityIdOf,
+  capabilityStatusAt,
+  consumptionDataHash,
+  decisionIdOfCapability,
+  sameMerchant,
+} from './capabilities.ts';
+
+const ENDS = '2026-11-21T08:15:00.000Z';
+const before = Date.parse(ENDS) - 1;
+const after = Date.parse(ENDS);
+
+describe('a capability as it stands', () => {
+  test.each<[CapabilityStatus, AgentStatus, number, CapabilityStatus]>([
+    ['ISSUED', 'active', before, 'ISSUED'],
+    ['ISSUED', 'active', after, 'EXPIRED'],
+    // A pause ends; a revocation does not.
+    ['ISSUED', 'paused', before, 'ISSUED'],
+    ['ISSUED', 'paused', after, 'EXPIRED'],
+    ['ISSUED', 'revoked', before, 'REVOKED'],
+    ['CONSUMED', 'active', after, 'CONSUMED'],
+    ['CONSUMED', 'revoked', after, 'CONSUMED'],
+    ['REVOKED', 'active', after, 'REVOKED'],
+    ['REVOKED', 'paused', before, 'REVOKED'],
+  ])('%s of an agent that is %s, at %d: %s', (status, agent, now_ms, expected) => {
+    expect(capabilityStatusAt({ status, expires_at: ENDS }, { status: agent }, now_ms)).toBe(expected);
+  });
+  test('lives for exactly its time', () => {
+    expect(capabilityExpiry(Date.parse('2026-11-21T08:00:00.000Z'), 900)).toBe(ENDS);
+  });
+  test('is named after its decision', () => {
+    const id = 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD';
+    expect(capabilityIdOf(id)).toBe('cap_01KAJ5F0V8Z3M2Q9X7T4R6N1BD');
+    expect(decisionIdOfCapability(capabilityIdOf(id))).toBe(id);
+  });
+});
+
+test.each<[string, string, boolean]>([
+  ['Hetzner Online', 'hetzner  ONLINE ', true],
+  ['Hetzner Online', 'Ｈｅｔｚｎｅｒ Online', true],
+  ['Hetzner Online', 'Hetzner', false],
+  ['Hetzner Online', 'Hetzner Online GmbH', false],
+  ['Hetzner Online', 'Неtzner Online', false],
+  ['Café', 'Cafe\u0301', true],
+  ['Café', 'Cafe', false],
+])('the merchants %j and %j are the same: %s', (one, other, same) => {
+  expect(sameMerchant(one, other)).toBe(same);
+  expect(sameMerchant(other, one)).toBe(same);
+});
+
+test('every column of a consumption is sealed', () => {
+  const consumption = {
+    capability_id: 'cap_1',
+    decision_id: 'dec_1',
+    agent_id: 'agt_1',
+    idempotency_key: 'k',
+    request_hash: Buffer.alloc(32, 1),
+    amount_minor: 5,
+    currency: 'EUR',
+    payee_id: null,
+    merchant: null,
+    external_reference: null,
+    key_id: 'key_1',
+    principal_id: null,
+    consumed_at: ENDS,
+  };
+  const sealed = consumptionDataHash(consumption).toString('hex');
+  for (const name of Object.keys(consumption) as (keyof typeof consumption)[]) {
+    const altered = { ...consumption, [name]: name === 'request_hash' ? Buffer.alloc(32, 2) : 'altered' };
+    expect(consumptionDataHash(altered as never).toString('hex'), name).not.toBe(sealed);
+  }
+});
