@@ -22,6 +22,7 @@ import { makeOutcomeRoutes } from './http/outcomes.ts';
 import { makeReviewRoutes } from './http/reviews.ts';
 import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
+import { makeSimulationRoutes } from './http/simulations.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { assessBuiltIn } from './purpose/built-in-assessor.ts';
@@ -177,6 +178,7 @@ export function makeApiRoutes(
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
+    ...makeSimulationRoutes({ db, assess: assessBuiltIn }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),
     ...makeLedgerRoutes({ db, cursors, now_ms }),
