@@ -89,19 +89,22 @@ function count(tally: Tally, decision: DecisionKind, authorized_minor: number): 
   tally.authorized_minor = addMinor(tally.authorized_minor, authorized_minor);
 }
 
-/** What the draft holds for a decision, as the state that later changes go on from. */
+/** A decision as the draft makes it, with the state that later changes go on from. */
 function heldBy(made: Decision, verdict: Verdict): Redecided {
-  const redecided: Decision = {
-    ...made,
-    decision: verdict.decision,
-    review_state: verdict.decision === 'REVIEW' ? 'PENDING' : null,
-    reservation: {
-      ...made.reservation,
-      reservation_id: reservationIdOf(made.decision_id),
-      status: 'HELD',
-      amount_minor: verdict.held_amount_minor,
-    },
-  };
+  const redecided: Decision =
+    verdict.decision === 'DENY'
+      ? made
+      : {
+          ...made,
+          decision: verdict.decision,
+          review_state: verdict.decision === 'REVIEW' ? 'PENDING' : null,
+          reservation: {
+            ...made.reservation,
+            reservation_id: reservationIdOf(made.decision_id),
+            status: 'HELD',
+            amount_minor: verdict.held_amount_minor,
+          },
+        };
   const was_held = made.reservation.amount_minor;
   return {
     made: redecided,
@@ -249,7 +252,13 @@ export function makeSimulation(options: {
       count(current, made.decision, made.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
       compare(made, verdict);
-      if (verdict.decision === 'DENY') return;
+      if (verdict.decision === 'DENY') {
+        // Money that moved although it was denied would have moved all the same.
+        if (made.decision === 'DENY' && changing.has(made.decision_id)) {
+          redecided.set(made.decision_id, heldBy(made, verdict));
+        }
+        return;
+      }
       const held = { held_minor: verdict.held_amount_minor, committed_minor: 0 };
       recount(period, { held_minor: 0, committed_minor: 0 }, held);
       if (changing.has(made.decision_id)) redecided.set(made.decision_id, heldBy(made, verdict));
