@@ -8,6 +8,11 @@ export function addMinor(one: number, other: number): number {
   return Math.min(one + other, MAX_AMOUNT_MINOR);
 }
 
+/** A sum as a JSON number carries it: exact, or the largest that is where it is beyond. */
+export function cappedMinor(sum: bigint): number {
+  return sum > BigInt(MAX_AMOUNT_MINOR) ? MAX_AMOUNT_MINOR : Number(sum);
+}
+
 /**
  * Codes of ISO 4217 list one whose minor unit is "N.A.": metals, bond market units, units of account of banks, and
  * the codes for tests and for no currency. An amount in minor units has no meaning in them. `currency-codes` gives
