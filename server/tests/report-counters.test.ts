@@ -281,7 +281,7 @@ const step = fc.oneof(
       what: fc.constant('decide' as const),
       agent: fc.nat(2),
       kind: fc.nat(5),
-      merchant: fc.nat(25),
+      merchant: fc.nat(60),
       // Twice the largest is beyond what a JSON number carries.
       amount: fc.oneof(fc.integer({ min: 1, max: 9_999 }), fc.constant(Number.MAX_SAFE_INTEGER)),
       enforce: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
@@ -327,6 +327,8 @@ const step = fc.oneof(
       from_h: fc.integer({ min: -30, max: 300 }),
       hours: fc.integer({ min: 1, max: 300 }),
       whole: fc.boolean(),
+      /** The bounds are moments at which decisions were made. */
+      at: fc.option(fc.tuple(fc.nat(), fc.nat())),
       agent: fc.option(fc.nat(2)),
     }),
   },
@@ -363,13 +365,19 @@ describe('the report', () => {
               await rollUpNext(core.reports_db, history.workspace_id, each.limit);
               break;
             case 'report': {
+              const agent_id = each.agent === null ? null : (history.agents[each.agent] as string);
+              const moments = (each.at ?? []).flatMap(
+                (n) => history.seen[n % Math.max(1, history.seen.length)]?.created_at ?? [],
+              );
+              const [from, to] = moments.sort();
+              if (from !== undefined && to !== undefined && from < to) await check({ from, to, agent_id });
               const grain = each.whole ? 24 * HOUR_MS : 1_237_017;
               const round = (ms: number) => Math.floor(ms / grain) * grain;
               const from_ms = round(BEGIN_MS + each.from_h * HOUR_MS);
               await check({
                 from: new Date(from_ms).toISOString(),
                 to: new Date(from_ms + Math.max(grain, round(each.hours * HOUR_MS))).toISOString(),
-                agent_id: each.agent === null ? null : (history.agents[each.agent] as string),
+                agent_id,
               });
             }
           }
