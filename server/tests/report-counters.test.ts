@@ -394,6 +394,26 @@ describe('the report', () => {
   });
 });
 
+test('the first merchants are the right ones where those added up and those not yet added up differ', async () => {
+  const history = await makeHistory();
+  const decide = async (merchant: number, times: number) => {
+    for (let i = 0; i < times; i++) {
+      await history.decide({ agent: i % 3, kind: i % 6, merchant, amount: 1, enforce: false, usd: false });
+    }
+  };
+  for (let merchant = 0; merchant < 40; merchant++) await decide(merchant, 1 + (merchant % 4));
+  await rollUpNext(core.reports_db, history.workspace_id, 1_000);
+  // From far behind to the front, to the edge, and new.
+  await decide(0, 6);
+  await decide(4, 1);
+  await decide(8, 2);
+  await decide(99, 4);
+  const asked = { from: '2026-03-01T00:00:00.000Z', to: '2026-07-01T00:00:00.000Z', agent_id: null };
+  const report = await history.report(asked);
+  expect(report.by_merchant).toHaveLength(20);
+  expect(report).toEqual(naiveReport(history.seen, asked));
+});
+
 describe('adding up', () => {
   test('two nodes at once count every event once', async () => {
     const history = await makeHistory();
