@@ -20,9 +20,11 @@ import { makeHealthRoutes } from './http/health.ts';
 import { makeLedgerRoutes } from './http/ledger.ts';
 import { type Metrics, makeMetrics } from './http/metrics.ts';
 import { makeOutcomeRoutes } from './http/outcomes.ts';
+import { makeReportRoutes } from './http/reports.ts';
 import { makeReviewRoutes } from './http/reviews.ts';
 import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
+import { makeSimulationRoutes } from './http/simulations.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { makeAskModel } from './model/ask-model.ts';
@@ -35,17 +37,20 @@ import { checkReady } from './storage/migrate.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
+import { rollUpDecisions } from './workers/roll-up-decisions.ts';
 import { sweepReservations } from './workers/sweep-reservations.ts';
 
 export const VERSION = '0.1.0';
 
-/** Connections to the database: the lane's transactions, reads, and the look-up of keys, which none may hold up. */
+/** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, and reports. */
 const LANE_CONNECTIONS = 8;
 const READ_CONNECTIONS = 8;
 const KEY_CONNECTIONS = 2;
+const REPORT_CONNECTIONS = 3;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
+const ROLL_UP_PAUSE_MS = 2_000;
 
 /** Any number that means "Purser's first workspace" to the nodes that start at once. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
@@ -63,6 +68,7 @@ export interface Core {
   lane: Lane;
   db: pg.Pool;
   keys_db: pg.Pool;
+  reports_db: pg.Pool;
   secrets: Secrets;
   metrics: Metrics;
   log: Logger;
@@ -93,19 +99,21 @@ export function makeCore(database: Database, log: Logger): Core {
   });
   const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
+  const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
   const lane = makeLane({ pool: lane_pool, log, random, now_ms, observeBatch: metrics.observeBatch });
   metrics.watchQueue(lane.waiting);
   return {
     lane,
     db,
     keys_db,
+    reports_db,
     secrets: deriveSecrets(database.secret_key),
     metrics,
     log,
     now_ms,
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool.end(), db.end(), keys_db.end()]);
+      await Promise.all([lane_pool, db, keys_db, reports_db].map((pool) => pool.end()));
     },
   };
 }
@@ -205,7 +213,7 @@ export function makeApiRoutes(
   config: Pick<Config, 'review_ttl_seconds' | 'capability_ttl_seconds'>,
   assessAhead: AssessAhead | null = null,
 ): Route[] {
-  const { db, lane, metrics, now_ms, secrets } = core;
+  const { db, lane, metrics, now_ms, reports_db, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
   const createDecision = makeCreateDecision({
     // The lane waits for no model: where it has to assess itself, the decision says that the opinion is missing.
@@ -233,21 +241,29 @@ export function makeApiRoutes(
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
+    ...makeSimulationRoutes({ db, assess: assessBuiltIn }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),
+    ...makeReportRoutes({ db, reports_db }),
     ...makeLedgerRoutes({ db, cursors, now_ms }),
   ];
 }
 
 /** The workers: they run inside `serve`, and apart as `work`. */
 export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Promise<void> } {
-  const { db, lane, log } = core;
+  const { db, lane, log, reports_db } = core;
   const loops = [
     startLoop({
       name: 'sweep-reservations',
       pause_ms: SWEEP_PAUSE_MS,
       log,
       round: () => sweepReservations({ db, lane, log }),
+    }),
+    startLoop({
+      name: 'roll-up-decisions',
+      pause_ms: ROLL_UP_PAUSE_MS,
+      log,
+      round: () => rollUpDecisions({ pool: reports_db, log }),
     }),
   ];
   if (key_uses !== null) {

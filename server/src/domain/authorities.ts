@@ -43,3 +43,19 @@ export interface AuthorityRow {
 export function authorityHash(authority: Authority): string {
   return `sha256:${createHash('sha256').update(canonicalJson(authority)).digest('hex')}`;
 }
+
+/**
+ * What a judge of purpose looks at, as one text: two authorities with the same one are judged alike. Everything
+ * counts that is not plainly a limit, so that a field which is added later is not overlooked.
+ */
+export function judgedText(authority: Authority): string {
+  const {
+    currency,
+    per_transaction_limit_minor,
+    review_threshold_minor,
+    monthly_budget_minor,
+    blocked_merchants,
+    ...judged
+  } = authority;
+  return canonicalJson(judged);
+}

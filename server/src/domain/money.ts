@@ -3,6 +3,16 @@ import { data as listOfJune2024 } from 'currency-codes';
 /** The largest amount in minor units: the largest integer that a JSON number carries exactly. */
 export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
 
+/** The sum of two amounts; one beyond what a JSON number carries exactly is given as the largest that it does. */
+export function addMinor(one: number, other: number): number {
+  return Math.min(one + other, MAX_AMOUNT_MINOR);
+}
+
+/** A sum as a JSON number carries it: exact, or the largest that is where it is beyond. */
+export function cappedMinor(sum: bigint): number {
+  return sum > BigInt(MAX_AMOUNT_MINOR) ? MAX_AMOUNT_MINOR : Number(sum);
+}
+
 /**
  * Codes of ISO 4217 list one whose minor unit is "N.A.": metals, bond market units, units of account of banks, and
  * the codes for tests and for no currency. An amount in minor units has no meaning in them. `currency-codes` gives

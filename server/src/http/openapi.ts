@@ -73,6 +73,7 @@ const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
   Capabilities: 'What a payment adapter needs in ENFORCE to make a payment.',
   Agents: 'The agents of the workspace and what each of them is allowed.',
   'API keys': 'Who may call this API, and for what.',
+  Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
   Workspace: 'The plan, the quotas and what was done in the workspace.',
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',

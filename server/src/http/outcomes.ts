@@ -6,8 +6,7 @@ import { TEXT_LENGTHS } from '../domain/text.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import { getDecision } from '../storage/decisions.ts';
-import { loadOutcomesOfDecisions } from '../storage/outcomes.ts';
-import { withoutWorkspace } from '../storage/rows.ts';
+import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { originOf } from './origin.ts';
 import { OutcomeBody } from './record-schemas.ts';
 import type { Call, Route } from './route.ts';
@@ -113,11 +112,11 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
         const { workspace_id, agent_id } = call.caller;
         const decision = await getDecision(db, workspace_id, call.params.id, agent_id);
         if (decision === undefined) throw new ApiError('not_found', 'There is no such decision.');
-        const outcomes = await loadOutcomesOfDecisions(db, [{ workspace_id, decision_id: call.params.id }]);
+        const outcomes = await listOutcomesOfDecisions(db, workspace_id, [call.params.id]);
         return {
           status: 200,
           body: {
-            data: outcomes.reverse().map((found) => outcomeBody(withoutWorkspace(found))),
+            data: outcomes.reverse().map(outcomeBody),
             next_cursor: null,
           },
         };

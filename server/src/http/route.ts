@@ -39,6 +39,7 @@ export const TAGS = [
   'Capabilities',
   'Agents',
   'API keys',
+  'Reports',
   'Workspace',
   'Ledger',
   'Service',

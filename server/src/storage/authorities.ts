@@ -80,6 +80,21 @@ export async function getSpendingAuthority(
   return result.rows[0];
 }
 
+/** These versions of an agent's authority. */
+export async function loadAuthorityVersions(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  versions: readonly number[],
+): Promise<AuthorityRow[]> {
+  const result = await db.query<AuthorityRow & { workspace_id: string }>({
+    name: 'load_authority_versions',
+    text: `select ${COLUMNS} from authorities where workspace_id = $1 and agent_id = $2 and version = any($3::integer[])`,
+    values: [workspace_id, agent_id, versions],
+  });
+  return result.rows;
+}
+
 export const insertAuthorities = makeInsert<AuthorityRow>('authorities', {
   agent_id: 'text',
   version: 'integer',

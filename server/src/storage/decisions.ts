@@ -201,6 +201,36 @@ export async function listDecisionIds(
   return result.rows.map((row) => row.decision_id);
 }
 
+/** Ids of an agent's newest decisions, oldest first. */
+export async function listNewestDecisionIds(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  limit: number,
+): Promise<string[]> {
+  const result = await db.query<{ decision_id: string }>({
+    name: 'list_newest_decision_ids',
+    text: `select decision_id from decisions where workspace_id = $1 and agent_id = $2 and agent_id <> ''
+      order by decision_id desc limit $3`,
+    values: [workspace_id, agent_id, limit],
+  });
+  return result.rows.map((row) => row.decision_id).reverse();
+}
+
+/** These decisions as they were made, oldest first. */
+export async function loadMadeDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Decision[]> {
+  const result = await db.query<{ document: string }>({
+    name: 'load_made_decisions',
+    text: `select document from decisions where workspace_id = $1 and decision_id = any($2) order by decision_id`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows.map((row) => JSON.parse(row.document) as Decision);
+}
+
 /** How many idempotency keys were used. */
 export async function countIdempotencyKeys(db: Queryable, workspace_id: string): Promise<number> {
   const result = await db.query<{ count: number }>({

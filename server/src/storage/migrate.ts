@@ -43,6 +43,9 @@ const CHANGEABLE = [
   'api_key_uses',
   'decision_states',
   'budgets',
+  'report_counters',
+  'report_counted',
+  'report_watermarks',
 ] as const;
 /** Rows that go when they are settled. */
 const REMOVABLE = ['expiring_holds'] as const;

@@ -1,6 +1,6 @@
 import type { Outcome } from '../domain/outcomes.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import { makeInsert, type Of, withoutWorkspace } from './rows.ts';
 
 const COLUMNS = `outcome_id, decision_id, type, amount_minor, currency, external_reference, occurred_at, source,
   key_id, principal_id, recorded_at, flags`;
@@ -49,4 +49,17 @@ export async function loadOutcomesOfDecisions(
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows;
+}
+
+/** All outcomes of these decisions, each decision's in the order in which they were recorded. */
+export async function listOutcomesOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Outcome[]> {
+  const found = await loadOutcomesOfDecisions(
+    db,
+    decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
+  );
+  return found.map(withoutWorkspace);
 }

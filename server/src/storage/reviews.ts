@@ -31,3 +31,18 @@ export async function loadReviews(
   });
   return result.rows;
 }
+
+/** All reviews of these decisions, in the order in which they were recorded. */
+export async function loadReviewsOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<ReviewRow[]> {
+  const result = await db.query<ReviewRow & { workspace_id: string }>({
+    name: 'load_reviews_of_decisions',
+    text: `select ${COLUMNS} from reviews
+      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by review_id`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}

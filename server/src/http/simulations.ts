@@ -1,0 +1,183 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { type Authority, authorityHash } from '../domain/authorities.ts';
+import { capabilityIdOf } from '../domain/capabilities.ts';
+import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
+import { reservationIdOf } from '../domain/reservations.ts';
+import { type LaterChange, makeSimulation, SKIP_REASONS } from '../domain/simulate.ts';
+import { ApiError } from '../errors.ts';
+import type { Assess } from '../purpose/assessment.ts';
+import { getAgent } from '../storage/agents.ts';
+import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import { loadConsumptions } from '../storage/consumptions.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadRunOutHolds } from '../storage/decision-states.ts';
+import { listNewestDecisionIds, loadMadeDecisions } from '../storage/decisions.ts';
+import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
+import { loadReviewsOfDecisions } from '../storage/reviews.ts';
+import { AuthorityBody } from './agents.ts';
+import type { Call, Route } from './route.ts';
+import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from './schemas.ts';
+
+const DEFAULT_DECISIONS = 500;
+const MOST_DECISIONS = 2_000;
+/** Decisions replayed in one go: other requests are served between two of them. */
+const REPLAYED_AT_ONCE = 100;
+
+const Count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
+const Kind = OneOf(DECISIONS);
+const Reason = OneOf(REASON_CODES);
+
+const Tally = Fields({
+  allow: Count(),
+  review: Count(),
+  deny: Count(),
+  authorized_minor: LimitMinor({
+    description: 'What could be spent at once; a REVIEW authorizes nothing yet.',
+  }),
+});
+
+const SimulationBody = Fields(
+  {
+    saved: Type.Literal(false, { description: 'Nothing is saved.' }),
+    base_version: Nullable(
+      Type.Integer({ minimum: 1, description: "The agent's current version; null: it has no authority." }),
+    ),
+    draft_hash: Type.String({
+      pattern: '^sha256:[0-9a-f]{64}$',
+      description: 'The hash that the draft would have as an authority.',
+    }),
+    evaluated: Count('How many decisions were replayed.'),
+    skipped: Type.Array(
+      Fields({
+        reason: OneOf(SKIP_REASONS, {
+          description: "CURRENCY_DIFFERS: in another currency than the draft's, so no limit of it applies.",
+        }),
+        count: Count(),
+      }),
+    ),
+    current: Tally,
+    draft: Tally,
+    transitions: Type.Array(
+      Fields({
+        from: Kind,
+        to: Kind,
+        count: Count(),
+        amount_minor: LimitMinor({ description: 'As requested.' }),
+      }),
+      { description: 'Decisions that would have been another.' },
+    ),
+    changed: Type.Array(
+      Fields({
+        decision_id: Id('decision'),
+        created_at: Timestamp(),
+        merchant: Type.String(),
+        amount_minor: LimitMinor({ description: 'As requested.' }),
+        current: Fields({ decision: Kind, reason_code: Reason }),
+        draft: Fields({ decision: Kind, reason_code: Reason, authorized_amount_minor: LimitMinor() }),
+      }),
+      {
+        maxItems: 100,
+        description:
+          'The newest 100 that would have been another, or for another first reason or amount; newest first.',
+      },
+    ),
+  },
+  {
+    $id: 'Simulation',
+    description: "Amounts are minor units of the draft's currency.",
+  },
+);
+
+const SimulateQuery = Fields({
+  limit: Type.Optional(
+    QueryInteger(
+      { min: 1, max: MOST_DECISIONS, default: DEFAULT_DECISIONS },
+      { description: "How many of the agent's newest decisions are replayed." },
+    ),
+  ),
+});
+
+/** What moved the money of these decisions after they were made. */
+async function loadLaterChanges(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<LaterChange[]> {
+  const [outcomes, reviews, consumptions, run_outs] = await Promise.all([
+    listOutcomesOfDecisions(db, workspace_id, decision_ids),
+    loadReviewsOfDecisions(db, workspace_id, decision_ids),
+    loadConsumptions(db, workspace_id, decision_ids.map(capabilityIdOf)),
+    loadRunOutHolds(db, workspace_id, decision_ids.map(reservationIdOf)),
+  ]);
+  return [
+    ...outcomes.map((report): LaterChange => {
+      const { outcome_id: id, decision_id } = report;
+      return { kind: 'outcome', id, decision_id, report };
+    }),
+    ...reviews.map((review): LaterChange => {
+      const { review_id: id, decision_id } = review;
+      return { kind: 'review', id, decision_id, review };
+    }),
+    ...consumptions.map(({ decision_id, consumed_at: at }): LaterChange => {
+      return { kind: 'consumption', decision_id, at };
+    }),
+    ...run_outs.map(({ decision_id, let_go_at: at }): LaterChange => ({ kind: 'run_out', decision_id, at })),
+  ];
+}
+
+/** Trying out a draft of an authority on what an agent really asked for. */
+export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): Route[] {
+  const { db, assess } = options;
+  return [
+    {
+      method: 'POST',
+      path: '/v1/agents/:id/authority/simulate',
+      operationId: 'simulateAuthority',
+      tag: 'Agents',
+      summary: 'Try out a draft authority on recent real decisions',
+      description:
+        "Replays the agent's newest decisions in the order of their making, with budgets of the draft's own that begin empty before the first of them and follow what really happened afterwards (executed, failed, refunded, denied by a person). Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+      scopes: ['admin'],
+      params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
+      query: SimulateQuery,
+      body: AuthorityBody,
+      responses: { 200: { description: 'What the draft would have changed.', schema: SimulationBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, Static<typeof SimulateQuery>, Authority>) => {
+        const { workspace_id } = call.caller;
+        const draft = call.body;
+        const agent = await getAgent(db, workspace_id, call.params.id);
+        if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+        const { agent_id } = agent;
+        const { limit = DEFAULT_DECISIONS } = call.query;
+        const ids = await listNewestDecisionIds(db, workspace_id, agent_id, limit);
+        const changes = await loadLaterChanges(db, workspace_id, ids);
+        const simulation = makeSimulation({ draft, assess, changes });
+        const authorities = new Map<number, Authority>();
+        for (let from = 0; from < ids.length; from += REPLAYED_AT_ONCE) {
+          const made = await loadMadeDecisions(db, workspace_id, ids.slice(from, from + REPLAYED_AT_ONCE));
+          const unknown = new Set(made.flatMap((each) => each.authority_version ?? []));
+          for (const version of authorities.keys()) unknown.delete(version);
+          if (unknown.size > 0) {
+            const rows = await loadAuthorityVersions(db, workspace_id, agent_id, [...unknown]);
+            for (const row of rows) authorities.set(row.version, parseAuthority(row));
+          }
+          for (const each of made) {
+            simulation.replay(each, authorities.get(each.authority_version ?? 0) ?? null);
+          }
+        }
+        return {
+          status: 200,
+          body: {
+            saved: false,
+            base_version: agent.authority_version,
+            draft_hash: authorityHash(draft),
+            ...simulation.result(),
+          },
+        };
+      },
+    },
+  ];
+}

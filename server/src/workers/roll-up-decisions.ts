@@ -1,0 +1,58 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { ALL_AGENTS, makeCounterSheet } from '../domain/report-counters.ts';
+import {
+  addCounters,
+  findWorkspacesToRollUp,
+  foldEvents,
+  lockWatermark,
+  moveWatermark,
+  putCountedFacts,
+} from '../storage/report-counters.ts';
+import { loadReportEvents } from '../storage/report-facts.ts';
+import { inTransaction } from '../storage/transactions.ts';
+
+/** Small enough that a page keeps neither the event loop nor a transaction busy for long. */
+const EVENTS_AT_ONCE = 1_000;
+/** Together, so that a round ends soon enough for a stop, whoever is behind. */
+const PAGES_A_ROUND = 100;
+const WORKSPACES_A_ROUND = 100;
+
+/**
+ * Adds the next events of a workspace up for the shadow report, in one transaction with the watermark: however many
+ * nodes are at it and wherever one dies, every event is counted once. Gives back how many there were; 0 also when
+ * another node is at it.
+ */
+export async function rollUpNext(pool: pg.Pool, workspace_id: string, limit: number): Promise<number> {
+  return inTransaction(pool, { reading: false }, async (client) => {
+    const watermark = await lockWatermark(client, workspace_id);
+    if (watermark === undefined) return 0;
+    const events = await loadReportEvents(client, workspace_id, { after: watermark, limit });
+    const last = events.at(-1);
+    if (last === undefined) return 0;
+    const sheet = makeCounterSheet((agent_id) => [ALL_AGENTS, agent_id]);
+    const progress = { first_made: null, corrected: new Set<string>() };
+    const known_more = await foldEvents(client, workspace_id, events, progress, sheet);
+    const counters = sheet.counters();
+    if (counters.length > 0) await addCounters(client, workspace_id, counters);
+    if (known_more.length > 0) await putCountedFacts(client, [{ workspace_id, rows: known_more }]);
+    await moveWatermark(client, workspace_id, watermark, last.seq);
+    return events.length;
+  });
+}
+
+/** Adds up what has come since the last round: the workspaces that are furthest behind first. */
+export async function rollUpDecisions(options: { pool: pg.Pool; log: Logger }): Promise<void> {
+  const { pool, log } = options;
+  let pages = 0;
+  for (const workspace_id of await findWorkspacesToRollUp(pool, WORKSPACES_A_ROUND)) {
+    try {
+      while (pages < PAGES_A_ROUND) {
+        pages += 1;
+        if ((await rollUpNext(pool, workspace_id, EVENTS_AT_ONCE)) < EVENTS_AT_ONCE) break;
+      }
+    } catch (error) {
+      log.warn({ err: error, workspace_id }, 'decisions could not be added up; the next round tries again');
+    }
+  }
+}
