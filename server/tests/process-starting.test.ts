@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -243,6 +243,22 @@ test.each([
   const exited = new Promise((resolve) => service.child.on('exit', resolve));
   service.child.kill('SIGTERM');
   expect(await exited).toBe(0);
+});
+
+test('connections that say nothing, or never finish a request, keep no service from ending, nor its database', async () => {
+  const dir = temporary();
+  const service = run(['serve'], { DATA_DIR: dir });
+  const { port, hostname } = new URL(await service.url);
+  const sockets = ['', 'GET /healthz HTTP/1.1\r\nHost: a\r\n'].map((text) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text)).on('error', () => {});
+    return socket;
+  });
+  await Promise.all(sockets.map((socket) => new Promise((ready) => socket.once('connect', ready))));
+  expect((await fetch(`http://${hostname}:${port}/healthz`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  expect((await service.ended).code).toBe(0);
+  // PostgreSQL removes it when it is stopped.
+  expect(existsSync(join(dir, 'postgres', 'postmaster.pid'))).toBe(false);
 });
 
 test('SIGTERM at any moment of the start ends it cleanly, and the next start works', async () => {

@@ -63,6 +63,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How long clients are asked to close their connections before idle ones are closed. */
 const DRAIN_NOTICE_MS = 500;
+/** How long requests under way may take after that; then their connections, and those that send nothing, are cut. */
+const DRAIN_LIMIT_MS = 5_000;
 
 /**
  * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request.
@@ -300,6 +302,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     // Closing a kept-alive connection at once would cut off a request that is on its way. For a moment every
     // answer asks its client to close instead; what is still open then has been idle all the while.
     server.server.getConnections((_error, count) => setTimeout(done, count === 0 ? 0 : DRAIN_NOTICE_MS));
+    // A connection that never finishes its request would otherwise hold up the end of the process.
+    setTimeout(() => server.server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
   });
   // An expectation we do not know is ignored, as RFC 9110 allows, instead of Node's empty 417.
   server.server.on('checkExpectation', (message, response) =>
