@@ -19,6 +19,7 @@ import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { deriveSecrets } from './secrets.ts';
 import { DataDirectoryError } from './storage/data-directory.ts';
 import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
 import { MigrationError } from './storage/migrate.ts';
@@ -275,7 +276,8 @@ program
       print('The schema is up to date.');
       return;
     }
-    const { applied } = await migrate({ url: config.database_url });
+    const check = deriveSecrets(config.secret_key as Buffer).installationCheck;
+    const { applied } = await migrate({ url: config.database_url }, check);
     print(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`);
   });
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from './app.ts';
 import type { Config } from './config.ts';
+import { deriveSecrets } from './secrets.ts';
 import {
   type DataDirectory,
   DataDirectoryInUse,
@@ -14,7 +15,7 @@ import {
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './storage/embedded-postgres.ts';
-import { checkReady, MigrationError, migrate } from './storage/migrate.ts';
+import { checkReady, checkSecret, MigrationError, migrate } from './storage/migrate.ts';
 
 /** The start cannot go on; the message says what is wrong and what to do, in one line. */
 export class StartError extends Error {
@@ -52,7 +53,10 @@ async function openServer(config: Config, options: OpenOptions): Promise<OpenedD
   const address = { url: config.database_url as string };
   const secret_key = config.secret_key as Buffer;
   await checkReachable(address);
-  const guarded = options.as === 'service' ? await migrated(address, options.log) : await checked(address);
+  const guarded =
+    options.as === 'service'
+      ? await migrated(address, secret_key, options.log)
+      : await checked(address, secret_key);
   return { address, secret_key, guarded, close: async () => {} };
 }
 
@@ -84,7 +88,12 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
   const running = options.as === 'command' ? await findRunningEmbeddedPostgres(data_dir) : null;
   if (running !== null) {
     const secret_key = config.secret_key ?? (await loadSecretKey(data_dir));
-    return { address: running, secret_key, guarded: await checked(running), close: async () => {} };
+    return {
+      address: running,
+      secret_key,
+      guarded: await checked(running, secret_key),
+      close: async () => {},
+    };
   }
   const directory: DataDirectory = await openDataDirectory(data_dir, {
     lock: 'exclusive',
@@ -105,7 +114,7 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const address = postgres.connection;
-    return { address, secret_key, guarded: await migrated(address, options.log), close };
+    return { address, secret_key, guarded: await migrated(address, secret_key, options.log), close };
   } catch (error) {
     await close();
     throw error;
@@ -123,8 +132,8 @@ async function checkReachable(address: DatabaseAddress): Promise<void> {
   }
 }
 
-async function migrated(address: DatabaseAddress, log: Logger): Promise<boolean> {
-  const { applied, guarded } = await migrate(address);
+async function migrated(address: DatabaseAddress, secret_key: Buffer, log: Logger): Promise<boolean> {
+  const { applied, guarded } = await migrate(address, deriveSecrets(secret_key).installationCheck);
   if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
   if (!guarded) {
     log.warn(
@@ -135,10 +144,11 @@ async function migrated(address: DatabaseAddress, log: Logger): Promise<boolean>
 }
 
 /** A command changes no schema: the service's start does, or `migrate`. */
-async function checked(address: DatabaseAddress): Promise<boolean> {
+async function checked(address: DatabaseAddress, secret_key: Buffer): Promise<boolean> {
   const client = await connectOnce(address);
   try {
     await checkReady(client);
+    await checkSecret(client, deriveSecrets(secret_key).installationCheck);
     return await canWorkAs(client, SERVICE_ROLE);
   } catch (error) {
     if ((error as { code?: string }).code === '42P01') {

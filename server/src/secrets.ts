@@ -15,6 +15,8 @@ export interface Secrets {
   /** HMAC-SHA256 that marks a list's cursor as our own. */
   cursorMac: (text: string) => Buffer;
   capabilityTokens: CapabilityTokens;
+  /** What a database keeps to tell one SECRET_KEY from another; 32 bytes from which nothing else follows. */
+  installationCheck: Buffer;
 }
 
 /** Tokens `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
@@ -44,6 +46,7 @@ export function deriveSecrets(secret_key: Buffer): Secrets {
     keyDigest: (key) => createHmac('sha256', pepper).update(key).digest(),
     cursorMac: (text) => createHmac('sha256', cursor).update(text).digest(),
     capabilityTokens: makeCapabilityTokens(derive('capability-token')),
+    installationCheck: derive('installation-check'),
   };
 }
 

@@ -441,7 +441,7 @@ describe('GET: decisions are found again', () => {
     const small = (await decide(spend(agent, 10, { action: { merchant: 'Hetzner 100%_Ünder' } }))).body;
     const review = (await decide(spend(agent, 60))).body;
     const deny = (await decide(spend(agent, 101))).body;
-    const other = (await decide(spend(enforce, 70))).body;
+    const other = (await decide(spend(enforce, 70, { action: { merchant: 'ΣΊΣΥΦΟΣ ΑΕ' } }))).body;
     const ids = async (query: string) =>
       (await s.call('GET', `/v1/decisions?${query}`)).body.data.map(
         (each: { decision_id: string }) => each.decision_id,
@@ -459,6 +459,7 @@ describe('GET: decisions are found again', () => {
     ]);
     expect(await ids(`${of}&q=${encodeURIComponent('100%_üN')}`)).toEqual([small.decision_id]);
     expect(await ids(`${of}&q=${encodeURIComponent('100_')}`)).toEqual([]);
+    expect(await ids(`agent=${enforce}&q=${encodeURIComponent('σίσυφος')}`)).toEqual([other.decision_id]);
     expect(await ids(`${of}&min_amount=60&max_amount=101`)).toEqual([deny.decision_id, review.decision_id]);
     expect(await ids(`${of}&min_amount=61&max_amount=100`)).toEqual([]);
     expect(await ids(`${of}&reviewed=true`)).toEqual([]);

@@ -14,6 +14,26 @@ afterAll(async () => {
   await asSuperuser(`drop role ${guest}`);
 });
 
+test('a database that was set up with another SECRET_KEY is told in one line, and stays as it was', async () => {
+  const own = await createTestDatabase();
+  const key = Buffer.alloc(32, 1);
+  await migrate(own.connection, key);
+  await migrate(own.connection, key);
+  const other = migrate(own.connection, Buffer.alloc(32, 2));
+  await expect(other).rejects.toThrow(MigrationError);
+  await expect(other).rejects.toThrow(/^SECRET_KEY is not the one[^\n]*$/);
+  await migrate(own.connection, key);
+  await own.drop();
+});
+
+test('a database that is not encoded in UTF8 is told in one line', async () => {
+  const name = `ascii_${randomBytes(8).toString('hex')}`;
+  await asSuperuser(`create database ${name} encoding 'SQL_ASCII' locale 'C' template template0`);
+  const ascii = migrate({ ...database.connection, database: name });
+  await expect(ascii).rejects.toThrow(/^the database is encoded in SQL_ASCII[^\n]*$/);
+  await asSuperuser(`drop database ${name}`);
+});
+
 test('a user that may not make tables, and a database that takes no writes, are told in one line', async () => {
   const asGuest = migrate({ ...database.connection, user: guest });
   await expect(asGuest).rejects.toThrow(MigrationError);

@@ -64,7 +64,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /** How long clients are asked to close their connections before idle ones are closed. */
 const DRAIN_NOTICE_MS = 500;
 /** How long requests under way may take after that; then their connections, and those that send nothing, are cut. */
-const DRAIN_LIMIT_MS = 5_000;
+const DRAIN_LIMIT_MS = 3_000;
 
 /**
  * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request.

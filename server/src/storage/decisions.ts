@@ -150,7 +150,11 @@ export async function listDecisions(
   narrow((p) => `d.decision = ${p}`, filters.decision);
   narrow((p) => `d.mode = ${p}`, filters.mode);
   narrow((p) => `${p} = any(d.reason_codes)`, filters.reason);
-  narrow((p) => `d.merchant ilike ${p}`, filters.q === undefined ? undefined : `%${escapeLike(filters.q)}%`);
+  // By Unicode's rules of upper and lower case, whatever the database's own locale knows of them.
+  narrow(
+    (p) => `d.merchant collate "und-x-icu" ilike ${p}`,
+    filters.q === undefined ? undefined : `%${escapeLike(filters.q)}%`,
+  );
   narrow((p) => `d.requested_amount_minor >= ${p}`, filters.min_amount);
   narrow((p) => `d.requested_amount_minor <= ${p}`, filters.max_amount);
   narrow((p) => `coalesce(s.review_state in ('ALLOWED', 'DENIED'), false) = ${p}`, filters.reviewed);

@@ -64,14 +64,21 @@ export interface Migrated {
 
 /**
  * Brings the schema up to date, once however many nodes start at the same moment, and grants the service's role
- * what it needs: it can add to history but neither change nor remove it.
+ * what it needs: it can add to history but neither change nor remove it. `secret_check`: what is derived from the
+ * SECRET_KEY; the database must have been set up with the same. Throws MigrationError when it cannot be used.
  */
-export async function migrate(address: DatabaseAddress): Promise<Migrated> {
+export async function migrate(address: DatabaseAddress, secret_check?: Buffer): Promise<Migrated> {
   const client = await connectOnce(address);
   try {
     const version = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(version.rows[0]?.server_version_num) < OLDEST_POSTGRESQL) {
       throw new MigrationError('the database server is older than PostgreSQL 15; use 15 or newer');
+    }
+    const encoding = await client.query<{ server_encoding: string }>('show server_encoding');
+    if (encoding.rows[0]?.server_encoding !== 'UTF8') {
+      throw new MigrationError(
+        `the database is encoded in ${encoding.rows[0]?.server_encoding}; use one that is encoded in UTF8`,
+      );
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const postgrator = new Postgrator({
@@ -81,19 +88,34 @@ export async function migrate(address: DatabaseAddress): Promise<Migrated> {
       validateChecksums: true,
       execQuery: (query: string) => client.query(query),
     });
-    const applied = await postgrator.migrate().catch((error: unknown) => {
-      if (sqlState(error) !== INSUFFICIENT_PRIVILEGE && sqlState(error) !== READ_ONLY) throw error;
-      throw new MigrationError(
-        `the schema could not be brought up to date (${(error as Error).message}); use a database that takes writes and a user that owns it`,
-        { cause: error },
-      );
-    });
+    const applied = await postgrator.migrate();
+    if (secret_check !== undefined) {
+      const text = 'insert into installation (secret_check) values ($1) on conflict do nothing';
+      await client.query({ text, values: [secret_check] });
+      await checkSecret(client, secret_check);
+    }
     const guarded = await guardHistory(client);
     return { applied: applied.map((migration) => migration.name ?? String(migration.version)), guarded };
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE && sqlState(error) !== READ_ONLY) throw error;
+    throw new MigrationError(
+      `the schema could not be brought up to date (${(error as Error).message}); use a database that takes writes and a user that owns it`,
+      { cause: error },
+    );
   } finally {
     // Ending the session frees the advisory lock too.
     await client.end();
   }
+}
+
+/** Throws when the database was set up with another SECRET_KEY than the one this value is derived from. */
+export async function checkSecret(db: Queryable, secret_check: Buffer): Promise<void> {
+  const found = await db.query<{ secret_check: Buffer }>({ text: 'select secret_check from installation' });
+  const kept = found.rows[0]?.secret_check;
+  if (kept === undefined || kept.equals(secret_check)) return;
+  throw new MigrationError(
+    'SECRET_KEY is not the one that this database was set up with, so that none of its keys would work; use that one',
+  );
 }
 
 /** Throws unless the database takes writes and every migration of this build has been applied. */
