@@ -63,7 +63,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How long clients are asked to close their connections before idle ones are closed. */
 const DRAIN_NOTICE_MS = 500;
-/** How long requests under way may take after that; then their connections, and those that send nothing, are cut. */
+/** How long requests under way may take after that; then their connections are cut. */
 const DRAIN_LIMIT_MS = 3_000;
 
 /**
@@ -204,8 +204,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     metrics.countRequest('unknown', 'malformed', error.status, 0);
     logger.info({ route: 'malformed', status: error.status, request_id, code }, 'request');
     // Bytes of another answer may be on their way already; a second one in between would be read as its part.
-    const { _httpMessage: pending } = socket as Socket & { _httpMessage?: { headersSent: boolean } };
-    if (pending?.headersSent) socket.destroy();
+    if (pendingAnswer(socket)?.headersSent === true) socket.destroy();
     else socket.end(rawErrorAnswer(error, request_id), () => socket.destroy());
   }
 
@@ -301,9 +300,20 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     draining = true;
     // Closing a kept-alive connection at once would cut off a request that is on its way. For a moment every
     // answer asks its client to close instead; what is still open then has been idle all the while.
-    server.server.getConnections((_error, count) => setTimeout(done, count === 0 ? 0 : DRAIN_NOTICE_MS));
-    // A connection that never finishes its request would otherwise hold up the end of the process.
+    setTimeout(
+      () => {
+        for (const socket of sockets) if (pendingAnswer(socket) === null) socket.destroy();
+        done();
+      },
+      sockets.size === 0 ? 0 : DRAIN_NOTICE_MS,
+    );
+    // A connection that never finishes its request's body would otherwise hold up the end of the process.
     setTimeout(() => server.server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
+  });
+  const sockets = new Set<Socket>();
+  server.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   // An expectation we do not know is ignored, as RFC 9110 allows, instead of Node's empty 417.
   server.server.on('checkExpectation', (message, response) =>
@@ -316,6 +326,11 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 
   for (const route of options.routes) register(route);
   return server;
+}
+
+/** The answer that a connection is owed; null while it has sent no request, or only a part of its headers. */
+function pendingAnswer(socket: Socket): { headersSent: boolean } | null {
+  return (socket as Socket & { _httpMessage?: { headersSent: boolean } | null })._httpMessage ?? null;
 }
 
 /** Everything a handler is given. Throws the refusal of whatever is wrong with the request. */
