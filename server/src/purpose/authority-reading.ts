@@ -11,6 +11,7 @@ import {
   SAID_BY_TASK,
   TOLERANCE,
 } from './data/constraint-language.ts';
+import { EXACTLY, ONLY_NAMED } from './data/constraint-language.ts';
 import {
   COMMON_STEMS,
   carriesMeaning,
@@ -19,6 +20,7 @@ import {
   type Trade,
   tradeWords,
 } from './lexicon.ts';
+import { ceilingIn, plainAccount } from './figures.ts';
 import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 
 /** The operator's words and the field they stand in. */
@@ -88,10 +90,27 @@ export interface AuthorityReading {
   /** Bank accounts the operator wrote down, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
   domains: readonly string[];
+  /** Lines of a list in the context: for whom, what, up to how much. */
+  entries: readonly NamedEntry[];
+  /** The sentence by which the operator wants exactly what was asked for, and nothing beside it. */
+  exactly: Quote | undefined;
+  /** The sentence by which only those are paid whom the operator names. */
+  only_named: Quote | undefined;
+  /** All words of objective, constraints and context in order, folded, for names of several words. */
+  running: string;
   /** Some of the purpose is longer than is read. */
   cut: boolean;
   /** Runs of five words, to notice a purpose repeated word for word. */
   shingles: ReadonlySet<string>;
+}
+
+/** One line of a list that the operator keeps in the context. */
+export interface NamedEntry extends Quote {
+  folded: string;
+  stems: ReadonlySet<string>;
+  names: ReadonlySet<string>;
+  /** In whole units. */
+  ceiling: number | undefined;
 }
 
 interface Part {
@@ -103,7 +122,8 @@ interface Part {
 export const SHINGLE_LENGTH = 5;
 const MAX_PARTS = 100;
 const SENTENCES = /[.;!?](?=\s|$)|\n/;
-const ACCOUNT = /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b/g;
+/** IBANs, numbers in groups, customer numbers, handles. */
+const ACCOUNT = /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
 
 function partsOf(authority: Authority): Part[] {
@@ -122,6 +142,30 @@ function partsOf(authority: Authority): Part[] {
     })),
     { field: 'purpose.context', text: context, kind: 'context' as const },
   ].filter((part) => part.text !== '');
+}
+
+/** The lines of a list: parts between semicolons that name a ceiling. */
+function entriesIn(part: Part): NamedEntry[] {
+  return part.text
+    .slice(0, MAX_TEXT_LENGTH)
+    .split(/;|\n|\.\s/)
+    .flatMap((text) => {
+      const folded = foldText(text);
+      const ceiling = ceilingIn(folded)?.value;
+      if (ceiling === undefined) return [];
+      const tokens = tokenize(text).filter(carriesMeaning);
+      const names = tokens.filter((token) => /^\p{Lu}/u.test(token.raw)).map((token) => token.word);
+      return [
+        {
+          field: part.field,
+          text: text.trim(),
+          folded,
+          stems: new Set(tokens.filter((token) => !/\d/.test(token.word)).map((token) => token.stem)),
+          names: new Set(names),
+          ceiling,
+        },
+      ];
+    });
 }
 
 /** The host names in a text that is folded already. */
@@ -234,6 +278,10 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const accounts = new Map<string, readonly string[]>();
   const domains: string[] = [];
   const shingles = new Set<string>();
+  const entries: NamedEntry[] = [];
+  const running: string[] = [];
+  let exactly: Quote | undefined;
+  let only_named: Quote | undefined;
   const wholePurpose = partsOf(authority);
   const parts = wholePurpose.slice(0, MAX_PARTS);
 
@@ -285,11 +333,19 @@ export function readAuthority(authority: Authority): AuthorityReading {
           .at(-1) ?? '',
       );
       accounts.set(
-        match[0],
+        plainAccount(match[0]),
         lead.map((token) => token.word),
       );
     }
-    domains.push(...domainsIn(foldText(part.text)));
+    const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
+    domains.push(...domainsIn(folded));
+    if (part.kind !== 'criterion') running.push(tokenize(part.text).map((token) => token.word).join(' '));
+    if (part.kind === 'constraint' || part.kind === 'objective') {
+      const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
+      if (EXACTLY.test(folded)) exactly ??= quote;
+      if (ONLY_NAMED.test(folded)) only_named ??= quote;
+    }
+    if (part.kind === 'context') entries.push(...entriesIn(part));
     for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
   }
 
@@ -307,6 +363,10 @@ export function readAuthority(authority: Authority): AuthorityReading {
     on_request: ON_REQUEST.test(whole),
     accounts,
     domains,
+    entries,
+    exactly,
+    only_named,
+    running: ` ${running.join(' | ')} `,
     shingles,
     cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),
   };

@@ -2,7 +2,14 @@ import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import type { Assess, Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
 import { type AuthorityReading, readAuthority } from './authority-reading.ts';
-import { answersTask, openQuestion, strangerToTask, taskShare, unseenCondition } from './conditions.ts';
+import {
+  answersTask,
+  confirmedByTrace,
+  openQuestion,
+  strangerToTask,
+  taskShare,
+  unseenCondition,
+} from './conditions.ts';
 import {
   brokenConstraints,
   type Conflict,
@@ -13,18 +20,34 @@ import {
   privateGoods,
   switchedPayee,
 } from './conflicts.ts';
+import { figuresIn } from './figures.ts';
 import { type Fit, fitOf } from './fit.ts';
-import { isPrivate } from './lexicon.ts';
-import { beforeAttack, MAX_QUOTE_LENGTH, suspicionsIn } from './manipulation.ts';
+import { carriesMeaning, isPrivate } from './lexicon.ts';
+import { beforeAttack, MAX_QUOTE_LENGTH, type Suspicion, suspicionsIn } from './manipulation.ts';
+import {
+  askedToLook,
+  besidesWanted,
+  entryFor,
+  otherThanListed,
+  refundElsewhere,
+  settledBefore,
+  slicedSum,
+  tookUpOther,
+  unmetNeed,
+} from './records.ts';
 import { readSpend, type Sighting, type SpendReading } from './spend-reading.ts';
+import { tokenize } from './text.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/1';
+export const METHOD = 'built-in/2';
 
 const MAX_EVIDENCE = 12;
 const ENOUGH_SUPPORT = 1;
 /** Families that purposes set apart even where their neighbours are wanted. */
 const SET_APART: ReadonlySet<string> = new Set(['alcohol', 'cash_like']);
+
+/** Families that even a purpose without borders does not cover unless it says so. */
+const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_like']);
 
 /** Readings kept, oldest out first; one takes some tens of kilobytes. */
 const MAX_READINGS = 500;
@@ -81,6 +104,10 @@ function foreignConflict(sighting: Sighting, authority: AuthorityReading): Confl
  * mean nearly anything has no foreign trades.
  */
 function otherTrade(authority: AuthorityReading, fit: Fit): Conflict | undefined {
+  const vice = [fit.foreignMerchant, fit.foreignGoods].find((one) =>
+    one?.trades.some((trade) => NEVER_MEANT.has(trade.family)),
+  );
+  if (vice !== undefined && fit.goods_support < 0.5) return foreignConflict(vice, authority);
   if (authority.broad || authority.families.size === 0 || fit.goods_support >= 0.5) return undefined;
   const { foreignGoods, foreignMerchant, merchant_support } = fit;
   if (foreignGoods !== undefined) {
@@ -129,6 +156,13 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
     overTaskCeiling(spend),
     overTolerance(spend, purpose),
     contradictedByTrace(spend, purpose),
+    settledBefore(spend),
+    refundElsewhere(spend),
+    otherThanListed(spend, purpose),
+    tookUpOther(spend),
+    besidesWanted(spend, purpose),
+    slicedSum(spend),
+    purpose.on_request || purpose.broad || fit.support < ENOUGH_SUPPORT ? askedToLook(spend) : undefined,
   ].filter((one) => one !== undefined);
   const suspicious = suspicions.map((one) => one.evidence);
   const [first] = conflicts;
@@ -141,21 +175,21 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
     ]);
   }
 
-  const [worst] = suspicions;
-  if (worst !== undefined) {
-    const certain = suspicions.some((one) => one.kind !== 'language');
+  const misled = suspicions.find((one) => !isBystander(one, spend, fit));
+  if (misled !== undefined) {
+    const certain = suspicions.some((one) => one.kind !== 'language' || isSaidByRequester(one));
     // What is bought may still be right when only planted text surrounds it: then a person should look.
-    if (!certain && fit.support >= ENOUGH_SUPPORT && !fit.parrots) {
+    if (!certain && (fit.support >= ENOUGH_SUPPORT || answersTask(spend)) && !fit.parrots) {
       return unclear(
         0.6,
-        `The purchase itself looks right, but the request ${worst.sentence}; a person should look.`,
+        `The purchase itself looks right, but the request ${misled.sentence}; a person should look.`,
         [...suspicious, ...fit.supports],
       );
     }
     return assessmentOf(
       'PURPOSE_MISALIGNED',
       certain ? 0.8 : 0.7,
-      `The request ${worst.sentence}.`,
+      `The request ${misled.sentence}.`,
       suspicious,
     );
   }
@@ -184,29 +218,63 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
   return weighed(spend, purpose, fit);
 };
 
+/** The words stand where the one who asks wrote them, and are no quoted warning. */
+const isSaidByRequester = ({ evidence }: Suspicion): boolean =>
+  /^action\.(?:description|merchant|category|type)$/.test(evidence.field) && !QUOTED_WARNING.test(evidence.text);
+
+const QUOTED_WARNING = /\b(?:warns?|warning|scam|phishing|beware|reported as|known (?:fraud|trick)|do not follow)\b/;
+
+/**
+ * Planted text in a step of the run that the spend plainly did not follow: it names neither payee nor goods nor sum,
+ * and the money goes to somebody whom the operator wrote down.
+ */
+function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
+  if (one.kind !== 'language' || !one.evidence.field.startsWith('trace[')) return false;
+  if (!(fit.account_known || fit.merchant_named) || fit.support < ENOUGH_SUPPORT) return false;
+  const step = spend.trace.find((text) => text.field === one.evidence.field);
+  if (step === undefined) return false;
+  const said = new Set(tokenize(step.text).map((token) => token.stem));
+  const own = [...spend.merchantTokens, ...spend.descriptionTokens].filter(carriesMeaning);
+  return !own.some((token) => said.has(token.stem)) && !figuresIn(step.folded).some(({ value }) => value === spend.amount);
+}
+
 /** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
-function strayIn(fit: Fit): Sighting | undefined {
+function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
   const stray = fit.foreignGoods ?? fit.foreignMerchant;
   if (stray === undefined) return undefined;
   const apart = stray.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
   if (fit.account_known && !apart) return undefined;
   const outweighed =
-    fit.goods_support >= 0.5 && fit.support >= ENOUGH_SUPPORT && fit.foreignMerchant === undefined;
-  return outweighed && !apart ? undefined : stray;
+    (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
+    fit.support >= ENOUGH_SUPPORT &&
+    fit.foreignMerchant === undefined;
+  // What people ask for run by run may be of any trade.
+  const asked =
+    purpose.on_request && tokenize(stray.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
+  return (outweighed || asked) && !apart ? undefined : stray;
 }
 
 /** Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. */
 function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Assessment {
-  const stray = purpose.broad ? undefined : strayIn(fit);
+  const stray = purpose.broad ? undefined : strayIn(fit, spend, purpose);
   if (stray !== undefined) {
     return unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
       { field: stray.field, text: stray.text, effect: 'conflicts' },
       ...fit.supports,
     ]);
   }
+  if (purpose.only_named !== undefined && !fit.merchant_named && !fit.account_known) {
+    const text = purpose.only_named.text.slice(0, MAX_QUOTE_LENGTH);
+    return unclear(0.55, `The purpose names whom it pays ("${text}"), and this merchant is not among them.`, [
+      { field: 'action.merchant', text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), effect: 'conflicts' },
+      { field: purpose.only_named.field, text, effect: 'conflicts' },
+    ]);
+  }
   const share = taskShare(spend);
   const runBound = purpose.on_request || purpose.broad;
-  const answered = runBound && fit.merchant_support > 0 && share >= 0.5;
+  const listed = entryFor(spend, purpose) !== undefined;
+  const confirmed = confirmedByTrace(spend);
+  const answered = runBound && (fit.support > 0 || confirmed || listed) && (share >= 0.5 || listed);
   if (fit.support < ENOUGH_SUPPORT && !answered) {
     return unclear(
       fit.support > 0 ? 0.4 : 0.6,
@@ -215,19 +283,27 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
     );
   }
   const conditional = runBound || purpose.requirements.length > 0;
-  if (conditional && !fit.account_known && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
+  const settled = fit.account_known || listed || confirmed;
+  if (conditional && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
     return unclear(
       0.45,
       'The purpose ties its spends to conditions or wishes, and the description does not say enough to tell.',
       fit.supports,
     );
   }
-  if (purpose.on_request && fit.goods_support < ENOUGH_SUPPORT && !answersTask(spend)) {
+  if (purpose.on_request && fit.goods_support < ENOUGH_SUPPORT && !answersTask(spend) && !listed) {
     return unclear(
       0.45,
       'What is wanted is said run by run, and the description does not answer the task.',
       fit.supports,
     );
+  }
+  const need = purpose.on_request ? unmetNeed(spend) : undefined;
+  if (need !== undefined) {
+    return unclear(0.5, `The task insists on something ("${need.text}") that the run does not show to hold.`, [
+      { field: need.field, text: need.text, effect: 'conflicts' },
+      ...fit.supports,
+    ]);
   }
   const open = openQuestion(spend);
   if (open !== undefined) {

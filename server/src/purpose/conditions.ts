@@ -40,14 +40,31 @@ export function unseenCondition(spend: SpendReading, authority: AuthorityReading
       !requirement.about_sum &&
       !(requirement.said_by_task && (saidByTask || confirmed)) &&
       !(confirmed && requirement.about_presence) &&
+      !isRecorded(spend, requirement) &&
       [...requirement.stems].filter((stem) => shown.has(stem)).length < Math.min(2, requirement.stems.size),
+  );
+}
+
+const FOUND =
+  /\b(?:found|complete|received|signed|matched|match|attached|confirmed|approved|accepted|verified|passed|valid|closed|done|yes|true|ok|on file|in order)\b/;
+const NOT_FOUND = /\b(?:not|no|none|missing|without|pending|incomplete|never|unsigned|unconfirmed|false|expired)\b/;
+
+/** A step of the run names what the condition asks for and that it is there. */
+function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
+  return spend.trace.some(
+    (step) =>
+      FOUND.test(step.folded) &&
+      !NOT_FOUND.test(step.folded) &&
+      tokenize(step.text).some(
+        (token) => requirement.stems.has(token.stem) && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem),
+      ),
   );
 }
 
 const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|confirmed|complete)\b/gu;
 
 /** The trace shows that something the task asks for holds ("quiet room: true"). */
-function confirmedByTrace(spend: SpendReading): boolean {
+export function confirmedByTrace(spend: SpendReading): boolean {
   const asked = new Set(spend.taskTokens.filter(carriesMeaning).map((token) => token.stem));
   return spend.trace.some((step) =>
     [...step.folded.matchAll(VISIBLE_YES)].some((match) => {

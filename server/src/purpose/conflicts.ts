@@ -1,10 +1,11 @@
 import type { PurposeEvidence } from './assessment.ts';
 import type { AuthorityReading, Prohibition } from './authority-reading.ts';
 import { attributesIn } from './authority-reading.ts';
+import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
-import { stemsOf, tokenize } from './text.ts';
+import { MAX_TEXT_LENGTH, stemsOf, tokenize } from './text.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {
@@ -13,7 +14,8 @@ export interface Conflict {
   confidence: number;
 }
 
-const conflictsWith = (field: string, text: string): PurposeEvidence => ({
+/** Evidence of a conflict, its text cut to what is quoted. */
+export const conflictsWith = (field: string, text: string): PurposeEvidence => ({
   field,
   text: text.slice(0, MAX_QUOTE_LENGTH),
   effect: 'conflicts',
@@ -122,6 +124,15 @@ const WANTS_TRANSFERS = stemsOf(
   'transfer transfers payout payouts refund refunds reimburse reimbursement reimbursements remittance compensate compensation wages salary payroll allowance send repay pay-out pocket banking bank venmo paypal friends friend roommate roommates share invoice invoices supplier suppliers bills bill rent',
 );
 
+const PAYING_BY = new Set(['with', 'by', 'on', 'via', 'using', 'from', 'to', 'mit', 'per', 'avec', 'con']);
+
+/** "paid with gift card 1234", "back to the gift card": the means of a payment, not what is bought. */
+function isMeansOfPayment(spend: SpendReading, sighting: Sighting): boolean {
+  if (sighting.field !== 'action.description') return false;
+  const before = spend.descriptionTokens.slice(Math.max(0, sighting.at - 3), sighting.at);
+  return before.some((token) => PAYING_BY.has(token.word)) && /paid|pay|charged|refund|back|return/.test(spend.description.folded);
+}
+
 /** Money in another form, where the purpose does not want it. */
 export function cashLike(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const sighting = [
@@ -133,7 +144,8 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
       one.strong &&
       one.trades.some((trade) => trade.family === 'cash_like') &&
       !one.trades.some((trade) => authority.trades.has(trade)) &&
-      !isNegated(spend, one),
+      !isNegated(spend, one) &&
+      !isMeansOfPayment(spend, one),
   );
   if (sighting !== undefined) {
     const label = sighting.trades[0]?.label ?? 'money in another form';
@@ -159,19 +171,28 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
   };
 }
 
-const ACCOUNT = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+const IBAN = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+/** Rails whose ids are tokens of a processor, which nobody writes down. */
+const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
+
+/** Whether the merchant's name is the one that stands before an account in the operator's text. */
+export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
+  return spend.merchantTokens.some(
+    (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
+  );
+}
 
 /** Money goes to another account than the operator's text, the task or the trace names for it. */
 export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const payee = spend.request.action.payee_id;
-  if (payee === undefined) return undefined;
-  const account = payee
-    .slice(payee.indexOf(':') + 1)
-    .replaceAll(/\s/g, '')
-    .toUpperCase();
-  const merchant = new Set(spend.merchantTokens.map((token) => token.word));
+  if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase())) return undefined;
+  const account = plainAccount(payee);
+  if (authority.accounts.has(account)) {
+    const lead = authority.accounts.get(account) ?? [];
+    if (isLedBy(spend, lead)) return undefined;
+  }
   for (const [known, lead] of authority.accounts) {
-    if (known === account || !lead.some((word) => word.length > 2 && merchant.has(word))) continue;
+    if (known === account || !isLedBy(spend, lead)) continue;
     return {
       evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
       sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
@@ -179,7 +200,7 @@ export function switchedPayee(spend: SpendReading, authority: AuthorityReading):
     };
   }
   for (const text of [spend.task, ...spend.trace]) {
-    const named = [...text.text.slice(0, 4_000).matchAll(ACCOUNT)].map((match) => match[0].toUpperCase());
+    const named = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)].map((match) => match[0].toUpperCase());
     if (named.length === 0 || named.includes(account) || !/^[A-Z]{2}\d{2}/.test(account)) continue;
     return {
       evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, named[0] ?? '')],
@@ -190,19 +211,13 @@ export function switchedPayee(spend: SpendReading, authority: AuthorityReading):
   return undefined;
 }
 
-/** A ceiling in running text: group 1 whole units, 2 fraction, 3 a measure that makes it no total. */
-export const CEILING =
-  /\b(?:up to|under|below|max(?:imum)?(?: of)?|cap(?:ped)?(?: at| of)?|not above|not over|at most|no more than|not more than|budget of|budget is|less than|(?:not|n't) exceed|(?:not|n't) spend more than|stay under|limit of|ceiling of|hochstens|maximal|bis zu|jusqu'a|hasta|tot)\s*:?\s*(?:usd|eur|gbp|chf|\$|€|£)?\s?(\d{1,3}(?:[ ,.']\d{3})+|\d{1,9})(?:[.,](\d{1,2}))?(?!\d)\s*(per|each|a |an |\/|%|days?|hours?|kg|km|people|persons|pcs|pieces|items|units|gb|tb|stars?|seats?|minutes?|weeks?|months?|miles)?/;
-
 /** The amount is over the ceiling that the task itself names for it. */
 export function overTaskCeiling(spend: SpendReading): Conflict | undefined {
-  const match = CEILING.exec(spend.task.folded);
-  if (match === null || match[3] !== undefined) return undefined;
-  const ceiling = Number((match[1] ?? '').replace(/[ ,.']/g, '')) + Number(`0.${match[2] ?? 0}`);
-  if (!(spend.amount > ceiling) || ceiling === 0) return undefined;
+  const ceiling = ceilingIn(spend.task.folded);
+  if (ceiling === undefined || !(spend.amount > ceiling.value) || ceiling.value === 0) return undefined;
   return {
-    evidence: [conflictsWith('task', match[0].trim())],
-    sentence: `The amount of ${spend.amount} is over the ceiling that the task names ("${match[0].trim()}").`,
+    evidence: [conflictsWith('task', ceiling.text)],
+    sentence: `The amount of ${spend.amount} is over the ceiling that the task names ("${ceiling.text}").`,
     confidence: 0.75,
   };
 }

@@ -31,7 +31,6 @@ const PREPOSITIONS = new Set([
   'on',
   'to',
   'by',
-  'fur',
   'von',
   'mit',
   'bei',

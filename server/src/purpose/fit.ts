@@ -1,8 +1,11 @@
 import type { PurposeEvidence } from './assessment.ts';
 import type { AuthorityReading, Quote } from './authority-reading.ts';
 import { shinglesOf } from './authority-reading.ts';
-import { carriesMeaning, isPrivate, LOOSE_STEMS, type Trade } from './lexicon.ts';
+import { isLedBy } from './conflicts.ts';
+import { plainAccount } from './figures.ts';
+import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
+import type { Token } from './text.ts';
 
 /** How far merchant and goods are what the operator wants. */
 export interface Fit {
@@ -17,6 +20,8 @@ export interface Fit {
   foreignMerchant: Sighting | undefined;
   /** The operator wrote this payee's name and account down. */
   account_known: boolean;
+  /** The operator wrote this merchant's name down. */
+  merchant_named: boolean;
   /** Something rests on the objective itself, not only on names and circumstances in the context. */
   grounded: boolean;
   /** How many different words of the description are foreign. */
@@ -90,13 +95,22 @@ function weigh(sightings: readonly Sighting[], authority: AuthorityReading, supp
 
 /** Whether the payee's account is one that the operator wrote down behind this merchant's name. */
 function namesAccount(spend: SpendReading, authority: AuthorityReading): boolean {
-  const payee = spend.request.action.payee_id ?? '';
-  const lead = authority.accounts.get(payee.slice(payee.indexOf(':') + 1).toUpperCase());
-  return (
-    lead?.some((word) => word.length > 2 && spend.merchantTokens.some((token) => token.word === word)) ===
-    true
-  );
+  const lead = authority.accounts.get(plainAccount(spend.request.action.payee_id ?? ''));
+  return lead !== undefined && isLedBy(spend, lead);
 }
+
+/** The merchant's whole name, where the operator's text has it word by word. */
+function wholeNameIn(spend: SpendReading, authority: AuthorityReading): string | undefined {
+  const words = spend.merchantTokens.filter((token) => !NAME_COMPANIONS.has(token.stem));
+  if (words.length < 2 && !words.some((token) => authority.names.has(token.word))) return undefined;
+  if (!words.some(carriesMeaning)) return undefined;
+  const phrase = words.map((token) => token.word).join(' ');
+  return authority.running.includes(` ${phrase} `) ? words.map((token) => token.raw).join(' ') : undefined;
+}
+
+/** The word says what the merchant sells, so that many merchants carry it. */
+const isTradeWord = (spend: SpendReading, token: Token): boolean =>
+  spend.merchantSightings.some((one) => one.kind === 'word' && one.text.split(' ').includes(token.raw));
 
 /** Whether the description repeats a run of the operator's own words. */
 function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
@@ -115,18 +129,23 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     ? { total: 0, foreign: undefined, count: 0 }
     : weigh(spend.descriptionSightings, authority, supports);
 
-  const named = spend.merchantTokens.find(
-    (token) =>
-      token.word.length > 2 &&
-      carriesMeaning(token) &&
-      authority.names.has(token.word) &&
-      !LOOSE_STEMS.has(token.stem),
-  );
+  const whole = wholeNameIn(spend, authority);
+  const named =
+    whole === undefined
+      ? spend.merchantTokens.find(
+          (token) =>
+            token.word.length > 2 &&
+            carriesMeaning(token) &&
+            authority.names.has(token.word) &&
+            !LOOSE_STEMS.has(token.stem),
+        )
+      : spend.merchantTokens[0];
   let merchant_support = Math.min(1, merchant.total);
   if (named !== undefined) {
     const quote = authority.names.get(named.word);
-    merchant_support = spend.known.general ? WORD_SUPPORT : 1;
-    supports.push({ field: 'action.merchant', text: named.raw, effect: 'supports' });
+    const certain = whole !== undefined || !isTradeWord(spend, named);
+    merchant_support = spend.known.general || !certain ? Math.max(WORD_SUPPORT, merchant_support) : 1;
+    supports.push({ field: 'action.merchant', text: whole ?? named.raw, effect: 'supports' });
     if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
   }
 
@@ -170,6 +189,7 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     foreignGoods: goods.foreign,
     foreignMerchant: named === undefined && merchant.total === 0 ? merchant.foreign : undefined,
     account_known,
+    merchant_named: named !== undefined,
     grounded: supports.some((one) => one.field === 'purpose.objective'),
     foreign_count: goods.count,
     parrots,

@@ -1,5 +1,7 @@
+import { BRANDS } from './data/brands.ts';
 import { BUSINESS_TRADES } from './data/business-trades.ts';
 import { COMMON_WORDS, LOOSE_WORDS } from './data/common-words.ts';
+import { GOODS } from './data/goods.ts';
 import {
   GENERAL_MERCHANTS,
   PRIVATE_CIRCLE_WORDS,
@@ -41,6 +43,8 @@ interface Entry {
   ordinary: boolean;
 }
 
+const FIRM_GOODS: ReadonlySet<string> = new Set(['alcohol', 'luxury', 'adult']);
+
 /** Entries by their first stem, longest first. */
 type Index = ReadonlyMap<string, readonly Entry[]>;
 
@@ -72,18 +76,55 @@ function entriesOf(list: string, kind: 'word' | 'company', trade: Trade | null):
     }));
 }
 
-const WORD_INDEX = buildIndex(TRADES.flatMap((trade) => entriesOf(trade.words, 'word', trade)));
-const COMPANY_INDEX = buildIndex([
-  ...TRADES.flatMap((trade) => entriesOf(trade.companies, 'company', trade)),
-  ...entriesOf(GENERAL_MERCHANTS, 'company', null),
-]);
+/** Brands of the published list are many, so each counts only where it is the whole name. */
+const brandsOf = (id: string, trade: Trade | null): Entry[] =>
+  entriesOf(BRANDS[id] ?? '', 'company', trade).map((entry) => ({ ...entry, ordinary: true }));
+
+/**
+ * Goods of the published list: a single word of it may mean something else in a trade's jargon, so it adds to support
+ * and contradicts nothing, but for the goods that purposes set apart.
+ */
+const goodsOf = (trade: Trade): Entry[] =>
+  entriesOf(GOODS[trade.id] ?? '', 'word', trade).map((entry) => ({
+    ...entry,
+    strong: entry.strong && (entry.stems.length > 1 || FIRM_GOODS.has(trade.family)),
+  }));
+
+const WORD_INDEX = buildIndex(
+  TRADES.flatMap((trade) => [
+    ...entriesOf(trade.words, 'word', trade),
+    ...goodsOf(trade),
+  ]),
+);
+const COMPANY_INDEX = buildIndex(
+  withoutRepeats([
+    ...TRADES.flatMap((trade) => entriesOf(trade.companies, 'company', trade)),
+    ...entriesOf(GENERAL_MERCHANTS, 'company', null),
+    ...TRADES.flatMap((trade) => brandsOf(trade.id, trade)),
+    ...brandsOf('', null),
+  ]),
+);
+/** A name that the tables list twice for one trade is kept as it stands first: own tables come before brands. */
+function withoutRepeats(entries: readonly Entry[]): Entry[] {
+  const kept = new Map<string, Entry>();
+  for (const entry of entries) {
+    const name = `${entry.trade?.id ?? ''} ${entry.stems.join(' ')}`;
+    if (!kept.has(name)) kept.set(name, entry);
+  }
+  return [...kept.values()];
+}
+
 const PRIVATE_CIRCLE_INDEX = buildIndex(entriesOf(PRIVATE_CIRCLE_WORDS, 'word', null));
 
-/** Words of company names, for telling look-alikes; value: the name it is taken from. */
+/** Trades whose companies are imitated to get at money: what everybody has an account with. */
+const IMITATED: ReadonlySet<string> = new Set(['technology', 'media_and_marketing', 'logistics', 'finance', 'travel']);
+
+/** First words of company names, for telling look-alikes; value: the name it is taken from. */
 export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
   [...COMPANY_INDEX.values()].flat().flatMap((entry) => {
     const first = entry.stems[0] ?? '';
-    return first.length >= 5 && !entry.ordinary ? [[first, entry.stems.join(' ')] as const] : [];
+    const imitated = entry.trade === null || IMITATED.has(entry.trade.family);
+    return first.length >= 5 && imitated && !entry.ordinary ? [[first, entry.stems.join(' ')] as const] : [];
   }),
 );
 
@@ -189,7 +230,7 @@ export interface KnownMerchant {
 }
 
 /** Words that a company's name may carry besides the name itself without becoming another company's. */
-const NAME_COMPANIONS = stemsOf(
+export const NAME_COMPANIONS = stemsOf(
   'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
 );
 

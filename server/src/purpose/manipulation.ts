@@ -2,6 +2,7 @@ import type { PurposeEvidence } from './assessment.ts';
 import type { AuthorityReading } from './authority-reading.ts';
 import { domainsIn } from './authority-reading.ts';
 import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
+import { ORDINARY_NEAR_NAMES } from './data/ordinary-near-names.ts';
 import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
 import type { FieldText, SpendReading } from './spend-reading.ts';
 import { foldText, foldWord, MAX_TEXT_LENGTH } from './text.ts';
@@ -95,6 +96,7 @@ const NEAR_COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
 
 function nearCompany(word: string): string | undefined {
   if (word.length < 5 || word.length > MAX_NAME_LENGTH || COMPANY_WORDS.has(word)) return undefined;
+  if (ORDINARY_NEAR_NAMES.has(word)) return undefined;
   const spelled = word.replace(/[0134578]/g, (digit) => DIGIT_LETTERS[digit] ?? digit);
   if (spelled !== word && /\p{L}/u.test(word) && COMPANY_WORDS.has(spelled)) return spelled;
   const direct = NEAR_COMPANY_WORDS.get(word);
