@@ -44,6 +44,8 @@ export interface Prohibition extends Quote {
   exceptions: ReadonlySet<string>;
   /** Forbids use for the buyer's private circle. */
   private_use: boolean;
+  /** Forbids use for other teams or departments than the one that the agent buys for. */
+  for_others: boolean;
 }
 
 /** A condition that the operator sets and that nobody can take for granted. */
@@ -112,6 +114,8 @@ export interface NamedEntry extends Quote {
   /** In whole units. */
   ceiling: number | undefined;
 }
+
+const LISTS_PAYEES = /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
 
 interface Part {
   field: string;
@@ -309,7 +313,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
         for (const [scale, { values }] of attributesIn(tokens))
           attributes.push({ ...quote, scale, allowed: values });
       }
+      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
       tokens.forEach((token, i) => {
+        if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
+          names.set(token.word, { field: part.field, text: token.raw });
+        }
         if (i > 0 && /^\p{Lu}/u.test(token.raw) && token.word.length > 2 && !COMMON_STEMS.has(token.stem)) {
           if (!names.has(token.word)) names.set(token.word, { field: part.field, text: token.raw });
         }
@@ -319,6 +327,8 @@ export function readAuthority(authority: Authority): AuthorityReading {
       });
       for (const mention of [...tradeWords(tokens), ...companiesInText(tokens)]) {
         const strong = mention.strong && part.kind !== 'criterion';
+        // A loose word is not enough to want what purposes set apart.
+        if (!strong && mention.trade.family === 'cash_like') continue;
         const known = trades.get(mention.trade);
         if (known === undefined || (strong && !known.strong)) {
           trades.set(mention.trade, { field: part.field, text: mention.text, strong });

@@ -312,7 +312,7 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
       ...fit.supports,
     ]);
   }
-  const condition = unseenCondition(spend, purpose);
+  const condition = unseenCondition(spend, purpose, listed);
   if (condition !== undefined) {
     const text = condition.text.slice(0, MAX_QUOTE_LENGTH);
     return unclear(0.5, `The purpose sets a condition that the request does not show to hold: "${text}".`, [

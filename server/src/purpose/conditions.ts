@@ -26,8 +26,15 @@ function touches(spend: SpendReading, requirement: Requirement): boolean {
   return sightings.some((one) => one.trades.some((trade) => requirement.subject_trades.has(trade)));
 }
 
-/** The first condition of the purpose that applies and that nothing in the request shows to hold. */
-export function unseenCondition(spend: SpendReading, authority: AuthorityReading): Requirement | undefined {
+/**
+ * The first condition of the purpose that applies and that nothing in the request shows to hold. `isListed`: the spend
+ * is one that the operator's own list has.
+ */
+export function unseenCondition(
+  spend: SpendReading,
+  authority: AuthorityReading,
+  isListed: boolean,
+): Requirement | undefined {
   const applying = authority.requirements.filter((requirement) => touches(spend, requirement));
   if (applying.length === 0) return undefined;
   const shown = new Set(
@@ -38,7 +45,7 @@ export function unseenCondition(spend: SpendReading, authority: AuthorityReading
   return applying.find(
     (requirement) =>
       !requirement.about_sum &&
-      !(requirement.said_by_task && (saidByTask || confirmed)) &&
+      !(requirement.said_by_task && (saidByTask || confirmed || isListed)) &&
       !(confirmed && requirement.about_presence) &&
       !isRecorded(spend, requirement) &&
       [...requirement.stems].filter((stem) => shown.has(stem)).length < Math.min(2, requirement.stems.size),
@@ -56,7 +63,7 @@ function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
       FOUND.test(step.folded) &&
       !NOT_FOUND.test(step.folded) &&
       tokenize(step.text).some(
-        (token) => requirement.stems.has(token.stem) && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem),
+        (token) => requirement.stems.has(token.stem) && carriesMeaning(token),
       ),
   );
 }
@@ -65,7 +72,7 @@ const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|co
 
 /** The trace shows that something the task asks for holds ("quiet room: true"). */
 export function confirmedByTrace(spend: SpendReading): boolean {
-  const asked = new Set(spend.taskTokens.filter(carriesMeaning).map((token) => token.stem));
+  const asked = new Set(spend.taskTokens.map((token) => token.stem));
   return spend.trace.some((step) =>
     [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
       const key = tokenize(match[1] ?? '').filter(carriesMeaning);

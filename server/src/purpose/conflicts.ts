@@ -5,7 +5,7 @@ import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
-import { MAX_TEXT_LENGTH, stemsOf, tokenize } from './text.ts';
+import { MAX_TEXT_LENGTH, stemsOf, stemWord, tokenize } from './text.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {
@@ -81,6 +81,13 @@ function brokenBy(
       return conflictsWith(sighting.field, sighting.text);
     }
   }
+  if (rule.for_others) {
+    for (const text of [spend.description, spend.task]) {
+      const match = UNIT.exec(text.folded);
+      const stem = match === null ? '' : stemWord(match[1] ?? '');
+      if (match !== null && !OWN_UNIT.has(stem) && !authority.words.has(stem)) return conflictsWith(text.field, match[0]);
+    }
+  }
   if (!rule.private_use) return undefined;
   const circle = privateCircleWords(spend.descriptionTokens)[0] ?? privateCircleWords(spend.taskTokens)[0];
   if (circle !== undefined) {
@@ -89,6 +96,9 @@ function brokenBy(
   }
   return undefined;
 }
+
+const UNIT = /\b([\p{L}-]{2,30}) (?:team|department|unit|branch|division|lab|group|desk)\b/u;
+const OWN_UNIT = stemsOf('the our my this whole entire same a an each every own');
 
 /** Constraints of the authority that what is bought breaks. */
 export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
@@ -230,7 +240,7 @@ const ALREADY_DONE =
 /** The trace itself shows that something the task asked for does not hold, or that it was paid before. */
 export function contradictedByTrace(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (spend.trace.length === 0) return undefined;
-  const asked = new Set(spend.taskTokens.filter(carriesMeaning).map((token) => token.stem));
+  const asked = new Set(spend.taskTokens.map((token) => token.stem));
   for (const step of spend.trace) {
     for (const match of step.folded.matchAll(VISIBLE_NO)) {
       const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);

@@ -74,6 +74,8 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   };
 }
 
+const OTHERS = /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
+
 function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   const items = itemsOf(text);
   const private_use = privateCircleWords(tokenize(text)).length > 0;
@@ -81,6 +83,7 @@ function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   return {
     items,
     private_use,
+    for_others: OTHERS.test(text),
     exceptions: new Set(
       tokenize(exceptions)
         .filter(carriesMeaning)

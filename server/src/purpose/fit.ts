@@ -35,6 +35,7 @@ type Bearing = 'wanted' | 'hinted' | 'near' | 'foreign' | 'none';
 const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
 const WORD_SUPPORT = 0.6;
 const LOOSE_SUPPORT = 0.15;
+const NAME_RUN_SUPPORT = 0.5;
 
 /** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
 function bearing(trades: readonly Trade[], authority: AuthorityReading): { bearing: Bearing; quote?: Quote } {
@@ -112,6 +113,29 @@ function wholeNameIn(spend: SpendReading, authority: AuthorityReading): string |
 const isTradeWord = (spend: SpendReading, token: Token): boolean =>
   spend.merchantSightings.some((one) => one.kind === 'word' && one.text.split(' ').includes(token.raw));
 
+/** How much the names in the description are the operator's own: a title of two words says more than one name. */
+function namesShared(spend: SpendReading, authority: AuthorityReading, supports: PurposeEvidence[]): number {
+  const isName = (token: Token | undefined) =>
+    token !== undefined && /^\p{Lu}/u.test(token.raw) && authority.names.has(token.word);
+  let best = 0;
+  for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
+    let end = at;
+    while (isName(spend.descriptionTokens[end])) end += 1;
+    if (end === at) continue;
+    const run = spend.descriptionTokens.slice(at, end);
+    const phrase = run.map((token) => token.word).join(' ');
+    const score = run.length > 1 && authority.running.includes(` ${phrase} `) ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
+    if (score > best) {
+      best = score;
+      const quote = authority.names.get(run[0]?.word ?? '');
+      supports.push({ field: 'action.description', text: run.map((token) => token.raw).join(' '), effect: 'supports' });
+      if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
+    }
+    at = end;
+  }
+  return best;
+}
+
 /** Whether the description repeats a run of the operator's own words. */
 function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
   return shinglesOf(spend.descriptionTokens).some((run) => authority.shingles.has(run));
@@ -159,7 +183,7 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     });
   }
 
-  let words = 0;
+  let words = parrots ? 0 : namesShared(spend, authority, supports);
   if (!parrots) {
     const seen = new Set<string>();
     const wordsOf = (sightings: readonly Sighting[]) =>

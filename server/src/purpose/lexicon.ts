@@ -177,13 +177,24 @@ const NOT_IN_CAPITALS = new Set(
   ),
 );
 
+/** Verbs of every order; as goods they stand in the plural. */
+const VERBS = new Set(['book', 'present', 'post', 'ship', 'stock', 'train']);
+
 function isCode(token: Token | undefined): boolean {
   return token !== undefined && token.raw === token.raw.toUpperCase() && NOT_IN_CAPITALS.has(token.word);
 }
 
+/** "Book only …", "post the …", "to train …": the word opens an instruction. */
+function isVerb(tokens: readonly Token[], at: number, entry: Entry): boolean {
+  const word = tokens[at]?.word ?? '';
+  if (entry.stems.length > 1 || !VERBS.has(word)) return false;
+  const before = tokens[at - 1]?.word;
+  return word === 'book' || before === undefined || before === 'to' || before === 'please' || before === 'and';
+}
+
 /** Trades that the words of a text speak of. Linear in the number of tokens. */
 export function tradeWords(tokens: readonly Token[]): Mention[] {
-  return scan(tokens, WORD_INDEX, 'stem', (_, at) => !isCode(tokens[at])).flatMap(({ entry, at, length }) =>
+  return scan(tokens, WORD_INDEX, 'stem', (entry, at) => !isCode(tokens[at]) && !isVerb(tokens, at, entry)).flatMap(({ entry, at, length }) =>
     entry.trade === null
       ? []
       : [

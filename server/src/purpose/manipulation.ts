@@ -149,6 +149,14 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
         return suspicion(host, `is paid to ${host}, which imitates ${reference}`);
       }
     }
+    const hyphenated = host
+      .split('.')
+      .slice(0, -1)
+      .flatMap((label) => (label.includes('-') ? label.split('-') : []))
+      .find((part) => COMPANY_WORDS.has(foldWord(part)));
+    if (hyphenated !== undefined && !COMPANY_WORDS.get(hyphenated)?.includes(' ')) {
+      return suspicion(host, `is paid to ${host}, which is not a host of ${hyphenated}`);
+    }
     const labels = host.split(/[-.]/);
     const imitated = labels
       .slice(0, -1)

@@ -2,7 +2,7 @@
 
 /** The task begins with looking, reading or writing. */
 export const LOOKING_ONLY =
-  /^(?:[^\p{L}]*(?:please|could you|can you|would you|will you|kindly|pls|hey|hi|hello|i(?: would|'d) like you to|i want you to|help me)[ ,]*)*(?:please )?(?:check (?:if|whether|how|what|the|my|our)|verify|find out|look (?:up|at|into|for)|tell me|summari[sz]e|compare|list|show me|read|draft|research|file|sort|review|estimate|calculate|translate|write|remind|report|proofread|analy[sz]e|explain|clean up|rename|archive)\b/u;
+  /^(?:[^\p{L}]*(?:please|could you|can you|would you|will you|kindly|pls|hey|hi|hello|i(?: would|'d) like you to|i want you to|help me)[ ,]*)*(?:please )?(?:check (?:if|whether|how|what|the|my|our)|find out|look (?:up|at|into)|tell me|summari[sz]e|show me|remind me|(?:verify|compare|list|read|draft|research|file|sort|review|estimate|calculate|translate|write|report|proofread|analy[sz]e|explain|rename|archive) (?:the|my|our|all|incoming|unread|new|these|this|those|a|an|what|how|which|whether|me)\b)\b/u;
 
 /** A word that asks to spend, or hands the matter over. */
 export const BUYING =
