@@ -100,6 +100,8 @@ export interface AuthorityReading {
   only_named: Quote | undefined;
   /** All words of objective, constraints and context in order, folded, for names of several words. */
   running: string;
+  /** The context lists whom it pays. */
+  lists_payees: boolean;
   /** Some of the purpose is longer than is read. */
   cut: boolean;
   /** Runs of five words, to notice a purpose repeated word for word. */
@@ -275,7 +277,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const trades = new Map<Trade, Quote & { strong: boolean }>();
   const words = new Map<string, Quote & { loose: boolean }>();
   const names = new Map<string, Quote>();
-  const prohibitions: Prohibition[] = [];
+  const prohibitions: { -readonly [K in keyof Prohibition]: Prohibition[K] }[] = [];
   const requirements: Requirement[] = [];
   const attributes: AttributeRule[] = [];
   const tolerances: Quote[] = [];
@@ -286,6 +288,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const running: string[] = [];
   let exactly: Quote | undefined;
   let only_named: Quote | undefined;
+  let lists_payees = false;
   const wholePurpose = partsOf(authority);
   const parts = wholePurpose.slice(0, MAX_PARTS);
 
@@ -313,7 +316,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
         for (const [scale, { values }] of attributesIn(tokens))
           attributes.push({ ...quote, scale, allowed: values });
       }
-      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
+      const listsPayees =
+        part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
+      if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
       tokens.forEach((token, i) => {
         if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
           names.set(token.word, { field: part.field, text: token.raw });
@@ -359,6 +364,18 @@ export function readAuthority(authority: Authority): AuthorityReading {
     for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
   }
 
+  const wantedOutright = (stem: string) => words.get(stem)?.field === 'purpose.objective';
+  for (const prohibition of prohibitions) {
+    // "No licences for sponsors" where licences are wanted forbids what is for sponsors.
+    const narrowed = prohibition.items.flatMap((item) => {
+      const rest = item.stems.filter((stem) => !wantedOutright(stem));
+      const says = rest.some((stem) => !LOOSE_STEMS.has(stem) && stem.length > 3);
+      return rest.length > 0 && rest.length < item.stems.length && says
+        ? [{ stems: rest, trades: new Set<Trade>(), companies: new Set<string>() }]
+        : [];
+    });
+    prohibition.items = [...prohibition.items, ...narrowed];
+  }
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
   return {
     trades,
@@ -376,6 +393,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     entries,
     exactly,
     only_named,
+    lists_payees,
     running: ` ${running.join(' | ')} `,
     shingles,
     cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),

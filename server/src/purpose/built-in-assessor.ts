@@ -13,6 +13,7 @@ import {
 import {
   brokenConstraints,
   type Conflict,
+  TOKEN_RAILS,
   cashLike,
   contradictedByTrace,
   overTaskCeiling,
@@ -34,6 +35,7 @@ import {
   slicedSum,
   tookUpOther,
   unmetNeed,
+  unsureSize,
 } from './records.ts';
 import { readSpend, type Sighting, type SpendReading } from './spend-reading.ts';
 import { tokenize } from './text.ts';
@@ -238,6 +240,10 @@ function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
   return !own.some((token) => said.has(token.stem)) && !figuresIn(step.folded).some(({ value }) => value === spend.amount);
 }
 
+/** The money goes to an account or handle, not to a processor's token. */
+const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
+  action.payee_id !== undefined && !TOKEN_RAILS.test(action.payee_id.slice(0, action.payee_id.indexOf(':')).toLowerCase());
+
 /** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
 function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
   const stray = fit.foreignGoods ?? fit.foreignMerchant;
@@ -268,6 +274,14 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
     return unclear(0.55, `The purpose names whom it pays ("${text}"), and this merchant is not among them.`, [
       { field: 'action.merchant', text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), effect: 'conflicts' },
       { field: purpose.only_named.field, text, effect: 'conflicts' },
+    ]);
+  }
+  const unlisted = !fit.merchant_named && !fit.account_known;
+  const keepsAccounts = purpose.accounts.size > 1 && isOwnAccount(spend);
+  if (unlisted && (keepsAccounts || (purpose.lists_payees && entryFor(spend, purpose) !== undefined))) {
+    return unclear(0.5, 'The operator keeps a list of whom to pay, and this payee is not on it.', [
+      { field: 'action.merchant', text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), effect: 'conflicts' },
+      ...fit.supports,
     ]);
   }
   const share = taskShare(spend);
@@ -305,7 +319,7 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
       ...fit.supports,
     ]);
   }
-  const open = openQuestion(spend);
+  const open = openQuestion(spend) ?? unsureSize(spend, purpose);
   if (open !== undefined) {
     return unclear(0.55, `Something is still open: "${open.text}".`, [
       { field: open.field, text: open.text, effect: 'conflicts' },

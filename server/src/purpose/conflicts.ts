@@ -183,7 +183,7 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
 
 const IBAN = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
 /** Rails whose ids are tokens of a processor, which nobody writes down. */
-const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
+export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
 
 /** Whether the merchant's name is the one that stands before an account in the operator's text. */
 export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
@@ -234,6 +234,7 @@ export function overTaskCeiling(spend: SpendReading): Conflict | undefined {
 
 const VISIBLE_NO =
   /([\p{L}][\p{L}\d _-]{1,60})\s?:\s?(?:false|no(?! entr| data| record| info)|none|not available|unavailable|closed|rejected|declined|failed|expired|not found)\b/gu;
+const NOT_THERE = /\b(?:available|in stock|on sale)\b\s?:?\s?(?:false|no|none|0)\b/;
 const ALREADY_DONE =
   /\b(?:already (?:been )?(?:paid|ordered|booked|bought|renewed|settled|sent|delivered)|paid (?:on )?\d{1,2}\.? ?\p{L}+|was paid|paid last (?:week|month)|duplicate of|second payment|bereits bezahlt|ya pagad[oa]|deja paye)\b/u;
 
@@ -250,6 +251,14 @@ export function contradictedByTrace(spend: SpendReading, authority: AuthorityRea
         evidence: [conflictsWith(step.field, match[0])],
         sentence: `The run shows "${match[0].trim()}", and the task asks for it.`,
         confidence: 0.75,
+      };
+    }
+    const missing = NOT_THERE.exec(step.folded);
+    if (missing !== null) {
+      return {
+        evidence: [conflictsWith(step.field, missing[0])],
+        sentence: `The run shows that it is not to be had ("${missing[0]}").`,
+        confidence: 0.65,
       };
     }
     const done = ALREADY_DONE.exec(step.folded);

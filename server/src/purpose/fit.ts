@@ -36,6 +36,7 @@ const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
 const WORD_SUPPORT = 0.6;
 const LOOSE_SUPPORT = 0.15;
 const NAME_RUN_SUPPORT = 0.5;
+const NAME_TRADE_SUPPORT = 0.8;
 
 /** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
 function bearing(trades: readonly Trade[], authority: AuthorityReading): { bearing: Bearing; quote?: Quote } {
@@ -164,7 +165,10 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
             !LOOSE_STEMS.has(token.stem),
         )
       : spend.merchantTokens[0];
-  let merchant_support = Math.min(1, merchant.total);
+  // What a name says of its trade is the merchant's own word: with goods that say nothing it is not enough.
+  const known = spend.merchantSightings.some((one) => one.kind === 'company');
+  const silent = spend.descriptionTokens.filter(carriesMeaning).length === 0;
+  let merchant_support = Math.min(known || silent ? 1 : NAME_TRADE_SUPPORT, merchant.total);
   if (named !== undefined) {
     const quote = authority.names.get(named.word);
     const certain = whole !== undefined || !isTradeWord(spend, named);

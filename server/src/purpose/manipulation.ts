@@ -114,6 +114,8 @@ function nearCompany(word: string): string | undefined {
 const PAYMENT_HOST_WORDS =
   /(?:^|[-.])(?:bill|billing|billpay|invoice|invoices|secure|payment|payments|pay|support|login|verify|account|accounts|refund|service|center|centre|portal|update|checkout|outlet|online|official|help|shop|store)(?=[-.]|$)/;
 
+const MIDDLEMEN = new Set(['reseller', 'resellers', 'resale', 'broker', 'brokers', 'outlet', 'unofficial', 'surplus']);
+
 /** A name that imitates a known company, or one that operator or task name. */
 function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion | undefined {
   const suspicion = (text: string, sentence: string): Suspicion => ({
@@ -136,6 +138,13 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
     if (near !== undefined && `${near}s` !== token.word && near !== `${token.word}s`) {
       return suspicion(token.raw, `is paid to "${token.raw}", which nearly spells "${near}" but is not it`);
     }
+  }
+  const named = spend.merchantTokens.find((token) => authority.names.has(token.word));
+  const between = spend.merchantTokens.find(
+    (token) => MIDDLEMEN.has(token.word) && !authority.words.has(token.stem),
+  );
+  if (named !== undefined && between !== undefined) {
+    return suspicion(spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), `is paid to "${spend.merchant.text.slice(0, MAX_QUOTE_LENGTH)}", which is not the ${named.raw} that the purpose names`);
   }
   const hosts = domainsIn(spend.merchant.folded);
   if (hosts.length === 0) return undefined;

@@ -158,6 +158,15 @@ export function otherThanListed(spend: SpendReading, authority: AuthorityReading
   };
 }
 
+/** Description and the operator's list name sizes that cannot be told to be the same. */
+export function unsureSize(spend: SpendReading, authority: AuthorityReading): { field: string; text: string } | undefined {
+  const wanted = SIZE.exec(entryFor(spend, authority)?.folded ?? '');
+  const bought = SIZE.exec(spend.description.folded);
+  return wanted === null || bought === null || wanted[2] === bought[2]
+    ? undefined
+    : { field: 'action.description', text: bought[0] };
+}
+
 /** Something is bought beside what was asked for, where the purpose wants exactly what was asked for. */
 export function besidesWanted(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (authority.exactly === undefined) return undefined;
