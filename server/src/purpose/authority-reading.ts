@@ -6,6 +6,7 @@ import {
   BROAD,
   EXCEPTS,
   LEADING_SUBJECT,
+  OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
   REQUIREMENT,
   SAID_BY_TASK,
@@ -91,6 +92,8 @@ export interface AuthorityReading {
   on_request: boolean;
   /** Bank accounts the operator wrote down, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
+  /** Letters that the operator's own numbers begin with ("P" of P-2104). */
+  number_prefixes: ReadonlySet<string>;
   domains: readonly string[];
   /** Lines of a list in the context: for whom, what, up to how much. */
   entries: readonly NamedEntry[];
@@ -130,6 +133,8 @@ const MAX_PARTS = 100;
 const SENTENCES = /[.;!?](?=\s|$)|\n/;
 /** IBANs, numbers in groups, customer numbers, handles. */
 const ACCOUNT = /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
+/** Numbers that things carry: order, part and equipment numbers. */
+export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
 
 function partsOf(authority: Authority): Part[] {
@@ -236,12 +241,12 @@ export function attributesIn(
   return found;
 }
 
-function readRequirement(sentence: string, quote: Quote): Requirement | undefined {
+function readRequirement(sentence: string, quote: Quote, language: RegExp): Requirement | undefined {
   const whole = foldText(sentence);
   const exception = EXCEPTS.exec(whole);
   const folded = exception === null ? whole : whole.slice(0, exception.index);
   const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
-  const match = REQUIREMENT.exec(
+  const match = language.exec(
     folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)),
   );
   if (match === null) return undefined;
@@ -283,6 +288,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const tolerances: Quote[] = [];
   const accounts = new Map<string, readonly string[]>();
   const domains: string[] = [];
+  const number_prefixes = new Set<string>();
   const shingles = new Set<string>();
   const entries: NamedEntry[] = [];
   const running: string[] = [];
@@ -300,7 +306,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
       const quote = { field: part.field, text: sentence.trim() };
       if (part.kind === 'constraint' || part.kind === 'objective') {
         const requirement =
-          forbidden.length > 0 && part.kind === 'constraint' ? undefined : readRequirement(sentence, quote);
+          forbidden.length > 0 && part.kind === 'constraint'
+            ? undefined
+            : readRequirement(sentence, quote, part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT);
         if (requirement !== undefined) {
           requirements.push(requirement);
           // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
@@ -353,6 +361,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       );
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
+    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)) number_prefixes.add(match[1] ?? '');
     domains.push(...domainsIn(folded));
     if (part.kind !== 'criterion') running.push(tokenize(part.text).map((token) => token.word).join(' '));
     if (part.kind === 'constraint' || part.kind === 'objective') {
@@ -389,6 +398,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     broad: BROAD.test(whole),
     on_request: ON_REQUEST.test(whole),
     accounts,
+    number_prefixes,
     domains,
     entries,
     exactly,

@@ -297,7 +297,7 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
     );
   }
   const conditional = runBound || purpose.requirements.length > 0;
-  const settled = fit.account_known || listed || confirmed;
+  const settled = fit.account_known || listed || confirmed || (fit.merchant_named && !runBound);
   if (conditional && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
     return unclear(
       0.45,

@@ -142,6 +142,10 @@ export function readProhibitions(
   const away = /\bwithout\b/.test(folded)
     ? null
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
+  // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
+  const namesDoer =
+    kind === 'context' && away !== null && /^\s*(?:the |our )?\p{Lu}/u.test(sentence.slice(away.index + away[0].length));
+  if (namesDoer) return { forbidden, wanted: sentence };
   if (away !== null && tokenize(folded.slice(0, away.index)).some(carriesMeaning)) {
     const clauses = sentence.slice(0, away.index).split(/,(?=[^,]*\b(?:and|or)\b)|:/);
     add(

@@ -1,11 +1,11 @@
 import type { PurposeEvidence } from './assessment.ts';
 import type { AuthorityReading, Quote } from './authority-reading.ts';
-import { shinglesOf } from './authority-reading.ts';
+import { OWN_NUMBER, shinglesOf } from './authority-reading.ts';
 import { isLedBy } from './conflicts.ts';
 import { plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
-import type { Token } from './text.ts';
+import { MAX_TEXT_LENGTH, type Token } from './text.ts';
 
 /** How far merchant and goods are what the operator wants. */
 export interface Fit {
@@ -137,6 +137,24 @@ function namesShared(spend: SpendReading, authority: AuthorityReading, supports:
   return best;
 }
 
+/** A number in the description that the operator wrote down, or that is built like the operator's own numbers. */
+function numbersShared(spend: SpendReading, authority: AuthorityReading, supports: PurposeEvidence[]): number {
+  const own = [...spend.description.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)].find((match) =>
+    authority.number_prefixes.has(match[1] ?? ''),
+  )?.[0];
+  const written = spend.descriptionTokens.find((token, at) => {
+    if (!/^\d{2,6}$/.test(token.word)) return false;
+    const before = spend.descriptionTokens[at - 1];
+    return before !== undefined && carriesMeaning(before) && NUMBERED.test(before.word) && authority.running.includes(` ${token.word} `) && authority.words.has(before.stem);
+  });
+  const text = own ?? written?.raw;
+  if (text === undefined) return 0;
+  supports.push({ field: 'action.description', text, effect: 'supports' });
+  return NAME_RUN_SUPPORT;
+}
+
+const NUMBERED = /^\p{L}{2,20}$/u;
+
 /** Whether the description repeats a run of the operator's own words. */
 function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
   return shinglesOf(spend.descriptionTokens).some((run) => authority.shingles.has(run));
@@ -187,7 +205,7 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     });
   }
 
-  let words = parrots ? 0 : namesShared(spend, authority, supports);
+  let words = parrots ? 0 : Math.max(namesShared(spend, authority, supports), numbersShared(spend, authority, supports));
   if (!parrots) {
     const seen = new Set<string>();
     const wordsOf = (sightings: readonly Sighting[]) =>

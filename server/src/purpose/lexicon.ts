@@ -1,6 +1,7 @@
 import { BRANDS } from './data/brands.ts';
 import { BUSINESS_TRADES } from './data/business-trades.ts';
 import { COMMON_WORDS, LOOSE_WORDS } from './data/common-words.ts';
+import { ORDINARY_FIRST_WORDS } from './data/ordinary-near-names.ts';
 import { GOODS } from './data/goods.ts';
 import {
   GENERAL_MERCHANTS,
@@ -124,7 +125,8 @@ export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
   [...COMPANY_INDEX.values()].flat().flatMap((entry) => {
     const first = entry.stems[0] ?? '';
     const imitated = entry.trade === null || IMITATED.has(entry.trade.family);
-    return first.length >= 5 && imitated && !entry.ordinary ? [[first, entry.stems.join(' ')] as const] : [];
+    const plain = entry.stems.length > 1 && ORDINARY_FIRST_WORDS.has(first);
+    return first.length >= 5 && imitated && !entry.ordinary && !plain ? [[first, entry.stems.join(' ')] as const] : [];
   }),
 );
 

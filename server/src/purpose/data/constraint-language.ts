@@ -51,13 +51,17 @@ export const RULED_OUT =
 export const REQUIREMENT =
   /\b(?:only (?:when|if|after|once|as|against|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
 
+/** A condition in an objective, where "outside" or "the same" mostly tell circumstances. */
+export const OBJECTIVE_REQUIREMENT =
+  /\b(?:only (?:when|if|after|once|asst|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
+
 /** A purpose that may mean nearly any trade. */
 export const BROAD =
   /\b(?:everyday|errands?|household|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|family|haushalt|foyer|hogar|huishouden|account holder|personal finances|on behalf of|for people who)\b/;
 
 /** What is wanted is said by those whom the agent acts for, run by run. */
 export const ON_REQUEST =
-  /\b(?:on request|when (?:she|he|they|somebody|someone|an? \w+|the \w+) asks?|as (?:she|he|they) (?:asks?|writes?|says?|wants?)|asked for|asks? for|exactly as|signed off|on behalf of|what (?:she|he|they|the \w+) (?:asks?|wants?|named|described|requests?)|as requested|as instructed|instructions? (?:of|from)|requests? (?:of|from)|their list|auf wunsch|sur demande|a peticion|op verzoek)\b/;
+  /\b(?:on request|when (?:she|he|they|somebody|someone|an? \w+|the \w+) asks?|as (?:she|he|they) (?:asks?|writes?|says?|wants?)|asked for|asks? for|exactly as|signed off|on behalf of|what (?:she|he|they|the \w+) (?:asks?|wants?|named|described|requests?)|as requested|as instructed|instructions? (?:of|from)|requests? (?:of|from)|their list|(?:members?|customers?|clients?|users?|guests?|persons?|residents?|people|employees?|colleagues?|travell?ers?|requesters?|callers?|patrons?|diners?|shoppers?|readers?) (?:who )?(?:listed|lists?|asked|wants?|wanted|requests?|requested|named|insists?|approved|wishe[sd]|chose|picked|ordered|described|posts?)|in their own words|auf wunsch|sur demande|a peticion|op verzoek)\b/;
 
 /** A condition whose subject stands first: "For presents, ask". */
 export const LEADING_SUBJECT = /^\s*for ([^,]{1,60}?)(?: show| ask| check|,)/;
