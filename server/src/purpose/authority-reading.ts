@@ -122,6 +122,8 @@ export interface NamedEntry extends Quote {
 
 const LISTS_PAYEES = /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
 
+const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
+
 interface Part {
   field: string;
   text: string;
@@ -224,9 +226,9 @@ const SCALES = ATTRIBUTE_SCALES.map(({ id, label, values }) => ({
 export function attributesIn(
   tokens: readonly Token[],
   of?: ReadonlySet<string>,
-): Map<string, { label: string; values: Set<number>; text: string }> {
+): Map<string, { label: string; values: Set<number>; text: string; count: number }> {
   const text = ` ${tokens.map((token) => token.word).join(' ')} `;
-  const found = new Map<string, { label: string; values: Set<number>; text: string }>();
+  const found = new Map<string, { label: string; values: Set<number>; text: string; count: number }>();
   for (const scale of SCALES) {
     if (of !== undefined && !of.has(scale.id)) continue;
     scale.values.forEach((spellings, value) => {
@@ -234,7 +236,12 @@ export function attributesIn(
       if (spelling === undefined) return;
       const entry = found.get(scale.id);
       if (entry === undefined) {
-        found.set(scale.id, { label: scale.label, values: new Set([value]), text: spelling.trim() });
+        found.set(scale.id, {
+          label: scale.label,
+          values: new Set([value]),
+          text: spelling.trim(),
+          count: scale.values.length,
+        });
       } else entry.values.add(value);
     });
   }
@@ -318,6 +325,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
         }
         if (part.kind === 'constraint' && TOLERANCE.test(foldText(sentence))) tolerances.push(quote);
         if (requirement !== undefined && part.kind === 'constraint') continue;
+      }
+      if (forbidden.length > 0 || FORBIDS.test(sentence)) {
+        for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
+          if (/\bonly\b/i.test(sentence)) continue;
+          const allowed = new Set([...Array(count).keys()].filter((value) => !values.has(value)));
+          attributes.push({ ...quote, scale, allowed });
+        }
       }
       const tokens = tokenize(wanted);
       if (/\bonly\b/.test(foldText(sentence))) {

@@ -38,7 +38,7 @@ import {
   unsureSize,
 } from './records.ts';
 import { readSpend, type Sighting, type SpendReading } from './spend-reading.ts';
-import { tokenize } from './text.ts';
+import { type Token, tokenize } from './text.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
 export const METHOD = 'built-in/2';
@@ -217,7 +217,7 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
       [{ field: 'action.description', text: spend.description.text.slice(0, 160), effect: 'suspicious' }],
     );
   }
-  return weighed(spend, purpose, fit);
+  return weighed(spend, purpose, fit, suspicious);
 };
 
 /** The words stand where the one who asks wrote them, and are no quoted warning. */
@@ -244,6 +244,30 @@ function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
 const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
   action.payee_id !== undefined && !TOKEN_RAILS.test(action.payee_id.slice(0, action.payee_id.indexOf(':')).toLowerCase());
 
+const isNamed = (purpose: AuthorityReading, token: Token): boolean =>
+  /^\p{Lu}/u.test(token.raw) && purpose.names.has(token.word);
+
+/** Nothing but the wish of somebody whom the operator named, which the description answers. */
+function wishOf(spend: SpendReading, purpose: AuthorityReading): Assessment {
+  const name = spend.taskTokens.find((token) => isNamed(purpose, token));
+  const quote = purpose.names.get(name?.word ?? '');
+  const shared = spend.descriptionTokens.find(
+    (token) => carriesMeaning(token) && spend.taskTokens.some((one) => one.stem === token.stem),
+  );
+  if (name === undefined || quote === undefined || shared === undefined) {
+    return unclear(0.5, 'Nothing that the operator wrote speaks for this spend.');
+  }
+  return assessmentOf(
+    'PURPOSE_ALIGNED',
+    0.6,
+    `"${shared.raw}" is what ${name.raw} asks for, whose wishes the purpose serves, and nothing contradicts it.`,
+    [
+      { field: quote.field, text: quote.text, effect: 'supports' },
+      { field: 'action.description', text: shared.raw, effect: 'supports' },
+    ],
+  );
+}
+
 /** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
 function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
   const stray = fit.foreignGoods ?? fit.foreignMerchant;
@@ -261,7 +285,12 @@ function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sigh
 }
 
 /** Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. */
-function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Assessment {
+function weighed(
+  spend: SpendReading,
+  purpose: AuthorityReading,
+  fit: Fit,
+  suspicious: readonly PurposeEvidence[],
+): Assessment {
   const stray = purpose.broad ? undefined : strayIn(fit, spend, purpose);
   if (stray !== undefined) {
     return unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
@@ -288,7 +317,10 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
   const runBound = purpose.on_request || purpose.broad;
   const listed = entryFor(spend, purpose) !== undefined;
   const confirmed = confirmedByTrace(spend);
-  const answered = runBound && (fit.support > 0 || confirmed || listed) && (share >= 0.5 || listed);
+  // Where people are named whose wishes the agent serves, their wish in the task is what the operator wants.
+  const wished = purpose.on_request && spend.taskTokens.some((token) => isNamed(purpose, token));
+  const answered =
+    runBound && (fit.support > 0 || confirmed || listed || wished) && (share >= 0.5 || listed);
   if (fit.support < ENOUGH_SUPPORT && !answered) {
     return unclear(
       fit.support > 0 ? 0.4 : 0.6,
@@ -334,10 +366,9 @@ function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Asse
       ...fit.supports,
     ]);
   }
-  return assessmentOf(
-    'PURPOSE_ALIGNED',
-    Math.min(0.95, 0.6 + 0.1 * fit.support),
-    describeSupport(fit),
-    fit.supports,
-  );
+  if (fit.supports.length > 0) {
+    const confidence = Math.min(0.95, 0.6 + 0.1 * fit.support);
+    return assessmentOf('PURPOSE_ALIGNED', confidence, describeSupport(fit), [...fit.supports, ...suspicious]);
+  }
+  return wishOf(spend, purpose);
 }

@@ -4,7 +4,7 @@ import type { SpendReading } from './spend-reading.ts';
 import { tokenize } from './text.ts';
 
 const OPEN =
-  /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;
+  /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|from the link|(?:in|see) the link|as discussed|see (?:the )?(?:mail|e-?mail|attachment)|the (?:usual|other) thing|the thing|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;
 
 /** Something in description or trace that is still open, in its own words. */
 export function openQuestion(spend: SpendReading): { field: string; text: string } | undefined {
@@ -15,7 +15,7 @@ export function openQuestion(spend: SpendReading): { field: string; text: string
   return undefined;
 }
 
-function touches(spend: SpendReading, requirement: Requirement): boolean {
+function touches(spend: SpendReading, requirement: Requirement, authority: AuthorityReading): boolean {
   const tokens = [...spend.merchantTokens, ...spend.descriptionTokens];
   const sightings = [...spend.descriptionSightings, ...spend.merchantSightings];
   if (tokens.some((token) => requirement.exceptions.has(token.stem))) return false;
@@ -23,7 +23,12 @@ function touches(spend: SpendReading, requirement: Requirement): boolean {
     return false;
   if (requirement.subject.size === 0) return true;
   if (tokens.some((token) => requirement.subject.has(token.stem))) return true;
-  return sightings.some((one) => one.trades.some((trade) => requirement.subject_trades.has(trade)));
+  // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
+  return sightings.some((one) =>
+    one.trades.some(
+      (trade) => requirement.subject_trades.has(trade) && authority.trades.get(trade)?.field !== 'purpose.objective',
+    ),
+  );
 }
 
 /**
@@ -35,7 +40,7 @@ export function unseenCondition(
   authority: AuthorityReading,
   isListed: boolean,
 ): Requirement | undefined {
-  const applying = authority.requirements.filter((requirement) => touches(spend, requirement));
+  const applying = authority.requirements.filter((requirement) => touches(spend, requirement, authority));
   if (applying.length === 0) return undefined;
   const shown = new Set(
     [spend.description, ...spend.trace].flatMap((text) => tokenize(text.text).map((token) => token.stem)),

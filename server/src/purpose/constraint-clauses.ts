@@ -65,7 +65,8 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
     stems: content.map((token) => token.stem),
     trades: new Set(
       tradeWords(trimmed)
-        .filter((mention) => mention.strong)
+        // A word that is all that is forbidden means its trade, whatever else it may mean elsewhere.
+        .filter((mention) => mention.strong || content.length === 1)
         .map((mention) => mention.trade),
     ),
     companies: new Set(

@@ -98,17 +98,20 @@ const WORD_INDEX = buildIndex(
   ]),
 );
 const COMPANY_INDEX = buildIndex(
-  withoutRepeats([
-    ...TRADES.flatMap((trade) => entriesOf(trade.companies, 'company', trade)),
-    ...entriesOf(GENERAL_MERCHANTS, 'company', null),
-    ...TRADES.flatMap((trade) => brandsOf(trade.id, trade)),
-    ...brandsOf('', null),
-  ]),
+  withoutRepeats(
+    [
+      ...TRADES.flatMap((trade) => entriesOf(trade.companies, 'company', trade)),
+      ...entriesOf(GENERAL_MERCHANTS, 'company', null),
+    ],
+    [...TRADES.flatMap((trade) => brandsOf(trade.id, trade)), ...brandsOf('', null)],
+  ),
 );
-/** A name that the tables list twice for one trade is kept as it stands first: own tables come before brands. */
-function withoutRepeats(entries: readonly Entry[]): Entry[] {
+/** Each name once a trade. A name that the own tables have is theirs: what a published list says of it is left out. */
+function withoutRepeats(own: readonly Entry[], published: readonly Entry[]): Entry[] {
   const kept = new Map<string, Entry>();
-  for (const entry of entries) {
+  const known = new Set(own.map((entry) => entry.stems.join(' ')));
+  const more = published.filter((entry) => !known.has(entry.stems.join(' ')));
+  for (const entry of [...own, ...more]) {
     const name = `${entry.trade?.id ?? ''} ${entry.stems.join(' ')}`;
     if (!kept.has(name)) kept.set(name, entry);
   }

@@ -162,7 +162,7 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
       .split('.')
       .slice(0, -1)
       .flatMap((label) => (label.includes('-') ? label.split('-') : []))
-      .find((part) => COMPANY_WORDS.has(foldWord(part)));
+      .find((part) => COMPANY_WORDS.has(foldWord(part)) || (part.length >= 5 && authority.names.has(part)));
     if (hyphenated !== undefined && !COMPANY_WORDS.get(hyphenated)?.includes(' ')) {
       return suspicion(host, `is paid to ${host}, which is not a host of ${hyphenated}`);
     }

@@ -228,6 +228,50 @@ export const BUSINESS_TRADES: readonly Trade[] = [
     companies: '',
   },
   {
+    id: 'fish',
+    family: 'food',
+    label: 'fish and seafood',
+    mcc: '5422',
+    words:
+      'fish; seafood; salmon; tuna; cod; trout; herring; mackerel; sardines; anchovies; prawns; shrimp; shrimps; crab; lobster; mussels; oysters; squid; octopus; scallops; sushi; caviar; fisch; lachs; garnelen; poisson; saumon; crevettes; pescado; marisco; vis; zalm',
+    companies: '',
+  },
+  {
+    id: 'sweets',
+    family: 'food',
+    label: 'sweets',
+    mcc: '5441',
+    words:
+      'sweets; candy; gummy bears; chocolate; chocolates; lollipops; toffee; fudge; marshmallows; liquorice; licorice; süssigkeiten; schokolade; bonbons; caramelos; snoep',
+    companies: '^haribo',
+  },
+  {
+    id: 'soft_drinks',
+    family: 'food',
+    label: 'soft drinks',
+    mcc: '5499',
+    words: 'soft drink; soft drinks; lemonade; cola; coke; soda; energy drink; energy drinks; limonade; iced tea; fanta; sprite; pepsi',
+    companies: '',
+  },
+  {
+    id: 'dairy',
+    family: 'food',
+    label: 'milk products',
+    mcc: '5451',
+    words:
+      'dairy; milk; cheese; butter; cream; yoghurt; yogurt; mozzarella; parmesan; cheddar; feta; quark; milch; käse; joghurt; sahne; lait; fromage; beurre; leche; queso; melk; kaas',
+    companies: '',
+  },
+  {
+    id: 'medicines',
+    family: 'health',
+    label: 'medicines',
+    mcc: '5122, 5912',
+    words:
+      'medicine; medicines; medication; medications; drug; drugs; painkiller; painkillers; ibuprofen; paracetamol; acetaminophen; aspirin; antibiotics; insulin; antidepressants; prescription drugs; sleeping pills; medikamente; arzneimittel; médicaments; medicamentos; medicijnen',
+    companies: '',
+  },
+  {
     id: 'meat',
     family: 'food',
     label: 'meat',

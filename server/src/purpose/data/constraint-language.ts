@@ -41,7 +41,7 @@ export const EXCEPTS =
 
 /** Somebody else buys it: what stands before is forbidden here. */
 export const ELSEWHERE =
-  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by(?! (?:the (?:hour|day|week|month|quarter|year|piece|kilo|unit|dozen)|card|invoice|transfer|direct debit|\d))|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are|stays?|remains?) (?:the |our )?(?:\w+ ){0,2}\w+'s?(?: (?:business|job|task|matter|budget))?(?=\s*$)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
+  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|planned|decided|chosen|provided|supplied|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by(?! (?:the (?:hour|day|week|month|quarter|year|piece|kilo|unit|dozen)|card|invoice|transfer|direct debit|\d))|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are|stays?|remains?) (?:the |our )?(?:\w+ ){0,2}\w+'s?(?: (?:business|job|task|matter|budget))?(?=\s*$)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
 
 /** Forbidden by name: what stands before is forbidden. */
 export const RULED_OUT =
@@ -83,7 +83,7 @@ export const CONDITIONAL_PROHIBITION =
 
 /** Wants what was asked for and nothing beside it. */
 export const EXACTLY =
-  /\b(?:no add-?ons?|no extras|nothing (?:else|extra|more)|only (?:the|what|those|items?|jobs?|things?) .{0,40}(?:list(?:ed)?|asked|approved|requested|named|ordered|wrote|written)|exactly (?:what|as|the)|exactly|one unit|signed off|as (?:written|listed|approved|requested)|ideas for more)\b/;
+  /\b(?:no add-?ons?|no extras|nothing (?:else|extra|more)|only (?:the|what|those|items?|jobs?|things?) .{0,40}(?:list(?:ed)?|asked|approved|requests?|requested|named|ordered|wrote|written)|exactly (?:what|as|the)|exactly|one unit|signed off|as (?:written|listed|approved|requested)|ideas for more)\b/;
 
 /** Pays only those whom the operator names. */
 export const ONLY_NAMED =
