@@ -90,6 +90,8 @@ export interface AuthorityReading {
   broad: boolean;
   /** What is wanted is said run by run, by the people the agent acts for. */
   on_request: boolean;
+  /** The words by which the operator leaves the choice to those people. */
+  delegation: Quote | undefined;
   /** Bank accounts the operator wrote down, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
   /** Letters that the operator's own numbers begin with ("P" of P-2104). */
@@ -155,6 +157,17 @@ function partsOf(authority: Authority): Part[] {
     })),
     { field: 'purpose.context', text: context, kind: 'context' as const },
   ].filter((part) => part.text !== '');
+}
+
+function delegationIn({ purpose }: Authority): Quote | undefined {
+  for (const [field, text] of [
+    ['purpose.objective', purpose.objective],
+    ['purpose.context', purpose.context ?? ''],
+  ] as const) {
+    const match = ON_REQUEST.exec(foldText(text));
+    if (match !== null) return { field, text: match[0] };
+  }
+  return undefined;
 }
 
 /** The lines of a list: parts between semicolons that name a ceiling. */
@@ -411,6 +424,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     tolerances,
     broad: BROAD.test(whole),
     on_request: ON_REQUEST.test(whole),
+    delegation: delegationIn(authority),
     accounts,
     number_prefixes,
     domains,

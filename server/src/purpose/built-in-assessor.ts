@@ -247,23 +247,24 @@ const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
 const isNamed = (purpose: AuthorityReading, token: Token): boolean =>
   /^\p{Lu}/u.test(token.raw) && purpose.names.has(token.word);
 
-/** Nothing but the wish of somebody whom the operator named, which the description answers. */
+/** Nothing but the wish of those to whom the operator leaves the choice, which the description answers. */
 function wishOf(spend: SpendReading, purpose: AuthorityReading): Assessment {
   const name = spend.taskTokens.find((token) => isNamed(purpose, token));
-  const quote = purpose.names.get(name?.word ?? '');
+  const quote = purpose.names.get(name?.word ?? '') ?? purpose.delegation;
   const shared = spend.descriptionTokens.find(
     (token) => carriesMeaning(token) && spend.taskTokens.some((one) => one.stem === token.stem),
   );
-  if (name === undefined || quote === undefined || shared === undefined) {
+  if (quote === undefined || shared === undefined) {
     return unclear(0.5, 'Nothing that the operator wrote speaks for this spend.');
   }
   return assessmentOf(
     'PURPOSE_ALIGNED',
-    0.6,
-    `"${shared.raw}" is what ${name.raw} asks for, whose wishes the purpose serves, and nothing contradicts it.`,
+    0.55,
+    `The purpose leaves the choice to others ("${quote.text}"), "${shared.raw}" is what the task asks for, and nothing contradicts it.`,
     [
       { field: quote.field, text: quote.text, effect: 'supports' },
       { field: 'action.description', text: shared.raw, effect: 'supports' },
+      { field: 'task', text: shared.raw, effect: 'supports' },
     ],
   );
 }
