@@ -81,6 +81,8 @@ export interface AuthorityReading {
   words: ReadonlyMap<string, Quote & { loose: boolean }>;
   /** Names (capitalised words) that the operator mentions, by lower-case word. */
   names: ReadonlyMap<string, Quote>;
+  /** Those of the names that are long enough to be imitated. */
+  imitable_names: readonly string[];
   prohibitions: readonly Prohibition[];
   requirements: readonly Requirement[];
   attributes: readonly AttributeRule[];
@@ -111,6 +113,8 @@ export interface AuthorityReading {
   cut: boolean;
   /** Runs of five words, to notice a purpose repeated word for word. */
   shingles: ReadonlySet<string>;
+  /** First words of those runs. */
+  shingle_starts: ReadonlySet<string>;
 }
 
 /** One line of a list that the operator keeps in the context. */
@@ -418,6 +422,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     families: new Set([...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family)),
     words,
     names,
+    imitable_names: [...names.keys()].filter((name) => name.length >= 5 && name.length <= 24),
     prohibitions,
     requirements,
     attributes,
@@ -434,6 +439,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     lists_payees,
     running: ` ${running.join(' | ')} `,
     shingles,
+    shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),
   };
 }

@@ -55,16 +55,25 @@ const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_lik
 const MAX_READINGS = 500;
 const readings = new Map<string, AuthorityReading>();
 
-/** Reading a purpose is pure, so it is remembered by its text: authorities often arrive as fresh objects. */
+const read = new WeakMap<Authority['purpose'], AuthorityReading>();
+
+/**
+ * Reading a purpose is pure, so it is remembered: by its object, which nobody changes, and by its text, since
+ * authorities often arrive as fresh objects.
+ */
 function readingOf(authority: Authority): AuthorityReading {
+  const same = read.get(authority.purpose);
+  if (same !== undefined) return same;
   const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
   const text = JSON.stringify([objective, success_criteria, constraints, context]);
-  const known = readings.get(text);
-  if (known !== undefined) return known;
-  const reading = readAuthority(authority);
-  const oldest = readings.size < MAX_READINGS ? undefined : readings.keys().next().value;
-  if (oldest !== undefined) readings.delete(oldest);
-  readings.set(text, reading);
+  let reading = readings.get(text);
+  if (reading === undefined) {
+    reading = readAuthority(authority);
+    const oldest = readings.size < MAX_READINGS ? undefined : readings.keys().next().value;
+    if (oldest !== undefined) readings.delete(oldest);
+    readings.set(text, reading);
+  }
+  read.set(authority.purpose, reading);
   return reading;
 }
 

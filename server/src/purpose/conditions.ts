@@ -79,6 +79,7 @@ const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|co
 export function confirmedByTrace(spend: SpendReading): boolean {
   const asked = new Set(spend.taskTokens.map((token) => token.stem));
   return spend.trace.some((step) =>
+    step.folded.includes(':') &&
     [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
       const key = tokenize(match[1] ?? '').filter(carriesMeaning);
       return key.length > 0 && key.every((token) => asked.has(token.stem));

@@ -5,7 +5,7 @@ import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
-import { MAX_TEXT_LENGTH, stemsOf, stemWord, tokenize } from './text.ts';
+import { MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './text.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {
@@ -27,7 +27,7 @@ const NEGATED = stemsOf('no not without free non never kein keine ohne sans sin 
 function isNegated(spend: SpendReading, sighting: Sighting): boolean {
   const tokens = sighting.field === 'action.description' ? spend.descriptionTokens : [];
   const before = tokens[sighting.at - 1];
-  const after = tokens[sighting.at + tokenize(sighting.text).length];
+  const after = tokens[sighting.at + sighting.length];
   return (before !== undefined && NEGATED.has(before.stem)) || (after !== undefined && after.stem === 'free');
 }
 
@@ -42,8 +42,7 @@ function brokenBy(
   authority: AuthorityReading,
   rule: Prohibition,
 ): PurposeEvidence | undefined {
-  const goods = [...spend.merchantTokens, ...spend.descriptionTokens];
-  const stems = new Set(goods.map((token) => token.stem));
+  const { goods_stems: stems } = spend;
   if ([...rule.exceptions].some((stem) => stems.has(stem))) return undefined;
 
   const sightings = [...spend.descriptionSightings, ...spend.merchantSightings].filter(
@@ -60,12 +59,11 @@ function brokenBy(
       return conflictsWith('action.merchant', spend.merchant.text);
     }
     if (item.stems.every((stem) => stems.has(stem))) {
-      const token = goods.find((one) => one.stem === item.stems[0]);
-      const field = spend.merchantTokens.some((one) => one === token)
-        ? 'action.merchant'
-        : 'action.description';
-      const index = token === undefined ? -1 : spend.descriptionTokens.indexOf(token);
-      const negated = index > 0 && NEGATED.has(spend.descriptionTokens[index - 1]?.stem ?? '');
+      const isFirst = (token: Token) => token.stem === item.stems[0];
+      const at = spend.descriptionTokens.findIndex(isFirst);
+      const token = at < 0 ? spend.merchantTokens.find(isFirst) : spend.descriptionTokens[at];
+      const negated = at > 0 && NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '');
+      const field = at < 0 ? 'action.merchant' : 'action.description';
       if (token !== undefined && !negated) return conflictsWith(field, token.raw);
     }
     // A trade that the purpose wants is forbidden only in the narrower form that the constraint words.
@@ -243,7 +241,7 @@ export function contradictedByTrace(spend: SpendReading, authority: AuthorityRea
   if (spend.trace.length === 0) return undefined;
   const asked = new Set(spend.taskTokens.map((token) => token.stem));
   for (const step of spend.trace) {
-    for (const match of step.folded.matchAll(VISIBLE_NO)) {
+    for (const match of step.folded.includes(':') ? step.folded.matchAll(VISIBLE_NO) : []) {
       const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);
       if (key.length === 0 || !key.every((token) => asked.has(token.stem) || authority.words.has(token.stem)))
         continue;

@@ -1,6 +1,6 @@
 import type { PurposeEvidence } from './assessment.ts';
 import type { AuthorityReading, Quote } from './authority-reading.ts';
-import { OWN_NUMBER, shinglesOf } from './authority-reading.ts';
+import { OWN_NUMBER, SHINGLE_LENGTH, shinglesOf } from './authority-reading.ts';
 import { isLedBy } from './conflicts.ts';
 import { plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';
@@ -157,7 +157,12 @@ const NUMBERED = /^\p{L}{2,20}$/u;
 
 /** Whether the description repeats a run of the operator's own words. */
 function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
-  return shinglesOf(spend.descriptionTokens).some((run) => authority.shingles.has(run));
+  const { descriptionTokens: tokens } = spend;
+  return tokens.some(
+    (token, at) =>
+      authority.shingle_starts.has(token.word) &&
+      shinglesOf(tokens.slice(at, at + SHINGLE_LENGTH)).some((run) => authority.shingles.has(run)),
+  );
 }
 
 /**
@@ -208,15 +213,13 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
   let words = parrots ? 0 : Math.max(namesShared(spend, authority, supports), numbersShared(spend, authority, supports));
   if (!parrots) {
     const seen = new Set<string>();
-    const wordsOf = (sightings: readonly Sighting[]) =>
-      new Set(sightings.flatMap((one) => one.text.split(' ')));
-    const taken = wordsOf(spend.descriptionSightings);
-    const ambiguous = wordsOf(spend.descriptionSightings.filter((one) => !one.strong));
-    for (const token of spend.descriptionTokens) {
+    for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
+      const token = spend.descriptionTokens[at] as Token;
       const quote = authority.words.get(token.stem);
       if (quote === undefined || seen.has(token.stem) || !carriesMeaning(token)) continue;
       seen.add(token.stem);
-      if (taken.has(token.raw) && !ambiguous.has(token.raw)) continue;
+      // A word that a trade has counted already is not counted twice, unless it could have meant something else.
+      if (spend.descriptionSightings.some((one) => one.strong && at >= one.at && at < one.at + one.length)) continue;
       // Criteria and context tell circumstances; their words alone do not make a purchase wanted.
       const firm = !quote.loose && quote.field === 'purpose.objective';
       words += firm ? WORD_SUPPORT : LOOSE_SUPPORT;

@@ -158,19 +158,20 @@ function scan(
   accept: (entry: Entry, at: number) => boolean,
 ) {
   const found: { entry: Entry; at: number; length: number }[] = [];
-  let at = 0;
-  while (at < tokens.length) {
-    let length = 0;
-    const bucket = index.get(tokens[at]?.[key] ?? '');
+  for (let at = 0; at < tokens.length; ) {
+    const bucket = index.get((tokens[at] as Token)[key]);
+    let length = 1;
     if (bucket !== undefined) {
+      let longest = 0;
       for (const entry of bucket) {
-        if (entry.stems.length < length) break;
+        if (entry.stems.length < longest) break;
         if (!matchesAt(tokens, at, entry) || !accept(entry, at)) continue;
-        length = entry.stems.length;
-        found.push({ entry, at, length });
+        longest = entry.stems.length;
+        found.push({ entry, at, length: longest });
       }
+      if (longest > 1) length = longest;
     }
-    at += Math.max(1, length);
+    at += length;
   }
   return found;
 }
@@ -278,12 +279,12 @@ export function knownMerchant(tokens: readonly Token[]): KnownMerchant {
 
 /** Whether a stem says something about a subject of its own. */
 export function carriesMeaning(token: Token): boolean {
-  return (
+  token.meaning ??=
     token.word.length > 2 &&
     !COMMON_STEMS.has(token.stem) &&
     !COMMON_STEMS.has(token.word) &&
-    !/^\d+$/.test(token.word)
-  );
+    !/^\d+$/.test(token.word);
+  return token.meaning;
 }
 
 export const isPrivate = (trade: Trade): boolean => PRIVATE_FAMILIES.has(trade.family);

@@ -26,7 +26,7 @@ const NON_ASCII = /\P{ASCII}/u;
 
 /** At most this many characters of a text are quoted. */
 export const MAX_QUOTE_LENGTH = 160;
-const MAX_NAME_LENGTH = 24;
+export const MAX_NAME_LENGTH = 24;
 
 /** The words of a text around a place, for quoting. */
 export function quoteAround(text: string, at: number, length: number): string {
@@ -124,14 +124,9 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
     sentence,
   });
   for (const token of spend.merchantTokens) {
-    if (token.word.length < 5 || COMMON_STEMS.has(token.stem) || authority.words.has(token.stem)) continue;
-    const named = [...authority.names.keys()].find(
-      (name) =>
-        name.length >= 5 &&
-        name[0] === token.word[0] &&
-        name.length <= MAX_NAME_LENGTH &&
-        token.word.length <= MAX_NAME_LENGTH &&
-        isOneOff(token.word, name),
+    if (token.word.length < 5 || token.word.length > MAX_NAME_LENGTH || COMMON_STEMS.has(token.stem) || authority.words.has(token.stem)) continue;
+    const named = authority.imitable_names.find(
+      (name) => name[0] === token.word[0] && isOneOff(token.word, name),
     );
     const isPlural = named !== undefined && (`${named}s` === token.word || named === `${token.word}s`);
     const near = isPlural ? undefined : (named ?? nearCompany(token.word));
@@ -184,11 +179,11 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
   return undefined;
 }
 
-function pressure(spend: SpendReading): Suspicion | undefined {
+function pressure(spend: SpendReading, joined: string): Suspicion | undefined {
+  if (!SECRECY.test(joined)) return undefined;
   const texts = [spend.description, spend.task, ...spend.trace];
   const secret = texts.find((text) => SECRECY.test(text.folded));
-  const urgent = texts.find((text) => URGENCY.test(text.folded));
-  if (secret === undefined || urgent === undefined) return undefined;
+  if (secret === undefined || !texts.some((text) => URGENCY.test(text.folded))) return undefined;
   const match = SECRECY.exec(secret.folded);
   const quote = quoteAround(secret.folded, match?.index ?? 0, match?.[0].length ?? 0);
   return {
@@ -203,17 +198,16 @@ export function suspicionsIn(spend: SpendReading, authority: AuthorityReading): 
   const texts = [spend.merchant, spend.description, spend.category, spend.task, ...spend.trace].filter(
     (text) => text.text !== '',
   );
+  const found: (Suspicion | undefined)[] = [];
+  // One pass over all texts tells whether any has such language; only then each is looked at by itself.
+  const joined = texts.map((text) => text.folded).join('\n');
+  if (ATTACK_PATTERNS.some(({ pattern }) => pattern.test(joined))) found.push(...texts.map(languageIn));
+  found.push(...texts.map(hiddenIn));
   const { type, payee_id } = spend.request.action;
-  const plain = [
-    { field: 'action.type', text: type, folded: type.toLowerCase() },
-    { field: 'action.payee_id', text: payee_id ?? '', folded: '' },
-  ];
-  return [
-    ...texts.map(languageIn),
-    ...[...texts, ...plain].map(hiddenIn),
-    lookAlike(spend, authority),
-    pressure(spend),
-  ].filter((one) => one !== undefined);
+  found.push(hiddenIn({ field: 'action.type', text: type, folded: '' }));
+  if (payee_id !== undefined) found.push(hiddenIn({ field: 'action.payee_id', text: payee_id, folded: '' }));
+  found.push(lookAlike(spend, authority), pressure(spend, joined));
+  return found.filter((one) => one !== undefined);
 }
 
 /** The description up to the first sentence that addresses a judge: what follows is not about goods. */

@@ -24,8 +24,9 @@ export interface Sighting {
   strong: boolean;
   kind: 'word' | 'company';
   trades: readonly Trade[];
-  /** Position of the first token in its field. */
+  /** Position of the first token in its field, and number of tokens. */
   at: number;
+  length: number;
 }
 
 /** A request made comparable. `context` is never read. */
@@ -40,6 +41,8 @@ export interface SpendReading {
   descriptionTokens: readonly Token[];
   taskTokens: readonly Token[];
   known: KnownMerchant;
+  /** Stems of merchant and description. */
+  goods_stems: ReadonlySet<string>;
   /** What merchant and description speak of. */
   merchantSightings: readonly Sighting[];
   descriptionSightings: readonly Sighting[];
@@ -58,6 +61,7 @@ function fieldText(field: string, text: string | undefined): FieldText {
 }
 
 function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
+  if (mentions.length === 0) return [];
   const byPlace = new Map<number, Mention[]>();
   for (const mention of mentions) {
     const same = byPlace.get(mention.at);
@@ -67,13 +71,15 @@ function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
   return [...byPlace.values()].map((same) => {
     const longest = Math.max(...same.map((mention) => mention.length));
     const kept = same.filter((mention) => mention.length === longest);
+    const [first] = kept as [Mention];
     return {
       field,
-      text: kept[0]?.text ?? '',
+      text: first.text,
       strong: kept.some((mention) => mention.strong),
-      kind: kept[0]?.kind ?? 'word',
+      kind: first.kind,
       trades: kept.map((mention) => mention.trade),
-      at: kept[0]?.at ?? 0,
+      at: first.at,
+      length: longest,
     };
   });
 }
@@ -107,6 +113,7 @@ export function readSpend(request: SpendRequest): SpendReading {
     descriptionTokens,
     taskTokens,
     known,
+    goods_stems: new Set([...merchantTokens, ...descriptionTokens].map((token) => token.stem)),
     merchantSightings: [
       ...sightings('action.merchant', known.mentions),
       ...sightings('action.merchant', tradeWords(outside(merchantTokens, known.mentions))),
