@@ -19,7 +19,8 @@ const TRADE_OF = {
   nuts: 'shop/nuts',
   insurance_and_banking:
     'amenity/bank office/insurance office/financial office/mortgage office/insurance_adjuster office/financial_advisor',
-  money_transfer: 'amenity/money_transfer amenity/bureau_de_change shop/money_lender shop/pawnbroker amenity/atm',
+  money_transfer:
+    'amenity/money_transfer amenity/bureau_de_change shop/money_lender shop/pawnbroker amenity/atm',
   gambling: 'amenity/casino amenity/gambling shop/bookmaker shop/lottery leisure/adult_gaming_centre',
   vehicle_upkeep:
     'amenity/fuel amenity/charging_station amenity/car_wash amenity/parking amenity/vehicle_inspection shop/car shop/car_parts shop/car_repair shop/motorcycle shop/motorcycle_repair shop/tyres shop/truck shop/truck_repair shop/caravan highway/services',
@@ -31,15 +32,20 @@ const TRADE_OF = {
   medical:
     'amenity/pharmacy amenity/clinic amenity/dentist amenity/doctors amenity/hospital shop/chemist shop/optician shop/hearing_aids shop/medical_supply shop/herbalist shop/nutrition_supplements healthcare/',
   animals: 'amenity/veterinary amenity/animal_boarding shop/pet',
-  streaming: 'amenity/cinema shop/video shop/music leisure/amusement_arcade leisure/escape_game leisure/bowling_alley leisure/trampoline_park leisure/miniature_golf shop/ticket',
+  streaming:
+    'amenity/cinema shop/video shop/music leisure/amusement_arcade leisure/escape_game leisure/bowling_alley leisure/trampoline_park leisure/miniature_golf shop/ticket',
   conferences: 'amenity/conference_centre',
   courses:
     'amenity/language_school amenity/music_school amenity/prep_school amenity/driving_school amenity/training amenity/university amenity/college amenity/school shop/books',
   children: 'amenity/childcare amenity/kindergarten shop/baby_goods shop/toys leisure/indoor_play',
-  logistics: 'amenity/parcel_locker amenity/post_office amenity/post_depot office/logistics office/moving_company',
-  sport: 'leisure/fitness_centre leisure/sports_centre shop/sports shop/outdoor shop/bicycle shop/fishing shop/boat',
-  beauty: 'shop/beauty shop/cosmetics shop/hairdresser shop/hairdresser_supply shop/massage shop/perfumery shop/tattoo leisure/sauna',
-  clothing: 'shop/clothes shop/shoes shop/bag shop/fashion_accessories shop/leather shop/tailor shop/shoe_repair',
+  logistics:
+    'amenity/parcel_locker amenity/post_office amenity/post_depot office/logistics office/moving_company',
+  sport:
+    'leisure/fitness_centre leisure/sports_centre shop/sports shop/outdoor shop/bicycle shop/fishing shop/boat',
+  beauty:
+    'shop/beauty shop/cosmetics shop/hairdresser shop/hairdresser_supply shop/massage shop/perfumery shop/tattoo leisure/sauna',
+  clothing:
+    'shop/clothes shop/shoes shop/bag shop/fashion_accessories shop/leather shop/tailor shop/shoe_repair',
   luxury: 'shop/jewelry shop/watches shop/gold_buyer',
   office_supplies: 'shop/stationery shop/printer_ink',
   marketing_tools: 'shop/copyshop craft/signmaker shop/photo',
@@ -61,24 +67,36 @@ const TRADE_OF = {
   professional_services: 'office/consulting office/lawyer office/tax_advisor office/engineer office/security',
   gaming: 'shop/video_games shop/games shop/anime',
   gifts_and_flowers: 'shop/florist shop/gift shop/party shop/pyrotechnics',
-  art_and_craft: 'shop/art shop/craft shop/fabric shop/frame shop/musical_instrument shop/model craft/handicraft',
+  art_and_craft:
+    'shop/art shop/craft shop/fabric shop/frame shop/musical_instrument shop/model craft/handicraft',
   adult: 'shop/erotic',
   charity: 'shop/charity',
 };
 
 /** Sell nearly everything. */
-const GENERAL = 'shop/department_store shop/variety_store shop/general shop/wholesale shop/catalogue shop/second_hand shop/outpost';
+const GENERAL =
+  'shop/department_store shop/variety_store shop/general shop/wholesale shop/catalogue shop/second_hand shop/outpost';
 
-const fold = (name) => name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[’']/g, ' ').replace(/\s+/g, ' ').trim();
+const fold = (name) =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[’']/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
 
 /** Names of the brands in one file that have an article in Wikidata and do business in one of the places. */
 function namesIn(file) {
   const { items } = JSON.parse(readFileSync(file, 'utf8'));
   return items
-    .filter(({ tags, locationSet, displayName }) =>
-      tags?.['brand:wikidata'] !== undefined &&
-      (locationSet.include ?? []).some((place) => PLACES.has(String(place).split('-')[0])) &&
-      /^[\p{Script=Latin}\d '’&.+!-]{3,40}$/u.test(displayName) && /\p{L}{2}/u.test(displayName))
+    .filter(
+      ({ tags, locationSet, displayName }) =>
+        tags?.['brand:wikidata'] !== undefined &&
+        (locationSet.include ?? []).some((place) => PLACES.has(String(place).split('-')[0])) &&
+        /^[\p{Script=Latin}\d '’&.+!-]{3,40}$/u.test(displayName) &&
+        /\p{L}{2}/u.test(displayName),
+    )
     .map(({ displayName }) => fold(displayName));
 }
 
@@ -92,7 +110,8 @@ const trade_of_file = new Map();
 for (const [trade, files] of [...Object.entries(TRADE_OF), ['', GENERAL]]) {
   for (const entry of files.split(' ')) {
     const [group, name] = entry.split('/');
-    const all = name === '' ? readdirSync(join(root, group)).map((file) => file.replace('.json', '')) : [name];
+    const all =
+      name === '' ? readdirSync(join(root, group)).map((file) => file.replace('.json', '')) : [name];
     for (const one of all) trade_of_file.set(`${group}/${one}`, trade);
   }
 }
@@ -110,7 +129,9 @@ const names_of_trade = new Map();
 for (const [name, trades] of [...trades_of_name].sort(([a], [b]) => (a < b ? -1 : 1))) {
   for (const trade of trades) names_of_trade.set(trade, [...(names_of_trade.get(trade) ?? []), name]);
 }
-const lines = [...names_of_trade].sort(([a], [b]) => (a < b ? -1 : 1)).map(([trade, names]) => `  '${trade}': ${JSON.stringify(names.join(';'))},`);
+const lines = [...names_of_trade]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([trade, names]) => `  '${trade}': ${JSON.stringify(names.join(';'))},`);
 writeFileSync(
   TARGET,
   `/**

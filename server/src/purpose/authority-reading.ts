@@ -4,15 +4,17 @@ import { ATTRIBUTE_SCALES } from './data/attribute-scales.ts';
 import {
   ABOUT_SUM,
   BROAD,
+  EXACTLY,
   EXCEPTS,
   LEADING_SUBJECT,
   OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
+  ONLY_NAMED,
   REQUIREMENT,
   SAID_BY_TASK,
   TOLERANCE,
 } from './data/constraint-language.ts';
-import { EXACTLY, ONLY_NAMED } from './data/constraint-language.ts';
+import { ceilingIn, plainAccount } from './figures.ts';
 import {
   COMMON_STEMS,
   carriesMeaning,
@@ -21,7 +23,6 @@ import {
   type Trade,
   tradeWords,
 } from './lexicon.ts';
-import { ceilingIn, plainAccount } from './figures.ts';
 import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 
 /** The operator's words and the field they stand in. */
@@ -126,7 +127,8 @@ export interface NamedEntry extends Quote {
   ceiling: number | undefined;
 }
 
-const LISTS_PAYEES = /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
+const LISTS_PAYEES =
+  /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
 
@@ -140,7 +142,8 @@ export const SHINGLE_LENGTH = 5;
 const MAX_PARTS = 100;
 const SENTENCES = /[.;!?](?=\s|$)|\n/;
 /** IBANs, numbers in groups, customer numbers, handles. */
-const ACCOUNT = /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
+const ACCOUNT =
+  /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
 /** Numbers that things carry: order, part and equipment numbers. */
 export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
@@ -270,9 +273,7 @@ function readRequirement(sentence: string, quote: Quote, language: RegExp): Requ
   const exception = EXCEPTS.exec(whole);
   const folded = exception === null ? whole : whole.slice(0, exception.index);
   const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
-  const match = language.exec(
-    folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)),
-  );
+  const match = language.exec(folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)));
   if (match === null) return undefined;
   const before = tokenize(folded.slice(0, match.index)).filter(carriesMeaning);
   const after = tokenize(folded.slice(match.index)).filter(carriesMeaning);
@@ -332,7 +333,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
         const requirement =
           forbidden.length > 0 && part.kind === 'constraint'
             ? undefined
-            : readRequirement(sentence, quote, part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT);
+            : readRequirement(
+                sentence,
+                quote,
+                part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT,
+              );
         if (requirement !== undefined) {
           requirements.push(requirement);
           // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
@@ -355,8 +360,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
         for (const [scale, { values }] of attributesIn(tokens))
           attributes.push({ ...quote, scale, allowed: values });
       }
-      const listsPayees =
-        part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
+      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
       if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
       tokens.forEach((token, i) => {
         if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
@@ -392,9 +396,15 @@ export function readAuthority(authority: Authority): AuthorityReading {
       );
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
-    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)) number_prefixes.add(match[1] ?? '');
+    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
+      number_prefixes.add(match[1] ?? '');
     domains.push(...domainsIn(folded));
-    if (part.kind !== 'criterion') running.push(tokenize(part.text).map((token) => token.word).join(' '));
+    if (part.kind !== 'criterion')
+      running.push(
+        tokenize(part.text)
+          .map((token) => token.word)
+          .join(' '),
+      );
     if (part.kind === 'constraint' || part.kind === 'objective') {
       const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
       if (EXACTLY.test(folded)) exactly ??= quote;

@@ -1,55 +1,37 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import type { Assess, Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
+import type { Assess, Assessment } from './assessment.ts';
 import { type AuthorityReading, readAuthority } from './authority-reading.ts';
-import {
-  answersTask,
-  confirmedByTrace,
-  openQuestion,
-  strangerToTask,
-  taskShare,
-  unseenCondition,
-} from './conditions.ts';
+import { answersTask, strangerToTask } from './conditions.ts';
 import {
   brokenConstraints,
-  type Conflict,
-  TOKEN_RAILS,
   cashLike,
   contradictedByTrace,
   overTaskCeiling,
   overTolerance,
-  privateGoods,
   switchedPayee,
 } from './conflicts.ts';
 import { figuresIn } from './figures.ts';
-import { type Fit, fitOf } from './fit.ts';
-import { carriesMeaning, isPrivate } from './lexicon.ts';
-import { beforeAttack, MAX_QUOTE_LENGTH, type Suspicion, suspicionsIn } from './manipulation.ts';
+import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
+import { inLightOf, NO_PAST, type Past, pastOf } from './history.ts';
+import { carriesMeaning } from './lexicon.ts';
+import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
+import { otherTrade } from './other-trade.ts';
 import {
   askedToLook,
   besidesWanted,
-  entryFor,
   otherThanListed,
   refundElsewhere,
   settledBefore,
   slicedSum,
   tookUpOther,
-  unmetNeed,
-  unsureSize,
 } from './records.ts';
-import { readSpend, type Sighting, type SpendReading } from './spend-reading.ts';
-import { type Token, tokenize } from './text.ts';
+import { readSpend, type SpendReading } from './spend-reading.ts';
+import { tokenize } from './text.ts';
+import { assessmentOf, unclear } from './verdict.ts';
+import { type Weighed, weighed } from './weighing.ts';
 
-/** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/2';
-
-const MAX_EVIDENCE = 12;
-const ENOUGH_SUPPORT = 1;
-/** Families that purposes set apart even where their neighbours are wanted. */
-const SET_APART: ReadonlySet<string> = new Set(['alcohol', 'cash_like']);
-
-/** Families that even a purpose without borders does not cover unless it says so. */
-const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_like']);
+export { METHOD } from './verdict.ts';
 
 /** Readings kept, oldest out first; one takes some tens of kilobytes. */
 const MAX_READINGS = 500;
@@ -77,66 +59,6 @@ function readingOf(authority: Authority): AuthorityReading {
   return reading;
 }
 
-function assessmentOf(
-  assessment: PurposeAssessment,
-  confidence: number,
-  rationale: string,
-  evidence: readonly PurposeEvidence[],
-): Assessment {
-  const said = new Set<string>();
-  const once = evidence.filter(({ field, text, effect }) => {
-    const name = `${effect} ${field} ${text}`;
-    return !said.has(name) && said.add(name);
-  });
-  return { assessment, confidence, method: METHOD, rationale, evidence: once.slice(0, MAX_EVIDENCE) };
-}
-
-const unclear = (confidence: number, rationale: string, evidence: readonly PurposeEvidence[] = []) =>
-  assessmentOf('PURPOSE_UNCLEAR', confidence, rationale, evidence);
-
-function foreignConflict(sighting: Sighting, authority: AuthorityReading): Conflict {
-  const wanted = [...authority.trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.label);
-  const quote = [...authority.trades.values()].find((one) => one.strong);
-  return {
-    evidence: [
-      { field: sighting.field, text: sighting.text, effect: 'conflicts' },
-      ...(quote === undefined
-        ? []
-        : [{ field: quote.field, text: quote.text, effect: 'conflicts' as const }]),
-    ],
-    sentence: `"${sighting.text}" belongs to ${sighting.trades[0]?.label ?? 'another trade'}, while the purpose is about ${wanted.slice(0, 3).join(', ')}.`,
-    confidence: sighting.trades.every(isPrivate) ? 0.8 : 0.65,
-  };
-}
-
-/**
- * A purchase of a clearly different trade: goods of private life, several words of foreign trades, or a company known
- * for nothing that the purpose speaks of. One stray word of another business is not clear enough. A purpose that may
- * mean nearly anything has no foreign trades.
- */
-function otherTrade(authority: AuthorityReading, fit: Fit): Conflict | undefined {
-  const vice = [fit.foreignMerchant, fit.foreignGoods].find((one) =>
-    one?.trades.some((trade) => NEVER_MEANT.has(trade.family)),
-  );
-  if (vice !== undefined && fit.goods_support < 0.5) return foreignConflict(vice, authority);
-  if (authority.broad || authority.families.size === 0 || fit.goods_support >= 0.5) return undefined;
-  const { foreignGoods, foreignMerchant, merchant_support } = fit;
-  if (foreignGoods !== undefined) {
-    const isCompanyForeign = foreignMerchant?.kind === 'company';
-    const several = fit.foreign_count > 1 && merchant_support < ENOUGH_SUPPORT;
-    if (privateGoods([foreignGoods]) !== undefined || several || isCompanyForeign) {
-      return foreignConflict(foreignGoods, authority);
-    }
-  }
-  return foreignMerchant?.kind === 'company' ? foreignConflict(foreignMerchant, authority) : undefined;
-}
-
-function describeSupport(fit: Fit): string {
-  const bought = fit.supports.find((one) => one.field.startsWith('action.'));
-  const wanted = fit.supports.find((one) => one.field.startsWith('purpose.'));
-  return `"${bought?.text ?? ''}" is what the purpose asks for ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
-}
-
 /**
  * Judges a spend against its purpose by what the operator wrote and what is bought, with a table of trades and a
  * reading of constraints; no model, no clock, no I/O.
@@ -145,8 +67,15 @@ function describeSupport(fit: Fit): string {
  * of the input; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
  * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
  */
-export const assessBuiltIn: Assess = (authority: Authority, request: SpendRequest): Assessment => {
+export const assessBuiltIn: Assess = (authority, request, history) => {
   const purpose = readingOf(authority);
+  const past = pastOf(request, history);
+  const { assessment, is_settleable } = judge(purpose, request, past);
+  return past === NO_PAST ? assessment : inLightOf(past, assessment, is_settleable && !purpose.on_request);
+};
+
+/** The spend by itself. `past` matters only where people confirmed a merchant whose trade looks foreign. */
+function judge(purpose: AuthorityReading, request: SpendRequest, past: Past): Weighed {
   const spend = readSpend(request);
   const suspicions = suspicionsIn(spend, purpose);
   const judged = suspicions.some(
@@ -158,12 +87,25 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
       })
     : spend;
   const fit = fitOf(judged, purpose);
+  const refused = refusal(spend, purpose, fit, suspicions, past);
+  if (refused !== undefined) return { assessment: refused, is_settleable: false };
+  const suspicious = suspicions.map((one) => one.evidence);
+  return weighed(spend, purpose, fit, suspicious);
+}
 
+/** What speaks against the spend, whatever speaks for it. */
+function refusal(
+  spend: SpendReading,
+  purpose: AuthorityReading,
+  fit: Fit,
+  suspicions: readonly Suspicion[],
+  past: Past,
+): Assessment | undefined {
   const conflicts = [
     ...brokenConstraints(spend, purpose),
     cashLike(spend, purpose),
     switchedPayee(spend, purpose),
-    otherTrade(purpose, fit),
+    past.confirmed === undefined ? otherTrade(purpose, fit) : undefined,
     overTaskCeiling(spend),
     overTolerance(spend, purpose),
     contradictedByTrace(spend, purpose),
@@ -226,14 +168,16 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
       [{ field: 'action.description', text: spend.description.text.slice(0, 160), effect: 'suspicious' }],
     );
   }
-  return weighed(spend, purpose, fit, suspicious);
-};
+  return undefined;
+}
 
 /** The words stand where the one who asks wrote them, and are no quoted warning. */
 const isSaidByRequester = ({ evidence }: Suspicion): boolean =>
-  /^action\.(?:description|merchant|category|type)$/.test(evidence.field) && !QUOTED_WARNING.test(evidence.text);
+  /^action\.(?:description|merchant|category|type)$/.test(evidence.field) &&
+  !QUOTED_WARNING.test(evidence.text);
 
-const QUOTED_WARNING = /\b(?:warns?|warning|scam|phishing|beware|reported as|known (?:fraud|trick)|do not follow)\b/;
+const QUOTED_WARNING =
+  /\b(?:warns?|warning|scam|phishing|beware|reported as|known (?:fraud|trick)|do not follow)\b/;
 
 /**
  * Planted text in a step of the run that the spend plainly did not follow: it names neither payee nor goods nor sum,
@@ -246,139 +190,8 @@ function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
   if (step === undefined) return false;
   const said = new Set(tokenize(step.text).map((token) => token.stem));
   const own = [...spend.merchantTokens, ...spend.descriptionTokens].filter(carriesMeaning);
-  return !own.some((token) => said.has(token.stem)) && !figuresIn(step.folded).some(({ value }) => value === spend.amount);
-}
-
-/** The money goes to an account or handle, not to a processor's token. */
-const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
-  action.payee_id !== undefined && !TOKEN_RAILS.test(action.payee_id.slice(0, action.payee_id.indexOf(':')).toLowerCase());
-
-const isNamed = (purpose: AuthorityReading, token: Token): boolean =>
-  /^\p{Lu}/u.test(token.raw) && purpose.names.has(token.word);
-
-/** Nothing but the wish of those to whom the operator leaves the choice, which the description answers. */
-function wishOf(spend: SpendReading, purpose: AuthorityReading): Assessment {
-  const name = spend.taskTokens.find((token) => isNamed(purpose, token));
-  const quote = purpose.names.get(name?.word ?? '') ?? purpose.delegation;
-  const shared = spend.descriptionTokens.find(
-    (token) => carriesMeaning(token) && spend.taskTokens.some((one) => one.stem === token.stem),
+  return (
+    !own.some((token) => said.has(token.stem)) &&
+    !figuresIn(step.folded).some(({ value }) => value === spend.amount)
   );
-  if (quote === undefined || shared === undefined) {
-    return unclear(0.5, 'Nothing that the operator wrote speaks for this spend.');
-  }
-  return assessmentOf(
-    'PURPOSE_ALIGNED',
-    0.55,
-    `The purpose leaves the choice to others ("${quote.text}"), "${shared.raw}" is what the task asks for, and nothing contradicts it.`,
-    [
-      { field: quote.field, text: quote.text, effect: 'supports' },
-      { field: 'action.description', text: shared.raw, effect: 'supports' },
-      { field: 'task', text: shared.raw, effect: 'supports' },
-    ],
-  );
-}
-
-/** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
-function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
-  const stray = fit.foreignGoods ?? fit.foreignMerchant;
-  if (stray === undefined) return undefined;
-  const apart = stray.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
-  if (fit.account_known && !apart) return undefined;
-  const outweighed =
-    (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
-    fit.support >= ENOUGH_SUPPORT &&
-    fit.foreignMerchant === undefined;
-  // What people ask for run by run may be of any trade.
-  const asked =
-    purpose.on_request && tokenize(stray.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
-  return (outweighed || asked) && !apart ? undefined : stray;
-}
-
-/** Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. */
-function weighed(
-  spend: SpendReading,
-  purpose: AuthorityReading,
-  fit: Fit,
-  suspicious: readonly PurposeEvidence[],
-): Assessment {
-  const stray = purpose.broad ? undefined : strayIn(fit, spend, purpose);
-  if (stray !== undefined) {
-    return unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
-      { field: stray.field, text: stray.text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  if (purpose.only_named !== undefined && !fit.merchant_named && !fit.account_known) {
-    const text = purpose.only_named.text.slice(0, MAX_QUOTE_LENGTH);
-    return unclear(0.55, `The purpose names whom it pays ("${text}"), and this merchant is not among them.`, [
-      { field: 'action.merchant', text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), effect: 'conflicts' },
-      { field: purpose.only_named.field, text, effect: 'conflicts' },
-    ]);
-  }
-  const unlisted = !fit.merchant_named && !fit.account_known;
-  const keepsAccounts = purpose.accounts.size > 1 && isOwnAccount(spend);
-  if (unlisted && (keepsAccounts || (purpose.lists_payees && entryFor(spend, purpose) !== undefined))) {
-    return unclear(0.5, 'The operator keeps a list of whom to pay, and this payee is not on it.', [
-      { field: 'action.merchant', text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  const share = taskShare(spend);
-  const runBound = purpose.on_request || purpose.broad;
-  const listed = entryFor(spend, purpose) !== undefined;
-  const confirmed = confirmedByTrace(spend);
-  // Where people are named whose wishes the agent serves, their wish in the task is what the operator wants.
-  const wished = purpose.on_request && spend.taskTokens.some((token) => isNamed(purpose, token));
-  const answered =
-    runBound && (fit.support > 0 || confirmed || listed || wished) && (share >= 0.5 || listed);
-  if (fit.support < ENOUGH_SUPPORT && !answered) {
-    return unclear(
-      fit.support > 0 ? 0.4 : 0.6,
-      'Merchant and description do not show that this is what the purpose asks for.',
-      fit.supports,
-    );
-  }
-  const conditional = runBound || purpose.requirements.length > 0;
-  const settled = fit.account_known || listed || confirmed || (fit.merchant_named && !runBound);
-  if (conditional && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
-    return unclear(
-      0.45,
-      'The purpose ties its spends to conditions or wishes, and the description does not say enough to tell.',
-      fit.supports,
-    );
-  }
-  if (purpose.on_request && fit.goods_support < ENOUGH_SUPPORT && !answersTask(spend) && !listed) {
-    return unclear(
-      0.45,
-      'What is wanted is said run by run, and the description does not answer the task.',
-      fit.supports,
-    );
-  }
-  const need = purpose.on_request ? unmetNeed(spend) : undefined;
-  if (need !== undefined) {
-    return unclear(0.5, `The task insists on something ("${need.text}") that the run does not show to hold.`, [
-      { field: need.field, text: need.text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  const open = openQuestion(spend) ?? unsureSize(spend, purpose);
-  if (open !== undefined) {
-    return unclear(0.55, `Something is still open: "${open.text}".`, [
-      { field: open.field, text: open.text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  const condition = unseenCondition(spend, purpose, listed);
-  if (condition !== undefined) {
-    const text = condition.text.slice(0, MAX_QUOTE_LENGTH);
-    return unclear(0.5, `The purpose sets a condition that the request does not show to hold: "${text}".`, [
-      { field: condition.field, text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  if (fit.supports.length > 0) {
-    const confidence = Math.min(0.95, 0.6 + 0.1 * fit.support);
-    return assessmentOf('PURPOSE_ALIGNED', confidence, describeSupport(fit), [...fit.supports, ...suspicious]);
-  }
-  return wishOf(spend, purpose);
 }

@@ -26,7 +26,8 @@ function touches(spend: SpendReading, requirement: Requirement, authority: Autho
   // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
   return sightings.some((one) =>
     one.trades.some(
-      (trade) => requirement.subject_trades.has(trade) && authority.trades.get(trade)?.field !== 'purpose.objective',
+      (trade) =>
+        requirement.subject_trades.has(trade) && authority.trades.get(trade)?.field !== 'purpose.objective',
     ),
   );
 }
@@ -59,7 +60,8 @@ export function unseenCondition(
 
 const FOUND =
   /\b(?:found|complete|received|signed|matched|match|attached|confirmed|approved|accepted|verified|passed|valid|closed|done|yes|true|ok|on file|in order)\b/;
-const NOT_FOUND = /\b(?:not|no|none|missing|without|pending|incomplete|never|unsigned|unconfirmed|false|expired)\b/;
+const NOT_FOUND =
+  /\b(?:not|no|none|missing|without|pending|incomplete|never|unsigned|unconfirmed|false|expired)\b/;
 
 /** A step of the run names what the condition asks for and that it is there. */
 function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
@@ -67,9 +69,7 @@ function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
     (step) =>
       FOUND.test(step.folded) &&
       !NOT_FOUND.test(step.folded) &&
-      tokenize(step.text).some(
-        (token) => requirement.stems.has(token.stem) && carriesMeaning(token),
-      ),
+      tokenize(step.text).some((token) => requirement.stems.has(token.stem) && carriesMeaning(token)),
   );
 }
 
@@ -78,12 +78,13 @@ const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|co
 /** The trace shows that something the task asks for holds ("quiet room: true"). */
 export function confirmedByTrace(spend: SpendReading): boolean {
   const asked = new Set(spend.taskTokens.map((token) => token.stem));
-  return spend.trace.some((step) =>
-    step.folded.includes(':') &&
-    [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
-      const key = tokenize(match[1] ?? '').filter(carriesMeaning);
-      return key.length > 0 && key.every((token) => asked.has(token.stem));
-    }),
+  return spend.trace.some(
+    (step) =>
+      step.folded.includes(':') &&
+      [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
+        const key = tokenize(match[1] ?? '').filter(carriesMeaning);
+        return key.length > 0 && key.every((token) => asked.has(token.stem));
+      }),
   );
 }
 

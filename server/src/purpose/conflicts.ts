@@ -83,7 +83,8 @@ function brokenBy(
     for (const text of [spend.description, spend.task]) {
       const match = UNIT.exec(text.folded);
       const stem = match === null ? '' : stemWord(match[1] ?? '');
-      if (match !== null && !OWN_UNIT.has(stem) && !authority.words.has(stem)) return conflictsWith(text.field, match[0]);
+      if (match !== null && !OWN_UNIT.has(stem) && !authority.words.has(stem))
+        return conflictsWith(text.field, match[0]);
     }
   }
   if (!rule.private_use) return undefined;
@@ -138,7 +139,10 @@ const PAYING_BY = new Set(['with', 'by', 'on', 'via', 'using', 'from', 'to', 'mi
 function isMeansOfPayment(spend: SpendReading, sighting: Sighting): boolean {
   if (sighting.field !== 'action.description') return false;
   const before = spend.descriptionTokens.slice(Math.max(0, sighting.at - 3), sighting.at);
-  return before.some((token) => PAYING_BY.has(token.word)) && /paid|pay|charged|refund|back|return/.test(spend.description.folded);
+  return (
+    before.some((token) => PAYING_BY.has(token.word)) &&
+    /paid|pay|charged|refund|back|return/.test(spend.description.folded)
+  );
 }
 
 /** Money in another form, where the purpose does not want it. */
@@ -193,7 +197,8 @@ export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
 /** Money goes to another account than the operator's text, the task or the trace names for it. */
 export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const payee = spend.request.action.payee_id;
-  if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase())) return undefined;
+  if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase()))
+    return undefined;
   const account = plainAccount(payee);
   if (authority.accounts.has(account)) {
     const lead = authority.accounts.get(account) ?? [];
@@ -208,7 +213,9 @@ export function switchedPayee(spend: SpendReading, authority: AuthorityReading):
     };
   }
   for (const text of [spend.task, ...spend.trace]) {
-    const named = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)].map((match) => match[0].toUpperCase());
+    const named = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)].map((match) =>
+      match[0].toUpperCase(),
+    );
     if (named.length === 0 || named.includes(account) || !/^[A-Z]{2}\d{2}/.test(account)) continue;
     return {
       evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, named[0] ?? '')],

@@ -75,7 +75,8 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   };
 }
 
-const OTHERS = /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
+const OTHERS =
+  /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
 
 function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   const items = itemsOf(text);
@@ -145,7 +146,9 @@ export function readProhibitions(
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
   // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
   const namesDoer =
-    kind === 'context' && away !== null && /^\s*(?:the |our )?\p{Lu}/u.test(sentence.slice(away.index + away[0].length));
+    kind === 'context' &&
+    away !== null &&
+    /^\s*(?:the |our )?\p{Lu}/u.test(sentence.slice(away.index + away[0].length));
   if (namesDoer) return { forbidden, wanted: sentence };
   if (away !== null && tokenize(folded.slice(0, away.index)).some(carriesMeaning)) {
     const clauses = sentence.slice(0, away.index).split(/,(?=[^,]*\b(?:and|or)\b)|:/);

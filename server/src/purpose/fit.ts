@@ -30,6 +30,9 @@ export interface Fit {
   parrots: boolean;
 }
 
+/** With this much support, what is bought is what the operator wants. */
+export const ENOUGH_SUPPORT = 1;
+
 type Bearing = 'wanted' | 'hinted' | 'near' | 'foreign' | 'none';
 
 const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
@@ -125,11 +128,16 @@ function namesShared(spend: SpendReading, authority: AuthorityReading, supports:
     if (end === at) continue;
     const run = spend.descriptionTokens.slice(at, end);
     const phrase = run.map((token) => token.word).join(' ');
-    const score = run.length > 1 && authority.running.includes(` ${phrase} `) ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
+    const score =
+      run.length > 1 && authority.running.includes(` ${phrase} `) ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
     if (score > best) {
       best = score;
       const quote = authority.names.get(run[0]?.word ?? '');
-      supports.push({ field: 'action.description', text: run.map((token) => token.raw).join(' '), effect: 'supports' });
+      supports.push({
+        field: 'action.description',
+        text: run.map((token) => token.raw).join(' '),
+        effect: 'supports',
+      });
       if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
     }
     at = end;
@@ -138,14 +146,24 @@ function namesShared(spend: SpendReading, authority: AuthorityReading, supports:
 }
 
 /** A number in the description that the operator wrote down, or that is built like the operator's own numbers. */
-function numbersShared(spend: SpendReading, authority: AuthorityReading, supports: PurposeEvidence[]): number {
+function numbersShared(
+  spend: SpendReading,
+  authority: AuthorityReading,
+  supports: PurposeEvidence[],
+): number {
   const own = [...spend.description.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)].find((match) =>
     authority.number_prefixes.has(match[1] ?? ''),
   )?.[0];
   const written = spend.descriptionTokens.find((token, at) => {
     if (!/^\d{2,6}$/.test(token.word)) return false;
     const before = spend.descriptionTokens[at - 1];
-    return before !== undefined && carriesMeaning(before) && NUMBERED.test(before.word) && authority.running.includes(` ${token.word} `) && authority.words.has(before.stem);
+    return (
+      before !== undefined &&
+      carriesMeaning(before) &&
+      NUMBERED.test(before.word) &&
+      authority.running.includes(` ${token.word} `) &&
+      authority.words.has(before.stem)
+    );
   });
   const text = own ?? written?.raw;
   if (text === undefined) return 0;
@@ -210,7 +228,9 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     });
   }
 
-  let words = parrots ? 0 : Math.max(namesShared(spend, authority, supports), numbersShared(spend, authority, supports));
+  let words = parrots
+    ? 0
+    : Math.max(namesShared(spend, authority, supports), numbersShared(spend, authority, supports));
   if (!parrots) {
     const seen = new Set<string>();
     for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
@@ -219,7 +239,8 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
       if (quote === undefined || seen.has(token.stem) || !carriesMeaning(token)) continue;
       seen.add(token.stem);
       // A word that a trade has counted already is not counted twice, unless it could have meant something else.
-      if (spend.descriptionSightings.some((one) => one.strong && at >= one.at && at < one.at + one.length)) continue;
+      if (spend.descriptionSightings.some((one) => one.strong && at >= one.at && at < one.at + one.length))
+        continue;
       // Criteria and context tell circumstances; their words alone do not make a purchase wanted.
       const firm = !quote.loose && quote.field === 'purpose.objective';
       words += firm ? WORD_SUPPORT : LOOSE_SUPPORT;

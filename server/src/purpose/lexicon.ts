@@ -1,8 +1,8 @@
 import { BRANDS } from './data/brands.ts';
 import { BUSINESS_TRADES } from './data/business-trades.ts';
 import { COMMON_WORDS, LOOSE_WORDS } from './data/common-words.ts';
-import { ORDINARY_FIRST_WORDS } from './data/ordinary-near-names.ts';
 import { GOODS } from './data/goods.ts';
+import { ORDINARY_FIRST_WORDS } from './data/ordinary-near-names.ts';
 import {
   GENERAL_MERCHANTS,
   PRIVATE_CIRCLE_WORDS,
@@ -92,10 +92,7 @@ const goodsOf = (trade: Trade): Entry[] =>
   }));
 
 const WORD_INDEX = buildIndex(
-  TRADES.flatMap((trade) => [
-    ...entriesOf(trade.words, 'word', trade),
-    ...goodsOf(trade),
-  ]),
+  TRADES.flatMap((trade) => [...entriesOf(trade.words, 'word', trade), ...goodsOf(trade)]),
 );
 const COMPANY_INDEX = buildIndex(
   withoutRepeats(
@@ -121,7 +118,13 @@ function withoutRepeats(own: readonly Entry[], published: readonly Entry[]): Ent
 const PRIVATE_CIRCLE_INDEX = buildIndex(entriesOf(PRIVATE_CIRCLE_WORDS, 'word', null));
 
 /** Trades whose companies are imitated to get at money: what everybody has an account with. */
-const IMITATED: ReadonlySet<string> = new Set(['technology', 'media_and_marketing', 'logistics', 'finance', 'travel']);
+const IMITATED: ReadonlySet<string> = new Set([
+  'technology',
+  'media_and_marketing',
+  'logistics',
+  'finance',
+  'travel',
+]);
 
 /** First words of company names, for telling look-alikes; value: the name it is taken from. */
 export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
@@ -129,7 +132,9 @@ export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
     const first = entry.stems[0] ?? '';
     const imitated = entry.trade === null || IMITATED.has(entry.trade.family);
     const plain = entry.stems.length > 1 && ORDINARY_FIRST_WORDS.has(first);
-    return first.length >= 5 && imitated && !entry.ordinary && !plain ? [[first, entry.stems.join(' ')] as const] : [];
+    return first.length >= 5 && imitated && !entry.ordinary && !plain
+      ? [[first, entry.stems.join(' ')] as const]
+      : [];
   }),
 );
 
@@ -195,12 +200,19 @@ function isVerb(tokens: readonly Token[], at: number, entry: Entry): boolean {
   const word = tokens[at]?.word ?? '';
   if (entry.stems.length > 1 || !VERBS.has(word)) return false;
   const before = tokens[at - 1]?.word;
-  return word === 'book' || before === undefined || before === 'to' || before === 'please' || before === 'and';
+  return (
+    word === 'book' || before === undefined || before === 'to' || before === 'please' || before === 'and'
+  );
 }
 
 /** Trades that the words of a text speak of. Linear in the number of tokens. */
 export function tradeWords(tokens: readonly Token[]): Mention[] {
-  return scan(tokens, WORD_INDEX, 'stem', (entry, at) => !isCode(tokens[at]) && !isVerb(tokens, at, entry)).flatMap(({ entry, at, length }) =>
+  return scan(
+    tokens,
+    WORD_INDEX,
+    'stem',
+    (entry, at) => !isCode(tokens[at]) && !isVerb(tokens, at, entry),
+  ).flatMap(({ entry, at, length }) =>
     entry.trade === null
       ? []
       : [

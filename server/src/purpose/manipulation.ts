@@ -114,7 +114,16 @@ function nearCompany(word: string): string | undefined {
 const PAYMENT_HOST_WORDS =
   /(?:^|[-.])(?:bill|billing|billpay|invoice|invoices|secure|payment|payments|pay|support|login|verify|account|accounts|refund|service|center|centre|portal|update|checkout|outlet|online|official|help|shop|store)(?=[-.]|$)/;
 
-const MIDDLEMEN = new Set(['reseller', 'resellers', 'resale', 'broker', 'brokers', 'outlet', 'unofficial', 'surplus']);
+const MIDDLEMEN = new Set([
+  'reseller',
+  'resellers',
+  'resale',
+  'broker',
+  'brokers',
+  'outlet',
+  'unofficial',
+  'surplus',
+]);
 
 /** A name that imitates a known company, or one that operator or task name. */
 function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion | undefined {
@@ -124,7 +133,13 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
     sentence,
   });
   for (const token of spend.merchantTokens) {
-    if (token.word.length < 5 || token.word.length > MAX_NAME_LENGTH || COMMON_STEMS.has(token.stem) || authority.words.has(token.stem)) continue;
+    if (
+      token.word.length < 5 ||
+      token.word.length > MAX_NAME_LENGTH ||
+      COMMON_STEMS.has(token.stem) ||
+      authority.words.has(token.stem)
+    )
+      continue;
     const named = authority.imitable_names.find(
       (name) => name[0] === token.word[0] && isOneOff(token.word, name),
     );
@@ -139,7 +154,10 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
     (token) => MIDDLEMEN.has(token.word) && !authority.words.has(token.stem),
   );
   if (named !== undefined && between !== undefined) {
-    return suspicion(spend.merchant.text.slice(0, MAX_QUOTE_LENGTH), `is paid to "${spend.merchant.text.slice(0, MAX_QUOTE_LENGTH)}", which is not the ${named.raw} that the purpose names`);
+    return suspicion(
+      spend.merchant.text.slice(0, MAX_QUOTE_LENGTH),
+      `is paid to "${spend.merchant.text.slice(0, MAX_QUOTE_LENGTH)}", which is not the ${named.raw} that the purpose names`,
+    );
   }
   const hosts = domainsIn(spend.merchant.folded);
   if (hosts.length === 0) return undefined;

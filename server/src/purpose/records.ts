@@ -76,7 +76,10 @@ export function tookUpOther(spend: SpendReading): Conflict | undefined {
     if (thing.length < 2 || thing.some((token) => known.has(token.stem))) continue;
     const text = thing.map((token) => token.raw).join(' ');
     return {
-      evidence: [conflictsWith(step.field, step.text), conflictsWith('action.description', spend.description.text)],
+      evidence: [
+        conflictsWith(step.field, step.text),
+        conflictsWith('action.description', spend.description.text),
+      ],
       sentence: `The run took up "${text}" for this sum, and the description says something else.`,
       confidence: 0.7,
     };
@@ -143,14 +146,18 @@ export function otherThanListed(spend: SpendReading, authority: AuthorityReading
   if (entry === undefined) return undefined;
   if (entry.ceiling !== undefined && spend.amount > entry.ceiling) {
     return {
-      evidence: [conflictsWith('action.amount_minor', String(spend.request.action.amount_minor)), conflictsWith(entry.field, entry.text)],
+      evidence: [
+        conflictsWith('action.amount_minor', String(spend.request.action.amount_minor)),
+        conflictsWith(entry.field, entry.text),
+      ],
       sentence: `The amount of ${spend.amount} is over what the purpose lists: "${entry.text.slice(0, MAX_QUOTE_LENGTH)}".`,
       confidence: 0.8,
     };
   }
   const wanted = SIZE.exec(entry.folded);
   const bought = SIZE.exec(spend.description.folded);
-  if (wanted === null || bought === null || wanted[2] === bought[2] || wanted[1]?.[0] !== bought[1]?.[0]) return undefined;
+  if (wanted === null || bought === null || wanted[2] === bought[2] || wanted[1]?.[0] !== bought[1]?.[0])
+    return undefined;
   return {
     evidence: [conflictsWith('action.description', bought[0]), conflictsWith(entry.field, entry.text)],
     sentence: `"${bought[0]}" is bought, while the purpose lists "${wanted[0]}".`,
@@ -159,7 +166,10 @@ export function otherThanListed(spend: SpendReading, authority: AuthorityReading
 }
 
 /** Description and the operator's list name sizes that cannot be told to be the same. */
-export function unsureSize(spend: SpendReading, authority: AuthorityReading): { field: string; text: string } | undefined {
+export function unsureSize(
+  spend: SpendReading,
+  authority: AuthorityReading,
+): { field: string; text: string } | undefined {
   const wanted = SIZE.exec(entryFor(spend, authority)?.folded ?? '');
   const bought = SIZE.exec(spend.description.folded);
   return wanted === null || bought === null || wanted[2] === bought[2]
@@ -173,7 +183,10 @@ export function besidesWanted(spend: SpendReading, authority: AuthorityReading):
   const match = ADD_ONS.exec(spend.description.folded);
   if (match === null || ADD_ONS.test(spend.task.folded)) return undefined;
   return {
-    evidence: [conflictsWith('action.description', match[0]), conflictsWith(authority.exactly.field, authority.exactly.text)],
+    evidence: [
+      conflictsWith('action.description', match[0]),
+      conflictsWith(authority.exactly.field, authority.exactly.text),
+    ],
     sentence: `"${match[0].trim()}": something is added, and the purpose wants only what was asked for ("${authority.exactly.text.slice(0, MAX_QUOTE_LENGTH)}").`,
     confidence: 0.7,
   };
@@ -207,6 +220,7 @@ export function isNamedShare(spend: SpendReading): string | undefined {
   const match = SHARE_WORDS.exec(text);
   if (match === null) return undefined;
   const figures = [text, ...spend.trace.map((step) => step.folded)].flatMap(figuresIn);
-  return figures.some((one) => [2, 3, 4, 5].some((part) => isAmount(spend, one.value / part))) ? match[0] : undefined;
+  return figures.some((one) => [2, 3, 4, 5].some((part) => isAmount(spend, one.value / part)))
+    ? match[0]
+    : undefined;
 }
-

@@ -147,7 +147,8 @@ export const BUSINESS_TRADES: readonly Trade[] = [
     mcc: '7011',
     words:
       'holiday flat; holiday apartment; vacation rental; holiday home; ferienwohnung; ferienhaus; entire apartment; homestay',
-    companies: 'airbnb; vrbo; fewo-direkt; novasol; wimdu; couchsurfing; homeaway; 9flats; interhome; traum-ferienwohnungen; casamundo; belvilla; ^plum guide; onefinestay; homestay.com; atraveo; e-domizil; holidu; gites de france; abritel; landal; center parcs; roompot; ^sykes; sykes holiday cottages; cottages.com; hoseasons; snaptrip; vacasa; evolve vacation',
+    companies:
+      'airbnb; vrbo; fewo-direkt; novasol; wimdu; couchsurfing; homeaway; 9flats; interhome; traum-ferienwohnungen; casamundo; belvilla; ^plum guide; onefinestay; homestay.com; atraveo; e-domizil; holidu; gites de france; abritel; landal; center parcs; roompot; ^sykes; sykes holiday cottages; cottages.com; hoseasons; snaptrip; vacasa; evolve vacation',
   },
   {
     id: 'local_transport',
@@ -250,7 +251,8 @@ export const BUSINESS_TRADES: readonly Trade[] = [
     family: 'food',
     label: 'soft drinks',
     mcc: '5499',
-    words: 'soft drink; soft drinks; lemonade; cola; coke; soda; energy drink; energy drinks; limonade; iced tea; fanta; sprite; pepsi',
+    words:
+      'soft drink; soft drinks; lemonade; cola; coke; soda; energy drink; energy drinks; limonade; iced tea; fanta; sprite; pepsi',
     companies: '',
   },
   {
@@ -356,7 +358,8 @@ export const BUSINESS_TRADES: readonly Trade[] = [
     mcc: '6513',
     words:
       'rent; office rent; lease payment; coworking; landlord; ~premises; service charge; miete; büromiete; pacht; loyer; alquiler; huur; storage unit; mortgage; property management; facility management; security guard',
-    companies: 'wework; regus; iwg; ^spaces; mindspace; industrious; public storage; shurgard; vonovia; knotel; ^convene; the office group; ^fora; workspace group; design offices; impact hub; betahaus; unicorn workspaces; peerspace; storage king; extra space storage; cubesmart; life storage; big yellow; safestore; lok n store; myplace storage; cbre; ^jll; cushman & wakefield; ^colliers; savills; knight frank; deutsche wohnen; leg immobilien; prologis; segro; boxd; iron mountain; containerwelt; mobile mini; willscot; algeco; algeco scotsman',
+    companies:
+      'wework; regus; iwg; ^spaces; mindspace; industrious; public storage; shurgard; vonovia; knotel; ^convene; the office group; ^fora; workspace group; design offices; impact hub; betahaus; unicorn workspaces; peerspace; storage king; extra space storage; cubesmart; life storage; big yellow; safestore; lok n store; myplace storage; cbre; ^jll; cushman & wakefield; ^colliers; savills; knight frank; deutsche wohnen; leg immobilien; prologis; segro; boxd; iron mountain; containerwelt; mobile mini; willscot; algeco; algeco scotsman',
   },
   {
     id: 'building_materials',

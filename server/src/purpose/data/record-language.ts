@@ -32,5 +32,4 @@ export const NEEDS =
 export const SHARE_WORDS = /\b(?:half|third|quarter|split|share|fifth|each of us|evenly|our part|my part)\b/;
 
 /** A size of clothes or shoes: group 1 whose, group 2 the number. */
-export const SIZE =
-  /\b(women'?s?|ladies'?|men'?s?|unisex|kids'?|size|w|m|eu|uk|us)\s?(\d{1,2}(?:[.,]5)?)\b/;
+export const SIZE = /\b(women'?s?|ladies'?|men'?s?|unisex|kids'?|size|w|m|eu|uk|us)\s?(\d{1,2}(?:[.,]5)?)\b/;
