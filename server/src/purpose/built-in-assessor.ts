@@ -1,7 +1,8 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import type { Assess, Assessment } from './assessment.ts';
-import { type AuthorityReading, readAuthority } from './authority-reading.ts';
+import { readAuthority } from './authority-reading.ts';
+import type { AuthorityReading } from './authority-terms.ts';
 import { answersTask, strangerToTask } from './conditions.ts';
 import {
   brokenConstraints,

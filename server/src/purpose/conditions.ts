@@ -1,4 +1,4 @@
-import type { AuthorityReading, Requirement } from './authority-reading.ts';
+import type { AuthorityReading, Requirement } from './authority-terms.ts';
 import { carriesMeaning, LOOSE_STEMS } from './lexicon.ts';
 import type { SpendReading } from './spend-reading.ts';
 import { tokenize } from './text.ts';

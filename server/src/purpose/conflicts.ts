@@ -1,6 +1,6 @@
 import type { PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading, Prohibition } from './authority-reading.ts';
-import { attributesIn } from './authority-reading.ts';
+import { attributesIn } from './attributes.ts';
+import type { AuthorityReading, Prohibition } from './authority-terms.ts';
 import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';

@@ -1,4 +1,4 @@
-import type { ForbiddenItem, Prohibition } from './authority-reading.ts';
+import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
 import {
   CONDITIONAL_PROHIBITION,
   ELSEWHERE,

@@ -1,6 +1,6 @@
 import type { PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading, Quote } from './authority-reading.ts';
 import { OWN_NUMBER, SHINGLE_LENGTH, shinglesOf } from './authority-reading.ts';
+import type { AuthorityReading, Quote } from './authority-terms.ts';
 import { isLedBy } from './conflicts.ts';
 import { plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';

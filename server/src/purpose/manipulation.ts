@@ -1,6 +1,6 @@
 import type { PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading } from './authority-reading.ts';
 import { domainsIn } from './authority-reading.ts';
+import type { AuthorityReading } from './authority-terms.ts';
 import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
 import { ORDINARY_NEAR_NAMES } from './data/ordinary-near-names.ts';
 import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';

@@ -1,4 +1,4 @@
-import type { AuthorityReading } from './authority-reading.ts';
+import type { AuthorityReading } from './authority-terms.ts';
 import { type Conflict, privateGoods } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
 import { isPrivate } from './lexicon.ts';

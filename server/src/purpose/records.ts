@@ -1,4 +1,4 @@
-import type { AuthorityReading, NamedEntry } from './authority-reading.ts';
+import type { AuthorityReading, NamedEntry } from './authority-terms.ts';
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import {
   ADD_ONS,

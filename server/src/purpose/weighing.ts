@@ -1,5 +1,5 @@
 import type { Assessment, PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading } from './authority-reading.ts';
+import type { AuthorityReading } from './authority-terms.ts';
 import { answersTask, confirmedByTrace, openQuestion, taskShare, unseenCondition } from './conditions.ts';
 import { TOKEN_RAILS } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
