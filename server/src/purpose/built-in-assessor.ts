@@ -71,12 +71,14 @@ function readingOf(authority: Authority): AuthorityReading {
 export const assessBuiltIn: Assess = (authority, request, history) => {
   const purpose = readingOf(authority);
   const past = pastOf(request, history);
-  const { assessment, is_settleable } = judge(purpose, request, past);
-  return past === NO_PAST ? assessment : inLightOf(past, assessment, is_settleable && !purpose.on_request);
+  const { assessment, is_settleable, is_named } = judge(purpose, request, past);
+  return past === NO_PAST
+    ? assessment
+    : inLightOf(past, assessment, { is_settleable: is_settleable && !purpose.on_request, is_named });
 };
 
 /** The spend by itself. `past` matters only where people confirmed a merchant whose trade looks foreign. */
-function judge(purpose: AuthorityReading, request: SpendRequest, past: Past): Weighed {
+function judge(purpose: AuthorityReading, request: SpendRequest, past: Past): Weighed & { is_named: boolean } {
   const spend = readSpend(request);
   const suspicions = suspicionsIn(spend, purpose);
   const judged = suspicions.some(
@@ -87,11 +89,12 @@ function judge(purpose: AuthorityReading, request: SpendRequest, past: Past): We
         action: { ...request.action, description: beforeAttack(spend.description.text) },
       })
     : spend;
-  const fit = fitOf(judged, purpose);
+  const fit = fitOf(judged, purpose, judged === spend ? past.fitting_words : []);
   const refused = refusal(spend, purpose, fit, suspicions, past);
-  if (refused !== undefined) return { assessment: refused, is_settleable: false };
+  const is_named = fit.merchant_named || fit.account_known;
+  if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };
   const suspicious = suspicions.map((one) => one.evidence);
-  return weighed(spend, purpose, fit, suspicious);
+  return { ...weighed(spend, purpose, fit, suspicious), is_named };
 }
 
 /** What speaks against the spend, whatever speaks for it. */

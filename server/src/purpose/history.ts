@@ -1,6 +1,8 @@
 import { normaliseMerchant } from '../domain/merchants.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import type { Assessment, PurposeEvidence } from './assessment.ts';
+import { carriesMeaning, LOOSE_STEMS } from './lexicon.ts';
+import { tokenize } from './text.ts';
 
 /** What happened before between an agent and one merchant or one payee, under the purpose that holds now. */
 export interface Dealings {
@@ -25,10 +27,23 @@ export interface PurposeHistory {
   merchants: ReadonlyMap<string, Dealings>;
   /** By `payee_id` as it was sent. */
   payees: ReadonlyMap<string, Dealings>;
+  /** How often each of the `historyWords` of a description stood in spends that people labelled. */
+  words: ReadonlyMap<string, { aligned: number; misaligned: number }>;
 }
 
 /** The name by which `PurposeHistory.merchants` keeps a merchant. */
 export const historyKey = (merchant: string): string => normaliseMerchant(merchant);
+
+/** The words of a description by which `PurposeHistory.words` keeps what people labelled, each once. */
+export function historyWords(description: string): string[] {
+  return [
+    ...new Set(
+      tokenize(description)
+        .filter(carriesMeaning)
+        .map((token) => token.stem),
+    ),
+  ].filter((stem) => !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
+}
 
 /** What the past says of a spend. */
 export interface Past {
@@ -38,15 +53,30 @@ export interface Past {
   rejected: PurposeEvidence | undefined;
   /** Something is unlike before. `sentence` is what a person reads. */
   unusual: { evidence: PurposeEvidence; sentence: string } | undefined;
+  /** Most words of the description stood in spends found not to fit, and in none that did. */
+  is_rejected_again: boolean;
+  /** Words of the description that stood in spends found to fit, and in none that did not. */
+  fitting_words: readonly string[];
 }
 
 /** Nothing is known. */
-export const NO_PAST: Past = { confirmed: undefined, rejected: undefined, unusual: undefined };
+export const NO_PAST: Past = {
+  confirmed: undefined,
+  rejected: undefined,
+  unusual: undefined,
+  is_rejected_again: false,
+  fitting_words: [],
+};
 
 /** An amount beyond this multiple of the highest before is unusual. */
-const UNUSUAL_FACTOR = 3;
+const UNUSUAL_FACTOR = 5;
 /** So many payments make a habit that can be broken. */
-const HABIT = 2;
+const HABIT = 3;
+/** One rejected spend says little of a merchant who sells many things; so many say something. */
+const REJECTIONS = 2;
+
+/** Money that goes back goes back to where it came from, which differs from case to case. */
+const RETURNS = /refund|reversal|chargeback|reimburse|payout/;
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
@@ -57,21 +87,26 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
   const known = history.merchants.get(historyKey(merchant));
   const payee = payee_id === undefined ? undefined : history.payees.get(payee_id);
   const good = (known?.labels.aligned ?? 0) + (known?.reviews.allowed ?? 0);
-  const bad =
-    (known?.labels.misaligned ?? 0) +
-    (known?.reviews.denied ?? 0) +
-    (payee?.labels.misaligned ?? 0) +
-    (payee?.reviews.denied ?? 0);
+  const bad = (known?.labels.misaligned ?? 0) + (known?.reviews.denied ?? 0);
+  const badPayee = (payee?.labels.misaligned ?? 0) + (payee?.reviews.denied ?? 0);
+  const goodPayee = (payee?.labels.aligned ?? 0) + (payee?.reviews.allowed ?? 0);
   const evidence = (text: string, effect: PurposeEvidence['effect']): PurposeEvidence => ({
     field: 'history',
     text,
     effect,
   });
+  const words = historyWords(request.action.description ?? '');
+  const isOnly = (word: string, label: 'aligned' | 'misaligned', other: 'aligned' | 'misaligned') => {
+    const labelled = history.words.get(word);
+    return labelled !== undefined && labelled[label] > 0 && labelled[other] === 0;
+  };
+  const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
   const isOtherPayee =
     payee_id !== undefined &&
     known !== undefined &&
-    known.payee_ids.size > 0 &&
-    !known.payee_ids.has(payee_id);
+    !RETURNS.test(request.action.type.toLowerCase()) &&
+    !known.payee_ids.has(payee_id) &&
+    [...known.payee_ids].some((one) => one.startsWith(rail));
   const usual = known?.usual_minor.get(currency);
   const isHigh =
     usual !== undefined &&
@@ -80,13 +115,19 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
     amount_minor > usual.high * UNUSUAL_FACTOR;
   return {
     confirmed:
-      good > 0 && bad === 0
+      good > 0 && bad === 0 && badPayee === 0
         ? evidence(`people found spends at this merchant to fit ${times(good)}`, 'supports')
         : undefined,
     rejected:
-      bad > 0 && good === 0
-        ? evidence(`people found spends at this merchant or payee not to fit ${times(bad)}`, 'conflicts')
+      (bad >= REJECTIONS && good === 0) || (badPayee >= REJECTIONS && goodPayee === 0)
+        ? evidence(
+            `people found spends at this merchant or payee not to fit ${times(Math.max(bad, badPayee))}`,
+            'conflicts',
+          )
         : undefined,
+    fitting_words: words.filter((word) => isOnly(word, 'aligned', 'misaligned')),
+    is_rejected_again:
+      words.length > 0 && words.filter((word) => isOnly(word, 'misaligned', 'aligned')).length * 2 > words.length,
     unusual: isOtherPayee
       ? {
           evidence: evidence('the merchant was paid before, to another payee', 'suspicious'),
@@ -103,53 +144,56 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
 
 /**
  * What the past makes of an assessment. It never turns a conflict of this spend into anything better: a person's
- * "fits" settles only what is unclear for want of words (`is_settleable`), a person's "does not fit" lowers, and
- * what is unlike before asks for a person.
+ * "fits" settles only what is unclear for want of words (`is_settleable`), a person's "does not fit" lowers where the
+ * operator has not named the payee (`is_named`), and what is unlike before asks for a person.
  */
-export function inLightOf(past: Past, present: Assessment, is_settleable: boolean): Assessment {
-  const { confirmed, rejected, unusual } = past;
-  if (present.assessment === 'PURPOSE_MISALIGNED') return present;
-  if (rejected !== undefined) {
-    const evidence = [rejected, ...present.evidence];
-    return present.assessment === 'PURPOSE_ALIGNED'
-      ? {
-          ...present,
-          assessment: 'PURPOSE_UNCLEAR',
-          confidence: 0.55,
-          rationale: 'The words fit, but people found earlier spends there not to fit.',
-          evidence,
-        }
-      : {
-          ...present,
-          assessment: 'PURPOSE_MISALIGNED',
-          confidence: 0.65,
-          rationale: `Nothing shows that this is wanted, and people found earlier spends there not to fit.`,
-          evidence,
-        };
+export function inLightOf(
+  past: Past,
+  present: Assessment,
+  { is_settleable, is_named }: { is_settleable: boolean; is_named: boolean },
+): Assessment {
+  const { confirmed, rejected, unusual, is_rejected_again } = past;
+  const changed = (
+    assessment: Assessment['assessment'],
+    confidence: number,
+    rationale: string,
+    evidence: PurposeEvidence,
+  ): Assessment => ({
+    ...present,
+    assessment,
+    confidence,
+    rationale,
+    evidence: [evidence, ...present.evidence],
+  });
+  switch (present.assessment) {
+    case 'PURPOSE_MISALIGNED':
+      return present;
+    case 'PURPOSE_ALIGNED':
+      if (rejected !== undefined && !is_named)
+        return changed(
+          'PURPOSE_UNCLEAR',
+          0.55,
+          'The words fit, but people found earlier spends there not to fit.',
+          rejected,
+        );
+      return unusual === undefined
+        ? present
+        : changed('PURPOSE_UNCLEAR', 0.55, unusual.sentence, unusual.evidence);
+    case 'PURPOSE_UNCLEAR':
+      if (rejected !== undefined && !is_named && is_rejected_again)
+        return changed(
+          'PURPOSE_MISALIGNED',
+          0.65,
+          'Nothing shows that this is wanted, and people found the like of it there not to fit.',
+          rejected,
+        );
+      return is_settleable && confirmed !== undefined && unusual === undefined
+        ? changed(
+            'PURPOSE_ALIGNED',
+            0.7,
+            'People found earlier spends at this merchant to fit, and nothing in this one speaks against it.',
+            confirmed,
+          )
+        : present;
   }
-  if (unusual !== undefined && present.assessment === 'PURPOSE_ALIGNED') {
-    return {
-      ...present,
-      assessment: 'PURPOSE_UNCLEAR',
-      confidence: 0.55,
-      rationale: unusual.sentence,
-      evidence: [unusual.evidence, ...present.evidence],
-    };
-  }
-  if (
-    present.assessment === 'PURPOSE_UNCLEAR' &&
-    is_settleable &&
-    confirmed !== undefined &&
-    unusual === undefined
-  ) {
-    return {
-      ...present,
-      assessment: 'PURPOSE_ALIGNED',
-      confidence: 0.7,
-      rationale:
-        'People found earlier spends at this merchant to fit, and nothing in this one speaks against it.',
-      evidence: [confirmed, ...present.evidence],
-    };
-  }
-  return present;
 }

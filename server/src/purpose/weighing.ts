@@ -78,6 +78,10 @@ export interface Weighed {
 const final = (assessment: Assessment): Weighed => ({ assessment, is_settleable: false });
 const settleable = (assessment: Assessment): Weighed => ({ assessment, is_settleable: true });
 
+/** Houses that sell everything and descriptions that say nothing are not settled by what was bought there before. */
+const saysSomething = (spend: SpendReading): boolean =>
+  !spend.known.general && spend.descriptionTokens.some(carriesMeaning);
+
 /**
  * Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. `suspicious` is
  * told along.
@@ -94,7 +98,7 @@ export function weighed(
       { field: stray.field, text: stray.text, effect: 'conflicts' },
       ...fit.supports,
     ]);
-    return isApart(stray) ? final(assessment) : settleable(assessment);
+    return isApart(stray) || !saysSomething(spend) ? final(assessment) : settleable(assessment);
   }
   if (purpose.only_named !== undefined && !fit.merchant_named && !fit.account_known) {
     const text = purpose.only_named.text.slice(0, MAX_QUOTE_LENGTH);
@@ -131,7 +135,7 @@ export function weighed(
   const wished = purpose.on_request && spend.taskTokens.some((token) => isNamed(purpose, token));
   const answered = runBound && (fit.support > 0 || confirmed || listed || wished) && (share >= 0.5 || listed);
   if (fit.support < ENOUGH_SUPPORT && !answered) {
-    return settleable(
+    return (saysSomething(spend) ? settleable : final)(
       unclear(
         fit.support > 0 ? 0.4 : 0.6,
         'Merchant and description do not show that this is what the purpose asks for.',
@@ -142,7 +146,7 @@ export function weighed(
   const conditional = runBound || purpose.requirements.length > 0;
   const settled = fit.account_known || listed || confirmed || (fit.merchant_named && !runBound);
   if (conditional && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
-    return settleable(
+    return (saysSomething(spend) ? settleable : final)(
       unclear(
         0.45,
         'The purpose ties its spends to conditions or wishes, and the description does not say enough to tell.',
