@@ -89,7 +89,7 @@ function judge(purpose: AuthorityReading, request: SpendRequest, past: Past): We
         action: { ...request.action, description: beforeAttack(spend.description.text) },
       })
     : spend;
-  const fit = fitOf(judged, purpose, judged === spend ? past.fitting_words : []);
+  const fit = fitOf(judged, purpose, judged === spend && !purpose.on_request && !purpose.broad ? past.fitting_words : []);
   const refused = refusal(spend, purpose, fit, suspicions, past);
   const is_named = fit.merchant_named || fit.account_known;
   if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };

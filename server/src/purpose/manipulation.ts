@@ -5,7 +5,7 @@ import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
 import { ORDINARY_NEAR_NAMES } from './data/ordinary-near-names.ts';
 import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
 import type { FieldText, SpendReading } from './spend-reading.ts';
-import { foldText, foldWord, MAX_TEXT_LENGTH } from './text.ts';
+import { foldText, foldWord, MAX_TEXT_LENGTH, tokenize } from './text.ts';
 
 /** A sign that the request tries to mislead. `sentence` completes "The request …". */
 export interface Suspicion {
@@ -162,6 +162,9 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
   const hosts = domainsIn(spend.merchant.folded);
   if (hosts.length === 0) return undefined;
   const wanted = [...authority.domains, ...domainsIn(spend.task.folded)];
+  const known = new Set(
+    spend.known.mentions.flatMap((mention) => tokenize(mention.text).map((token) => token.word)),
+  );
   for (const host of hosts) {
     for (const reference of wanted) {
       const core = reference.split('.').slice(0, -1).join('.');
@@ -175,7 +178,12 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
       .split('.')
       .slice(0, -1)
       .flatMap((label) => (label.includes('-') ? label.split('-') : []))
-      .find((part) => COMPANY_WORDS.has(foldWord(part)) || (part.length >= 5 && authority.names.has(part)));
+      .find(
+        (part) =>
+          COMPANY_WORDS.has(foldWord(part)) ||
+          known.has(part) ||
+          (part.length >= 5 && authority.names.has(part)),
+      );
     if (hyphenated !== undefined && !COMPANY_WORDS.get(hyphenated)?.includes(' ')) {
       return suspicion(host, `is paid to ${host}, which is not a host of ${hyphenated}`);
     }
