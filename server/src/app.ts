@@ -20,7 +20,7 @@ import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
-import { assessBuiltIn } from './purpose/built-in-assessor.ts';
+import { makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
@@ -154,15 +154,19 @@ async function bootstrap(
 }
 
 /** Every route that takes a key. */
-export function makeApiRoutes(core: Core, config: Pick<Config, 'review_ttl_seconds'>): Route[] {
+export function makeApiRoutes(
+  core: Core,
+  config: Pick<Config, 'review_ttl_seconds'> & Partial<Pick<Config, 'purpose_merchants_file'>>,
+): Route[] {
   const { db, lane, metrics, now_ms, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
+  const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
-    assess: assessBuiltIn,
+    assess,
     review_ttl_seconds: config.review_ttl_seconds,
   });
   return [
-    ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess: assessBuiltIn, metrics }),
+    ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess, metrics }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),

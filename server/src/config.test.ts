@@ -32,6 +32,7 @@ test('an empty environment gives the defaults of the table, and empty variables 
     webhook_timeout_ms: 10_000,
     capability_ttl_seconds: 900,
     review_ttl_seconds: 86_400,
+    purpose_merchants_file: null,
     purpose_model_url: null,
     purpose_model: null,
     purpose_model_api_key: null,
@@ -100,6 +101,7 @@ describe.each([
   ['WEBHOOK_TIMEOUT_MS', ['0', '10s']],
   ['CAPABILITY_TTL_SECONDS', ['0', '15m']],
   ['REVIEW_TTL_SECONDS', ['0', '1d']],
+  ['PURPOSE_MERCHANTS_FILE', ['/nowhere/merchants.txt', '.', 'a\0b']],
   ['PURPOSE_MODEL_URL', ['models.example', 'ftp://models.example', 'https://u:p@models.example']],
   ['LOG_LEVEL', ['verbose', 'INFO']],
 ] as const)('%s', (name, values) => {

@@ -14,10 +14,11 @@ import {
 } from './conflicts.ts';
 import { figuresIn } from './figures.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
-import { inLightOf, NO_PAST, type Past, pastOf } from './history.ts';
-import { carriesMeaning } from './lexicon.ts';
+import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
+import { carriesMeaning, indexMerchants, type OwnIndex } from './lexicon.ts';
 import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
+import type { OwnMerchant } from './own-merchants.ts';
 import {
   askedToLook,
   besidesWanted,
@@ -68,28 +69,50 @@ function readingOf(authority: Authority): AuthorityReading {
  * of the input; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
  * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
  */
-export const assessBuiltIn: Assess = (authority, request, history) => {
+export function makeBuiltInAssessor(merchants: readonly OwnMerchant[] = []): Assess {
+  const own = merchants.length === 0 ? undefined : indexMerchants(merchants);
+  return (authority, request, history) => assess(authority, request, history, own);
+}
+
+/** The built-in assessor without merchants of the operator's own. */
+export const assessBuiltIn: Assess = makeBuiltInAssessor();
+
+function assess(
+  authority: Authority,
+  request: SpendRequest,
+  history: PurposeHistory | undefined,
+  own: OwnIndex | undefined,
+): Assessment {
   const purpose = readingOf(authority);
   const past = pastOf(request, history);
-  const { assessment, is_settleable, is_named } = judge(purpose, request, past);
+  const { assessment, is_settleable, is_named } = judge(purpose, request, past, own);
   return past === NO_PAST
     ? assessment
     : inLightOf(past, assessment, { is_settleable: is_settleable && !purpose.on_request, is_named });
-};
+}
 
 /** The spend by itself. `past` matters only where people confirmed a merchant whose trade looks foreign. */
-function judge(purpose: AuthorityReading, request: SpendRequest, past: Past): Weighed & { is_named: boolean } {
-  const spend = readSpend(request);
+function judge(
+  purpose: AuthorityReading,
+  request: SpendRequest,
+  past: Past,
+  own: OwnIndex | undefined,
+): Weighed & { is_named: boolean } {
+  const spend = readSpend(request, own);
   const suspicions = suspicionsIn(spend, purpose);
   const judged = suspicions.some(
     (one) => one.evidence.field === 'action.description' && one.kind === 'language',
   )
-    ? readSpend({
-        ...request,
-        action: { ...request.action, description: beforeAttack(spend.description.text) },
-      })
+    ? readSpend(
+        { ...request, action: { ...request.action, description: beforeAttack(spend.description.text) } },
+        own,
+      )
     : spend;
-  const fit = fitOf(judged, purpose, judged === spend && !purpose.on_request && !purpose.broad ? past.fitting_words : []);
+  const fit = fitOf(
+    judged,
+    purpose,
+    judged === spend && !purpose.on_request && !purpose.broad ? past.fitting_words : [],
+  );
   const refused = refusal(spend, purpose, fit, suspicions, past);
   const is_named = fit.merchant_named || fit.account_known;
   if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };

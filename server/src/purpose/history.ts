@@ -127,7 +127,8 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
         : undefined,
     fitting_words: words.filter((word) => isOnly(word, 'aligned', 'misaligned')),
     is_rejected_again:
-      words.length > 0 && words.filter((word) => isOnly(word, 'misaligned', 'aligned')).length * 2 > words.length,
+      words.length > 0 &&
+      words.filter((word) => isOnly(word, 'misaligned', 'aligned')).length * 2 > words.length,
     unusual: isOtherPayee
       ? {
           evidence: evidence('the merchant was paid before, to another payee', 'suspicious'),

@@ -263,15 +263,46 @@ export const NAME_COMPANIONS = stemsOf(
   'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
 );
 
-/** Looks a merchant's name up. An ordinary word counts as a company only when it is (nearly) the whole name. */
-export function knownMerchant(tokens: readonly Token[]): KnownMerchant {
-  const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
-  const found = scan(
-    tokens,
-    COMPANY_INDEX,
-    'word',
-    (entry, at) => !entry.ordinary || (at === 0 && rest <= entry.stems.length),
+/** The operator's own merchants, to be looked up before the tables. */
+export type OwnIndex = Index;
+
+/** Makes the operator's merchants ready for `knownMerchant`. */
+export function indexMerchants(
+  merchants: readonly { name: string; trade_ids: readonly string[] }[],
+): OwnIndex {
+  return buildIndex(
+    merchants.flatMap(({ name, trade_ids }) => {
+      const stems = tokenize(name).map((token) => token.word);
+      const of = (trade: Trade | null): Entry => ({
+        stems,
+        trade,
+        strong: true,
+        kind: 'company',
+        ordinary: false,
+      });
+      return trade_ids.length === 0
+        ? [of(null)]
+        : TRADES.filter((trade) => trade_ids.includes(trade.id)).map(of);
+    }),
   );
+}
+
+/**
+ * Looks a merchant's name up, first in the operator's list. An ordinary word counts as a company only when it is
+ * (nearly) the whole name.
+ */
+export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMerchant {
+  const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
+  const listed = own === undefined ? [] : scan(tokens, own, 'word', () => true);
+  const found =
+    listed.length > 0
+      ? listed
+      : scan(
+          tokens,
+          COMPANY_INDEX,
+          'word',
+          (entry, at) => !entry.ordinary || (at === 0 && rest <= entry.stems.length),
+        );
   const mentions: Mention[] = found.flatMap(({ entry, at, length }) =>
     entry.trade === null
       ? []

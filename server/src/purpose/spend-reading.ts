@@ -5,6 +5,7 @@ import {
   type KnownMerchant,
   knownMerchant,
   type Mention,
+  type OwnIndex,
   type Trade,
   tradeWords,
 } from './lexicon.ts';
@@ -91,8 +92,8 @@ function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[
   );
 }
 
-/** Reads a request. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
-export function readSpend(request: SpendRequest): SpendReading {
+/** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
+export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
   const { action, task, trace = [] } = request;
   const merchant = fieldText('action.merchant', action.merchant);
   const description = fieldText('action.description', action.description);
@@ -100,7 +101,7 @@ export function readSpend(request: SpendRequest): SpendReading {
   const descriptionTokens = tokenize(description.text);
   const taskTokens = tokenize(task ?? '');
   const categoryTokens = tokenize(action.category ?? '');
-  const known = knownMerchant(merchantTokens);
+  const known = knownMerchant(merchantTokens, own);
   const texts = [action.merchant, description.text, task ?? '', ...trace.map((step) => step.step)];
   return {
     request,
