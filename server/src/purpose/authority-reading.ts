@@ -107,6 +107,12 @@ function entriesIn(part: Part): NamedEntry[] {
     });
 }
 
+/** The part of the operator's text that has these folded words in this order, quoted by them. */
+export function saidIn(authority: AuthorityReading, phrase: string): Quote | undefined {
+  const part = authority.running.find(({ text }) => text.includes(` ${phrase} `));
+  return part === undefined ? undefined : { field: part.field, text: phrase };
+}
+
 /** The host names in a text that is folded already. */
 export function domainsIn(folded: string): string[] {
   return folded.includes('.')
@@ -173,10 +179,10 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const tolerances: Quote[] = [];
   const accounts = new Map<string, readonly string[]>();
   const domains: string[] = [];
-  const number_prefixes = new Set<string>();
+  const number_prefixes = new Map<string, Quote>();
   const shingles = new Set<string>();
   const entries: NamedEntry[] = [];
-  const running: string[] = [];
+  const running: Quote[] = [];
   let exactly: Quote | undefined;
   let only_named: Quote | undefined;
   let lists_payees = false;
@@ -257,14 +263,15 @@ export function readAuthority(authority: Authority): AuthorityReading {
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
     for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
-      number_prefixes.add(match[1] ?? '');
+      number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
     domains.push(...domainsIn(folded));
     if (part.kind !== 'criterion')
-      running.push(
-        tokenize(part.text)
+      running.push({
+        field: part.field,
+        text: ` ${tokenize(part.text)
           .map((token) => token.word)
-          .join(' '),
-      );
+          .join(' ')} `,
+      });
     if (part.kind === 'constraint' || part.kind === 'objective') {
       const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
       if (EXACTLY.test(folded)) exactly ??= quote;
@@ -307,7 +314,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     exactly,
     only_named,
     lists_payees,
-    running: ` ${running.join(' | ')} `,
+    running,
     shingles,
     shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),

@@ -73,7 +73,7 @@ export interface AuthorityReading {
   /** Bank accounts the operator wrote down, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
   /** Letters that the operator's own numbers begin with ("P" of P-2104). */
-  number_prefixes: ReadonlySet<string>;
+  number_prefixes: ReadonlyMap<string, Quote>;
   domains: readonly string[];
   /** Lines of a list in the context: for whom, what, up to how much. */
   entries: readonly NamedEntry[];
@@ -81,8 +81,8 @@ export interface AuthorityReading {
   exactly: Quote | undefined;
   /** The sentence by which only those are paid whom the operator names. */
   only_named: Quote | undefined;
-  /** All words of objective, constraints and context in order, folded, for names of several words. */
-  running: string;
+  /** The words of objective, constraints and context in order, folded, for names of several words; a part each. */
+  running: readonly Quote[];
   /** The context lists whom it pays. */
   lists_payees: boolean;
   /** Some of the purpose is longer than is read. */

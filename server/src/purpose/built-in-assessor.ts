@@ -132,7 +132,7 @@ function refusal(
     ...brokenConstraints(spend, purpose),
     cashLike(spend, purpose),
     switchedPayee(spend, purpose),
-    past.confirmed === undefined ? otherTrade(purpose, fit) : undefined,
+    past.confirmed === undefined ? otherTrade(spend, purpose, fit) : undefined,
     overTaskCeiling(spend),
     overTolerance(spend, purpose),
     contradictedByTrace(spend, purpose),

@@ -1,5 +1,5 @@
 import type { PurposeEvidence } from './assessment.ts';
-import { OWN_NUMBER, SHINGLE_LENGTH, shinglesOf } from './authority-reading.ts';
+import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './authority-reading.ts';
 import type { AuthorityReading, Quote } from './authority-terms.ts';
 import { isLedBy } from './conflicts.ts';
 import { plainAccount } from './figures.ts';
@@ -107,12 +107,16 @@ function namesAccount(spend: SpendReading, authority: AuthorityReading): boolean
 }
 
 /** The merchant's whole name, where the operator's text has it word by word. */
-function wholeNameIn(spend: SpendReading, authority: AuthorityReading): string | undefined {
+function wholeNameIn(
+  spend: SpendReading,
+  authority: AuthorityReading,
+): { name: string; quote: Quote } | undefined {
   const words = spend.merchantTokens.filter((token) => !NAME_COMPANIONS.has(token.stem));
   if (words.length < 2 && !words.some((token) => authority.names.has(token.word))) return undefined;
   if (!words.some(carriesMeaning)) return undefined;
   const phrase = words.map((token) => token.word).join(' ');
-  return authority.running.includes(` ${phrase} `) ? words.map((token) => token.raw).join(' ') : undefined;
+  const quote = saidIn(authority, phrase);
+  return quote === undefined ? undefined : { name: words.map((token) => token.raw).join(' '), quote };
 }
 
 /** The word says what the merchant sells, so that many merchants carry it. */
@@ -131,7 +135,7 @@ function namesShared(spend: SpendReading, authority: AuthorityReading, supports:
     const run = spend.descriptionTokens.slice(at, end);
     const phrase = run.map((token) => token.word).join(' ');
     const score =
-      run.length > 1 && authority.running.includes(` ${phrase} `) ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
+      run.length > 1 && saidIn(authority, phrase) !== undefined ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
     if (score > best) {
       best = score;
       const quote = authority.names.get(run[0]?.word ?? '');
@@ -153,24 +157,24 @@ function numbersShared(
   authority: AuthorityReading,
   supports: PurposeEvidence[],
 ): number {
-  const own = [...spend.description.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)].find((match) =>
-    authority.number_prefixes.has(match[1] ?? ''),
-  )?.[0];
-  const written = spend.descriptionTokens.find((token, at) => {
-    if (!/^\d{2,6}$/.test(token.word)) return false;
+  if (!/\d/.test(spend.description.text)) return 0;
+  const support = (text: string, quote: Quote): number => {
+    supports.push({ field: 'action.description', text, effect: 'supports' });
+    supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
+    return NAME_RUN_SUPPORT;
+  };
+  for (const match of spend.description.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)) {
+    const quote = authority.number_prefixes.get(match[1] ?? '');
+    if (quote !== undefined) return support(match[0], quote);
+  }
+  for (const [at, token] of spend.descriptionTokens.entries()) {
     const before = spend.descriptionTokens[at - 1];
-    return (
-      before !== undefined &&
-      carriesMeaning(before) &&
-      NUMBERED.test(before.word) &&
-      authority.running.includes(` ${token.word} `) &&
-      authority.words.has(before.stem)
-    );
-  });
-  const text = own ?? written?.raw;
-  if (text === undefined) return 0;
-  supports.push({ field: 'action.description', text, effect: 'supports' });
-  return NAME_RUN_SUPPORT;
+    if (before === undefined || !/^\d{2,6}$/.test(token.word) || !NUMBERED.test(before.word)) continue;
+    if (!carriesMeaning(before) || !authority.words.has(before.stem)) continue;
+    const quote = saidIn(authority, token.word);
+    if (quote !== undefined) return support(`${before.raw} ${token.raw}`, quote);
+  }
+  return 0;
 }
 
 const NUMBERED = /^\p{L}{2,20}$/u;
@@ -217,10 +221,10 @@ export function fitOf(
   const silent = spend.descriptionTokens.filter(carriesMeaning).length === 0;
   let merchant_support = Math.min(known || silent ? 1 : NAME_TRADE_SUPPORT, merchant.total);
   if (named !== undefined) {
-    const quote = authority.names.get(named.word);
+    const quote = whole?.quote ?? authority.names.get(named.word);
     const certain = whole !== undefined || !isTradeWord(spend, named);
     merchant_support = spend.known.general || !certain ? Math.max(WORD_SUPPORT, merchant_support) : 1;
-    supports.push({ field: 'action.merchant', text: whole ?? named.raw, effect: 'supports' });
+    supports.push({ field: 'action.merchant', text: whole?.name ?? named.raw, effect: 'supports' });
     if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
   }
 

@@ -16,6 +16,19 @@ export type { Trade } from './data/trade-shape.ts';
 
 export const TRADES: readonly Trade[] = [...BUSINESS_TRADES, ...PRIVATE_TRADES];
 
+/** Whether a merchant category code of ISO 18245 is among codes and ranges such as "3000-3299, 4511". */
+function isCodeOf(code: string, codes: string): boolean {
+  return codes.split(',').some((part) => {
+    const [from = '', to = from] = part.trim().split('-');
+    return code >= from && code <= to;
+  });
+}
+
+/** The trades of a merchant category code of four digits. */
+export function tradesOfCode(code: string): Trade[] {
+  return TRADES.filter((trade) => isCodeOf(code, trade.mcc));
+}
+
 /** Stems that carry no subject matter at all. */
 export const COMMON_STEMS: ReadonlySet<string> = stemsOf(COMMON_WORDS);
 /** Stems too loose to tie a purchase to a purpose by themselves. */

@@ -2,7 +2,7 @@ import type { AuthorityReading } from './authority-terms.ts';
 import { type Conflict, privateGoods } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
 import { isPrivate } from './lexicon.ts';
-import type { Sighting } from './spend-reading.ts';
+import type { Sighting, SpendReading } from './spend-reading.ts';
 
 /** Families that even a purpose without borders does not cover unless it says so. */
 const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_like']);
@@ -10,6 +10,7 @@ const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_lik
 function foreignConflict(sighting: Sighting, authority: AuthorityReading): Conflict {
   const wanted = [...authority.trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.label);
   const quote = [...authority.trades.values()].find((one) => one.strong);
+  const about = wanted.length === 0 ? '' : `; it is about ${wanted.slice(0, 3).join(', ')}`;
   return {
     evidence: [
       { field: sighting.field, text: sighting.text, effect: 'conflicts' },
@@ -17,7 +18,7 @@ function foreignConflict(sighting: Sighting, authority: AuthorityReading): Confl
         ? []
         : [{ field: quote.field, text: quote.text, effect: 'conflicts' as const }]),
     ],
-    sentence: `"${sighting.text}" belongs to ${sighting.trades[0]?.label ?? 'another trade'}, while the purpose is about ${wanted.slice(0, 3).join(', ')}.`,
+    sentence: `"${sighting.text}" belongs to ${sighting.trades[0]?.label ?? 'another trade'}, which the purpose does not speak of${about}.`,
     confidence: sighting.trades.every(isPrivate) ? 0.8 : 0.65,
   };
 }
@@ -27,7 +28,13 @@ function foreignConflict(sighting: Sighting, authority: AuthorityReading): Confl
  * for nothing that the purpose speaks of. One stray word of another business is not clear enough. A purpose that may
  * mean nearly anything has no foreign trades.
  */
-export function otherTrade(authority: AuthorityReading, fit: Fit): Conflict | undefined {
+export function otherTrade(spend: SpendReading, authority: AuthorityReading, fit: Fit): Conflict | undefined {
+  const claimed = spend.categorySightings.find(
+    (one) =>
+      one.strong &&
+      one.trades.every((trade) => NEVER_MEANT.has(trade.family) && !authority.trades.has(trade)),
+  );
+  if (claimed !== undefined) return foreignConflict(claimed, authority);
   const vice = [fit.foreignMerchant, fit.foreignGoods].find((one) =>
     one?.trades.some((trade) => NEVER_MEANT.has(trade.family)),
   );

@@ -1,4 +1,4 @@
-import { TRADES } from './lexicon.ts';
+import { TRADES, tradesOfCode } from './lexicon.ts';
 
 /** A merchant that the operator knows, and the trades it sells in; none: it sells nearly everything. */
 export interface OwnMerchant {
@@ -16,19 +16,6 @@ export class MerchantsFileError extends Error {
 
 const MAX_LINES = 20_000;
 const MAX_NAME_LENGTH = 200;
-
-/** Whether a merchant category code of ISO 18245 is among codes and ranges such as "3000-3299, 4511". */
-function isCodeOf(code: string, codes: string): boolean {
-  return codes.split(',').some((part) => {
-    const [from = '', to = from] = part.trim().split('-');
-    return code >= from && code <= to;
-  });
-}
-
-/** The trades of a merchant category code, most of which have one. */
-export function tradesOfCode(code: string): string[] {
-  return TRADES.filter((trade) => isCodeOf(code, trade.mcc)).map((trade) => trade.id);
-}
 
 /**
  * Reads a list of merchants: a line each, `name; trade` with the id of a trade, a merchant category code of four
@@ -53,7 +40,9 @@ export function parseMerchants(text: string): OwnMerchant[] {
       .map((entry) => entry.trim());
     const trade_ids = entries.flatMap((entry) => {
       if (entry === 'general') return [];
-      const found = /^\d{4}$/.test(entry) ? tradesOfCode(entry) : [entry].filter((id) => ids.has(id));
+      const found = /^\d{4}$/.test(entry)
+        ? tradesOfCode(entry).map((trade) => trade.id)
+        : [entry].filter((id) => ids.has(id));
       if (found.length === 0)
         throw wrong(
           `names ${JSON.stringify(entry.slice(0, 40))}, which is neither a trade nor a known category code`,

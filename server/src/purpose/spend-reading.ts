@@ -7,6 +7,7 @@ import {
   type Mention,
   type OwnIndex,
   type Trade,
+  tradesOfCode,
   tradeWords,
 } from './lexicon.ts';
 import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
@@ -85,6 +86,16 @@ function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
   });
 }
 
+/** A declared category: words, or a merchant category code. */
+function categorySightings(category: string, tokens: readonly Token[]): Sighting[] {
+  const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.trim())?.[1];
+  if (code === undefined) return sightings('action.category', tradeWords(tokens));
+  const trades = tradesOfCode(code);
+  return trades.length === 0
+    ? []
+    : [{ field: 'action.category', text: code, strong: true, kind: 'word', trades, at: 0, length: 1 }];
+}
+
 /** Tokens not taken by a mention, so that a company's name is not read as goods. */
 function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[] {
   return tokens.filter(
@@ -124,7 +135,7 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
       ...companiesInText(descriptionTokens),
     ]),
     taskSightings: sightings('task', tradeWords(taskTokens)),
-    categorySightings: sightings('action.category', tradeWords(categoryTokens)),
+    categorySightings: categorySightings(action.category ?? '', categoryTokens),
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
     cut: texts.some((text) => text.length > MAX_TEXT_LENGTH) || trace.length > MAX_TRACE_STEPS,
