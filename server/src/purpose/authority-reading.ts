@@ -14,6 +14,7 @@ import {
   BROAD,
   EXACTLY,
   EXCEPTS,
+  HOME,
   LEADING_SUBJECT,
   OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
@@ -294,9 +295,12 @@ export function readAuthority(authority: Authority): AuthorityReading {
     prohibition.items = [...prohibition.items, ...narrowed];
   }
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
+  const strongFamilies = new Set(
+    [...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family),
+  );
   return {
     trades,
-    families: new Set([...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family)),
+    families: strongFamilies,
     words,
     names,
     imitable_names: [...names.keys()].filter((name) => name.length >= 5 && name.length <= 24),
@@ -304,7 +308,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     requirements,
     attributes,
     tolerances,
-    broad: BROAD.test(whole),
+    broad: BROAD.test(whole) || (HOME.test(whole) && strongFamilies.size < 3),
     on_request: ON_REQUEST.test(whole),
     delegation: delegationIn(authority),
     accounts,

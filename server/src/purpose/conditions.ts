@@ -54,9 +54,14 @@ export function unseenCondition(
       !(requirement.said_by_task && (saidByTask || confirmed || isListed)) &&
       !(confirmed && requirement.about_presence) &&
       !isRecorded(spend, requirement) &&
+      !(NUMBERS.test(requirement.text) && OWN_CODE.test(spend.description.text)) &&
       [...requirement.stems].filter((stem) => shown.has(stem)).length < Math.min(2, requirement.stems.size),
   );
 }
+
+/** The condition asks for a number, and the description has one. */
+const NUMBERS = /\b(?:tag|number|reference|registration|serial|code|licen[cs]e) ?(?:number|no|id)?\b/i;
+const OWN_CODE = /\b[A-Z]{1,6}[- ]?\d{2,}/;
 
 const FOUND =
   /\b(?:found|complete|received|signed|matched|match|attached|confirmed|approved|accepted|verified|passed|valid|closed|done|yes|true|ok|on file|in order)\b/;

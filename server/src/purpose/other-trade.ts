@@ -44,7 +44,8 @@ export function otherTrade(spend: SpendReading, authority: AuthorityReading, fit
   if (foreignGoods !== undefined) {
     const isCompanyForeign = foreignMerchant?.kind === 'company';
     const several = fit.foreign_count > 1 && merchant_support < ENOUGH_SUPPORT;
-    if (privateGoods([foreignGoods]) !== undefined || several || isCompanyForeign) {
+    const agree = foreignMerchant?.trades.some((trade) => foreignGoods.trades.includes(trade)) === true;
+    if (privateGoods([foreignGoods]) !== undefined || several || agree || isCompanyForeign) {
       return foreignConflict(foreignGoods, authority);
     }
   }

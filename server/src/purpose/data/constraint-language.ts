@@ -57,7 +57,10 @@ export const OBJECTIVE_REQUIREMENT =
 
 /** A purpose that may mean nearly any trade. */
 export const BROAD =
-  /\b(?:everyday|errands?|household|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|family|haushalt|foyer|hogar|huishouden|account holder|personal finances|on behalf of|for people who)\b/;
+  /\b(?:everyday|errands?|money|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|account holder|personal finances|on behalf of|for people who)\b/;
+
+/** A home: nearly any trade may be meant, unless the purpose lists what is. */
+export const HOME = /\b(?:household|family|haushalt|foyer|hogar|huishouden)\b/;
 
 /** What is wanted is said by those whom the agent acts for, run by run. */
 export const ON_REQUEST =
@@ -87,4 +90,4 @@ export const EXACTLY =
 
 /** Pays only those whom the operator names. */
 export const ONLY_NAMED =
-  /\bonly\b.{0,60}\b(?:names?|named|listed|on (?:the |our )?(?:list|file|record|account)|on file|in the (?:file|list|directory|configuration|router)|approved (?:suppliers?|vendors?|providers?|merchants?|sellers?))\b/;
+  /\bonly\b.{0,30}\b(?:suppliers?|vendors?|providers?|merchants?|sellers?|shops?|stores?|wholesalers?|payees?|contacts?|accounts?|firms?|companies)\b.{0,40}\b(?:names?|named|listed|on (?:the |our )?(?:list|file|record|account)|in the (?:file|list|directory|configuration|router))\b|\bonly (?:from|to|with|at|through)\b.{0,50}\b(?:named|listed|list|on file|on record|directory|configuration)\b|\bonly approved (?:suppliers?|vendors?|providers?|merchants?|sellers?)\b/;
