@@ -143,13 +143,12 @@ export function weighed(
       ),
     );
   }
-  const conditional = runBound || purpose.requirements.length > 0;
-  const settled = fit.account_known || listed || confirmed || (fit.merchant_named && !runBound);
-  if (conditional && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
+  const settled = fit.account_known || listed || confirmed;
+  if (runBound && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
     return (saysSomething(spend) ? settleable : final)(
       unclear(
         0.45,
-        'The purpose ties its spends to conditions or wishes, and the description does not say enough to tell.',
+        'The purpose ties its spends to wishes or to what comes up, and the description does not say enough to tell.',
         fit.supports,
       ),
     );
