@@ -82,7 +82,7 @@ const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|co
 
 /** The trace shows that something the task asks for holds ("quiet room: true"). */
 export function confirmedByTrace(spend: SpendReading): boolean {
-  const asked = new Set(spend.taskTokens.map((token) => token.stem));
+  const { task_stems: asked } = spend;
   return spend.trace.some(
     (step) =>
       step.folded.includes(':') &&
@@ -95,7 +95,7 @@ export function confirmedByTrace(spend: SpendReading): boolean {
 
 /** Share of the description's words of meaning that the task says too, 0..1; 0 without such words. */
 export function taskShare(spend: SpendReading): number {
-  const asked = new Set(spend.taskTokens.map((token) => token.stem));
+  const { task_stems: asked } = spend;
   const said = spend.descriptionTokens.filter((token) => carriesMeaning(token) && !/\d/.test(token.word));
   return said.length === 0 ? 0 : said.filter((token) => asked.has(token.stem)).length / said.length;
 }

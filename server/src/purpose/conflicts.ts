@@ -246,7 +246,7 @@ const ALREADY_DONE =
 /** The trace itself shows that something the task asked for does not hold, or that it was paid before. */
 export function contradictedByTrace(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (spend.trace.length === 0) return undefined;
-  const asked = new Set(spend.taskTokens.map((token) => token.stem));
+  const { task_stems: asked } = spend;
   for (const step of spend.trace) {
     for (const match of step.folded.includes(':') ? step.folded.matchAll(VISIBLE_NO) : []) {
       const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);

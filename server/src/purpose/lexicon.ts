@@ -168,6 +168,8 @@ function textOf(tokens: readonly Token[], at: number, length: number): string {
     .join(' ');
 }
 
+const NONE: never[] = [];
+
 /** The longest entries at each place (several trades may share one); words inside a longer match are not read again. */
 function scan(
   tokens: readonly Token[],
@@ -175,7 +177,7 @@ function scan(
   key: 'stem' | 'word',
   accept: (entry: Entry, at: number) => boolean,
 ) {
-  const found: { entry: Entry; at: number; length: number }[] = [];
+  let found: { entry: Entry; at: number; length: number }[] = NONE;
   for (let at = 0; at < tokens.length; ) {
     const bucket = index.get((tokens[at] as Token)[key]);
     let length = 1;
@@ -185,6 +187,7 @@ function scan(
         if (entry.stems.length < longest) break;
         if (!matchesAt(tokens, at, entry) || !accept(entry, at)) continue;
         longest = entry.stems.length;
+        if (found === NONE) found = [];
         found.push({ entry, at, length: longest });
       }
       if (longest > 1) length = longest;

@@ -5,7 +5,7 @@ import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
 import { ORDINARY_NEAR_NAMES } from './data/ordinary-near-names.ts';
 import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
 import type { FieldText, SpendReading } from './spend-reading.ts';
-import { foldText, foldWord, MAX_TEXT_LENGTH, tokenize } from './text.ts';
+import { foldText, foldWord, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 
 /** A sign that the request tries to mislead. `sentence` completes "The request …". */
 export interface Suspicion {
@@ -111,6 +111,11 @@ function nearCompany(word: string): string | undefined {
   return undefined;
 }
 
+function nearCompanyOf(token: Token): string | undefined {
+  if (token.near_company === undefined) token.near_company = nearCompany(token.word) ?? null;
+  return token.near_company ?? undefined;
+}
+
 const PAYMENT_HOST_WORDS =
   /(?:^|[-.])(?:bill|billing|billpay|invoice|invoices|secure|payment|payments|pay|support|login|verify|account|accounts|refund|service|center|centre|portal|update|checkout|outlet|online|official|help|shop|store)(?=[-.]|$)/;
 
@@ -144,7 +149,7 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
       (name) => name[0] === token.word[0] && isOneOff(token.word, name),
     );
     const isPlural = named !== undefined && (`${named}s` === token.word || named === `${token.word}s`);
-    const near = isPlural ? undefined : (named ?? nearCompany(token.word));
+    const near = isPlural ? undefined : (named ?? nearCompanyOf(token));
     if (near !== undefined && `${near}s` !== token.word && near !== `${token.word}s`) {
       return suspicion(token.raw, `is paid to "${token.raw}", which nearly spells "${near}" but is not it`);
     }

@@ -45,6 +45,7 @@ export interface SpendReading {
   known: KnownMerchant;
   /** Stems of merchant and description. */
   goods_stems: ReadonlySet<string>;
+  task_stems: ReadonlySet<string>;
   /** What merchant and description speak of. */
   merchantSightings: readonly Sighting[];
   descriptionSightings: readonly Sighting[];
@@ -125,6 +126,7 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
     descriptionTokens,
     taskTokens,
     known,
+    task_stems: new Set(taskTokens.map((token) => token.stem)),
     goods_stems: new Set([...merchantTokens, ...descriptionTokens].map((token) => token.stem)),
     merchantSightings: [
       ...sightings('action.merchant', known.mentions),

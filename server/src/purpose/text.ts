@@ -8,6 +8,8 @@ export interface Token {
   stem: string;
   /** Whether it says something about a subject; filled in by the lexicon when first asked. */
   meaning?: boolean;
+  /** The company whose name it nearly spells, or null; filled in when first asked. */
+  near_company?: string | null;
 }
 
 /** Nothing longer than this is read: a request's body is at most 64 KiB, and time must be bounded on any input. */

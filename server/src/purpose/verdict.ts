@@ -13,12 +13,15 @@ export function assessmentOf(
   rationale: string,
   evidence: readonly PurposeEvidence[],
 ): Assessment {
-  const said = new Set<string>();
-  const once = evidence.filter(({ field, text, effect }) => {
-    const name = `${effect} ${field} ${text}`;
-    return !said.has(name) && said.add(name);
-  });
-  return { assessment, confidence, method: METHOD, rationale, evidence: once.slice(0, MAX_EVIDENCE) };
+  const once: PurposeEvidence[] = [];
+  for (const one of evidence) {
+    if (once.length === MAX_EVIDENCE) break;
+    const isSaid = once.some(
+      ({ field, text, effect }) => text === one.text && field === one.field && effect === one.effect,
+    );
+    if (!isSaid) once.push(one);
+  }
+  return { assessment, confidence, method: METHOD, rationale, evidence: once };
 }
 
 /** Neither aligned nor misaligned. */
