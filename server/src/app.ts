@@ -29,7 +29,7 @@ import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { makeAskModel } from './model/ask-model.ts';
 import { type ChatClient, makeChatClient } from './model/chat-client.ts';
-import { assessBuiltIn } from './purpose/built-in-assessor.ts';
+import { makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
 import { withoutOpinion } from './purpose/second-opinion.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
@@ -198,7 +198,7 @@ function makeSecondOpinion(
   const may_clear = config.purpose_model_may_clear;
   const assessAhead = makeAssessAhead({
     db: core.db,
-    assess: assessBuiltIn,
+    assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     askModel,
     model,
     may_clear,
@@ -210,17 +210,19 @@ function makeSecondOpinion(
 /** Every route that takes a key. `assessAhead`: with a model's second opinion. */
 export function makeApiRoutes(
   core: Core,
-  config: Pick<Config, 'review_ttl_seconds' | 'capability_ttl_seconds'>,
+  config: Pick<Config, 'review_ttl_seconds' | 'capability_ttl_seconds'> &
+    Partial<Pick<Config, 'purpose_merchants_file'>>,
   assessAhead: AssessAhead | null = null,
 ): Route[] {
   const { db, lane, metrics, now_ms, reports_db, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
+  const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
     // The lane waits for no model: where it has to assess itself, the decision says that the opinion is missing.
     assess:
       assessAhead === null
-        ? assessBuiltIn
-        : (authority, request) => withoutOpinion(assessBuiltIn(authority, request), 'authority_changed'),
+        ? assess
+        : (authority, request) => withoutOpinion(assess(authority, request), 'authority_changed'),
     review_ttl_seconds: config.review_ttl_seconds,
     capability_ttl_seconds: config.capability_ttl_seconds,
   });
@@ -232,7 +234,7 @@ export function makeApiRoutes(
       lane,
       cursors,
       createDecision,
-      assess: assessBuiltIn,
+      assess,
       assessAhead,
       metrics,
       tokens,
@@ -241,7 +243,7 @@ export function makeApiRoutes(
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
-    ...makeSimulationRoutes({ db, assess: assessBuiltIn }),
+    ...makeSimulationRoutes({ db, assess }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),
     ...makeReportRoutes({ db, reports_db }),

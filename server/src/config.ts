@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import { MerchantsFileError, type OwnMerchant, parseMerchants } from './purpose/own-merchants.ts';
 
 /** A setting is wrong. The message is one line: the variable, its value unless secret, and what is allowed. */
 export class ConfigError extends Error {
@@ -118,6 +120,18 @@ function parseModelParameters(text: string): Readonly<Record<string, unknown>> |
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return is(text);
   if (RESERVED_PARAMETERS.some((name) => Object.hasOwn(value, name))) return is(text);
   return Object.freeze(value as Record<string, unknown>);
+}
+
+function parseMerchantsFile(text: string, cwd: string): readonly OwnMerchant[] | Wrong {
+  if (text.includes('\0')) return is(text);
+  try {
+    return Object.freeze(parseMerchants(readFileSync(resolve(cwd, text), 'utf8')));
+  } catch (error) {
+    if (error instanceof MerchantsFileError) return new Wrong(`is ${shown(text)}, which ${error.message}`);
+    return new Wrong(
+      `is ${shown(text)}, which cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    );
+  }
 }
 
 function parseSecretKey(text: string): Buffer | Wrong {
@@ -256,6 +270,12 @@ export const SETTINGS = {
   REVIEW_TTL_SECONDS: withDefault('86400', {
     ...wholeNumber(1, YEAR_SECONDS),
     meaning: 'Time in which a pending review in ENFORCE can be given, in seconds.',
+  }),
+  PURPOSE_MERCHANTS_FILE: optional('the built-in tables alone', {
+    allowed: 'the path of a readable text file with a line "name; trade" for each merchant',
+    meaning:
+      'Merchants that the assessor of purpose should know beside its own tables; read once, at the start.',
+    parse: parseMerchantsFile,
   }),
   PURPOSE_MODEL_URL: optional('the built-in assessor alone', {
     allowed: 'a URL that begins with http:// or https:// and holds no user name or password',

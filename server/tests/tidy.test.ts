@@ -23,7 +23,7 @@ const ringOf = (name: string) => (name.includes('/') ? (name.split('/')[0] as st
 const MAY_IMPORT: Record<string, string[]> = {
   'errors.ts': [],
   'secrets.ts': [],
-  'config.ts': ['domain'],
+  'config.ts': ['domain', 'purpose'],
   domain: ['domain', 'errors.ts', 'purpose'],
   purpose: ['purpose', 'domain', 'errors.ts'],
   model: ['model', 'purpose', 'domain', 'errors.ts'],
@@ -41,7 +41,7 @@ const ALLOWED = [
   /^open-database\.ts$/,
   /^config\.ts$/,
   /^storage\/(data-directory|data-directory-lock|process-identity|embedded-postgres|postgres-[a-z]+|postmaster-file)\.ts$/,
-  /^(demo|bench)\//,
+  /^(demo|bench|evaluation)\//,
 ];
 
 test.each(production)('%s imports only what its ring may', (name) => {
@@ -65,14 +65,21 @@ test('clock, randomness, environment and arguments are read only where they are 
   expect(found).toEqual([]);
 });
 
-test('every file is reached from the program, a generator, the demo or the bench', () => {
+test('every file is reached from the program, a generator, the demo, the bench or the evaluation', () => {
   const reached = new Set<string>();
   const visit = (name: string) => {
     if (reached.has(name) || !sources.has(name)) return;
     reached.add(name);
     for (const target of importsOf(name)) visit(target);
   };
-  for (const root of ['main.ts', 'demo/main.ts', 'bench/main.ts', 'documents/render.ts']) visit(root);
+  for (const root of [
+    'main.ts',
+    'demo/main.ts',
+    'bench/main.ts',
+    'evaluation/main.ts',
+    'documents/render.ts',
+  ])
+    visit(root);
   expect(production.filter((name) => !reached.has(name))).toEqual([]);
 });
 

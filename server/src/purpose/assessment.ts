@@ -1,5 +1,6 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
+import type { PurposeHistory } from './history.ts';
 
 export const PURPOSE_ASSESSMENTS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
 export type PurposeAssessment = (typeof PURPOSE_ASSESSMENTS)[number];
@@ -28,5 +29,6 @@ export interface Assessment {
 /**
  * Judges whether a spend serves the purpose of an authority. Pure and deterministic: no clock, no I/O.
  * Everything in `request` is untrusted: it may lower the assessment, never vouch for itself. `context` is not judged.
+ * `history`: what people said of earlier spends, as facts; without it a spend is judged as the first one.
  */
-export type Assess = (authority: Authority, request: SpendRequest) => Assessment;
+export type Assess = (authority: Authority, request: SpendRequest, history?: PurposeHistory) => Assessment;

@@ -1,16 +1,29 @@
 import type { Authority } from '../domain/authorities.ts';
+import { attributesIn } from './attributes.ts';
+import type {
+  AttributeRule,
+  AuthorityReading,
+  NamedEntry,
+  Prohibition,
+  Quote,
+  Requirement,
+} from './authority-terms.ts';
 import { readProhibitions } from './constraint-clauses.ts';
-import { ATTRIBUTE_SCALES } from './data/attribute-scales.ts';
 import {
   ABOUT_SUM,
   BROAD,
+  EXACTLY,
   EXCEPTS,
+  HOME,
   LEADING_SUBJECT,
+  OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
+  ONLY_NAMED,
   REQUIREMENT,
   SAID_BY_TASK,
   TOLERANCE,
 } from './data/constraint-language.ts';
+import { ceilingIn, plainAccount } from './figures.ts';
 import {
   COMMON_STEMS,
   carriesMeaning,
@@ -21,78 +34,10 @@ import {
 } from './lexicon.ts';
 import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 
-/** The operator's words and the field they stand in. */
-export interface Quote {
-  field: string;
-  text: string;
-}
+const LISTS_PAYEES =
+  /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
 
-/** One thing that a constraint forbids. */
-export interface ForbiddenItem {
-  /** All of these must occur for the item to be named word by word. */
-  stems: readonly string[];
-  trades: ReadonlySet<Trade>;
-  /** Lower-case words of companies named. */
-  companies: ReadonlySet<string>;
-}
-
-export interface Prohibition extends Quote {
-  items: readonly ForbiddenItem[];
-  /** Stems after "except", "unless", "other than": what is let through. */
-  exceptions: ReadonlySet<string>;
-  /** Forbids use for the buyer's private circle. */
-  private_use: boolean;
-}
-
-/** A condition that the operator sets and that nobody can take for granted. */
-export interface Requirement extends Quote {
-  /** What it is about; empty: every spend. */
-  subject: ReadonlySet<string>;
-  subject_trades: ReadonlySet<Trade>;
-  /** What would have to be seen. */
-  stems: ReadonlySet<string>;
-  /** Stems after "except", "unless": where it does not apply. */
-  exceptions: ReadonlySet<string>;
-  exception_trades: ReadonlySet<Trade>;
-  /** Holds when the spend is what the task asks for: "as written", "on their list", "what was approved". */
-  said_by_task: boolean;
-  /** Speaks of something that must be there; a trace that shows it there fulfils it. */
-  about_presence: boolean;
-  /** Speaks of a sum that somebody named; holds unless the task names one that is passed. */
-  about_sum: boolean;
-}
-
-export interface AttributeRule extends Quote {
-  scale: string;
-  allowed: ReadonlySet<number>;
-}
-
-/** What the operator wrote, made comparable. */
-export interface AuthorityReading {
-  /** Trades the purpose wants; the quote that says so and whether it says so in a word with one meaning. */
-  trades: ReadonlyMap<Trade, Quote & { strong: boolean }>;
-  families: ReadonlySet<string>;
-  /** Content words of objective, criteria and context, without what is forbidden. */
-  words: ReadonlyMap<string, Quote & { loose: boolean }>;
-  /** Names (capitalised words) that the operator mentions, by lower-case word. */
-  names: ReadonlyMap<string, Quote>;
-  prohibitions: readonly Prohibition[];
-  requirements: readonly Requirement[];
-  attributes: readonly AttributeRule[];
-  /** Constraints that tolerate a deviation in percent. */
-  tolerances: readonly Quote[];
-  /** The purpose is a household or an assistant: nearly any trade may be meant. */
-  broad: boolean;
-  /** What is wanted is said run by run, by the people the agent acts for. */
-  on_request: boolean;
-  /** Bank accounts the operator wrote down, with the words before each. */
-  accounts: ReadonlyMap<string, readonly string[]>;
-  domains: readonly string[];
-  /** Some of the purpose is longer than is read. */
-  cut: boolean;
-  /** Runs of five words, to notice a purpose repeated word for word. */
-  shingles: ReadonlySet<string>;
-}
+const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
 
 interface Part {
   field: string;
@@ -103,7 +48,11 @@ interface Part {
 export const SHINGLE_LENGTH = 5;
 const MAX_PARTS = 100;
 const SENTENCES = /[.;!?](?=\s|$)|\n/;
-const ACCOUNT = /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b/g;
+/** IBANs, numbers in groups, customer numbers, handles. */
+const ACCOUNT =
+  /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
+/** Numbers that things carry: order, part and equipment numbers. */
+export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
 
 function partsOf(authority: Authority): Part[] {
@@ -122,6 +71,47 @@ function partsOf(authority: Authority): Part[] {
     })),
     { field: 'purpose.context', text: context, kind: 'context' as const },
   ].filter((part) => part.text !== '');
+}
+
+function delegationIn({ purpose }: Authority): Quote | undefined {
+  for (const [field, text] of [
+    ['purpose.objective', purpose.objective],
+    ['purpose.context', purpose.context ?? ''],
+  ] as const) {
+    const match = ON_REQUEST.exec(foldText(text));
+    if (match !== null) return { field, text: match[0] };
+  }
+  return undefined;
+}
+
+/** The lines of a list: parts between semicolons that name a ceiling. */
+function entriesIn(part: Part): NamedEntry[] {
+  return part.text
+    .slice(0, MAX_TEXT_LENGTH)
+    .split(/;|\n|\.\s/)
+    .flatMap((text) => {
+      const folded = foldText(text);
+      const ceiling = ceilingIn(folded)?.value;
+      if (ceiling === undefined) return [];
+      const tokens = tokenize(text).filter(carriesMeaning);
+      const names = tokens.filter((token) => /^\p{Lu}/u.test(token.raw)).map((token) => token.word);
+      return [
+        {
+          field: part.field,
+          text: text.trim(),
+          folded,
+          stems: new Set(tokens.filter((token) => !/\d/.test(token.word)).map((token) => token.stem)),
+          names: new Set(names),
+          ceiling,
+        },
+      ];
+    });
+}
+
+/** The part of the operator's text that has these folded words in this order, quoted by them. */
+export function saidIn(authority: AuthorityReading, phrase: string): Quote | undefined {
+  const part = authority.running.find(({ text }) => text.includes(` ${phrase} `));
+  return part === undefined ? undefined : { field: part.field, text: phrase };
 }
 
 /** The host names in a text that is folded already. */
@@ -145,55 +135,12 @@ export function shinglesOf(tokens: readonly Token[]): string[] {
   return runs;
 }
 
-const SCALES = ATTRIBUTE_SCALES.map(({ id, label, values }) => ({
-  id,
-  label,
-  values: values.split(';').map((value) =>
-    value
-      .trim()
-      .split('|')
-      .map(
-        (spelling) =>
-          ` ${tokenize(spelling)
-            .map((token) => token.word)
-            .join(' ')} `,
-      ),
-  ),
-}));
-
-/**
- * Values of the attribute scales that a text names, longest spelling first so that "business class" is not "class".
- * `of`: only these scales; a spend is searched for those alone that its authority speaks of, which took a
- * median spend from 62 to 52 µs.
- */
-export function attributesIn(
-  tokens: readonly Token[],
-  of?: ReadonlySet<string>,
-): Map<string, { label: string; values: Set<number>; text: string }> {
-  const text = ` ${tokens.map((token) => token.word).join(' ')} `;
-  const found = new Map<string, { label: string; values: Set<number>; text: string }>();
-  for (const scale of SCALES) {
-    if (of !== undefined && !of.has(scale.id)) continue;
-    scale.values.forEach((spellings, value) => {
-      const spelling = spellings.find((one) => text.includes(one));
-      if (spelling === undefined) return;
-      const entry = found.get(scale.id);
-      if (entry === undefined) {
-        found.set(scale.id, { label: scale.label, values: new Set([value]), text: spelling.trim() });
-      } else entry.values.add(value);
-    });
-  }
-  return found;
-}
-
-function readRequirement(sentence: string, quote: Quote): Requirement | undefined {
+function readRequirement(sentence: string, quote: Quote, language: RegExp): Requirement | undefined {
   const whole = foldText(sentence);
   const exception = EXCEPTS.exec(whole);
   const folded = exception === null ? whole : whole.slice(0, exception.index);
   const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
-  const match = REQUIREMENT.exec(
-    folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)),
-  );
+  const match = language.exec(folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)));
   if (match === null) return undefined;
   const before = tokenize(folded.slice(0, match.index)).filter(carriesMeaning);
   const after = tokenize(folded.slice(match.index)).filter(carriesMeaning);
@@ -227,13 +174,19 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const trades = new Map<Trade, Quote & { strong: boolean }>();
   const words = new Map<string, Quote & { loose: boolean }>();
   const names = new Map<string, Quote>();
-  const prohibitions: Prohibition[] = [];
+  const prohibitions: { -readonly [K in keyof Prohibition]: Prohibition[K] }[] = [];
   const requirements: Requirement[] = [];
   const attributes: AttributeRule[] = [];
   const tolerances: Quote[] = [];
   const accounts = new Map<string, readonly string[]>();
   const domains: string[] = [];
+  const number_prefixes = new Map<string, Quote>();
   const shingles = new Set<string>();
+  const entries: NamedEntry[] = [];
+  const running: Quote[] = [];
+  let exactly: Quote | undefined;
+  let only_named: Quote | undefined;
+  let lists_payees = false;
   const wholePurpose = partsOf(authority);
   const parts = wholePurpose.slice(0, MAX_PARTS);
 
@@ -245,7 +198,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
       const quote = { field: part.field, text: sentence.trim() };
       if (part.kind === 'constraint' || part.kind === 'objective') {
         const requirement =
-          forbidden.length > 0 && part.kind === 'constraint' ? undefined : readRequirement(sentence, quote);
+          forbidden.length > 0 && part.kind === 'constraint'
+            ? undefined
+            : readRequirement(
+                sentence,
+                quote,
+                part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT,
+              );
         if (requirement !== undefined) {
           requirements.push(requirement);
           // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
@@ -256,12 +215,24 @@ export function readAuthority(authority: Authority): AuthorityReading {
         if (part.kind === 'constraint' && TOLERANCE.test(foldText(sentence))) tolerances.push(quote);
         if (requirement !== undefined && part.kind === 'constraint') continue;
       }
+      if (forbidden.length > 0 || FORBIDS.test(sentence)) {
+        for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
+          if (/\bonly\b/i.test(sentence)) continue;
+          const allowed = new Set([...Array(count).keys()].filter((value) => !values.has(value)));
+          attributes.push({ ...quote, scale, allowed });
+        }
+      }
       const tokens = tokenize(wanted);
       if (/\bonly\b/.test(foldText(sentence))) {
         for (const [scale, { values }] of attributesIn(tokens))
           attributes.push({ ...quote, scale, allowed: values });
       }
+      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
+      if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
       tokens.forEach((token, i) => {
+        if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
+          names.set(token.word, { field: part.field, text: token.raw });
+        }
         if (i > 0 && /^\p{Lu}/u.test(token.raw) && token.word.length > 2 && !COMMON_STEMS.has(token.stem)) {
           if (!names.has(token.word)) names.set(token.word, { field: part.field, text: token.raw });
         }
@@ -271,6 +242,8 @@ export function readAuthority(authority: Authority): AuthorityReading {
       });
       for (const mention of [...tradeWords(tokens), ...companiesInText(tokens)]) {
         const strong = mention.strong && part.kind !== 'criterion';
+        // A loose word is not enough to want what purposes set apart.
+        if (!strong && mention.trade.family === 'cash_like') continue;
         const known = trades.get(mention.trade);
         if (known === undefined || (strong && !known.strong)) {
           trades.set(mention.trade, { field: part.field, text: mention.text, strong });
@@ -285,29 +258,69 @@ export function readAuthority(authority: Authority): AuthorityReading {
           .at(-1) ?? '',
       );
       accounts.set(
-        match[0],
+        plainAccount(match[0]),
         lead.map((token) => token.word),
       );
     }
-    domains.push(...domainsIn(foldText(part.text)));
+    const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
+    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
+      number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
+    domains.push(...domainsIn(folded));
+    if (part.kind !== 'criterion')
+      running.push({
+        field: part.field,
+        text: ` ${tokenize(part.text)
+          .map((token) => token.word)
+          .join(' ')} `,
+      });
+    if (part.kind === 'constraint' || part.kind === 'objective') {
+      const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
+      if (EXACTLY.test(folded)) exactly ??= quote;
+      if (ONLY_NAMED.test(folded)) only_named ??= quote;
+    }
+    if (part.kind === 'context') entries.push(...entriesIn(part));
     for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
   }
 
+  const wantedOutright = (stem: string) => words.get(stem)?.field === 'purpose.objective';
+  for (const prohibition of prohibitions) {
+    // "No licences for sponsors" where licences are wanted forbids what is for sponsors.
+    const narrowed = prohibition.items.flatMap((item) => {
+      const rest = item.stems.filter((stem) => !wantedOutright(stem));
+      const says = rest.some((stem) => !LOOSE_STEMS.has(stem) && stem.length > 3);
+      return rest.length > 0 && rest.length < item.stems.length && says
+        ? [{ stems: rest, trades: new Set<Trade>(), companies: new Set<string>() }]
+        : [];
+    });
+    prohibition.items = [...prohibition.items, ...narrowed];
+  }
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
+  const strongFamilies = new Set(
+    [...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family),
+  );
   return {
     trades,
-    families: new Set([...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family)),
+    families: strongFamilies,
     words,
     names,
+    imitable_names: [...names.keys()].filter((name) => name.length >= 5 && name.length <= 24),
     prohibitions,
     requirements,
     attributes,
     tolerances,
-    broad: BROAD.test(whole),
+    broad: BROAD.test(whole) || (HOME.test(whole) && strongFamilies.size < 3),
     on_request: ON_REQUEST.test(whole),
+    delegation: delegationIn(authority),
     accounts,
+    number_prefixes,
     domains,
+    entries,
+    exactly,
+    only_named,
+    lists_payees,
+    running,
     shingles,
+    shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),
   };
 }

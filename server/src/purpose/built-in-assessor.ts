@@ -1,106 +1,65 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merchants.ts';
-import type { Assess, Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
-import { type AuthorityReading, readAuthority } from './authority-reading.ts';
-import { answersTask, openQuestion, strangerToTask, taskShare, unseenCondition } from './conditions.ts';
+import type { Assess, Assessment, PurposeEvidence } from './assessment.ts';
+import { readAuthority } from './authority-reading.ts';
+import type { AuthorityReading } from './authority-terms.ts';
+import { answersTask, strangerToTask } from './conditions.ts';
 import {
   brokenConstraints,
-  type Conflict,
   cashLike,
   contradictedByTrace,
   overTaskCeiling,
   overTolerance,
-  privateGoods,
   switchedPayee,
 } from './conflicts.ts';
-import { type Fit, fitOf } from './fit.ts';
-import { isPrivate } from './lexicon.ts';
-import { beforeAttack, MAX_QUOTE_LENGTH, suspicionsIn } from './manipulation.ts';
-import { readSpend, type Sighting, type SpendReading } from './spend-reading.ts';
+import { figuresIn } from './figures.ts';
+import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
+import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
+import { carriesMeaning, indexMerchants, type OwnIndex } from './lexicon.ts';
+import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
+import { otherTrade } from './other-trade.ts';
+import type { OwnMerchant } from './own-merchants.ts';
+import {
+  askedToLook,
+  besidesWanted,
+  otherThanListed,
+  refundElsewhere,
+  settledBefore,
+  slicedSum,
+  tookUpOther,
+} from './records.ts';
+import { readSpend, type SpendReading } from './spend-reading.ts';
+import { tokenize } from './text.ts';
+import { assessmentOf, unclear } from './verdict.ts';
+import { type Weighed, weighed } from './weighing.ts';
 
-/** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/1';
-
-const MAX_EVIDENCE = 12;
-const ENOUGH_SUPPORT = 1;
-/** Families that purposes set apart even where their neighbours are wanted. */
-const SET_APART: ReadonlySet<string> = new Set(['alcohol', 'cash_like']);
+export { METHOD } from './verdict.ts';
 
 /** Readings kept, oldest out first; one takes some tens of kilobytes. */
 const MAX_READINGS = 500;
 const readings = new Map<string, AuthorityReading>();
 
-/** Reading a purpose is pure, so it is remembered by its text: authorities often arrive as fresh objects. */
-function readingOf(authority: Authority): AuthorityReading {
-  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
-  const text = JSON.stringify([objective, success_criteria, constraints, context]);
-  const known = readings.get(text);
-  if (known !== undefined) return known;
-  const reading = readAuthority(authority);
-  const oldest = readings.size < MAX_READINGS ? undefined : readings.keys().next().value;
-  if (oldest !== undefined) readings.delete(oldest);
-  readings.set(text, reading);
-  return reading;
-}
-
-function assessmentOf(
-  assessment: PurposeAssessment,
-  confidence: number,
-  rationale: string,
-  evidence: readonly PurposeEvidence[],
-): Assessment {
-  const said = new Set<string>();
-  const once = evidence.filter(({ field, text, effect }) => {
-    const name = `${effect} ${field} ${text}`;
-    return !said.has(name) && said.add(name);
-  });
-  return { assessment, confidence, method: METHOD, rationale, evidence: once.slice(0, MAX_EVIDENCE) };
-}
-
-const unclear = (confidence: number, rationale: string, evidence: readonly PurposeEvidence[] = []) =>
-  assessmentOf('PURPOSE_UNCLEAR', confidence, rationale, evidence);
-
-function foreignConflict(sighting: Sighting, authority: AuthorityReading): Conflict {
-  const wanted = [...authority.trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.label);
-  const quote = [...authority.trades.values()].find((one) => one.strong);
-  return {
-    evidence: [
-      { field: sighting.field, text: sighting.text, effect: 'conflicts' },
-      ...(quote === undefined
-        ? []
-        : [{ field: quote.field, text: quote.text, effect: 'conflicts' as const }]),
-    ],
-    sentence: `"${sighting.text}" belongs to ${sighting.trades[0]?.label ?? 'another trade'}, while the purpose is about ${wanted.slice(0, 3).join(', ')}.`,
-    confidence: sighting.trades.every(isPrivate) ? 0.8 : 0.65,
-  };
-}
+const read = new WeakMap<Authority['purpose'], AuthorityReading>();
 
 /**
- * A purchase of a clearly different trade: goods of private life, several words of foreign trades, or a company known
- * for nothing that the purpose speaks of. One stray word of another business is not clear enough. A purpose that may
- * mean nearly anything has no foreign trades.
+ * Reading a purpose is pure, so it is remembered: by its object, which nobody changes, and by its text, since
+ * authorities often arrive as fresh objects.
  */
-function otherTrade(authority: AuthorityReading, fit: Fit): Conflict | undefined {
-  if (authority.broad || authority.families.size === 0 || fit.goods_support >= 0.5) return undefined;
-  const { foreignGoods, foreignMerchant, merchant_support } = fit;
-  if (foreignGoods !== undefined) {
-    const isCompanyForeign = foreignMerchant?.kind === 'company';
-    const several = fit.foreign_count > 1 && merchant_support < ENOUGH_SUPPORT;
-    if (privateGoods([foreignGoods]) !== undefined || several || isCompanyForeign) {
-      return foreignConflict(foreignGoods, authority);
-    }
+function readingOf(authority: Authority): AuthorityReading {
+  const same = read.get(authority.purpose);
+  if (same !== undefined) return same;
+  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  const text = JSON.stringify([objective, success_criteria, constraints, context]);
+  let reading = readings.get(text);
+  if (reading === undefined) {
+    reading = readAuthority(authority);
+    const oldest = readings.size < MAX_READINGS ? undefined : readings.keys().next().value;
+    if (oldest !== undefined) readings.delete(oldest);
+    readings.set(text, reading);
   }
-  return foreignMerchant?.kind === 'company' ? foreignConflict(foreignMerchant, authority) : undefined;
-}
-
-function describeSupport(fit: Fit): string {
-  const bought = fit.supports.find((one) => one.field.startsWith('action.'));
-  const wanted = fit.supports.find((one) => /^(?:purpose\.|allowed_merchants\[)/.test(one.field));
-  const how = wanted?.field.startsWith('allowed_merchants')
-    ? 'is an allowed merchant'
-    : 'is what the purpose asks for';
-  return `"${bought?.text ?? ''}" ${how} ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
+  read.set(authority.purpose, reading);
+  return reading;
 }
 
 /**
@@ -111,29 +70,79 @@ function describeSupport(fit: Fit): string {
  * of the input; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
  * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
  */
-export const assessBuiltIn: Assess = (authority: Authority, request: SpendRequest): Assessment => {
+export function makeBuiltInAssessor(merchants: readonly OwnMerchant[] = []): Assess {
+  const own = merchants.length === 0 ? undefined : indexMerchants(merchants);
+  return (authority, request, history) => assess(authority, request, history, own);
+}
+
+/** The built-in assessor without merchants of the operator's own. */
+export const assessBuiltIn: Assess = makeBuiltInAssessor();
+
+function assess(
+  authority: Authority,
+  request: SpendRequest,
+  history: PurposeHistory | undefined,
+  own: OwnIndex | undefined,
+): Assessment {
   const purpose = readingOf(authority);
-  const spend = readSpend(request);
+  const past = pastOf(request, history);
+  const allowed = allowedMerchant(authority, request);
+  const { assessment, is_settleable, is_named } = judge(purpose, request, past, allowed, own);
+  return past === NO_PAST
+    ? assessment
+    : inLightOf(past, assessment, { is_settleable: is_settleable && !purpose.on_request, is_named });
+}
+
+/** The spend by itself. `past` matters only where people confirmed a merchant whose trade looks foreign. */
+function judge(
+  purpose: AuthorityReading,
+  request: SpendRequest,
+  past: Past,
+  allowed: PurposeEvidence[] | null,
+  own: OwnIndex | undefined,
+): Weighed & { is_named: boolean } {
+  const spend = readSpend(request, own);
   const suspicions = suspicionsIn(spend, purpose);
   const judged = suspicions.some(
     (one) => one.evidence.field === 'action.description' && one.kind === 'language',
   )
-    ? readSpend({
-        ...request,
-        action: { ...request.action, description: beforeAttack(spend.description.text) },
-      })
+    ? readSpend(
+        { ...request, action: { ...request.action, description: beforeAttack(spend.description.text) } },
+        own,
+      )
     : spend;
-  const allowed = allowedMerchant(authority, request);
-  const fit = noStranger(fitOf(judged, purpose), allowed);
+  const words = judged === spend && !purpose.on_request && !purpose.broad ? past.fitting_words : [];
+  const fit = noStranger(fitOf(judged, purpose, words), allowed);
+  const refused = refusal(spend, purpose, fit, suspicions, past);
+  const is_named = fit.merchant_named || fit.account_known;
+  if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };
+  const suspicious = suspicions.map((one) => one.evidence);
+  return { ...weighed(spend, purpose, withAllowedMerchant(fit, allowed), suspicious), is_named };
+}
 
+/** What speaks against the spend, whatever speaks for it. */
+function refusal(
+  spend: SpendReading,
+  purpose: AuthorityReading,
+  fit: Fit,
+  suspicions: readonly Suspicion[],
+  past: Past,
+): Assessment | undefined {
   const conflicts = [
     ...brokenConstraints(spend, purpose),
     cashLike(spend, purpose),
     switchedPayee(spend, purpose),
-    otherTrade(purpose, fit),
+    past.confirmed === undefined ? otherTrade(spend, purpose, fit) : undefined,
     overTaskCeiling(spend),
     overTolerance(spend, purpose),
     contradictedByTrace(spend, purpose),
+    settledBefore(spend),
+    refundElsewhere(spend),
+    otherThanListed(spend, purpose),
+    tookUpOther(spend),
+    besidesWanted(spend, purpose),
+    slicedSum(spend),
+    purpose.on_request || purpose.broad || fit.support < ENOUGH_SUPPORT ? askedToLook(spend) : undefined,
   ].filter((one) => one !== undefined);
   const suspicious = suspicions.map((one) => one.evidence);
   const [first] = conflicts;
@@ -146,21 +155,21 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
     ]);
   }
 
-  const [worst] = suspicions;
-  if (worst !== undefined) {
-    const certain = suspicions.some((one) => one.kind !== 'language');
+  const misled = suspicions.find((one) => !isBystander(one, spend, fit));
+  if (misled !== undefined) {
+    const certain = suspicions.some((one) => one.kind !== 'language' || isSaidByRequester(one));
     // What is bought may still be right when only planted text surrounds it: then a person should look.
-    if (!certain && fit.support >= ENOUGH_SUPPORT && !fit.parrots) {
+    if (!certain && (fit.support >= ENOUGH_SUPPORT || answersTask(spend)) && !fit.parrots) {
       return unclear(
         0.6,
-        `The purchase itself looks right, but the request ${worst.sentence}; a person should look.`,
+        `The purchase itself looks right, but the request ${misled.sentence}; a person should look.`,
         [...suspicious, ...fit.supports],
       );
     }
     return assessmentOf(
       'PURPOSE_MISALIGNED',
       certain ? 0.8 : 0.7,
-      `The request ${worst.sentence}.`,
+      `The request ${misled.sentence}.`,
       suspicious,
     );
   }
@@ -186,73 +195,30 @@ export const assessBuiltIn: Assess = (authority: Authority, request: SpendReques
       [{ field: 'action.description', text: spend.description.text.slice(0, 160), effect: 'suspicious' }],
     );
   }
-  return weighed(spend, purpose, withAllowedMerchant(fit, allowed));
-};
-
-/** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
-function strayIn(fit: Fit): Sighting | undefined {
-  const stray = fit.foreignGoods ?? fit.foreignMerchant;
-  if (stray === undefined) return undefined;
-  const apart = stray.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
-  if (fit.account_known && !apart) return undefined;
-  const outweighed =
-    fit.goods_support >= 0.5 && fit.support >= ENOUGH_SUPPORT && fit.foreignMerchant === undefined;
-  return outweighed && !apart ? undefined : stray;
+  return undefined;
 }
 
-/** Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. */
-function weighed(spend: SpendReading, purpose: AuthorityReading, fit: Fit): Assessment {
-  const stray = purpose.broad ? undefined : strayIn(fit);
-  if (stray !== undefined) {
-    return unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
-      { field: stray.field, text: stray.text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  const share = taskShare(spend);
-  const runBound = purpose.on_request || purpose.broad;
-  const answered = runBound && fit.merchant_support > 0 && share >= 0.5;
-  if (fit.support < ENOUGH_SUPPORT && !answered) {
-    return unclear(
-      fit.support > 0 ? 0.4 : 0.6,
-      'Merchant and description do not show that this is what the purpose asks for.',
-      fit.supports,
-    );
-  }
-  const conditional = runBound || purpose.requirements.length > 0;
-  if (conditional && !fit.account_known && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
-    return unclear(
-      0.45,
-      'The purpose ties its spends to conditions or wishes, and the description does not say enough to tell.',
-      fit.supports,
-    );
-  }
-  if (purpose.on_request && fit.goods_support < ENOUGH_SUPPORT && !answersTask(spend)) {
-    return unclear(
-      0.45,
-      'What is wanted is said run by run, and the description does not answer the task.',
-      fit.supports,
-    );
-  }
-  const open = openQuestion(spend);
-  if (open !== undefined) {
-    return unclear(0.55, `Something is still open: "${open.text}".`, [
-      { field: open.field, text: open.text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  const condition = unseenCondition(spend, purpose);
-  if (condition !== undefined) {
-    const text = condition.text.slice(0, MAX_QUOTE_LENGTH);
-    return unclear(0.5, `The purpose sets a condition that the request does not show to hold: "${text}".`, [
-      { field: condition.field, text, effect: 'conflicts' },
-      ...fit.supports,
-    ]);
-  }
-  return assessmentOf(
-    'PURPOSE_ALIGNED',
-    Math.min(0.95, 0.6 + 0.1 * fit.support),
-    describeSupport(fit),
-    fit.supports,
+/** The words stand where the one who asks wrote them, and are no quoted warning. */
+const isSaidByRequester = ({ evidence }: Suspicion): boolean =>
+  /^action\.(?:description|merchant|category|type)$/.test(evidence.field) &&
+  !QUOTED_WARNING.test(evidence.text);
+
+const QUOTED_WARNING =
+  /\b(?:warns?|warning|scam|phishing|beware|reported as|known (?:fraud|trick)|do not follow)\b/;
+
+/**
+ * Planted text in a step of the run that the spend plainly did not follow: it names neither payee nor goods nor sum,
+ * and the money goes to somebody whom the operator wrote down.
+ */
+function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
+  if (one.kind !== 'language' || !one.evidence.field.startsWith('trace[')) return false;
+  if (!(fit.account_known || fit.merchant_named) || fit.support < ENOUGH_SUPPORT) return false;
+  const step = spend.trace.find((text) => text.field === one.evidence.field);
+  if (step === undefined) return false;
+  const said = new Set(tokenize(step.text).map((token) => token.stem));
+  const own = [...spend.merchantTokens, ...spend.descriptionTokens].filter(carriesMeaning);
+  return (
+    !own.some((token) => said.has(token.stem)) &&
+    !figuresIn(step.folded).some(({ value }) => value === spend.amount)
   );
 }

@@ -1,10 +1,11 @@
 import type { PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading, Prohibition } from './authority-reading.ts';
-import { attributesIn } from './authority-reading.ts';
+import { attributesIn } from './attributes.ts';
+import type { AuthorityReading, Prohibition } from './authority-terms.ts';
+import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
-import { stemsOf, tokenize } from './text.ts';
+import { MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './text.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {
@@ -13,7 +14,8 @@ export interface Conflict {
   confidence: number;
 }
 
-const conflictsWith = (field: string, text: string): PurposeEvidence => ({
+/** Evidence of a conflict, its text cut to what is quoted. */
+export const conflictsWith = (field: string, text: string): PurposeEvidence => ({
   field,
   text: text.slice(0, MAX_QUOTE_LENGTH),
   effect: 'conflicts',
@@ -25,7 +27,7 @@ const NEGATED = stemsOf('no not without free non never kein keine ohne sans sin 
 function isNegated(spend: SpendReading, sighting: Sighting): boolean {
   const tokens = sighting.field === 'action.description' ? spend.descriptionTokens : [];
   const before = tokens[sighting.at - 1];
-  const after = tokens[sighting.at + tokenize(sighting.text).length];
+  const after = tokens[sighting.at + sighting.length];
   return (before !== undefined && NEGATED.has(before.stem)) || (after !== undefined && after.stem === 'free');
 }
 
@@ -40,8 +42,7 @@ function brokenBy(
   authority: AuthorityReading,
   rule: Prohibition,
 ): PurposeEvidence | undefined {
-  const goods = [...spend.merchantTokens, ...spend.descriptionTokens];
-  const stems = new Set(goods.map((token) => token.stem));
+  const { goods_stems: stems } = spend;
   if ([...rule.exceptions].some((stem) => stems.has(stem))) return undefined;
 
   const sightings = [...spend.descriptionSightings, ...spend.merchantSightings].filter(
@@ -58,12 +59,11 @@ function brokenBy(
       return conflictsWith('action.merchant', spend.merchant.text);
     }
     if (item.stems.every((stem) => stems.has(stem))) {
-      const token = goods.find((one) => one.stem === item.stems[0]);
-      const field = spend.merchantTokens.some((one) => one === token)
-        ? 'action.merchant'
-        : 'action.description';
-      const index = token === undefined ? -1 : spend.descriptionTokens.indexOf(token);
-      const negated = index > 0 && NEGATED.has(spend.descriptionTokens[index - 1]?.stem ?? '');
+      const isFirst = (token: Token) => token.stem === item.stems[0];
+      const at = spend.descriptionTokens.findIndex(isFirst);
+      const token = at < 0 ? spend.merchantTokens.find(isFirst) : spend.descriptionTokens[at];
+      const negated = at > 0 && NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '');
+      const field = at < 0 ? 'action.merchant' : 'action.description';
       if (token !== undefined && !negated) return conflictsWith(field, token.raw);
     }
     // A trade that the purpose wants is forbidden only in the narrower form that the constraint words.
@@ -79,6 +79,14 @@ function brokenBy(
       return conflictsWith(sighting.field, sighting.text);
     }
   }
+  if (rule.for_others) {
+    for (const text of [spend.description, spend.task]) {
+      const match = UNIT.exec(text.folded);
+      const stem = match === null ? '' : stemWord(match[1] ?? '');
+      if (match !== null && !OWN_UNIT.has(stem) && !authority.words.has(stem))
+        return conflictsWith(text.field, match[0]);
+    }
+  }
   if (!rule.private_use) return undefined;
   const circle = privateCircleWords(spend.descriptionTokens)[0] ?? privateCircleWords(spend.taskTokens)[0];
   if (circle !== undefined) {
@@ -87,6 +95,9 @@ function brokenBy(
   }
   return undefined;
 }
+
+const UNIT = /\b([\p{L}-]{2,30}) (?:team|department|unit|branch|division|lab|group|desk)\b/u;
+const OWN_UNIT = stemsOf('the our my this whole entire same a an each every own');
 
 /** Constraints of the authority that what is bought breaks. */
 export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
@@ -122,6 +133,18 @@ const WANTS_TRANSFERS = stemsOf(
   'transfer transfers payout payouts refund refunds reimburse reimbursement reimbursements remittance compensate compensation wages salary payroll allowance send repay pay-out pocket banking bank venmo paypal friends friend roommate roommates share invoice invoices supplier suppliers bills bill rent',
 );
 
+const PAYING_BY = new Set(['with', 'by', 'on', 'via', 'using', 'from', 'to', 'mit', 'per', 'avec', 'con']);
+
+/** "paid with gift card 1234", "back to the gift card": the means of a payment, not what is bought. */
+function isMeansOfPayment(spend: SpendReading, sighting: Sighting): boolean {
+  if (sighting.field !== 'action.description') return false;
+  const before = spend.descriptionTokens.slice(Math.max(0, sighting.at - 3), sighting.at);
+  return (
+    before.some((token) => PAYING_BY.has(token.word)) &&
+    /paid|pay|charged|refund|back|return/.test(spend.description.folded)
+  );
+}
+
 /** Money in another form, where the purpose does not want it. */
 export function cashLike(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const sighting = [
@@ -133,7 +156,8 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
       one.strong &&
       one.trades.some((trade) => trade.family === 'cash_like') &&
       !one.trades.some((trade) => authority.trades.has(trade)) &&
-      !isNegated(spend, one),
+      !isNegated(spend, one) &&
+      !isMeansOfPayment(spend, one),
   );
   if (sighting !== undefined) {
     const label = sighting.trades[0]?.label ?? 'money in another form';
@@ -159,19 +183,29 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
   };
 }
 
-const ACCOUNT = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+const IBAN = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+/** Rails whose ids are tokens of a processor, which nobody writes down. */
+export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
+
+/** Whether the merchant's name is the one that stands before an account in the operator's text. */
+export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
+  return spend.merchantTokens.some(
+    (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
+  );
+}
 
 /** Money goes to another account than the operator's text, the task or the trace names for it. */
 export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const payee = spend.request.action.payee_id;
-  if (payee === undefined) return undefined;
-  const account = payee
-    .slice(payee.indexOf(':') + 1)
-    .replaceAll(/\s/g, '')
-    .toUpperCase();
-  const merchant = new Set(spend.merchantTokens.map((token) => token.word));
+  if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase()))
+    return undefined;
+  const account = plainAccount(payee);
+  if (authority.accounts.has(account)) {
+    const lead = authority.accounts.get(account) ?? [];
+    if (isLedBy(spend, lead)) return undefined;
+  }
   for (const [known, lead] of authority.accounts) {
-    if (known === account || !lead.some((word) => word.length > 2 && merchant.has(word))) continue;
+    if (known === account || !isLedBy(spend, lead)) continue;
     return {
       evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
       sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
@@ -179,7 +213,9 @@ export function switchedPayee(spend: SpendReading, authority: AuthorityReading):
     };
   }
   for (const text of [spend.task, ...spend.trace]) {
-    const named = [...text.text.slice(0, 4_000).matchAll(ACCOUNT)].map((match) => match[0].toUpperCase());
+    const named = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)].map((match) =>
+      match[0].toUpperCase(),
+    );
     if (named.length === 0 || named.includes(account) || !/^[A-Z]{2}\d{2}/.test(account)) continue;
     return {
       evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, named[0] ?? '')],
@@ -190,34 +226,29 @@ export function switchedPayee(spend: SpendReading, authority: AuthorityReading):
   return undefined;
 }
 
-/** A ceiling in running text: group 1 whole units, 2 fraction, 3 a measure that makes it no total. */
-export const CEILING =
-  /\b(?:up to|under|below|max(?:imum)?(?: of)?|cap(?:ped)?(?: at| of)?|not above|not over|at most|no more than|not more than|budget of|budget is|less than|(?:not|n't) exceed|(?:not|n't) spend more than|stay under|limit of|ceiling of|hochstens|maximal|bis zu|jusqu'a|hasta|tot)\s*:?\s*(?:usd|eur|gbp|chf|\$|€|£)?\s?(\d{1,3}(?:[ ,.']\d{3})+|\d{1,9})(?:[.,](\d{1,2}))?(?!\d)\s*(per|each|a |an |\/|%|days?|hours?|kg|km|people|persons|pcs|pieces|items|units|gb|tb|stars?|seats?|minutes?|weeks?|months?|miles)?/;
-
 /** The amount is over the ceiling that the task itself names for it. */
 export function overTaskCeiling(spend: SpendReading): Conflict | undefined {
-  const match = CEILING.exec(spend.task.folded);
-  if (match === null || match[3] !== undefined) return undefined;
-  const ceiling = Number((match[1] ?? '').replace(/[ ,.']/g, '')) + Number(`0.${match[2] ?? 0}`);
-  if (!(spend.amount > ceiling) || ceiling === 0) return undefined;
+  const ceiling = ceilingIn(spend.task.folded);
+  if (ceiling === undefined || !(spend.amount > ceiling.value) || ceiling.value === 0) return undefined;
   return {
-    evidence: [conflictsWith('task', match[0].trim())],
-    sentence: `The amount of ${spend.amount} is over the ceiling that the task names ("${match[0].trim()}").`,
+    evidence: [conflictsWith('task', ceiling.text)],
+    sentence: `The amount of ${spend.amount} is over the ceiling that the task names ("${ceiling.text}").`,
     confidence: 0.75,
   };
 }
 
 const VISIBLE_NO =
   /([\p{L}][\p{L}\d _-]{1,60})\s?:\s?(?:false|no(?! entr| data| record| info)|none|not available|unavailable|closed|rejected|declined|failed|expired|not found)\b/gu;
+const NOT_THERE = /\b(?:available|in stock|on sale)\b\s?:?\s?(?:false|no|none|0)\b/;
 const ALREADY_DONE =
   /\b(?:already (?:been )?(?:paid|ordered|booked|bought|renewed|settled|sent|delivered)|paid (?:on )?\d{1,2}\.? ?\p{L}+|was paid|paid last (?:week|month)|duplicate of|second payment|bereits bezahlt|ya pagad[oa]|deja paye)\b/u;
 
 /** The trace itself shows that something the task asked for does not hold, or that it was paid before. */
 export function contradictedByTrace(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (spend.trace.length === 0) return undefined;
-  const asked = new Set(spend.taskTokens.filter(carriesMeaning).map((token) => token.stem));
+  const { task_stems: asked } = spend;
   for (const step of spend.trace) {
-    for (const match of step.folded.matchAll(VISIBLE_NO)) {
+    for (const match of step.folded.includes(':') ? step.folded.matchAll(VISIBLE_NO) : []) {
       const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);
       if (key.length === 0 || !key.every((token) => asked.has(token.stem) || authority.words.has(token.stem)))
         continue;
@@ -225,6 +256,14 @@ export function contradictedByTrace(spend: SpendReading, authority: AuthorityRea
         evidence: [conflictsWith(step.field, match[0])],
         sentence: `The run shows "${match[0].trim()}", and the task asks for it.`,
         confidence: 0.75,
+      };
+    }
+    const missing = NOT_THERE.exec(step.folded);
+    if (missing !== null) {
+      return {
+        evidence: [conflictsWith(step.field, missing[0])],
+        sentence: `The run shows that it is not to be had ("${missing[0]}").`,
+        confidence: 0.65,
       };
     }
     const done = ALREADY_DONE.exec(step.folded);

@@ -1,4 +1,4 @@
-import type { ForbiddenItem, Prohibition } from './authority-reading.ts';
+import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
 import {
   CONDITIONAL_PROHIBITION,
   ELSEWHERE,
@@ -31,7 +31,6 @@ const PREPOSITIONS = new Set([
   'on',
   'to',
   'by',
-  'fur',
   'von',
   'mit',
   'bei',
@@ -66,7 +65,8 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
     stems: content.map((token) => token.stem),
     trades: new Set(
       tradeWords(trimmed)
-        .filter((mention) => mention.strong)
+        // A word that is all that is forbidden means its trade, whatever else it may mean elsewhere.
+        .filter((mention) => mention.strong || content.length === 1)
         .map((mention) => mention.trade),
     ),
     companies: new Set(
@@ -75,6 +75,9 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   };
 }
 
+const OTHERS =
+  /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
+
 function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   const items = itemsOf(text);
   const private_use = privateCircleWords(tokenize(text)).length > 0;
@@ -82,6 +85,7 @@ function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   return {
     items,
     private_use,
+    for_others: OTHERS.test(text),
     exceptions: new Set(
       tokenize(exceptions)
         .filter(carriesMeaning)
@@ -140,6 +144,12 @@ export function readProhibitions(
   const away = /\bwithout\b/.test(folded)
     ? null
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
+  // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
+  const namesDoer =
+    kind === 'context' &&
+    away !== null &&
+    /^\s*(?:the |our )?\p{Lu}/u.test(sentence.slice(away.index + away[0].length));
+  if (namesDoer) return { forbidden, wanted: sentence };
   if (away !== null && tokenize(folded.slice(0, away.index)).some(carriesMeaning)) {
     const clauses = sentence.slice(0, away.index).split(/,(?=[^,]*\b(?:and|or)\b)|:/);
     add(

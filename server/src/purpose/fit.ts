@@ -1,8 +1,11 @@
 import type { PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading, Quote } from './authority-reading.ts';
-import { shinglesOf } from './authority-reading.ts';
-import { carriesMeaning, isPrivate, LOOSE_STEMS, type Trade } from './lexicon.ts';
+import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './authority-reading.ts';
+import type { AuthorityReading, Quote } from './authority-terms.ts';
+import { isLedBy } from './conflicts.ts';
+import { plainAccount } from './figures.ts';
+import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
+import { MAX_TEXT_LENGTH, type Token } from './text.ts';
 
 /** How far merchant and goods are what the operator wants. */
 export interface Fit {
@@ -17,6 +20,8 @@ export interface Fit {
   foreignMerchant: Sighting | undefined;
   /** The operator wrote this payee's name and account down. */
   account_known: boolean;
+  /** The operator wrote this merchant's name down. */
+  merchant_named: boolean;
   /** Something rests on the objective itself, not only on names and circumstances in the context. */
   grounded: boolean;
   /** How many different words of the description are foreign. */
@@ -25,11 +30,18 @@ export interface Fit {
   parrots: boolean;
 }
 
+/** With this much support, what is bought is what the operator wants. */
+export const ENOUGH_SUPPORT = 1;
+
 type Bearing = 'wanted' | 'hinted' | 'near' | 'foreign' | 'none';
 
 const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
 const WORD_SUPPORT = 0.6;
 const LOOSE_SUPPORT = 0.15;
+const NAME_RUN_SUPPORT = 0.5;
+const LEARNT_SUPPORT = 0.3;
+const MAX_LEARNT_SUPPORT = 0.9;
+const NAME_TRADE_SUPPORT = 0.8;
 
 /** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
 function bearing(trades: readonly Trade[], authority: AuthorityReading): { bearing: Bearing; quote?: Quote } {
@@ -90,24 +102,102 @@ function weigh(sightings: readonly Sighting[], authority: AuthorityReading, supp
 
 /** Whether the payee's account is one that the operator wrote down behind this merchant's name. */
 function namesAccount(spend: SpendReading, authority: AuthorityReading): boolean {
-  const payee = spend.request.action.payee_id ?? '';
-  const lead = authority.accounts.get(payee.slice(payee.indexOf(':') + 1).toUpperCase());
-  return (
-    lead?.some((word) => word.length > 2 && spend.merchantTokens.some((token) => token.word === word)) ===
-    true
-  );
+  const lead = authority.accounts.get(plainAccount(spend.request.action.payee_id ?? ''));
+  return lead !== undefined && isLedBy(spend, lead);
 }
+
+/** The merchant's whole name, where the operator's text has it word by word. */
+function wholeNameIn(
+  spend: SpendReading,
+  authority: AuthorityReading,
+): { name: string; quote: Quote } | undefined {
+  const words = spend.merchantTokens.filter((token) => !NAME_COMPANIONS.has(token.stem));
+  if (words.length < 2 && !words.some((token) => authority.names.has(token.word))) return undefined;
+  if (!words.some(carriesMeaning)) return undefined;
+  const phrase = words.map((token) => token.word).join(' ');
+  const quote = saidIn(authority, phrase);
+  return quote === undefined ? undefined : { name: words.map((token) => token.raw).join(' '), quote };
+}
+
+/** The word says what the merchant sells, so that many merchants carry it. */
+const isTradeWord = (spend: SpendReading, token: Token): boolean =>
+  spend.merchantSightings.some((one) => one.kind === 'word' && one.text.split(' ').includes(token.raw));
+
+/** How much the names in the description are the operator's own: a title of two words says more than one name. */
+function namesShared(spend: SpendReading, authority: AuthorityReading, supports: PurposeEvidence[]): number {
+  const isName = (token: Token | undefined) =>
+    token !== undefined && /^\p{Lu}/u.test(token.raw) && authority.names.has(token.word);
+  let best = 0;
+  for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
+    let end = at;
+    while (isName(spend.descriptionTokens[end])) end += 1;
+    if (end === at) continue;
+    const run = spend.descriptionTokens.slice(at, end);
+    const phrase = run.map((token) => token.word).join(' ');
+    const score =
+      run.length > 1 && saidIn(authority, phrase) !== undefined ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
+    if (score > best) {
+      best = score;
+      const quote = authority.names.get(run[0]?.word ?? '');
+      supports.push({
+        field: 'action.description',
+        text: run.map((token) => token.raw).join(' '),
+        effect: 'supports',
+      });
+      if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
+    }
+    at = end;
+  }
+  return best;
+}
+
+/** A number in the description that the operator wrote down, or that is built like the operator's own numbers. */
+function numbersShared(
+  spend: SpendReading,
+  authority: AuthorityReading,
+  supports: PurposeEvidence[],
+): number {
+  if (!/\d/.test(spend.description.text)) return 0;
+  const support = (text: string, quote: Quote): number => {
+    supports.push({ field: 'action.description', text, effect: 'supports' });
+    supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
+    return NAME_RUN_SUPPORT;
+  };
+  for (const match of spend.description.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER)) {
+    const quote = authority.number_prefixes.get(match[1] ?? '');
+    if (quote !== undefined) return support(match[0], quote);
+  }
+  for (const [at, token] of spend.descriptionTokens.entries()) {
+    const before = spend.descriptionTokens[at - 1];
+    if (before === undefined || !/^\d{2,6}$/.test(token.word) || !NUMBERED.test(before.word)) continue;
+    if (!carriesMeaning(before) || !authority.words.has(before.stem)) continue;
+    const quote = saidIn(authority, token.word);
+    if (quote !== undefined) return support(`${before.raw} ${token.raw}`, quote);
+  }
+  return 0;
+}
+
+const NUMBERED = /^\p{L}{2,20}$/u;
 
 /** Whether the description repeats a run of the operator's own words. */
 function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
-  return shinglesOf(spend.descriptionTokens).some((run) => authority.shingles.has(run));
+  const { descriptionTokens: tokens } = spend;
+  return tokens.some(
+    (token, at) =>
+      authority.shingle_starts.has(token.word) &&
+      shinglesOf(tokens.slice(at, at + SHINGLE_LENGTH)).some((run) => authority.shingles.has(run)),
+  );
 }
 
 /**
  * Weighs what is bought against what the operator wrote. Only merchant and description count, never task, category
- * or trace. Linear in the length of the request.
+ * or trace. `fitting_words`: what people's labels taught, see `pastOf`. Linear in the length of the request.
  */
-export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
+export function fitOf(
+  spend: SpendReading,
+  authority: AuthorityReading,
+  fitting_words: readonly string[] = [],
+): Fit {
   const supports: PurposeEvidence[] = [];
   const parrots = repeatsPurpose(spend, authority);
   const merchant = weigh(spend.merchantSightings, authority, supports);
@@ -115,18 +205,26 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     ? { total: 0, foreign: undefined, count: 0 }
     : weigh(spend.descriptionSightings, authority, supports);
 
-  const named = spend.merchantTokens.find(
-    (token) =>
-      token.word.length > 2 &&
-      carriesMeaning(token) &&
-      authority.names.has(token.word) &&
-      !LOOSE_STEMS.has(token.stem),
-  );
-  let merchant_support = Math.min(1, merchant.total);
+  const whole = wholeNameIn(spend, authority);
+  const named =
+    whole === undefined
+      ? spend.merchantTokens.find(
+          (token) =>
+            token.word.length > 2 &&
+            carriesMeaning(token) &&
+            authority.names.has(token.word) &&
+            !LOOSE_STEMS.has(token.stem),
+        )
+      : spend.merchantTokens[0];
+  // What a name says of its trade is the merchant's own word: with goods that say nothing it is not enough.
+  const known = spend.merchantSightings.some((one) => one.kind === 'company');
+  const silent = spend.descriptionTokens.filter(carriesMeaning).length === 0;
+  let merchant_support = Math.min(known || silent ? 1 : NAME_TRADE_SUPPORT, merchant.total);
   if (named !== undefined) {
-    const quote = authority.names.get(named.word);
-    merchant_support = spend.known.general ? WORD_SUPPORT : 1;
-    supports.push({ field: 'action.merchant', text: named.raw, effect: 'supports' });
+    const quote = whole?.quote ?? authority.names.get(named.word);
+    const certain = whole !== undefined || !isTradeWord(spend, named);
+    merchant_support = spend.known.general || !certain ? Math.max(WORD_SUPPORT, merchant_support) : 1;
+    supports.push({ field: 'action.merchant', text: whole?.name ?? named.raw, effect: 'supports' });
     if (quote !== undefined) supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
   }
 
@@ -140,18 +238,19 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     });
   }
 
-  let words = 0;
+  let words = parrots
+    ? 0
+    : Math.max(namesShared(spend, authority, supports), numbersShared(spend, authority, supports));
   if (!parrots) {
     const seen = new Set<string>();
-    const wordsOf = (sightings: readonly Sighting[]) =>
-      new Set(sightings.flatMap((one) => one.text.split(' ')));
-    const taken = wordsOf(spend.descriptionSightings);
-    const ambiguous = wordsOf(spend.descriptionSightings.filter((one) => !one.strong));
-    for (const token of spend.descriptionTokens) {
+    for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
+      const token = spend.descriptionTokens[at] as Token;
       const quote = authority.words.get(token.stem);
       if (quote === undefined || seen.has(token.stem) || !carriesMeaning(token)) continue;
       seen.add(token.stem);
-      if (taken.has(token.raw) && !ambiguous.has(token.raw)) continue;
+      // A word that a trade has counted already is not counted twice, unless it could have meant something else.
+      if (spend.descriptionSightings.some((one) => one.strong && at >= one.at && at < one.at + one.length))
+        continue;
       // Criteria and context tell circumstances; their words alone do not make a purchase wanted.
       const firm = !quote.loose && quote.field === 'purpose.objective';
       words += firm ? WORD_SUPPORT : LOOSE_SUPPORT;
@@ -160,6 +259,14 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
         supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
       }
     }
+  }
+  if (!parrots && fitting_words.length > 0) {
+    words += Math.min(MAX_LEARNT_SUPPORT, fitting_words.length * LEARNT_SUPPORT);
+    supports.push({
+      field: 'history',
+      text: `people found spends with these words to fit: ${fitting_words.slice(0, 5).join(', ')}`,
+      effect: 'supports',
+    });
   }
   const goods_support = goods.total + Math.min(words, 1.2);
   return {
@@ -170,6 +277,7 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     foreignGoods: goods.foreign,
     foreignMerchant: named === undefined && merchant.total === 0 ? merchant.foreign : undefined,
     account_known,
+    merchant_named: named !== undefined,
     grounded: supports.some((one) => one.field === 'purpose.objective'),
     foreign_count: goods.count,
     parrots,

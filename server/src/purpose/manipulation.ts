@@ -1,10 +1,11 @@
 import type { PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading } from './authority-reading.ts';
 import { domainsIn } from './authority-reading.ts';
+import type { AuthorityReading } from './authority-terms.ts';
 import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
+import { ORDINARY_NEAR_NAMES } from './data/ordinary-near-names.ts';
 import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
 import type { FieldText, SpendReading } from './spend-reading.ts';
-import { foldText, foldWord, MAX_TEXT_LENGTH } from './text.ts';
+import { foldText, foldWord, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 
 /** A sign that the request tries to mislead. `sentence` completes "The request …". */
 export interface Suspicion {
@@ -25,7 +26,7 @@ const NON_ASCII = /\P{ASCII}/u;
 
 /** At most this many characters of a text are quoted. */
 export const MAX_QUOTE_LENGTH = 160;
-const MAX_NAME_LENGTH = 24;
+export const MAX_NAME_LENGTH = 24;
 
 /** The words of a text around a place, for quoting. */
 export function quoteAround(text: string, at: number, length: number): string {
@@ -95,6 +96,7 @@ const NEAR_COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
 
 function nearCompany(word: string): string | undefined {
   if (word.length < 5 || word.length > MAX_NAME_LENGTH || COMPANY_WORDS.has(word)) return undefined;
+  if (ORDINARY_NEAR_NAMES.has(word)) return undefined;
   const spelled = word.replace(/[0134578]/g, (digit) => DIGIT_LETTERS[digit] ?? digit);
   if (spelled !== word && /\p{L}/u.test(word) && COMPANY_WORDS.has(spelled)) return spelled;
   const direct = NEAR_COMPANY_WORDS.get(word);
@@ -109,8 +111,24 @@ function nearCompany(word: string): string | undefined {
   return undefined;
 }
 
+function nearCompanyOf(token: Token): string | undefined {
+  if (token.near_company === undefined) token.near_company = nearCompany(token.word) ?? null;
+  return token.near_company ?? undefined;
+}
+
 const PAYMENT_HOST_WORDS =
   /(?:^|[-.])(?:bill|billing|billpay|invoice|invoices|secure|payment|payments|pay|support|login|verify|account|accounts|refund|service|center|centre|portal|update|checkout|outlet|online|official|help|shop|store)(?=[-.]|$)/;
+
+const MIDDLEMEN = new Set([
+  'reseller',
+  'resellers',
+  'resale',
+  'broker',
+  'brokers',
+  'outlet',
+  'unofficial',
+  'surplus',
+]);
 
 /** A name that imitates a known company, or one that operator or task name. */
 function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion | undefined {
@@ -120,24 +138,38 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
     sentence,
   });
   for (const token of spend.merchantTokens) {
-    if (token.word.length < 5 || COMMON_STEMS.has(token.stem) || authority.words.has(token.stem)) continue;
-    const named = [...authority.names.keys()].find(
-      (name) =>
-        name.length >= 5 &&
-        name[0] === token.word[0] &&
-        name.length <= MAX_NAME_LENGTH &&
-        token.word.length <= MAX_NAME_LENGTH &&
-        isOneOff(token.word, name),
+    if (
+      token.word.length < 5 ||
+      token.word.length > MAX_NAME_LENGTH ||
+      COMMON_STEMS.has(token.stem) ||
+      authority.words.has(token.stem)
+    )
+      continue;
+    const named = authority.imitable_names.find(
+      (name) => name[0] === token.word[0] && isOneOff(token.word, name),
     );
     const isPlural = named !== undefined && (`${named}s` === token.word || named === `${token.word}s`);
-    const near = isPlural ? undefined : (named ?? nearCompany(token.word));
+    const near = isPlural ? undefined : (named ?? nearCompanyOf(token));
     if (near !== undefined && `${near}s` !== token.word && near !== `${token.word}s`) {
       return suspicion(token.raw, `is paid to "${token.raw}", which nearly spells "${near}" but is not it`);
     }
   }
+  const named = spend.merchantTokens.find((token) => authority.names.has(token.word));
+  const between = spend.merchantTokens.find(
+    (token) => MIDDLEMEN.has(token.word) && !authority.words.has(token.stem),
+  );
+  if (named !== undefined && between !== undefined) {
+    return suspicion(
+      spend.merchant.text.slice(0, MAX_QUOTE_LENGTH),
+      `is paid to "${spend.merchant.text.slice(0, MAX_QUOTE_LENGTH)}", which is not the ${named.raw} that the purpose names`,
+    );
+  }
   const hosts = domainsIn(spend.merchant.folded);
   if (hosts.length === 0) return undefined;
   const wanted = [...authority.domains, ...domainsIn(spend.task.folded)];
+  const known = new Set(
+    spend.known.mentions.flatMap((mention) => tokenize(mention.text).map((token) => token.word)),
+  );
   for (const host of hosts) {
     for (const reference of wanted) {
       const core = reference.split('.').slice(0, -1).join('.');
@@ -146,6 +178,19 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
       if (!same && core.length >= 5 && flat.includes(core.replaceAll('-', '').replaceAll('.', ''))) {
         return suspicion(host, `is paid to ${host}, which imitates ${reference}`);
       }
+    }
+    const hyphenated = host
+      .split('.')
+      .slice(0, -1)
+      .flatMap((label) => (label.includes('-') ? label.split('-') : []))
+      .find(
+        (part) =>
+          COMPANY_WORDS.has(foldWord(part)) ||
+          known.has(part) ||
+          (part.length >= 5 && authority.names.has(part)),
+      );
+    if (hyphenated !== undefined && !COMPANY_WORDS.get(hyphenated)?.includes(' ')) {
+      return suspicion(host, `is paid to ${host}, which is not a host of ${hyphenated}`);
     }
     const labels = host.split(/[-.]/);
     const imitated = labels
@@ -165,11 +210,11 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
   return undefined;
 }
 
-function pressure(spend: SpendReading): Suspicion | undefined {
+function pressure(spend: SpendReading, joined: string): Suspicion | undefined {
+  if (!SECRECY.test(joined)) return undefined;
   const texts = [spend.description, spend.task, ...spend.trace];
   const secret = texts.find((text) => SECRECY.test(text.folded));
-  const urgent = texts.find((text) => URGENCY.test(text.folded));
-  if (secret === undefined || urgent === undefined) return undefined;
+  if (secret === undefined || !texts.some((text) => URGENCY.test(text.folded))) return undefined;
   const match = SECRECY.exec(secret.folded);
   const quote = quoteAround(secret.folded, match?.index ?? 0, match?.[0].length ?? 0);
   return {
@@ -184,17 +229,16 @@ export function suspicionsIn(spend: SpendReading, authority: AuthorityReading): 
   const texts = [spend.merchant, spend.description, spend.category, spend.task, ...spend.trace].filter(
     (text) => text.text !== '',
   );
+  const found: (Suspicion | undefined)[] = [];
+  // One pass over all texts tells whether any has such language; only then each is looked at by itself.
+  const joined = texts.map((text) => text.folded).join('\n');
+  if (ATTACK_PATTERNS.some(({ pattern }) => pattern.test(joined))) found.push(...texts.map(languageIn));
+  found.push(...texts.map(hiddenIn));
   const { type, payee_id } = spend.request.action;
-  const plain = [
-    { field: 'action.type', text: type, folded: type.toLowerCase() },
-    { field: 'action.payee_id', text: payee_id ?? '', folded: '' },
-  ];
-  return [
-    ...texts.map(languageIn),
-    ...[...texts, ...plain].map(hiddenIn),
-    lookAlike(spend, authority),
-    pressure(spend),
-  ].filter((one) => one !== undefined);
+  found.push(hiddenIn({ field: 'action.type', text: type, folded: '' }));
+  if (payee_id !== undefined) found.push(hiddenIn({ field: 'action.payee_id', text: payee_id, folded: '' }));
+  found.push(lookAlike(spend, authority), pressure(spend, joined));
+  return found.filter((one) => one !== undefined);
 }
 
 /** The description up to the first sentence that addresses a judge: what follows is not about goods. */

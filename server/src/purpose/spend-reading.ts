@@ -5,7 +5,9 @@ import {
   type KnownMerchant,
   knownMerchant,
   type Mention,
+  type OwnIndex,
   type Trade,
+  tradesOfCode,
   tradeWords,
 } from './lexicon.ts';
 import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
@@ -24,8 +26,9 @@ export interface Sighting {
   strong: boolean;
   kind: 'word' | 'company';
   trades: readonly Trade[];
-  /** Position of the first token in its field. */
+  /** Position of the first token in its field, and number of tokens. */
   at: number;
+  length: number;
 }
 
 /** A request made comparable. `context` is never read. */
@@ -40,6 +43,9 @@ export interface SpendReading {
   descriptionTokens: readonly Token[];
   taskTokens: readonly Token[];
   known: KnownMerchant;
+  /** Stems of merchant and description. */
+  goods_stems: ReadonlySet<string>;
+  task_stems: ReadonlySet<string>;
   /** What merchant and description speak of. */
   merchantSightings: readonly Sighting[];
   descriptionSightings: readonly Sighting[];
@@ -58,6 +64,7 @@ function fieldText(field: string, text: string | undefined): FieldText {
 }
 
 function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
+  if (mentions.length === 0) return [];
   const byPlace = new Map<number, Mention[]>();
   for (const mention of mentions) {
     const same = byPlace.get(mention.at);
@@ -67,15 +74,27 @@ function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
   return [...byPlace.values()].map((same) => {
     const longest = Math.max(...same.map((mention) => mention.length));
     const kept = same.filter((mention) => mention.length === longest);
+    const [first] = kept as [Mention];
     return {
       field,
-      text: kept[0]?.text ?? '',
+      text: first.text,
       strong: kept.some((mention) => mention.strong),
-      kind: kept[0]?.kind ?? 'word',
+      kind: first.kind,
       trades: kept.map((mention) => mention.trade),
-      at: kept[0]?.at ?? 0,
+      at: first.at,
+      length: longest,
     };
   });
+}
+
+/** A declared category: words, or a merchant category code. */
+function categorySightings(category: string, tokens: readonly Token[]): Sighting[] {
+  const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.trim())?.[1];
+  if (code === undefined) return sightings('action.category', tradeWords(tokens));
+  const trades = tradesOfCode(code);
+  return trades.length === 0
+    ? []
+    : [{ field: 'action.category', text: code, strong: true, kind: 'word', trades, at: 0, length: 1 }];
 }
 
 /** Tokens not taken by a mention, so that a company's name is not read as goods. */
@@ -85,8 +104,8 @@ function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[
   );
 }
 
-/** Reads a request. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
-export function readSpend(request: SpendRequest): SpendReading {
+/** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
+export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
   const { action, task, trace = [] } = request;
   const merchant = fieldText('action.merchant', action.merchant);
   const description = fieldText('action.description', action.description);
@@ -94,7 +113,7 @@ export function readSpend(request: SpendRequest): SpendReading {
   const descriptionTokens = tokenize(description.text);
   const taskTokens = tokenize(task ?? '');
   const categoryTokens = tokenize(action.category ?? '');
-  const known = knownMerchant(merchantTokens);
+  const known = knownMerchant(merchantTokens, own);
   const texts = [action.merchant, description.text, task ?? '', ...trace.map((step) => step.step)];
   return {
     request,
@@ -107,6 +126,8 @@ export function readSpend(request: SpendRequest): SpendReading {
     descriptionTokens,
     taskTokens,
     known,
+    task_stems: new Set(taskTokens.map((token) => token.stem)),
+    goods_stems: new Set([...merchantTokens, ...descriptionTokens].map((token) => token.stem)),
     merchantSightings: [
       ...sightings('action.merchant', known.mentions),
       ...sightings('action.merchant', tradeWords(outside(merchantTokens, known.mentions))),
@@ -116,7 +137,7 @@ export function readSpend(request: SpendRequest): SpendReading {
       ...companiesInText(descriptionTokens),
     ]),
     taskSightings: sightings('task', tradeWords(taskTokens)),
-    categorySightings: sightings('action.category', tradeWords(categoryTokens)),
+    categorySightings: categorySightings(action.category ?? '', categoryTokens),
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
     cut: texts.some((text) => text.length > MAX_TEXT_LENGTH) || trace.length > MAX_TRACE_STEPS,

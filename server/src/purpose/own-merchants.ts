@@ -1,0 +1,54 @@
+import { TRADES, tradesOfCode } from './lexicon.ts';
+
+/** A merchant that the operator knows, and the trades it sells in; none: it sells nearly everything. */
+export interface OwnMerchant {
+  name: string;
+  trade_ids: readonly string[];
+}
+
+/** A list of merchants that cannot be used; the message names the line. */
+export class MerchantsFileError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MerchantsFileError';
+  }
+}
+
+const MAX_LINES = 20_000;
+const MAX_NAME_LENGTH = 200;
+
+/**
+ * Reads a list of merchants: a line each, `name; trade` with the id of a trade, a merchant category code of four
+ * digits or `general`, several parted by commas. `#` begins a comment. Throws `MerchantsFileError` for the first
+ * line that is none.
+ */
+export function parseMerchants(text: string): OwnMerchant[] {
+  const ids = new Set(TRADES.map((trade) => trade.id));
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  if (lines.length > MAX_LINES) throw new MerchantsFileError(`has more than ${MAX_LINES} lines`);
+  return lines.flatMap((line, i) => {
+    const [words = ''] = line.split('#');
+    if (words.trim() === '') return [];
+    const wrong = (problem: string) => new MerchantsFileError(`has a line ${i + 1} that ${problem}`);
+    const at = words.lastIndexOf(';');
+    const name = words.slice(0, at).trim();
+    if (at < 0 || name === '') throw wrong('is not "name; trade"');
+    if (name.length > MAX_NAME_LENGTH) throw wrong(`has a name of more than ${MAX_NAME_LENGTH} characters`);
+    const entries = words
+      .slice(at + 1)
+      .split(',')
+      .map((entry) => entry.trim());
+    const trade_ids = entries.flatMap((entry) => {
+      if (entry === 'general') return [];
+      const found = /^\d{4}$/.test(entry)
+        ? tradesOfCode(entry).map((trade) => trade.id)
+        : [entry].filter((id) => ids.has(id));
+      if (found.length === 0)
+        throw wrong(
+          `names ${JSON.stringify(entry.slice(0, 40))}, which is neither a trade nor a known category code`,
+        );
+      return found;
+    });
+    return [{ name, trade_ids: [...new Set(trade_ids)] }];
+  });
+}

@@ -1,0 +1,226 @@
+import type { AuthorityReading, NamedEntry } from './authority-terms.ts';
+import { type Conflict, conflictsWith } from './conflicts.ts';
+import {
+  ADD_ONS,
+  BUYING,
+  DONE_BEFORE,
+  LOOKING_ONLY,
+  NEEDS,
+  SHARE_WORDS,
+  SIZE,
+  SLICING,
+  TAKEN_UP,
+} from './data/record-language.ts';
+import { figuresIn, plainAccount } from './figures.ts';
+import { carriesMeaning } from './lexicon.ts';
+import { MAX_QUOTE_LENGTH } from './manipulation.ts';
+import type { FieldText, SpendReading } from './spend-reading.ts';
+import { tokenize } from './text.ts';
+
+const REFUND_TYPES = /refund|reversal|chargeback|return/;
+
+const isAmount = (spend: SpendReading, value: number) => Math.abs(value - spend.amount) < 0.005;
+
+/** The task asks to look, count or write something, and nowhere to spend. */
+export function askedToLook(spend: SpendReading): Conflict | undefined {
+  const match = LOOKING_ONLY.exec(spend.task.folded);
+  if (match === null || BUYING.test(spend.task.folded)) return undefined;
+  return {
+    evidence: [conflictsWith('task', match[0].trim())],
+    sentence: `The task asks only to look ("${match[0].trim()}"), not to spend.`,
+    confidence: 0.6,
+  };
+}
+
+/** The same sum went to the same payee before, as the run itself shows. Refunds name the payment they return. */
+export function settledBefore(spend: SpendReading): Conflict | undefined {
+  if (REFUND_TYPES.test(spend.request.action.type.toLowerCase())) return undefined;
+  const account = plainAccount(spend.request.action.payee_id ?? '');
+  for (const step of spend.trace) {
+    const done = DONE_BEFORE.exec(step.folded);
+    if (done === null || !figuresIn(step.folded).some((one) => isAmount(spend, one.value))) continue;
+    const names = tokenize(step.text);
+    const samePayee =
+      (account.length > 3 && names.some((token) => token.word.toUpperCase() === account)) ||
+      spend.merchantTokens.some(
+        (token) => carriesMeaning(token) && names.some((name) => name.word === token.word),
+      );
+    const sameThing = spend.descriptionTokens.filter(
+      (token) => /\d/.test(token.word) && names.some((name) => name.word === token.word),
+    );
+    if (!samePayee && sameThing.length < 2) continue;
+    return {
+      evidence: [conflictsWith(step.field, step.text)],
+      sentence: `The run shows that the same sum was paid before ("${done[0].trim()}").`,
+      confidence: 0.75,
+    };
+  }
+  return undefined;
+}
+
+/** What the run took up for exactly this sum is another thing than the description says. */
+export function tookUpOther(spend: SpendReading): Conflict | undefined {
+  const said = spend.descriptionTokens.filter(carriesMeaning);
+  if (said.length === 0) return undefined;
+  const known = new Set([...said, ...spend.merchantTokens].map((token) => token.stem));
+  for (const step of spend.trace) {
+    const match = TAKEN_UP.exec(step.folded);
+    if (match === null) continue;
+    const figure = figuresIn(step.folded).find(
+      (one) => isAmount(spend, one.value) && one.at > (match?.index ?? 0),
+    );
+    if (figure === undefined) continue;
+    const thing = tokenize(step.folded.slice(match.index + match[0].length, figure.at)).filter(
+      (token) => carriesMeaning(token) && !/\d/.test(token.word),
+    );
+    if (thing.length < 2 || thing.some((token) => known.has(token.stem))) continue;
+    const text = thing.map((token) => token.raw).join(' ');
+    return {
+      evidence: [
+        conflictsWith(step.field, step.text),
+        conflictsWith('action.description', spend.description.text),
+      ],
+      sentence: `The run took up "${text}" for this sum, and the description says something else.`,
+      confidence: 0.7,
+    };
+  }
+  return undefined;
+}
+
+/** The refund does not go back to where the record says the money came from. */
+export function refundElsewhere(spend: SpendReading): Conflict | undefined {
+  const { type, payee_id } = spend.request.action;
+  if (payee_id === undefined || !REFUND_TYPES.test(type.toLowerCase())) return undefined;
+  const account = plainAccount(payee_id);
+  for (const step of spend.trace) {
+    const charged = chargedIn(step);
+    if (charged === undefined || charged === account || account.includes(charged)) continue;
+    return {
+      evidence: [conflictsWith('action.payee_id', payee_id), conflictsWith(step.field, step.text)],
+      sentence: 'The refund would go elsewhere than where the record says the money came from.',
+      confidence: 0.75,
+    };
+  }
+  return undefined;
+}
+
+const CHARGED =
+  /\b(?:paid|charged|payment)\b[^.;]{0,30}?\b(?:on|with|by|to|via|from)\s+((?:[a-z]+[_-])*[a-z]*\d[\w-]{3,40})/;
+
+function chargedIn(step: FieldText): string | undefined {
+  const match = CHARGED.exec(step.folded);
+  return match === null ? undefined : plainAccount(match[1] ?? '');
+}
+
+/** The record shows where the money came from, and it goes back there. */
+export function returnsToSource(spend: SpendReading): string | undefined {
+  const { type, payee_id } = spend.request.action;
+  if (payee_id === undefined || !REFUND_TYPES.test(type.toLowerCase())) return undefined;
+  const account = plainAccount(payee_id);
+  return spend.trace.find((step) => chargedIn(step) === account)?.field;
+}
+
+/** The entry of a list in the operator's text that this spend is about, by a name or two words that both say. */
+export function entryFor(spend: SpendReading, authority: AuthorityReading): NamedEntry | undefined {
+  if (authority.entries.length === 0) return undefined;
+  const tokens = [...spend.descriptionTokens, ...spend.taskTokens];
+  const stems = new Set(tokens.map((token) => token.stem));
+  const words = new Set(tokens.map((token) => token.word));
+  let best: NamedEntry | undefined;
+  let most = 0;
+  for (const entry of authority.entries) {
+    const shared = [...entry.stems].filter((stem) => stems.has(stem)).length;
+    const named = [...entry.names].some((name) => words.has(name));
+    const score = shared + (named ? 1.5 : 0);
+    if (score >= 2 && score > most) {
+      most = score;
+      best = entry;
+    }
+  }
+  return best;
+}
+
+/** The sum or the size is another than the operator's own list has for this spend. */
+export function otherThanListed(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  const entry = entryFor(spend, authority);
+  if (entry === undefined) return undefined;
+  if (entry.ceiling !== undefined && spend.amount > entry.ceiling) {
+    return {
+      evidence: [
+        conflictsWith('action.amount_minor', String(spend.request.action.amount_minor)),
+        conflictsWith(entry.field, entry.text),
+      ],
+      sentence: `The amount of ${spend.amount} is over what the purpose lists: "${entry.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+      confidence: 0.8,
+    };
+  }
+  const wanted = SIZE.exec(entry.folded);
+  const bought = SIZE.exec(spend.description.folded);
+  if (wanted === null || bought === null || wanted[2] === bought[2] || wanted[1]?.[0] !== bought[1]?.[0])
+    return undefined;
+  return {
+    evidence: [conflictsWith('action.description', bought[0]), conflictsWith(entry.field, entry.text)],
+    sentence: `"${bought[0]}" is bought, while the purpose lists "${wanted[0]}".`,
+    confidence: 0.8,
+  };
+}
+
+/** Description and the operator's list name sizes that cannot be told to be the same. */
+export function unsureSize(
+  spend: SpendReading,
+  authority: AuthorityReading,
+): { field: string; text: string } | undefined {
+  const wanted = SIZE.exec(entryFor(spend, authority)?.folded ?? '');
+  const bought = SIZE.exec(spend.description.folded);
+  return wanted === null || bought === null || wanted[2] === bought[2]
+    ? undefined
+    : { field: 'action.description', text: bought[0] };
+}
+
+/** Something is bought beside what was asked for, where the purpose wants exactly what was asked for. */
+export function besidesWanted(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  if (authority.exactly === undefined) return undefined;
+  const match = ADD_ONS.exec(spend.description.folded);
+  if (match === null || ADD_ONS.test(spend.task.folded)) return undefined;
+  return {
+    evidence: [
+      conflictsWith('action.description', match[0]),
+      conflictsWith(authority.exactly.field, authority.exactly.text),
+    ],
+    sentence: `"${match[0].trim()}": something is added, and the purpose wants only what was asked for ("${authority.exactly.text.slice(0, MAX_QUOTE_LENGTH)}").`,
+    confidence: 0.7,
+  };
+}
+
+/** A sum cut into slices so that it is not seen, or money passed on. */
+export function slicedSum(spend: SpendReading): Conflict | undefined {
+  for (const text of [spend.description, spend.task, ...spend.trace]) {
+    const match = SLICING.exec(text.folded);
+    if (match === null) continue;
+    return {
+      evidence: [conflictsWith(text.field, match[0])],
+      sentence: `The request speaks of cutting the sum or passing money on ("${match[0].trim()}").`,
+      confidence: 0.7,
+    };
+  }
+  return undefined;
+}
+
+/** The task names properties that must be there, and the run does not show one of them to hold. */
+export function unmetNeed(spend: SpendReading): { field: string; text: string } | undefined {
+  const match = NEEDS.exec(spend.task.folded);
+  if (match === null) return undefined;
+  const shown = spend.trace.some((step) => /:\s?(?:true|yes|ok|available|confirmed)\b/.test(step.folded));
+  return shown ? undefined : { field: 'task', text: match[0].trim() };
+}
+
+/** The sum is the share of a figure that task or description names: half of it, or a third, a quarter. */
+export function isNamedShare(spend: SpendReading): string | undefined {
+  const text = `${spend.task.folded} ${spend.description.folded}`;
+  const match = SHARE_WORDS.exec(text);
+  if (match === null) return undefined;
+  const figures = [text, ...spend.trace.map((step) => step.folded)].flatMap(figuresIn);
+  return figures.some((one) => [2, 3, 4, 5].some((part) => isAmount(spend, one.value / part)))
+    ? match[0]
+    : undefined;
+}

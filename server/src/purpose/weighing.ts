@@ -1,0 +1,203 @@
+import type { Assessment, PurposeEvidence } from './assessment.ts';
+import type { AuthorityReading } from './authority-terms.ts';
+import { answersTask, confirmedByTrace, openQuestion, taskShare, unseenCondition } from './conditions.ts';
+import { TOKEN_RAILS } from './conflicts.ts';
+import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
+import { carriesMeaning, isPrivate } from './lexicon.ts';
+import { MAX_QUOTE_LENGTH } from './manipulation.ts';
+import { entryFor, unmetNeed, unsureSize } from './records.ts';
+import type { Sighting, SpendReading } from './spend-reading.ts';
+import { type Token, tokenize } from './text.ts';
+import { assessmentOf, unclear } from './verdict.ts';
+
+/** Families that purposes set apart even where their neighbours are wanted. */
+const SET_APART: ReadonlySet<string> = new Set(['alcohol', 'cash_like']);
+
+/** The money goes to an account or handle, not to a processor's token. */
+const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
+  action.payee_id !== undefined &&
+  !TOKEN_RAILS.test(action.payee_id.slice(0, action.payee_id.indexOf(':')).toLowerCase());
+
+const isNamed = (purpose: AuthorityReading, token: Token): boolean =>
+  /^\p{Lu}/u.test(token.raw) && purpose.names.has(token.word);
+
+/** Nothing but the wish of those to whom the operator leaves the choice, which the description answers. */
+function wishOf(spend: SpendReading, purpose: AuthorityReading): Assessment {
+  const name = spend.taskTokens.find((token) => isNamed(purpose, token));
+  const quote = purpose.names.get(name?.word ?? '') ?? purpose.delegation;
+  const shared = spend.descriptionTokens.find(
+    (token) => carriesMeaning(token) && spend.taskTokens.some((one) => one.stem === token.stem),
+  );
+  if (quote === undefined || shared === undefined) {
+    return unclear(0.5, 'Nothing that the operator wrote speaks for this spend.');
+  }
+  return assessmentOf(
+    'PURPOSE_ALIGNED',
+    0.55,
+    `The purpose leaves the choice to others ("${quote.text}"), "${shared.raw}" is what the task asks for, and nothing contradicts it.`,
+    [
+      { field: quote.field, text: quote.text, effect: 'supports' },
+      { field: 'action.description', text: shared.raw, effect: 'supports' },
+      { field: 'task', text: shared.raw, effect: 'supports' },
+    ],
+  );
+}
+
+function describeSupport(fit: Fit): string {
+  const bought = fit.supports.find((one) => one.field.startsWith('action.'));
+  const wanted = fit.supports.find((one) => /^(?:purpose\.|allowed_merchants\[)/.test(one.field));
+  const how = wanted?.field.startsWith('allowed_merchants')
+    ? 'is an allowed merchant'
+    : 'is what the purpose asks for';
+  return `"${bought?.text ?? ''}" ${how} ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
+}
+
+const isApart = (sighting: Sighting): boolean =>
+  sighting.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
+
+/** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
+function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
+  const stray = fit.foreignGoods ?? fit.foreignMerchant;
+  if (stray === undefined) return undefined;
+  const apart = isApart(stray);
+  if (fit.account_known && !apart) return undefined;
+  const outweighed =
+    (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
+    fit.support >= ENOUGH_SUPPORT &&
+    fit.foreignMerchant === undefined;
+  // What people ask for run by run may be of any trade.
+  const asked =
+    purpose.on_request &&
+    tokenize(stray.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
+  return (outweighed || asked) && !apart ? undefined : stray;
+}
+
+/** An assessment, and whether it is unclear for nothing but want of words that speak for the spend. */
+export interface Weighed {
+  assessment: Assessment;
+  is_settleable: boolean;
+}
+
+const final = (assessment: Assessment): Weighed => ({ assessment, is_settleable: false });
+const settleable = (assessment: Assessment): Weighed => ({ assessment, is_settleable: true });
+
+/** Houses that sell everything and descriptions that say nothing are not settled by what was bought there before. */
+const saysSomething = (spend: SpendReading): boolean =>
+  !spend.known.general && spend.descriptionTokens.some(carriesMeaning);
+
+/**
+ * Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. `suspicious` is
+ * told along.
+ */
+export function weighed(
+  spend: SpendReading,
+  purpose: AuthorityReading,
+  fit: Fit,
+  suspicious: readonly PurposeEvidence[],
+): Weighed {
+  const stray = purpose.broad ? undefined : strayIn(fit, spend, purpose);
+  if (stray !== undefined) {
+    const assessment = unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
+      { field: stray.field, text: stray.text, effect: 'conflicts' },
+      ...fit.supports,
+    ]);
+    return isApart(stray) || !saysSomething(spend) ? final(assessment) : settleable(assessment);
+  }
+  if (purpose.only_named !== undefined && !fit.merchant_named && !fit.account_known) {
+    const text = purpose.only_named.text.slice(0, MAX_QUOTE_LENGTH);
+    return final(
+      unclear(0.55, `The purpose names whom it pays ("${text}"), and this merchant is not among them.`, [
+        {
+          field: 'action.merchant',
+          text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH),
+          effect: 'conflicts',
+        },
+        { field: purpose.only_named.field, text, effect: 'conflicts' },
+      ]),
+    );
+  }
+  const unlisted = !fit.merchant_named && !fit.account_known;
+  const keepsAccounts = purpose.accounts.size > 1 && isOwnAccount(spend);
+  if (unlisted && (keepsAccounts || (purpose.lists_payees && entryFor(spend, purpose) !== undefined))) {
+    return final(
+      unclear(0.5, 'The operator keeps a list of whom to pay, and this payee is not on it.', [
+        {
+          field: 'action.merchant',
+          text: spend.merchant.text.slice(0, MAX_QUOTE_LENGTH),
+          effect: 'conflicts',
+        },
+        ...fit.supports,
+      ]),
+    );
+  }
+  const share = taskShare(spend);
+  const runBound = purpose.on_request || purpose.broad;
+  const listed = entryFor(spend, purpose) !== undefined;
+  const confirmed = confirmedByTrace(spend);
+  // Where people are named whose wishes the agent serves, their wish in the task is what the operator wants.
+  const wished = purpose.on_request && spend.taskTokens.some((token) => isNamed(purpose, token));
+  const answered = runBound && (fit.support > 0 || confirmed || listed || wished) && (share >= 0.5 || listed);
+  if (fit.support < ENOUGH_SUPPORT && !answered) {
+    return (saysSomething(spend) ? settleable : final)(
+      unclear(
+        fit.support > 0 ? 0.4 : 0.6,
+        'Merchant and description do not show that this is what the purpose asks for.',
+        fit.supports,
+      ),
+    );
+  }
+  const settled = fit.account_known || listed || confirmed;
+  if (runBound && !settled && share < 0.5 && (fit.goods_support < 0.5 || !fit.grounded)) {
+    return (saysSomething(spend) ? settleable : final)(
+      unclear(
+        0.45,
+        'The purpose ties its spends to wishes or to what comes up, and the description does not say enough to tell.',
+        fit.supports,
+      ),
+    );
+  }
+  if (purpose.on_request && fit.goods_support < ENOUGH_SUPPORT && !answersTask(spend) && !listed) {
+    return final(
+      unclear(
+        0.45,
+        'What is wanted is said run by run, and the description does not answer the task.',
+        fit.supports,
+      ),
+    );
+  }
+  const need = purpose.on_request ? unmetNeed(spend) : undefined;
+  if (need !== undefined) {
+    return final(
+      unclear(0.5, `The task insists on something ("${need.text}") that the run does not show to hold.`, [
+        { field: need.field, text: need.text, effect: 'conflicts' },
+        ...fit.supports,
+      ]),
+    );
+  }
+  const open = openQuestion(spend) ?? unsureSize(spend, purpose);
+  if (open !== undefined) {
+    return final(
+      unclear(0.55, `Something is still open: "${open.text}".`, [
+        { field: open.field, text: open.text, effect: 'conflicts' },
+        ...fit.supports,
+      ]),
+    );
+  }
+  const condition = unseenCondition(spend, purpose, listed);
+  if (condition !== undefined) {
+    const text = condition.text.slice(0, MAX_QUOTE_LENGTH);
+    return final(
+      unclear(0.5, `The purpose sets a condition that the request does not show to hold: "${text}".`, [
+        { field: condition.field, text, effect: 'conflicts' },
+        ...fit.supports,
+      ]),
+    );
+  }
+  if (fit.supports.length > 0) {
+    const confidence = Math.min(0.95, 0.6 + 0.1 * fit.support);
+    return final(
+      assessmentOf('PURPOSE_ALIGNED', confidence, describeSupport(fit), [...fit.supports, ...suspicious]),
+    );
+  }
+  return final(wishOf(spend, purpose));
+}
