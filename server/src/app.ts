@@ -17,6 +17,7 @@ import { makeCapabilityRoutes } from './http/capabilities.ts';
 import { makeCursors } from './http/cursors.ts';
 import { makeDecisionRoutes } from './http/decisions.ts';
 import { makeHealthRoutes } from './http/health.ts';
+import { makeHistories } from './http/histories.ts';
 import { makeLedgerRoutes } from './http/ledger.ts';
 import { type Metrics, makeMetrics } from './http/metrics.ts';
 import { makeOutcomeRoutes } from './http/outcomes.ts';
@@ -35,6 +36,7 @@ import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
+import { learnDealings } from './workers/learn-dealings.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { rollUpDecisions } from './workers/roll-up-decisions.ts';
@@ -50,6 +52,8 @@ const REPORT_CONNECTIONS = 3;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
+/** What people said reaches the assessor within a few of these. */
+const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 
 /** Any number that means "Purser's first workspace" to the nodes that start at once. */
@@ -199,6 +203,7 @@ function makeSecondOpinion(
   const assessAhead = makeAssessAhead({
     db: core.db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
+    historyOf: makeHistories(core),
     askModel,
     model,
     may_clear,
@@ -236,6 +241,7 @@ export function makeApiRoutes(
       createDecision,
       assess,
       assessAhead,
+      historyOf: makeHistories(core),
       metrics,
       tokens,
     }),
@@ -266,6 +272,12 @@ export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Pr
       pause_ms: ROLL_UP_PAUSE_MS,
       log,
       round: () => rollUpDecisions({ pool: reports_db, log }),
+    }),
+    startLoop({
+      name: 'learn-dealings',
+      pause_ms: LEARN_PAUSE_MS,
+      log,
+      round: () => learnDealings({ pool: reports_db, log }),
     }),
   ];
   if (key_uses !== null) {

@@ -302,7 +302,7 @@ describe('a malicious model', () => {
 });
 
 describe('an authority that changes while the model thinks', () => {
-  test('is the one decided by, assessed anew, and the decision says that the opinion is missing', async () => {
+  test('is the one decided by, assessed anew', async () => {
     const agent = await makeAgent();
     const asked = new Promise<() => void>((resolve) => {
       model.behave((response, question) => resolve(() => opines('PURPOSE_ALIGNED')(response, question)));
@@ -319,20 +319,22 @@ describe('an authority that changes while the model thinks', () => {
     expect(body.purpose.method).toBe(METHOD);
   });
 
-  test('to one that the spend still serves says why the model is missing', async () => {
+  test('to one that the spend still serves has the model asked again, about the new one', async () => {
     const agent = await makeAgent();
     const asked = new Promise<() => void>((resolve) => {
-      model.behave((response, question) => resolve(() => opines('PURPOSE_MISALIGNED')(response, question)));
+      model.behave((response, question) => resolve(() => opines('PURPOSE_ALIGNED')(response, question)));
     });
     const deciding = decide(aligned(agent));
     const answer = await asked;
     await s.call('POST', `/v1/agents/${agent}/authority`, {
-      body: { ...AUTHORITY, monthly_budget_minor: 9 },
+      body: { ...AUTHORITY, monthly_budget_minor: 100_000_000 },
     });
+    model.behave(opines('PURPOSE_MISALIGNED'));
     answer();
     const { body } = await deciding;
     expect(body.authority_version).toBe(2);
-    expect(body.purpose.rationale).toContain('No second opinion: the agent or its authority changed');
+    expect(body.purpose.assessment).toBe('PURPOSE_MISALIGNED');
+    expect(body.decision).toBe('REVIEW');
   });
 
   test('a pause in that time refuses the spend', async () => {

@@ -31,7 +31,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   lane: ['lane', 'storage', 'domain', 'errors.ts'],
   commands: ['commands', 'lane', 'domain', 'purpose', 'errors.ts'],
   http: ['http', 'commands', 'lane', 'storage', 'purpose', 'domain', 'errors.ts', 'secrets.ts'],
-  workers: ['workers', 'commands', 'lane', 'storage', 'domain'],
+  workers: ['workers', 'commands', 'lane', 'storage', 'purpose', 'domain'],
 };
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */

@@ -24,6 +24,13 @@ export interface CreateDecisionInput {
   request_hash: Buffer;
   /** An assessment made before the lane; it counts only if the authority is still the one it was made for. */
   assessed: { authority_hash: string; assessment: Assessment } | null;
+  /** Whether the caller can assess once more, by the authority that holds now; else it is done here. */
+  may_assess_again: boolean;
+}
+
+/** Nothing was decided yet: the spend is to be assessed by this authority, which must not be changed. */
+export interface AssessFirst {
+  assess_by: { hash: string; authority: Authority };
 }
 
 export interface CreatedDecision {
@@ -83,7 +90,7 @@ export function makeCreateDecision(options: {
   assess: Assess;
   review_ttl_seconds: number;
   capability_ttl_seconds: number;
-}): Command<CreateDecisionInput, CreatedDecision> {
+}): Command<CreateDecisionInput, CreatedDecision | AssessFirst> {
   const { assess, review_ttl_seconds, capability_ttl_seconds } = options;
   return {
     name: 'createDecision',
@@ -126,6 +133,9 @@ export function makeCreateDecision(options: {
       const period = periodOf(set.now_ms);
       const budget = set.budget(agent_id, period, action.currency);
       const { assessed } = input;
+      if (current !== null && input.may_assess_again && assessed?.authority_hash !== current.row.hash) {
+        return done({ assess_by: { hash: current.row.hash, authority: current.authority } });
+      }
       const verdict = decide(
         { authority: current?.authority ?? null, request, budget },
         assessed !== null && assessed.authority_hash === current?.row.hash

@@ -12,6 +12,7 @@ import {
   withoutOpinion,
 } from '../purpose/second-opinion.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
+import type { HistoryOf } from './histories.ts';
 
 /** Assesses a spend with a model's second opinion, before the lane; null leaves all of it to the lane. */
 export type AssessAhead = (spend: {
@@ -24,6 +25,7 @@ export type AssessAhead = (spend: {
 export interface AssessAheadOptions {
   db: pg.Pool;
   assess: Assess;
+  historyOf: HistoryOf;
   askModel: AskModel;
   /** Name of the model. */
   model: string;
@@ -38,13 +40,13 @@ const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
  * (the lane answers these), not below misaligned, and not for a spend that limits or blocklist deny whatever it says.
  */
 export function makeAssessAhead(options: AssessAheadOptions): AssessAhead {
-  const { db, assess, askModel, model, may_clear, metrics } = options;
+  const { db, assess, historyOf, askModel, model, may_clear, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
-    const built_in = assess(authority, request);
+    const built_in = assess(authority, request, await historyOf(workspace_id, agent_id, authority));
     const denied = decide({ authority, request, budget: NOTHING_SPENT }, () => built_in).decision === 'DENY';
     if (denied || !canBeLowered(built_in)) return { authority_hash, assessment: built_in };
     const asked = await askModel(authority_hash, authority, request);

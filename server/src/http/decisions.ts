@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
-import type { CreateDecisionInput, CreatedDecision } from '../commands/create-decision.ts';
+import type { AssessFirst, CreateDecisionInput, CreatedDecision } from '../commands/create-decision.ts';
 import type { Agent } from '../domain/agents.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
@@ -24,6 +24,7 @@ import { readClock } from '../storage/workspaces.ts';
 import type { AssessAhead } from './assess-ahead.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
+import type { HistoryOf } from './histories.ts';
 import type { Metrics } from './metrics.ts';
 import { originOf } from './origin.ts';
 import type { Call, Route } from './route.ts';
@@ -35,8 +36,9 @@ export interface DecisionRouteOptions {
   db: pg.Pool;
   lane: Lane;
   cursors: Cursors;
-  createDecision: Command<CreateDecisionInput, CreatedDecision>;
+  createDecision: Command<CreateDecisionInput, CreatedDecision | AssessFirst>;
   assess: Assess;
+  historyOf: HistoryOf;
   /** With a model's second opinion; null: the built-in assessor alone. */
   assessAhead: AssessAhead | null;
   metrics: Pick<Metrics, 'countDecision'>;
@@ -45,6 +47,15 @@ export interface DecisionRouteOptions {
 
 /** The field of a stored answer. Its first place is ours: in the texts before it every quote is escaped. */
 const CAPABILITY = '"capability":';
+
+/** An authority and the name of its content. */
+interface KnownAuthority {
+  hash: string;
+  authority: Authority;
+}
+
+/** How often a spend is assessed before the lane, should its authority change each time. */
+const ASSESSMENTS = 3;
 
 /** How many agents a node remembers something of. */
 const REMEMBERED = 50_000;
@@ -74,13 +85,61 @@ function makeFindAgentId(db: pg.Pool): (workspace_id: string, ref: string) => Pr
 
 /** Asking for decisions and looking at them. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
-  const { db, lane, cursors, createDecision, assess, assessAhead, metrics, tokens } = options;
+  const { db, lane, cursors, createDecision, assess, assessAhead, historyOf, metrics, tokens } = options;
   const findAgentId = makeFindAgentId(db);
   /**
    * The authority each agent was last decided by. Without a model a spend is assessed against it before it joins the
    * lane, while the database works on the batch before; the lane assesses again if the authority is another by then.
    */
-  const latest_authority = new Map<string, { hash: string; authority: Authority }>();
+  const latest_authority = new Map<string, KnownAuthority>();
+
+  /** With what is known of the agent's past and, where there is one, with a model's opinion. */
+  async function assessment(
+    workspace_id: string,
+    agent_id: string,
+    idempotency_key: string,
+    request: SpendRequest,
+    known: KnownAuthority | undefined,
+  ): Promise<CreateDecisionInput['assessed']> {
+    if (assessAhead !== null) return assessAhead({ workspace_id, agent_id, idempotency_key, request });
+    if (known === undefined) return null;
+    const past = historyOf(workspace_id, agent_id, known.authority);
+    const history = past instanceof Promise ? await past : past;
+    return { authority_hash: known.hash, assessment: assess(known.authority, request, history) };
+  }
+
+  /**
+   * Assesses a spend and has it decided. Where the authority has become another one meanwhile, it is assessed again:
+   * twice, then the lane does it.
+   */
+  async function decided(
+    call: Call<unknown, unknown, SpendRequest>,
+    agent_id: string,
+    bound: boolean,
+  ): Promise<CreatedDecision> {
+    const { workspace_id } = call.caller;
+    const request = call.body;
+    const idempotency_key = call.headers['idempotency-key'] as string;
+    let known = latest_authority.get(agent_id);
+    for (let attempt = 1; ; attempt++) {
+      const created = await lane.submit(
+        workspace_id,
+        createDecision,
+        {
+          agent_id,
+          bound,
+          request,
+          idempotency_key,
+          request_hash: call.body_hash as Buffer,
+          assessed: await assessment(workspace_id, agent_id, idempotency_key, request, known),
+          may_assess_again: attempt < ASSESSMENTS,
+        },
+        originOf(call),
+      );
+      if (!('assess_by' in created)) return created;
+      known = created.assess_by;
+    }
+  }
 
   /** A capability's token is for the key that asked, and for the agent's own keys. */
   const maySeeToken = (caller: Caller, made: Pick<Decision, 'requested_by' | 'agent'>) =>
@@ -173,36 +232,13 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           ? (caller.agent_id as string)
           : await findAgentId(caller.workspace_id, body.agent as string);
         if (agent_id === undefined) throw new ApiError('not_found', 'There is no such agent.');
-        const idempotency_key = call.headers['idempotency-key'] as string;
-        const known = latest_authority.get(agent_id);
-        let assessed: CreateDecisionInput['assessed'] = null;
-        if (assessAhead !== null) {
-          assessed = await assessAhead({
-            workspace_id: caller.workspace_id,
-            agent_id,
-            idempotency_key,
-            request: body,
-          });
-        } else if (known !== undefined) {
-          assessed = { authority_hash: known.hash, assessment: assess(known.authority, body) };
-        }
-        const created = await lane.submit(
-          caller.workspace_id,
-          createDecision,
-          {
-            agent_id,
-            bound,
-            request: body,
-            idempotency_key,
-            request_hash: call.body_hash as Buffer,
-            assessed,
-          },
-          originOf(call),
-        );
+        const created = await decided(call, agent_id, bound);
         if (created.decided !== null) {
           const { decision, mode, reason_code, authority } = created.decided;
           if (authority === null) latest_authority.delete(agent_id);
-          else if (authority.hash !== known?.hash) rememberIn(latest_authority, agent_id, authority);
+          else if (authority.hash !== latest_authority.get(agent_id)?.hash) {
+            rememberIn(latest_authority, agent_id, authority);
+          }
           metrics.countDecision(decision, mode, reason_code);
         }
         const json = answered(caller, created.document);

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { learnNext } from '../src/workers/learn-dealings.ts';
+import { freshKey, type RunningService, startTestService } from './running-service.ts';
+
+let s: RunningService;
+let pool: pg.Pool;
+beforeAll(async () => {
+  s = await startTestService();
+  pool = new pg.Pool({ ...s.database.connection, max: 2 });
+});
+afterAll(async () => {
+  await pool.end();
+  await s.stop();
+});
+
+const PURPOSE = { objective: 'Keep the Hamburg office supplied: paper, pens, toner and cleaning.' };
+const decide = async (agent: string, merchant: string, extra: Record<string, unknown> = {}) => {
+  const action = { type: 'purchase', merchant, amount_minor: 1_000, currency: 'EUR', ...extra };
+  return (await s.call('POST', '/v1/decisions', { body: { agent, action }, idempotency_key: freshKey() }))
+    .body;
+};
+const label = (decision_id: string, value: string, supersedes?: string) =>
+  s.call('POST', `/v1/decisions/${decision_id}/labels`, {
+    body: { label: value, ...(supersedes === undefined ? {} : { supersedes }) },
+  });
+const dealings = async (slug: string, kind = 'merchant') =>
+  (
+    await s.sql(
+      `select d.* from dealings d join agents a on a.workspace_id = d.workspace_id and a.agent_id = d.agent_id
+        where a.slug = $1 and d.kind = $2 order by d.name`,
+      [slug, kind],
+    )
+  ).rows;
+/** Everything that was said is added up, by whichever node. */
+async function learned(): Promise<void> {
+  for (;;) {
+    await learnNext(pool, s.workspace_id);
+    const behind = await s.sql(
+      `select 1 from ledger_heads h left join dealings_watermarks w on w.workspace_id = h.workspace_id
+        where h.seq > coalesce(w.seq, 0) and exists (select 1 from ledger_events e where e.workspace_id = h.workspace_id
+          and e.seq > coalesce(w.seq, 0) and e.type like 'decision.%.recorded')`,
+    );
+    if (behind.rowCount === 0) return;
+  }
+}
+const agent = async (slug: string) => {
+  await s.call('POST', '/v1/agents', { body: { slug, authority: { purpose: PURPOSE, currency: 'EUR' } } });
+};
+
+test('labels, reviews and outcomes are added up by merchant and payee, and corrections take the place of what they correct', async () => {
+  await agent('adds');
+  const first = await decide('adds', 'Papier Müller', { payee_id: 'iban:1', description: 'printer paper' });
+  const second = await decide('adds', 'PAPIER MÜLLER', { payee_id: 'iban:1', amount_minor: 3_000 });
+  const wrong = (await label(first.decision_id, 'PURPOSE_MISALIGNED')).body;
+  await label(second.decision_id, 'PURPOSE_ALIGNED');
+  await learned();
+  expect(await dealings('adds')).toMatchObject([{ aligned: 1, misaligned: 1, paid: 0 }]);
+  await label(first.decision_id, 'PURPOSE_ALIGNED', wrong.label_id);
+  await s.call('POST', `/v1/decisions/${second.decision_id}/outcomes`, {
+    body: { type: 'SPEND_EXECUTED', amount_minor: 3_000 },
+  });
+  await learned();
+  await learned();
+  expect(await dealings('adds')).toMatchObject([
+    {
+      aligned: 2,
+      misaligned: 0,
+      paid: 1,
+      payee_ids: ['iban:1'],
+      usual_minor: { EUR: { low: 1_000, high: 3_000 } },
+    },
+  ]);
+  expect(await dealings('adds', 'payee')).toMatchObject([
+    { name: 'iban:1', aligned: 2, misaligned: 0, paid: 1 },
+  ]);
+});
+
+test('two nodes that add up at the same time count everything once', async () => {
+  await agent('twice');
+  for (let i = 0; i < 5; i++) {
+    const { decision_id } = await decide('twice', 'Kiosk Nord');
+    await label(decision_id, 'PURPOSE_MISALIGNED');
+  }
+  await Promise.all(Array.from({ length: 8 }, () => learnNext(pool, s.workspace_id)));
+  await learned();
+  expect(await dealings('twice')).toMatchObject([{ misaligned: 5 }]);
+});
+
+test('what people said settles a later spend at the same merchant, within seconds, and not under another purpose', async () => {
+  await agent('settles');
+  const unclear = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
+  expect(unclear.purpose.assessment).toBe('PURPOSE_UNCLEAR');
+  await label(unclear.decision_id, 'PURPOSE_ALIGNED');
+  await learned();
+  let later = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
+  // A node reads the past anew once a second.
+  for (let i = 0; i < 100 && later.purpose.assessment === 'PURPOSE_UNCLEAR'; i++) {
+    await new Promise((wait) => setTimeout(wait, 100));
+    later = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
+  }
+  expect(later.purpose.assessment).toBe('PURPOSE_ALIGNED');
+  expect(later.purpose.evidence).toContainEqual(
+    expect.objectContaining({ field: 'history', effect: 'supports' }),
+  );
+  await s.call('POST', '/v1/agents/settles/authority', {
+    body: { purpose: { objective: 'Something else altogether, which is not yet known.' }, currency: 'EUR' },
+  });
+  expect(
+    (await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' })).purpose
+      .assessment,
+  ).not.toBe('PURPOSE_ALIGNED');
+});
