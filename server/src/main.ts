@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import {
   addWorkspace,
   type Core,
@@ -18,6 +18,7 @@ import { shownHash } from './domain/ledger.ts';
 import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
+import { type Log, makeLog } from './log.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { DataDirectoryError } from './storage/data-directory.ts';
 import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
@@ -32,28 +33,12 @@ setFlagsFromString('--heap-growing-percent=60');
 /** How long a drain may take before the process ends all the same. */
 const DRAIN_MS = 9_000;
 const LOG_FLUSH_MS = 500;
-const LOG_BUFFER_BYTES = 4_096;
 
-/** What a log keeps of an error: no row values, which PostgreSQL puts into `detail`. */
-function errorForLog(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code } = error as { code?: string };
-  const cause = error.cause === undefined ? undefined : errorForLog(error.cause);
-  return { type: error.name, message: error.message, code, stack: error.stack, cause };
-}
-
-/**
- * JSON lines. Buffered, so that a request does not cost a write of its own; flushed twice a second and at the end.
- */
-function makeLog(level: string, fd: 1 | 2): { log: Logger; flush: () => void } {
-  const destination = pino.destination({ fd, minLength: LOG_BUFFER_BYTES, sync: true });
-  const log = pino(
-    { level, base: null, serializers: { err: errorForLog }, timestamp: pino.stdTimeFunctions.isoTime },
-    destination,
-  );
-  const flush = () => destination.flushSync();
-  setInterval(flush, LOG_FLUSH_MS).unref();
-  return { log, flush };
+/** The program's log: flushed twice a second, and by `close` at the end. */
+function startLog(level: string, fd: 1 | 2): Log {
+  const started = makeLog(level, fd, Date.now);
+  setInterval(started.flush, LOG_FLUSH_MS).unref();
+  return started;
 }
 
 /** Errors whose message is all that the operator needs; anything else is a bug and shows its stack. */
@@ -145,7 +130,7 @@ async function start(
 
 async function serve(): Promise<void> {
   const config = readConfig(process.env);
-  const { log, flush } = makeLog(config.log_level, 1);
+  const { log, close: closeLog } = startLog(config.log_level, 1);
   const starting = new AbortController();
   const started = start(config, log, starting.signal);
   onStopSignal(async () => {
@@ -154,10 +139,10 @@ async function serve(): Promise<void> {
     const running = await started.catch(() => null);
     await running?.service.stop();
     await running?.database.close();
-    flush();
+    closeLog();
   });
   const { service } = await started.catch((error: unknown) => {
-    flush();
+    closeLog();
     // A start that was asked to end is no failure; the handler above ends the process.
     if (starting.signal.aborted) return new Promise<never>(() => {});
     throw error;
@@ -179,7 +164,7 @@ async function serve(): Promise<void> {
 
 async function work(): Promise<void> {
   const config = readConfig(process.env);
-  const { log, flush } = makeLog(config.log_level, 1);
+  const { log, close: closeLog } = startLog(config.log_level, 1);
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   const workers = startWorkers(core, null);
@@ -187,7 +172,7 @@ async function work(): Promise<void> {
     await workers.stop();
     await core.close();
     await database.close();
-    flush();
+    closeLog();
   });
   // Nothing else keeps the process alive between two rounds.
   setInterval(() => {}, 60_000);
@@ -198,7 +183,7 @@ async function work(): Promise<void> {
 async function operate(command: (core: Core, config: Config) => Promise<void>): Promise<void> {
   const config = readConfig(process.env);
   // The command's own output has stdout for itself.
-  const { log, flush } = makeLog(config.log_level === 'info' ? 'error' : config.log_level, 2);
+  const { log, close: closeLog } = startLog(config.log_level === 'info' ? 'error' : config.log_level, 2);
   const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   try {
@@ -206,7 +191,7 @@ async function operate(command: (core: Core, config: Config) => Promise<void>): 
   } finally {
     await core.close();
     await database.close();
-    flush();
+    closeLog();
   }
 }
 
@@ -237,7 +222,7 @@ program
   .description('Bring the schema of the database up to date.')
   .action(async () => {
     const config = readConfig(process.env);
-    const { log } = makeLog('error', 2);
+    const { log } = startLog('error', 2);
     const { migrate } = await import('./storage/migrate.ts');
     if (config.database_url === null) {
       const database = await openDatabase(config, { as: 'command', log });

@@ -1,6 +1,6 @@
 import type { Assessment } from '../purpose/assessment.ts';
 import { type BudgetCounter, standingOf } from './budget.ts';
-import { recordHash, sha256, shownHash } from './ledger.ts';
+import { recordHash, sha256, shownHash, shownSha256 } from './ledger.ts';
 import type { Reservation, ReservationStatus } from './reservations.ts';
 import type { Action, TraceStep } from './spends.ts';
 
@@ -169,7 +169,7 @@ export function decisionDataHash(row: DecisionRow): Buffer {
       currency: row.currency,
       decision: row.decision,
       decision_id: row.decision_id,
-      document: shownHash(sha256(row.document)),
+      document: shownSha256(row.document),
       idempotency_key: row.idempotency_key,
       merchant: row.merchant,
       mode: row.mode,

@@ -20,7 +20,23 @@ export type Columns<Row> = {
 type Write<Row> = (client: Client, workspace_id: string, rows: readonly Row[]) => Promise<unknown>;
 
 /** What no JSON text contains, since JSON escapes control characters: the record separator of ASCII. */
-const BETWEEN_DOCUMENTS = '\x1e';
+const BETWEEN_DOCUMENTS = 0x1e;
+
+/**
+ * All documents one behind the other, in UTF-8. As one string they would be an object that outgrows the young
+ * generation: kept until the next full collection, which such strings of all batches then bring about.
+ */
+function joinDocuments(documents: readonly string[]): Buffer {
+  let length = Math.max(0, documents.length - 1);
+  for (const document of documents) length += Buffer.byteLength(document);
+  const joined = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const [i, document] of documents.entries()) {
+    if (i > 0) joined[at++] = BETWEEN_DOCUMENTS;
+    at += joined.write(document, at);
+  }
+  return joined;
+}
 
 /** How a column travels: what stands in the statement for its array, and what is sent for it. */
 interface Transport {
@@ -44,7 +60,7 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
       return {
         array: (parameter) => `string_to_array(${parameter}::text, E'\\x1e')`,
         value: asItIs,
-        send: (values) => values.join(BETWEEN_DOCUMENTS),
+        send: (values) => joinDocuments(values as readonly string[]),
       };
     default:
       return { array: (parameter) => `${parameter}::${type}[]`, value: asItIs, send: (values) => values };
