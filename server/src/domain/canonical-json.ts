@@ -58,11 +58,24 @@ function writeObject(value: Record<string, unknown>): string | undefined {
   return `{${text}}`;
 }
 
-/** By UTF-16 code units, as RFC 8785 has it and as JavaScript compares. Most objects come in order. */
+/** From this many keys on the language's own sort is the faster one. */
+const MANY_KEYS = 24;
+
+/**
+ * By UTF-16 code units, as RFC 8785 has it and as JavaScript compares. Few keys are put in order one by one: the
+ * language's own sort first makes itself work arrays (5 % of all memory that a decision took).
+ */
 function sortedKeys(value: object): string[] {
   const keys = Object.keys(value);
+  if (keys.length >= MANY_KEYS) return keys.sort();
   for (let i = 1; i < keys.length; i++) {
-    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();
+    const key = keys[i] as string;
+    let at = i;
+    while (at > 0 && (keys[at - 1] as string) > key) {
+      keys[at] = keys[at - 1] as string;
+      at--;
+    }
+    keys[at] = key;
   }
   return keys;
 }

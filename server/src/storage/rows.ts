@@ -38,6 +38,28 @@ function joinDocuments(documents: readonly string[]): Buffer {
   return joined;
 }
 
+/** What has to be escaped between the quotes of an array's element. */
+const ESCAPED = /["\\]/g;
+
+/**
+ * An array of texts, numbers, booleans, bytes or nulls as PostgreSQL reads one. The driver would write the same, but goes
+ * through the rules of all types for each element, and twice through each text.
+ */
+export function arrayLiteral(values: readonly unknown[]): string {
+  let text = '{';
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0) text += ',';
+    const value = values[i];
+    if (value === null || value === undefined) text += 'NULL';
+    else if (typeof value === 'string') {
+      const plain = !value.includes('"') && !value.includes('\\');
+      text += `"${plain ? value : value.replace(ESCAPED, '\\$&')}"`;
+    } else if (Buffer.isBuffer(value)) text += `"\\\\x${value.toString('hex')}"`;
+    else text += String(value);
+  }
+  return `${text}}`;
+}
+
 /** How a column travels: what stands in the statement for its array, and what is sent for it. */
 interface Transport {
   array: (parameter: string) => string;
@@ -52,7 +74,7 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
       return {
         array: (parameter) => `${parameter}::text[]`,
         value: (column) => `string_to_array(r.${column}, ' ')`,
-        send: (values) => values.map((words) => (words as readonly string[]).join(' ')),
+        send: (values) => arrayLiteral(values.map((words) => (words as readonly string[]).join(' '))),
       };
     case 'document':
       // As an element of an array every quote of the JSON would be escaped here and read back there: this way
@@ -63,7 +85,7 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
         send: (values) => joinDocuments(values as readonly string[]),
       };
     default:
-      return { array: (parameter) => `${parameter}::${type}[]`, value: asItIs, send: (values) => values };
+      return { array: (parameter) => `${parameter}::${type}[]`, value: asItIs, send: arrayLiteral };
   }
 }
 
