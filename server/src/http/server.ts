@@ -127,10 +127,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   ): void {
     const { exchange } = request;
     const headers: Record<string, string | number> = { 'x-request-id': exchange.request_id };
-    const length = payload === null ? 0 : Buffer.byteLength(payload);
     if (payload !== null) {
       headers['content-type'] = content_type;
-      headers['content-length'] = length;
+      headers['content-length'] = Buffer.byteLength(payload);
     }
     headers['cache-control'] = 'no-store';
     headers['x-content-type-options'] = 'nosniff';
@@ -144,9 +143,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     const { raw } = reply;
     if (!reply.sent) reply.hijack();
     const gone = raw.destroyed || raw.headersSent;
-    // One byte a character: ASCII, which needs no UTF-8 encoder (nor the room Node takes for its worst case).
-    const encoding = length === payload?.length ? 'latin1' : 'utf8';
-    if (!gone) raw.writeHead(status, headers).end(payload ?? undefined, encoding);
+    if (!gone) raw.writeHead(status, headers).end(payload ?? undefined);
     record(request.method, exchange, gone ? CLIENT_GONE : status);
   }
 
