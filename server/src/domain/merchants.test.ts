@@ -493,11 +493,11 @@ describe('a merchant on the list', () => {
   });
 });
 
-test('what was read of a name is forgotten after many others, and the answer stays the same', () => {
-  const match = compileBlocklist(['Evil Corp', 'evil.example']);
-  const ask = () => [match('E v i l Corp GmbH'), match('shop.evil.example'), match('Honest Corp')];
+it('what was read of a name is forgotten after many others, and the answer stays the same', () => {
+  const match = compileBlocklist(['Nasty Corp', 'evil.example']);
+  const ask = () => [match('N a s t y Corp GmbH'), match('shop.evil.example'), match('Honest Corp')];
   const before = ask();
-  expect(before).toEqual(['Evil Corp', 'evil.example', null]);
+  expect(before).toEqual(['Nasty Corp', 'evil.example', null]);
   for (let n = 0; n < 1_200; n++) expect(match(`Shop ${n}`)).toBeNull();
   expect(ask()).toEqual(before);
   expect(compileBlocklist(['Honest Corp'])('Honest Corp')).toBe('Honest Corp');
