@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -82,8 +82,29 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** Numbers from 0 up to 1 of cryptographic quality. */
-const random = () => randomInt(2 ** 47) / 2 ** 47;
+const RANDOM_BYTES = 6;
+const DRAWN_AT_ONCE = 512;
+
+/**
+ * Numbers from 0 up to 1 of cryptographic quality, 48 bits each. They are drawn in hundreds: an id takes sixteen, and
+ * `randomInt` is three times as dear (measured: 1.0 instead of 1.6 µs for a request's id).
+ */
+function makeRandom(): () => number {
+  const drawn = Buffer.alloc(RANDOM_BYTES * DRAWN_AT_ONCE);
+  let at = drawn.length;
+  return () => {
+    if (at === drawn.length) {
+      randomFillSync(drawn);
+      at = 0;
+    }
+    const high = drawn.readUInt32BE(at);
+    const low = drawn.readUInt16BE(at + 4);
+    at += RANDOM_BYTES;
+    return (high * 0x10000 + low) / 2 ** 48;
+  };
+}
+
+const random = makeRandom();
 const newKey = () => makeApiKey((limit) => randomInt(limit));
 const newId = (kind: 'workspace' | 'request') => makeIdsAt(Date.now(), random)(kind);
 

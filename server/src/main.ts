@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import {
   addWorkspace,
   type Core,
@@ -18,6 +18,7 @@ import { shownHash } from './domain/ledger.ts';
 import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
+import { type Log, makeLog } from './log.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { deriveSecrets } from './secrets.ts';
 import { DataDirectoryError } from './storage/data-directory.ts';
@@ -33,54 +34,13 @@ setFlagsFromString('--heap-growing-percent=60');
 /** How long a drain may take before the process ends all the same. */
 const DRAIN_MS = 9_000;
 const LOG_FLUSH_MS = 500;
-const LOG_BUFFER_BYTES = 4_096;
-/** What may wait for a reader that stands still. */
-const LOG_BACKLOG_BYTES = 1_048_576;
-const LOG_END_MS = 1_000;
 
-/** What a log keeps of an error: no row values, which PostgreSQL puts into `detail`. */
-function errorForLog(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code } = error as { code?: string };
-  const cause = error.cause === undefined ? undefined : errorForLog(error.cause);
-  return { type: error.name, message: error.message, code, stack: error.stack, cause };
-}
-
-/**
- * JSON lines. Buffered, so that a request does not cost a write of its own; flushed twice a second. A reader that
- * has gone, stands still, or has no room costs lines and never the service: what cannot be written is dropped.
- * `end` resolves once all is written, or after a second of waiting for the reader.
- */
-function makeLog(level: string, stream: NodeJS.WriteStream): { log: Logger; end: () => Promise<void> } {
-  let waiting = '';
-  const flush = () => {
-    const text = waiting;
-    waiting = '';
-    if (text === '' || stream.writableLength > LOG_BACKLOG_BYTES) return;
-    try {
-      stream.write(text);
-    } catch {
-      // A file on a full disk throws; pipes report to the listener below.
-    }
-  };
-  stream.on('error', () => {});
-  const write = (line: string) => {
-    waiting += line;
-    if (waiting.length >= LOG_BUFFER_BYTES) flush();
-  };
-  const log = pino(
-    { level, base: null, serializers: { err: errorForLog }, timestamp: pino.stdTimeFunctions.isoTime },
-    { write },
-  );
-  setInterval(flush, LOG_FLUSH_MS).unref();
-  process.once('exit', flush);
-  const end = () =>
-    new Promise<void>((resolve) => {
-      flush();
-      setTimeout(resolve, LOG_END_MS);
-      stream.write('', () => resolve());
-    });
-  return { log, end };
+/** The program's log: flushed twice a second, and by `end` or the process's exit. */
+function startLog(level: string, stream: NodeJS.WriteStream): Log {
+  const started = makeLog(level, stream, Date.now);
+  setInterval(started.flush, LOG_FLUSH_MS).unref();
+  process.once('exit', started.flush);
+  return started;
 }
 
 /** Errors whose message is all that the operator needs; anything else is a bug and shows its stack. */
@@ -177,7 +137,7 @@ async function start(
 
 async function serve(): Promise<void> {
   const config = readConfig(process.env);
-  const { log, end } = makeLog(config.log_level, process.stdout);
+  const { log, end } = startLog(config.log_level, process.stdout);
   const starting = new AbortController();
   const started = start(config, log, starting.signal);
   onStopSignal(async () => {
@@ -210,7 +170,7 @@ async function serve(): Promise<void> {
 
 async function work(): Promise<void> {
   const config = readConfig(process.env);
-  const { log, end } = makeLog(config.log_level, process.stdout);
+  const { log, end } = startLog(config.log_level, process.stdout);
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   const workers = startWorkers(core, null);
@@ -229,7 +189,7 @@ async function work(): Promise<void> {
 async function operate(command: (core: Core, config: Config) => Promise<void>): Promise<void> {
   const config = readConfig(process.env);
   // The command's own output has stdout for itself.
-  const { log, end } = makeLog(config.log_level === 'info' ? 'error' : config.log_level, process.stderr);
+  const { log, end } = startLog(config.log_level === 'info' ? 'error' : config.log_level, process.stderr);
   const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   try {
@@ -268,7 +228,7 @@ program
   .description('Bring the schema of the database up to date.')
   .action(async () => {
     const config = readConfig(process.env);
-    const { log } = makeLog('error', process.stderr);
+    const { log } = startLog('error', process.stderr);
     const { migrate } = await import('./storage/migrate.ts');
     if (config.database_url === null) {
       const database = await openDatabase(config, { as: 'command', log });

@@ -23,6 +23,7 @@ const ringOf = (name: string) => (name.includes('/') ? (name.split('/')[0] as st
 const MAY_IMPORT: Record<string, string[]> = {
   'errors.ts': [],
   'secrets.ts': [],
+  'log.ts': [],
   'config.ts': ['domain', 'purpose'],
   domain: ['domain', 'errors.ts', 'purpose'],
   purpose: ['purpose', 'domain', 'errors.ts'],

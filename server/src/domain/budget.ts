@@ -21,9 +21,16 @@ export interface BudgetStanding extends BudgetCounter {
   remaining_minor: number | null;
 }
 
-/** The calendar month (UTC) of a moment, `2026-11`. */
+let last_ms = Number.NaN;
+let last_period = '';
+
+/** The calendar month (UTC) of a moment, `2026-11`. All decisions of a batch ask for the same: the last answer is kept. */
 export function periodOf(time_ms: number): string {
-  return new Date(time_ms).toISOString().slice(0, 7);
+  if (time_ms !== last_ms) {
+    last_period = new Date(time_ms).toISOString().slice(0, 7);
+    last_ms = time_ms;
+  }
+  return last_period;
 }
 
 /** What is left for a new spend: 0 or more. Without a limit, what the counter can still carry exactly. */

@@ -1,7 +1,7 @@
 import type { Assessment } from '../purpose/assessment.ts';
 import type { Capability } from './capabilities.ts';
 import type { Label } from './labels.ts';
-import { sha256, shownHash } from './ledger.ts';
+import { sha256, shownHash, shownSha256 } from './ledger.ts';
 import type { Reservation } from './reservations.ts';
 import type { Review } from './reviews.ts';
 import type { Action, TraceStep } from './spends.ts';
@@ -158,7 +158,7 @@ export function decisionDataHash(row: DecisionRow): Buffer {
       currency: row.currency,
       decision: row.decision,
       decision_id: row.decision_id,
-      document: shownHash(sha256(row.document)),
+      document: shownSha256(row.document),
       idempotency_key: row.idempotency_key,
       merchant: row.merchant,
       mode: row.mode,

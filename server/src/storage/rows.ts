@@ -26,7 +26,45 @@ export interface Part<Row> {
 export type Write<Row> = (client: Client, parts: readonly Part<Row>[]) => Promise<unknown>;
 
 /** What no JSON text contains, since JSON escapes control characters: the record separator of ASCII. */
-const BETWEEN_DOCUMENTS = '\x1e';
+const BETWEEN_DOCUMENTS = 0x1e;
+
+/**
+ * All documents one behind the other, in UTF-8. As one string they would be an object that outgrows the young
+ * generation: kept until the next full collection, which such strings of all batches then bring about.
+ */
+function joinDocuments(documents: readonly string[]): Buffer {
+  let length = Math.max(0, documents.length - 1);
+  for (const document of documents) length += Buffer.byteLength(document);
+  const joined = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const [i, document] of documents.entries()) {
+    if (i > 0) joined[at++] = BETWEEN_DOCUMENTS;
+    at += joined.write(document, at);
+  }
+  return joined;
+}
+
+/** What has to be escaped between the quotes of an array's element. */
+const ESCAPED = /["\\]/g;
+
+/**
+ * An array of texts, numbers, booleans, bytes or nulls as PostgreSQL reads one. The driver would write the same, but goes
+ * through the rules of all types for each element, and twice through each text.
+ */
+export function arrayLiteral(values: readonly unknown[]): string {
+  let text = '{';
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0) text += ',';
+    const value = values[i];
+    if (value === null || value === undefined) text += 'NULL';
+    else if (typeof value === 'string') {
+      const plain = !value.includes('"') && !value.includes('\\');
+      text += `"${plain ? value : value.replace(ESCAPED, '\\$&')}"`;
+    } else if (Buffer.isBuffer(value)) text += `"\\\\x${value.toString('hex')}"`;
+    else text += String(value);
+  }
+  return `${text}}`;
+}
 
 /** How a column travels: what stands in the statement for its array, and what is sent for it. */
 interface Transport {
@@ -42,7 +80,7 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
       return {
         array: (parameter) => `${parameter}::text[]`,
         value: (column) => `string_to_array(r.${column}, ' ')`,
-        send: (values) => values.map((words) => (words as readonly string[]).join(' ')),
+        send: (values) => arrayLiteral(values.map((words) => (words as readonly string[]).join(' '))),
       };
     case 'document':
       // As an element of an array every quote of the JSON would be escaped here and read back there: this way
@@ -50,10 +88,10 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
       return {
         array: (parameter) => `string_to_array(${parameter}::text, E'\\x1e')`,
         value: asItIs,
-        send: (values) => values.join(BETWEEN_DOCUMENTS),
+        send: (values) => joinDocuments(values as readonly string[]),
       };
     default:
-      return { array: (parameter) => `${parameter}::${type}[]`, value: asItIs, send: (values) => values };
+      return { array: (parameter) => `${parameter}::${type}[]`, value: asItIs, send: arrayLiteral };
   }
 }
 

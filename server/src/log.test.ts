@@ -1,0 +1,76 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type LogStream, makeLog } from './log.ts';
+
+let text: string;
+/** A reader that takes all, or stands still. */
+const makeStream = (waiting_bytes = 0): LogStream => ({
+  writableLength: waiting_bytes,
+  on: () => makeStream() as never,
+  write(lines, done) {
+    text += lines;
+    done?.();
+    return true;
+  },
+});
+
+beforeEach(() => {
+  text = '';
+});
+
+const written = () => text;
+const lines = () =>
+  written()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test('every line is there after close, in order and with its own moment', async () => {
+  let clock_ms = Date.parse('2026-11-21T08:30:00.000Z');
+  const { log, end } = makeLog('info', makeStream(), () => clock_ms);
+  for (let n = 0; n < 1_000; n++) {
+    if (n % 3 === 0) clock_ms += 7;
+    log.info({ n, at_ms: clock_ms, text: 'ü"\n' }, 'request');
+  }
+  await end();
+  const found = lines();
+  expect(found.map(({ n }) => n)).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
+  for (const line of found) {
+    expect(Date.parse(line.time as string)).toBe(line.at_ms);
+    expect(line).toMatchObject({ level: 30, text: 'ü"\n', msg: 'request' });
+  }
+});
+
+test('lines wait for a flush, unless many wait', () => {
+  const { log, flush } = makeLog('info', makeStream(), () => 0);
+  log.info('one');
+  expect(written()).toBe('');
+  flush();
+  expect(lines()).toHaveLength(1);
+  flush();
+  expect(lines()).toHaveLength(1);
+  for (let n = 0; n < 500; n++) log.info('many');
+  expect(lines().length).toBeGreaterThan(400);
+});
+
+test('an error is kept without the values of rows, and what is below the level is not', async () => {
+  const { log, end } = makeLog('warn', makeStream(), () => 0);
+  const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (secret)=(hidden)' });
+  log.info('below');
+  log.error({ err: new Error('outer', { cause }) }, 'failed');
+  await end();
+  expect(written()).not.toMatch(/hidden|below/);
+  expect(lines()).toMatchObject([
+    {
+      level: 50,
+      msg: 'failed',
+      err: { message: 'outer', cause: { message: 'duplicate key', code: '23505' } },
+    },
+  ]);
+});
+
+test('a reader that stands still costs lines, and keeps nothing in memory', () => {
+  const { log, flush } = makeLog('info', makeStream(2_000_000), () => 0);
+  for (let n = 0; n < 10_000; n++) log.info('dropped');
+  flush();
+  expect(written()).toBe('');
+});
