@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -7,6 +7,7 @@ import { createWorkspace } from './commands/create-workspace.ts';
 import type { Config } from './config.ts';
 import { OPERATOR, SYSTEM } from './domain/audit.ts';
 import { makeIdsAt } from './domain/ids.ts';
+import { secretText } from './domain/webhooks.ts';
 import type { Plan } from './domain/workspace.ts';
 import { makeAgentRoutes } from './http/agents.ts';
 import { makeApiKeyRoutes } from './http/api-keys.ts';
@@ -31,10 +32,11 @@ import { sweepReservations } from './workers/sweep-reservations.ts';
 
 export const VERSION = '0.1.0';
 
-/** Connections to the database: the lane's transactions, reads, and the look-up of keys, which none may hold up. */
+/** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, and webhooks. */
 const LANE_CONNECTIONS = 8;
 const READ_CONNECTIONS = 8;
 const KEY_CONNECTIONS = 2;
+const WEBHOOK_CONNECTIONS = 4;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
@@ -55,11 +57,14 @@ export interface Core {
   lane: Lane;
   db: pg.Pool;
   keys_db: pg.Pool;
+  webhooks_db: pg.Pool;
   secrets: Secrets;
   metrics: Metrics;
   log: Logger;
   /** Clock that never runs backwards, ms. */
   now_ms: () => number;
+  /** Calls `listener` whenever webhooks were put into the outbox here. */
+  onPublished(listener: () => void): void;
   /** Ends the connections, after what was accepted has been answered. */
   close(): Promise<void>;
 }
@@ -67,6 +72,8 @@ export interface Core {
 /** Numbers from 0 up to 1 of cryptographic quality. */
 const random = () => randomInt(2 ** 47) / 2 ** 47;
 const newKey = () => makeApiKey((limit) => randomInt(limit));
+const newWebhookSecret = () => secretText(randomBytes(32));
+const newNonce = () => randomBytes(12);
 const newId = (kind: 'workspace' | 'request') => makeIdsAt(Date.now(), random)(kind);
 
 /** Connections, lane and secrets: what the service and the operator's command line both work with. */
@@ -85,19 +92,32 @@ export function makeCore(database: Database, log: Logger): Core {
   });
   const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
-  const lane = makeLane({ pool: lane_pool, log, random, now_ms, observeBatch: metrics.observeBatch });
+  const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
+  let published = () => {};
+  const lane = makeLane({
+    pool: lane_pool,
+    log,
+    random,
+    now_ms,
+    observeBatch: metrics.observeBatch,
+    onPublished: () => published(),
+  });
   metrics.watchQueue(lane.waiting);
   return {
     lane,
     db,
     keys_db,
+    webhooks_db,
     secrets: deriveSecrets(database.secret_key),
     metrics,
     log,
     now_ms,
+    onPublished(listener) {
+      published = listener;
+    },
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool.end(), db.end(), keys_db.end()]);
+      await Promise.all([lane_pool.end(), db.end(), keys_db.end(), webhooks_db.end()]);
     },
   };
 }

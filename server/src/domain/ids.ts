@@ -9,6 +9,8 @@ export const ID_PREFIXES = {
   reservation: 'rsv',
   event: 'evt',
   audit: 'aud',
+  webhook: 'wh',
+  delivery: 'dlv',
   request: 'req',
 } as const;
 

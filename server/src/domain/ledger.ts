@@ -11,6 +11,10 @@ export const LEDGER_EVENT_TYPES = [
   'api_key.revoked',
   'decision.created',
   'reservation.expired',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret_rotated',
 ] as const;
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
 
@@ -21,6 +25,7 @@ export const SUBJECT_TYPES = [
   'api_key',
   'decision',
   'reservation',
+  'webhook',
 ] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 

@@ -18,6 +18,7 @@ import {
   putDecisionStates,
 } from '../storage/decisions.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
+import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import {
   insertHead,
   loadWorkspace,
@@ -27,6 +28,7 @@ import {
   writeHead,
 } from '../storage/workspaces.ts';
 import type { Command, Outcome } from './command.ts';
+import { writeOutbox } from './outbox.ts';
 import { type Loaded, type Origin, WorkingSet } from './working-set.ts';
 
 /** A command on its way through the lane. */
@@ -81,6 +83,7 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
     needs.some((need) => need.admin_keys === true) ? loadAdminKeys(client, workspace_id) : none,
     wants_workspace ? loadWorkspace(client, workspace_id) : Promise.resolve(undefined),
     wants_workspace ? countAgents(client, workspace_id) : Promise.resolve(0),
+    needs.some((need) => need.webhooks === true) ? loadWebhookEndpoints(client, workspace_id) : none,
   ] as const;
   const [
     ,
@@ -94,6 +97,7 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
     admin_keys,
     workspace,
     count,
+    webhooks,
   ] = await allOf(sent);
   const loaded: Loaded = {
     workspace,
@@ -105,6 +109,7 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
     earlier_decisions,
     keys,
     admin_keys,
+    webhooks,
   };
   if (locked !== undefined) {
     // Later than every batch before it, also when the clock was set back.
@@ -185,6 +190,7 @@ function write(client: Client, set: WorkingSet, begins: boolean): Promise<unknow
   put(putBudgets, [...changes.budgets.values()]);
   put(insertAuditRecords, changes.audit);
   put(appendLedgerEvents, changes.events);
+  writes.push(...writeOutbox(client, workspace_id, set.outbox.changes));
   writes.push(begins ? insertHead(client, workspace_id, head) : writeHead(client, workspace_id, head));
   return writes;
 }
@@ -205,6 +211,8 @@ export interface BatchOptions {
   random: () => number;
   /** Told how long the writing and committing took. */
   onCommitted?: (commit_ms: number) => void;
+  /** Told that webhooks wait to be sent. */
+  onPublished?: (() => void) | undefined;
   now_ms: () => number;
 }
 
@@ -244,6 +252,7 @@ export async function runBatch(
   ]);
   if (committed.ok) {
     options.onCommitted?.(options.now_ms() - began_ms);
+    if (set.outbox.changes.queues.size > 0) options.onPublished?.();
     return results;
   }
   if ('error' in committed) {

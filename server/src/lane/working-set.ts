@@ -30,9 +30,11 @@ import {
   recordHash,
   type SubjectType,
 } from '../domain/ledger.ts';
+import type { WebhookEndpoint, WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { ExpiringHold } from '../storage/decisions.ts';
+import { Outbox } from './outbox.ts';
 
 /** What a command wants loaded before it is applied. */
 export interface Needs {
@@ -45,6 +47,8 @@ export interface Needs {
   /** The workspace itself and its number of agents. */
   workspace?: boolean;
   admin_keys?: boolean;
+  /** The webhook endpoints: for whatever publishes an event or changes them. */
+  webhooks?: boolean;
 }
 
 /** The rows that a batch found, as they were before it. */
@@ -58,6 +62,7 @@ export interface Loaded {
   earlier_decisions: readonly EarlierDecision[];
   keys: readonly ApiKey[];
   admin_keys: readonly ApiKey[];
+  webhooks: readonly WebhookEndpoint[];
 }
 
 /** Where a change comes from, for the audit list. */
@@ -81,6 +86,8 @@ export class WorkingSet {
   readonly now_ms: number;
   readonly now: string;
   readonly newId: NewId;
+  /** The webhook endpoints and what is to be sent to them. */
+  readonly outbox: Outbox;
   readonly changes = {
     workspace: undefined as Workspace | undefined,
     agents: new Map<string, Agent>(),
@@ -114,6 +121,9 @@ export class WorkingSet {
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
     this.newId = newId;
+    this.outbox = new Outbox(this.now, loaded.webhooks, () => {
+      this.change_count += 1;
+    });
     this.#head = head;
     this.#workspace = loaded.workspace;
     this.#agent_count = loaded.agent_count;
@@ -215,8 +225,11 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  /** `made` is what the row's document says; its state is kept apart only if it will change by itself. */
-  addDecision(row: DecisionRow, made: Decision): void {
+  /**
+   * `made` is what the row's document says; its state is kept apart only if it will change by itself. Gives the id
+   * of its event.
+   */
+  addDecision(row: DecisionRow, made: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
     const { expires_at } = made.reservation;
@@ -225,7 +238,7 @@ export class WorkingSet {
       this.changes.states.set(state.decision_id, state);
       this.changes.new_expiring.push({ ...state, expires_at });
     }
-    this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
+    return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 
   putBudget(row: BudgetRow): void {
@@ -264,8 +277,16 @@ export class WorkingSet {
     this.append(action, target.type, target.id, recordHash(record));
   }
 
-  /** Adds the next link of the chain. */
-  append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): void {
+  /**
+   * Tells every webhook endpoint that takes this type of an event, in the same transaction as the change itself.
+   * `data` is JSON text, without any secret; `event_id` that of the event in the chain. Needs `webhooks`.
+   */
+  publish(type: WebhookEventType, data: string, event_id: string): void {
+    this.outbox.publish(type, data, event_id);
+  }
+
+  /** Adds the next link of the chain and gives its id. */
+  append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string {
     const unsealed = {
       seq: this.#head.seq + 1,
       id: this.newId('event'),
@@ -280,6 +301,7 @@ export class WorkingSet {
     this.#head = { seq: event.seq, hash: event.hash };
     this.changes.events.push(event);
     this.change_count += 1;
+    return event.id;
   }
 
   #rememberAgent(agent: Agent): void {

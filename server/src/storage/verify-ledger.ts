@@ -17,6 +17,7 @@ import { listAuthorities } from './authorities.ts';
 import type { Queryable } from './database.ts';
 import { loadDecisionRows, loadDecisionStates } from './decisions.ts';
 import { getHead, loadLedgerEvents } from './ledger.ts';
+import { loadWebhookEndpoints } from './webhooks.ts';
 import { loadWorkspace, readClock } from './workspaces.ts';
 
 export interface LedgerVerification {
@@ -156,6 +157,11 @@ async function loadDataHashes(
     if (sealed_hash.get(record.seq)?.equals(hash) !== true) continue;
     const state = JSON.parse(record.state) as Record<string, Record<string, unknown>>;
     for (const [kind, row] of Object.entries(state)) {
+      if (record.action === 'webhook.deleted') {
+        // Its row is gone, as it should be.
+        sealed.delete(rowName(kind, row));
+        continue;
+      }
       sealed.set(rowName(kind, row), { seq: record.seq, text: canonicalJson(row) });
     }
   }
@@ -177,7 +183,7 @@ function checkHead(head: LedgerHead | undefined, last: LedgerHead): LedgerBreak[
 
 function rowName(kind: string, row: Record<string, unknown>): string {
   if (kind === 'authority') return `authority ${row.agent_id} version ${row.version}`;
-  return `${kind} ${row.workspace_id ?? row.agent_id ?? row.key_id}`;
+  return `${kind} ${row.workspace_id ?? row.agent_id ?? row.key_id ?? row.endpoint_id}`;
 }
 
 /**
@@ -222,6 +228,7 @@ async function checkLiveRows(
     after = keys.at(-1)?.key_id ?? null;
     if (after === null) break;
   }
+  for (const webhook of await loadWebhookEndpoints(db, workspace_id)) check({ webhook });
   for (const [name, { seq }] of sealed) {
     breaks.push({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });
   }
