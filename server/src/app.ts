@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -19,16 +19,24 @@ import { makeLedgerRoutes } from './http/ledger.ts';
 import { type Metrics, makeMetrics } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
+import { makeWebhookDeliveryRoutes } from './http/webhook-deliveries.ts';
+import { makeWebhookRoutes } from './http/webhooks.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { assessBuiltIn } from './purpose/built-in-assessor.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
-import { listWorkspaces } from './storage/workspaces.ts';
+import { listWorkspaces, readClock } from './storage/workspaces.ts';
+import { makeDatabaseClock } from './workers/clock.ts';
+import { startWebhookDelivery, type WebhookDelivery } from './workers/deliver-webhooks.ts';
+import { WIDEST_WINDOW } from './workers/held-queues.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
+import { pruneOldWebhooks } from './workers/prune-webhooks.ts';
 import { sweepReservations } from './workers/sweep-reservations.ts';
+import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
+import { connectEndpoint } from './workers/webhook-client.ts';
 
 export const VERSION = '0.1.0';
 
@@ -40,6 +48,7 @@ const WEBHOOK_CONNECTIONS = 4;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
+const PRUNE_PAUSE_MS = 60_000;
 
 /** Any number that means "Purser's first workspace" to the nodes that start at once. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
@@ -173,8 +182,10 @@ async function bootstrap(
   });
 }
 
+type RouteConfig = Pick<Config, 'review_ttl_seconds' | 'webhook_allow_private_network'>;
+
 /** Every route that takes a key. */
-export function makeApiRoutes(core: Core, config: Pick<Config, 'review_ttl_seconds'>): Route[] {
+export function makeApiRoutes(core: Core, config: RouteConfig): Route[] {
   const { db, lane, metrics, now_ms, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
   const createDecision = makeCreateDecision({
@@ -185,14 +196,61 @@ export function makeApiRoutes(core: Core, config: Pick<Config, 'review_ttl_secon
     ...makeDecisionRoutes({ db, lane, cursors, createDecision, assess: assessBuiltIn, metrics }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
+    ...makeWebhookRoutes({
+      db,
+      lane,
+      cursors,
+      allow_private: config.webhook_allow_private_network,
+      newSecret: newWebhookSecret,
+      sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
+    }),
+    ...makeWebhookDeliveryRoutes({ db, lane, cursors }),
     ...makeWorkspaceRoutes({ db, cursors }),
     ...makeLedgerRoutes({ db, cursors, now_ms }),
   ];
 }
 
+type WorkerConfig = Pick<
+  Config,
+  'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
+>;
+
+/** What sends the webhooks, as the settings say. */
+function startWebhooks(core: Core, config: WorkerConfig): WebhookDelivery {
+  const { webhooks_db, lane, log, secrets, metrics } = core;
+  const allow_private = config.webhook_allow_private_network;
+  const timeout_ms = config.webhook_timeout_ms;
+  const client = {
+    resolve: allow_private ? makeSystemResolve() : makeResolve(),
+    allow_private,
+    timeout_ms,
+    connections: WIDEST_WINDOW,
+  };
+  const delivery = startWebhookDelivery({
+    db: webhooks_db,
+    lane,
+    log,
+    clock: makeDatabaseClock({ readClock: () => readClock(webhooks_db), elapsed_ms: core.now_ms }),
+    random,
+    worker: randomUUID(),
+    openSecret: secrets.openWebhookSecret,
+    connect: (url) => connectEndpoint(url, client),
+    schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
+    timeout_ms,
+    countAttempt: metrics.countWebhookAttempt,
+  });
+  core.onPublished(delivery.wake);
+  return delivery;
+}
+
 /** The workers: they run inside `serve`, and apart as `work`. */
-export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Promise<void> } {
-  const { db, lane, log } = core;
+export function startWorkers(
+  core: Core,
+  config: WorkerConfig,
+  key_uses: KeyUses | null,
+): { stop(): Promise<void> } {
+  const { db, lane, log, webhooks_db } = core;
+  const delivery = startWebhooks(core, config);
   const loops = [
     startLoop({
       name: 'sweep-reservations',
@@ -200,13 +258,19 @@ export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Pr
       log,
       round: () => sweepReservations({ db, lane, log }),
     }),
+    startLoop({
+      name: 'prune-webhooks',
+      pause_ms: PRUNE_PAUSE_MS,
+      log,
+      round: () => pruneOldWebhooks(webhooks_db),
+    }),
   ];
   if (key_uses !== null) {
     loops.push(startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }));
   }
   return {
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([delivery.stop(), ...loops.map((loop) => loop.stop())]);
     },
   };
 }
@@ -252,7 +316,7 @@ export async function startService(config: Config, database: Database, log: Logg
     // Listening comes first: a port in use must not cost the only sight of the first key.
     await server.listen({ port: config.port, host: config.host });
     const first = await bootstrap(core, database.address, config);
-    const workers = startWorkers(core, key_uses);
+    const workers = startWorkers(core, config, key_uses);
     const { address, family, port } = server.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;
     return {

@@ -26,7 +26,11 @@ export const ERRORS = {
     when: 'ENFORCE needs a paid plan; webhooks need the Team plan or a trial of it.',
     retry: false,
   },
-  webhook_limit: { status: 409, when: 'The workspace has as many webhook endpoints as it may.', retry: false },
+  webhook_limit: {
+    status: 409,
+    when: 'The workspace has as many webhook endpoints as it may.',
+    retry: false,
+  },
   last_admin_key: {
     status: 409,
     when: "The workspace's last active admin key cannot revoke itself.",

@@ -182,7 +182,7 @@ async function work(): Promise<void> {
   const { log, flush } = makeLog(config.log_level, 1);
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
-  const workers = startWorkers(core, null);
+  const workers = startWorkers(core, config, null);
   onStopSignal(async () => {
     await workers.stop();
     await core.close();

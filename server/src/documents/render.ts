@@ -15,12 +15,16 @@ export function renderOpenApi(): OpenApi {
   const core = {
     db: nothing,
     keys_db: nothing,
+    webhooks_db: nothing,
     lane: {} as Core['lane'],
     secrets: deriveSecrets(Buffer.alloc(32)),
     metrics,
     now_ms: () => 0,
   } as Core;
-  const api_routes = makeApiRoutes(core, { review_ttl_seconds: 0 });
+  const api_routes = makeApiRoutes(core, {
+    review_ttl_seconds: 0,
+    webhook_allow_private_network: false,
+  });
   const health = makeHealthRoutes({ checkReady: async () => {}, metrics, api_routes, version: VERSION });
   return makeOpenApi([...api_routes, ...health], { version: VERSION });
 }

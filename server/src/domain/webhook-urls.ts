@@ -9,7 +9,9 @@ export type Reach = 'public' | 'private' | 'forbidden';
 const v4 = (text: string) => ipaddr.IPv4.parseCIDR(text);
 const v6 = (text: string) => ipaddr.IPv6.parseCIDR(text);
 
-const IPV4_PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '100.64.0.0/10'].map(v4);
+const IPV4_PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '100.64.0.0/10'].map(
+  v4,
+);
 /**
  * Beyond what the library calls special: benchmarking, the relay anycast of 6to4, AMT and AS112 servers, the
  * host that answers for the platform on Azure, and Alibaba's metadata within the carrier's own range.
@@ -120,7 +122,8 @@ export function judgeUrl(text: string, allow_private: boolean): JudgedUrl {
   if (url.port === '0') return wrong('must not use port 0');
   const host = url.hostname.replace(/\.$/, '');
   const address = literalAddress(host);
-  if (address !== null) return mayConnect(address, allow_private) ? { ok: true, url: url.href } : wrong(NOT_PUBLIC);
+  if (address !== null)
+    return mayConnect(address, allow_private) ? { ok: true, url: url.href } : wrong(NOT_PUBLIC);
   if (host.length > LONGEST_NAME || !NAME.test(host)) return wrong('must name a host');
   if (!allow_private && !isPublicName(host)) return wrong(NOT_PUBLIC);
   url.hostname = host;

@@ -28,7 +28,7 @@ export interface Operation {
   /** One entry for each scope that is enough; empty on public routes. */
   security: Record<string, string[]>[];
   parameters?: Parameter[];
-  requestBody?: { required: true; content: Record<string, { schema: JsonSchema }> };
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
   responses: Record<string, Response>;
 }
 
@@ -70,6 +70,7 @@ const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
   Decisions: 'Ask whether a spend may be made, and look at what was decided.',
   Agents: 'The agents of the workspace and what each of them is allowed.',
   'API keys': 'Who may call this API, and for what.',
+  Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',
   Workspace: 'The plan, the quotas and what was done in the workspace.',
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',
@@ -198,7 +199,7 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: route.bodyOptional !== true,
             content: { 'application/json': { schema: publicForm(route.body, schemas) } },
           },
         }),

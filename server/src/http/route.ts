@@ -32,7 +32,15 @@ export interface Answer {
 }
 
 /** Groups of the reference page and of the OpenAPI document. */
-export const TAGS = ['Decisions', 'Agents', 'API keys', 'Workspace', 'Ledger', 'Service'] as const;
+export const TAGS = [
+  'Decisions',
+  'Agents',
+  'API keys',
+  'Webhooks',
+  'Workspace',
+  'Ledger',
+  'Service',
+] as const;
 
 /** One route, declared once: it is registered, validated, documented and tested from this declaration. */
 export interface Route {
@@ -55,6 +63,8 @@ export interface Route {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
+  /** A request without a body stands for `{}`. */
+  bodyOptional?: boolean;
   /** By status. `schema` null: an empty body. */
   responses: Record<
     number,

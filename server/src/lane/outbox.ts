@@ -103,7 +103,11 @@ export class Outbox {
 }
 
 /** The statements that write what changed. */
-export function writeOutbox(client: Client, workspace_id: string, changes: OutboxChanges): Promise<unknown>[] {
+export function writeOutbox(
+  client: Client,
+  workspace_id: string,
+  changes: OutboxChanges,
+): Promise<unknown>[] {
   const { endpoints, deleted, events, deliveries, queues } = changes;
   const writes: Promise<unknown>[] = [];
   if (endpoints.size > 0) writes.push(putWebhookEndpoints(client, workspace_id, [...endpoints.values()]));

@@ -1,10 +1,5 @@
 import type pg from 'pg';
-import type {
-  DeliveredEventType,
-  SealedSecret,
-  WebhookAttempt,
-  WebhookStatus,
-} from '../domain/webhooks.ts';
+import type { DeliveredEventType, SealedSecret, WebhookAttempt, WebhookStatus } from '../domain/webhooks.ts';
 import type { Queryable } from './database.ts';
 
 /**

@@ -40,7 +40,9 @@ export async function listWebhookEndpoints(
   return result.rows;
 }
 
-const put = makeInsert<Omit<WebhookEndpoint, 'secrets' | 'events'> & { secrets: string; events: readonly string[] }>(
+const put = makeInsert<
+  Omit<WebhookEndpoint, 'secrets' | 'events'> & { secrets: string; events: readonly string[] }
+>(
   'webhook_endpoints',
   {
     endpoint_id: 'text',

@@ -1,6 +1,6 @@
 /** The database's time, as a worker knows it between two looks at it. */
 export interface Clock {
-  /** ms since 1970. */
+  /** Whole ms since 1970. */
   now_ms(): number;
   /** Asks the database again when that was a while ago. */
   sync(): Promise<void>;
@@ -21,7 +21,7 @@ export function makeDatabaseClock(options: {
   return {
     now_ms() {
       if (ahead_ms === null) throw new Error('the clock was read before it was set');
-      return options.elapsed_ms() + ahead_ms;
+      return Math.floor(options.elapsed_ms() + ahead_ms);
     },
     async sync() {
       if (ahead_ms !== null && options.elapsed_ms() - asked_at_ms < KEPT_MS) return;

@@ -125,7 +125,12 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     const room = MOST_QUEUES - held.size;
     const leased =
       room > 0
-        ? await leaseQueues(db, { worker, now: iso(now_ms), until: iso(until_ms), limit: Math.min(room, LEASED_AT_ONCE) })
+        ? await leaseQueues(db, {
+            worker,
+            now: iso(now_ms),
+            until: iso(until_ms),
+            limit: Math.min(room, LEASED_AT_ONCE),
+          })
         : [];
     for (const each of leased) {
       // A lease of our own that ran out is taken like any other; what is under way under it goes on.

@@ -64,9 +64,7 @@ export function hold(queue: LeasedQueue, leased_until_ms: number): Held {
 
 /** An endpoint that answers is given more at a time, one that fails half as much: it holds fewer places for its time limit. */
 export function windowAfter(window: number, received: boolean): number {
-  return received
-    ? Math.min(WIDEST_WINDOW, window + 1)
-    : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
+  return received ? Math.min(WIDEST_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
 }
 
 /**

@@ -1,8 +1,8 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { type Dispatcher, Pool } from 'undici';
-import { type DeliveryError, RESPONSE_LIMIT_BYTES } from '../domain/webhooks.ts';
 import { literalAddress, mayConnect, sameAddress } from '../domain/webhook-urls.ts';
+import { type DeliveryError, RESPONSE_LIMIT_BYTES } from '../domain/webhooks.ts';
 import type { Resolve } from './webhook-addresses.ts';
 
 /** What became of one POST. Received: a 2xx status line came in time. */

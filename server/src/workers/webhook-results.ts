@@ -30,7 +30,10 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
         waiting.splice(0, batch.length);
         for (const { onRecorded } of batch) onRecorded();
       } catch (error) {
-        options.log.warn({ err: error, results: waiting.length }, 'results of webhooks could not be recorded');
+        options.log.warn(
+          { err: error, results: waiting.length },
+          'results of webhooks could not be recorded',
+        );
         // What is not recorded is sent again by whoever comes next.
         if (finishing) break;
         await new Promise((wait) => setTimeout(wait, RETRY_MS));
