@@ -38,9 +38,14 @@ const IPV6_PRIVATE = ['::1/128', 'fc00::/7'].map(v6);
 const IPV6_GLOBAL = v6('2000::/3');
 const IPV6_FORBIDDEN = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', 'fd00:ec2::254/128'].map(v6);
 
+/** Whether a text is an address in its usual form; numbers that old resolvers would complete are none. */
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+}
+
 /** Where an address in text form leads; what cannot be read is forbidden. */
 export function reachOf(address: string): Reach {
-  if (!ipaddr.isValid(address)) return 'forbidden';
+  if (!isAddress(address)) return 'forbidden';
   const parsed = ipaddr.parse(address);
   if (parsed instanceof ipaddr.IPv4) {
     if (IPV4_FORBIDDEN.some((range) => parsed.match(range))) return 'forbidden';
@@ -63,14 +68,14 @@ export function mayConnect(address: string, allow_private: boolean): boolean {
 
 /** Whether two texts name one address. */
 export function sameAddress(a: string, b: string): boolean {
-  if (!ipaddr.isValid(a) || !ipaddr.isValid(b)) return false;
+  if (!isAddress(a) || !isAddress(b)) return false;
   return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();
 }
 
 /** The address that a URL's host is, `[::1]` without its brackets; null when it is a name. */
 export function literalAddress(hostname: string): string | null {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  return ipaddr.IPv4.isValidFourPartDecimal(bare) || ipaddr.IPv6.isValid(bare) ? bare : null;
+  return isAddress(bare) ? bare : null;
 }
 
 /** Names that mean something inside a network only. */
