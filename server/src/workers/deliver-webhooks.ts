@@ -22,7 +22,7 @@ import {
   renewLeases,
 } from '../storage/webhook-queues.ts';
 import type { Clock } from './clock.ts';
-import { type Held, hold, nameOf, planRooms, windowAfter } from './held-queues.ts';
+import { type Held, hold, keyOf, nameOf, planRooms, windowAfter } from './held-queues.ts';
 import type { EndpointConnections, PostResult } from './webhook-client.ts';
 import { makeResults } from './webhook-results.ts';
 
@@ -60,6 +60,8 @@ const SHORTEST_PAUSE_MS = 10;
 /** Queues that one worker works on at a time, and how many it takes at once: the others are for others. */
 const MOST_QUEUES = 2_048;
 const LEASED_AT_ONCE = 128;
+/** Under steady hints every so many-th look at a queue begins at its start again. */
+const FROM_START_EVERY = 10;
 /** A queue in which nothing is due is kept a little: another event often follows. */
 const LINGER_MS = 200;
 /** What is under way at a stop may take this long; the process has 10 s in all. */
@@ -83,6 +85,8 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   let aborting = false;
   let poll_due = true;
   let is_woken = false;
+  let is_quiet = true;
+  let polls = 0;
   let in_flight = 0;
   let wakeUp: () => void = () => {};
   let timer: NodeJS.Timeout | undefined;
@@ -100,6 +104,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
         wakeUp = resolve;
         timer = setTimeout(() => {
           poll_due = true;
+          is_quiet = true;
           resolve();
         }, poll_ms);
       });
@@ -138,24 +143,30 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       if (before === undefined) held.set(nameOf(each), hold(each, until_ms));
       else before.leased_until_ms = until_ms;
     }
-    for (const each of held.values()) each.has_more = true;
+    polls += 1;
+    const from_start = polls % FROM_START_EVERY === 0 || is_quiet;
+    is_quiet = false;
+    for (const each of held.values()) {
+      each.has_more = true;
+      each.from_start ||= from_start;
+    }
   }
 
   /** Fetches what is due where there is room, and sends it. */
   async function load(): Promise<void> {
     const now_ms = clock.now_ms();
-    const positions = planRooms([...held.values()].filter((each) => each.leased_until_ms > now_ms));
-    if (positions.length === 0) return;
-    const rows = await loadDeliveries(db, worker, iso(now_ms), positions);
+    const plans = planRooms([...held.values()].filter((each) => each.leased_until_ms > now_ms));
+    if (plans.length === 0) return;
+    const rows = await loadDeliveries(db, worker, iso(now_ms), plans);
     const by_queue = new Map<string, LoadedDelivery[]>();
     for (const row of rows) {
-      const name = nameOf(row);
-      by_queue.set(name, [...(by_queue.get(name) ?? []), row]);
+      const found = by_queue.get(nameOf(row));
+      if (found === undefined) by_queue.set(nameOf(row), [row]);
+      else found.push(row);
     }
     const dropped: LoadedDelivery[] = [];
-    for (const position of positions) {
-      const queue = held.get(nameOf(position));
-      if (queue === undefined) continue;
+    for (const plan of plans) {
+      const { queue } = plan;
       const found = by_queue.get(queue.name) ?? [];
       const first = found[0];
       if (first === undefined) {
@@ -164,19 +175,19 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       }
       queue.puts = first.puts;
       queue.is_deleted = first.status === null;
+      queue.from_start = false;
       if (first.status === 'disabled') queue.failing_since = null;
       const due = found.filter((row) => row.event_id !== null);
-      queue.has_more = due.length === position.room;
-      const last = due.at(-1);
-      if (last !== undefined) {
-        queue.after_due_at = last.due_at;
-        queue.after_event_id = last.event_id as string;
-        queue.idle_since_ms = null;
-      }
-      dropped.push(...due.filter((row) => row.type === null));
-      const sendable = due.filter((row) => row.type !== null);
+      queue.has_more = due.length === plan.room;
+      const fresh = due.filter((row) => !queue.unrecorded.has(keyOf(row))).slice(0, plan.sendable);
+      const last = fresh.at(-1);
+      if (last === undefined) continue;
+      queue.after_due_at = last.due_at;
+      queue.after_event_id = last.event_id as string;
+      queue.idle_since_ms = null;
+      dropped.push(...fresh.filter((row) => row.type === null));
       try {
-        for (const row of sendable) send(queue, row);
+        for (const row of fresh) if (row.type !== null) send(queue, row);
       } catch (error) {
         log.error({ err: error, endpoint_id: queue.endpoint_id }, 'a webhook could not be signed');
         queue.not_before_ms = now_ms + PUT_OFF_MS;
@@ -206,13 +217,13 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       queue.url = row.url;
     }
     queue.in_flight += 1;
-    queue.unrecorded += 1;
+    queue.unrecorded.add(keyOf(row));
     in_flight += 1;
     void (queue.connections as EndpointConnections).post(headers, row.payload).then((result) => {
       queue.in_flight -= 1;
       in_flight -= 1;
       // Cut by our own stop: that was no attempt of the endpoint's.
-      if (aborting && result.http_status === null) queue.unrecorded -= 1;
+      if (aborting && result.http_status === null) queue.unrecorded.delete(keyOf(row));
       else note(queue, row, result, now_ms);
       wake(false);
     });
@@ -243,8 +254,8 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
         next_attempt_at: wait_ms === null ? null : iso(now_ms + wait_ms),
       },
       () => {
-        queue.unrecorded -= 1;
-        if (queue.unrecorded === 0) wake(false);
+        queue.unrecorded.delete(keyOf(row));
+        if (queue.unrecorded.size === 0) wake(false);
       },
     );
     const failing_ms = queue.failing_since === null ? 0 : now_ms - Date.parse(queue.failing_since);
@@ -270,7 +281,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     const now_ms = clock.now_ms();
     const idle: Held[] = [];
     for (const queue of held.values()) {
-      if (queue.in_flight > 0 || queue.unrecorded > 0) continue;
+      if (queue.in_flight > 0 || queue.unrecorded.size > 0) continue;
       if (queue.is_deleted) {
         if (!(await clearQueue(db, queue))) forget(queue);
         else is_woken = true;

@@ -5,12 +5,14 @@ import type { EndpointConnections } from './webhook-client.ts';
 export interface Held extends EndpointName {
   name: string;
   leased_until_ms: number;
-  /** The last delivery that was fetched: those before it are under way or done. */
+  /** The last delivery that was fetched: of those before it only some that came late were not. */
   after_due_at: string;
   after_event_id: string;
+  /** Look from the beginning again: a batch may commit after a retry that was due later was fetched. */
+  from_start: boolean;
   in_flight: number;
-  /** In flight, or done and not yet in the database. */
-  unrecorded: number;
+  /** Deliveries in flight, or done and not yet in the database, by `keyOf`. */
+  unrecorded: Set<string>;
   /** How many may be in flight at a time. */
   window: number;
   /** More may be due than was fetched. */
@@ -38,6 +40,11 @@ export function nameOf({ workspace_id, endpoint_id }: EndpointName): string {
   return `${workspace_id} ${endpoint_id}`;
 }
 
+/** Names a delivery within its queue. */
+export function keyOf({ due_at, event_id }: { due_at: string; event_id: string | null }): string {
+  return `${due_at} ${event_id}`;
+}
+
 /** A queue as it is when its lease was taken. */
 export function hold(queue: LeasedQueue, leased_until_ms: number): Held {
   const { workspace_id, endpoint_id, failing_since } = queue;
@@ -48,8 +55,9 @@ export function hold(queue: LeasedQueue, leased_until_ms: number): Held {
     leased_until_ms,
     after_due_at: '-infinity',
     after_event_id: '',
+    from_start: true,
     in_flight: 0,
-    unrecorded: 0,
+    unrecorded: new Set(),
     window: FIRST_WINDOW,
     has_more: true,
     puts: 0,
@@ -67,11 +75,18 @@ export function windowAfter(window: number, received: boolean): number {
   return received ? Math.min(WIDEST_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
 }
 
+/** What to fetch of a queue. */
+export interface Plan extends QueuePosition {
+  queue: Held;
+  /** How many of them may be sent; the others are under way already. */
+  sendable: number;
+}
+
 /**
  * How much to fetch of each queue. Those with the least in flight come first, and what is left is shared evenly
  * among them; a queue with nothing in flight is always given one, so that nobody waits for another's time limit.
  */
-export function planRooms(queues: readonly Held[]): QueuePosition[] {
+export function planRooms(queues: readonly Held[]): Plan[] {
   const by_workspace = new Map<string, number>();
   let in_all = 0;
   for (const { workspace_id, in_flight } of queues) {
@@ -81,9 +96,9 @@ export function planRooms(queues: readonly Held[]): QueuePosition[] {
   const wanting = queues
     .filter((queue) => queue.has_more && !queue.is_deleted && queue.in_flight <= queue.window / 2)
     .sort((a, b) => a.in_flight - b.in_flight);
-  const positions: QueuePosition[] = [];
+  const plans: Plan[] = [];
   for (const [i, queue] of wanting.entries()) {
-    const { workspace_id, endpoint_id, after_due_at, after_event_id } = queue;
+    const { workspace_id, endpoint_id, from_start } = queue;
     const in_workspace = by_workspace.get(workspace_id) ?? 0;
     const share = Math.ceil((MOST_IN_ALL - in_all) / (wanting.length - i));
     const free = Math.min(queue.window - queue.in_flight, MOST_A_WORKSPACE - in_workspace, share);
@@ -91,7 +106,15 @@ export function planRooms(queues: readonly Held[]): QueuePosition[] {
     if (room <= 0) continue;
     by_workspace.set(workspace_id, in_workspace + room);
     in_all += room;
-    positions.push({ workspace_id, endpoint_id, after_due_at, after_event_id, room });
+    plans.push({
+      queue,
+      workspace_id,
+      endpoint_id,
+      after_due_at: from_start ? '-infinity' : queue.after_due_at,
+      after_event_id: from_start ? '' : queue.after_event_id,
+      room: from_start ? room + queue.unrecorded.size : room,
+      sendable: room,
+    });
   }
-  return positions;
+  return plans;
 }

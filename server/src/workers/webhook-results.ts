@@ -18,6 +18,7 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
   const waiting: { result: AttemptResult; onRecorded: () => void }[] = [];
   let under_way: Promise<void> | null = null;
   let finishing = false;
+  let hurry = () => {};
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
@@ -36,7 +37,13 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
         );
         // What is not recorded is sent again by whoever comes next.
         if (finishing) break;
-        await new Promise((wait) => setTimeout(wait, RETRY_MS));
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, RETRY_MS);
+          hurry = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
       }
     }
     under_way = null;
@@ -49,6 +56,7 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
     },
     async finish() {
       finishing = true;
+      hurry();
       await under_way;
     },
   };
