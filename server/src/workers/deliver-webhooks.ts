@@ -179,7 +179,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       if (first.status === 'disabled') queue.failing_since = null;
       const due = found.filter((row) => row.event_id !== null);
       queue.has_more = due.length === plan.room;
-      const fresh = due.filter((row) => !queue.unrecorded.has(keyOf(row))).slice(0, plan.sendable);
+      const fresh = due.filter((row) => !plan.under_way.has(keyOf(row))).slice(0, plan.sendable);
       const last = fresh.at(-1);
       if (last === undefined) continue;
       queue.after_due_at = last.due_at;

@@ -75,11 +75,18 @@ export function windowAfter(window: number, received: boolean): number {
   return received ? Math.min(WIDEST_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** What to fetch of a queue. */
 export interface Plan extends QueuePosition {
   queue: Held;
-  /** How many of them may be sent; the others are under way already. */
+  /** How many of them may be sent. */
   sendable: number;
+  /**
+   * Those that were under way when the fetching began: it may still see them in the queue, although their results
+   * are recorded by the time it answers.
+   */
+  under_way: ReadonlySet<string>;
 }
 
 /**
@@ -114,6 +121,7 @@ export function planRooms(queues: readonly Held[]): Plan[] {
       after_event_id: from_start ? '' : queue.after_event_id,
       room: from_start ? room + queue.unrecorded.size : room,
       sendable: room,
+      under_way: from_start ? new Set(queue.unrecorded) : NONE,
     });
   }
   return plans;
