@@ -1,4 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -21,7 +23,7 @@ import {
   type WebhookDeliveryOptions,
 } from '../src/workers/deliver-webhooks.ts';
 import { connectEndpoint } from '../src/workers/webhook-client.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { connectionUrl, createTestDatabase, type TestDatabase } from './postgres.ts';
 import { SECRET_KEY } from './running-service.ts';
 import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
 
@@ -29,6 +31,9 @@ const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
 const LEASE_MS = 15_000;
 const random = () => randomInt(2 ** 47) / 2 ** 47;
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const processes = new Set<ChildProcess>();
 
 let database: TestDatabase;
 let core: Core;
@@ -63,6 +68,8 @@ beforeEach(() => {
   clock = new FakeClock();
 });
 afterEach(async () => {
+  for (const child of processes) child.kill('SIGKILL');
+  processes.clear();
   await Promise.all(receivers.map((each) => each.close()));
   await Promise.all(workers.map((each) => each.stop()));
   workers = [];
@@ -441,4 +448,57 @@ test('what is older than it is kept for is removed, a part at a time, and nothin
   for (const table of ['events', 'attempts', 'deliveries']) {
     expect(await rows(`select count(*)::int as n from webhook_${table}`)).toEqual([{ n: 3 }]);
   }
+});
+
+/** `purser work`, a process of its own on the same database, with the real clock. */
+function startProcess(): { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> } {
+  const child = spawn(process.execPath, [MAIN, 'work'], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: connectionUrl(database.connection),
+      SECRET_KEY: SECRET_KEY.toString('base64'),
+      WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    },
+  });
+  processes.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ended = new Promise<{ code: number | null; output: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, output }));
+  });
+  return { child, ended };
+}
+
+test('what a process had sent when it was killed is sent again by another one, and counts as its first attempt', async () => {
+  const receiver = await receive();
+  const to = await subscribe(await newWorkspace(), receiver.url);
+  const told = [await tell(to), await tell(to), await tell(to)];
+  receiver.answer = () => {};
+  const first = startProcess();
+  await until(() => receiver.received.length === 3, 'the first process');
+  first.child.kill('SIGKILL');
+  await first.ended;
+  expect(await attemptsOf(to)).toEqual([]);
+
+  receiver.answer = (_request, response) => response.writeHead(200).end();
+  // Its lease stands and would run out after 15 s; the test does not wait for that.
+  expect(await rows('select leased_by is not null as held from webhook_queues')).toEqual([{ held: true }]);
+  await superuser.query("update webhook_queues set leased_until = now() - interval '1 second'");
+  const second = startProcess();
+  await until(async () => (await attemptsOf(to)).length === 3, 'the second process');
+  const attempts = await attemptsOf(to);
+  expect(attempts.map(({ event_id }) => event_id).sort()).toEqual([...told].sort());
+  expect(attempts.every(({ attempt, status }) => attempt === 1 && status === 'SUCCEEDED')).toBe(true);
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(3);
+  expect(receiver.received).toHaveLength(6);
+
+  second.child.kill('SIGTERM');
+  const { code, output } = await second.ended;
+  expect(code).toBe(0);
+  expect(output).not.toContain('whsec_');
+  expect(await rows('select leased_by from webhook_queues')).toEqual([{ leased_by: null }]);
 });

@@ -57,6 +57,8 @@ export interface WebhookDeliveryOptions {
 const POLL_MS = 250;
 /** Hints come with every batch of the lane; between two looks at the queues at least this long passes. */
 const SHORTEST_PAUSE_MS = 10;
+/** A lease is longer than an attempt by this much. */
+const LEASE_BEYOND_MS = 5_000;
 /** Queues that one worker works on at a time, and how many it takes at once: the others are for others. */
 const MOST_QUEUES = 2_048;
 const LEASED_AT_ONCE = 128;
@@ -76,9 +78,9 @@ const iso = (time_ms: number) => new Date(time_ms).toISOString();
  * that died had under way is sent again when its lease has run out, and costs no attempt, since only results count.
  */
 export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
-  const { db, log, clock, worker, timeout_ms } = options;
+  const { db, log, clock, worker } = options;
   const poll_ms = options.poll_ms ?? POLL_MS;
-  const lease_ms = options.lease_ms ?? timeout_ms * 1.5;
+  const lease_ms = options.lease_ms ?? options.timeout_ms + LEASE_BEYOND_MS;
   const held = new Map<string, Held>();
   const results = makeResults({ db, log });
   let stopping = false;
@@ -219,14 +221,21 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     queue.in_flight += 1;
     queue.unrecorded.add(keyOf(row));
     in_flight += 1;
-    void (queue.connections as EndpointConnections).post(headers, row.payload).then((result) => {
-      queue.in_flight -= 1;
-      in_flight -= 1;
-      // Cut by our own stop: that was no attempt of the endpoint's.
-      if (aborting && result.http_status === null) queue.unrecorded.delete(keyOf(row));
-      else note(queue, row, result, now_ms);
-      wake(false);
-    });
+    (queue.connections as EndpointConnections)
+      .post(headers, row.payload)
+      .then((result) => {
+        queue.in_flight -= 1;
+        in_flight -= 1;
+        // Cut by our own stop: that was no attempt of the endpoint's.
+        if (aborting && result.http_status === null) queue.unrecorded.delete(keyOf(row));
+        else note(queue, row, result, now_ms);
+        wake(false);
+      })
+      .catch((error: unknown) => {
+        log.error({ err: error, endpoint_id: queue.endpoint_id }, 'the result of a webhook was lost');
+        // The lease runs out, and what is not recorded is sent again.
+        forget(queue);
+      });
   }
 
   function note(queue: Held, row: LoadedDelivery, result: PostResult, began_ms: number): void {
@@ -266,12 +275,15 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   async function disable(queue: Held): Promise<void> {
     const { workspace_id, endpoint_id } = queue;
     const origin = { actor: SYSTEM, request_id: null, client_address: null };
+    const since = queue.failing_since;
     queue.failing_since = null;
     try {
       const input = { endpoint_id, changes: { status: 'disabled' }, reason: 'ONLY_FAILURES' } as const;
       await options.lane.submit(workspace_id, updateWebhook, input, origin);
       log.warn({ workspace_id, endpoint_id }, 'a webhook endpoint that only failed for 5 days was disabled');
     } catch (error) {
+      // The next failure tries again.
+      queue.failing_since = since;
       log.warn({ err: error, workspace_id, endpoint_id }, 'a webhook endpoint could not be disabled');
     }
   }
@@ -327,6 +339,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       } catch (error) {
         log.warn({ err: error }, 'a round of the webhook worker failed');
         poll_due = false;
+        is_woken = false;
       }
       if (!stopping) await pause();
     }
