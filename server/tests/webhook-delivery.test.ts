@@ -455,7 +455,7 @@ function startProcess(): { child: ChildProcess; ended: Promise<{ code: number | 
   const child = spawn(process.execPath, [MAIN, 'work'], {
     env: {
       PATH: process.env.PATH,
-      DATABASE_URL: connectionUrl(database.connection),
+      DATABASE_URL: connectionUrl(database.connection).replace('@/', '@localhost/'),
       SECRET_KEY: SECRET_KEY.toString('base64'),
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     },
