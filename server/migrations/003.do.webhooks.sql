@@ -1,3 +1,6 @@
+-- Read with the lock of the head, so that a workspace without endpoints pays no statement to learn that it has none.
+alter table ledger_heads add column has_webhooks boolean not null default false;
+
 -- Where events go. A deleted endpoint's row is removed, its secrets with it; the audit list remembers the rest.
 create table webhook_endpoints (
   workspace_id text collate "C" not null,

@@ -216,6 +216,22 @@ describe('deliveries', () => {
     expect(rows).toEqual([{ id: first.event.id }]);
   });
 
+  test('an endpoint made on one node hears of the next decision on another, and of none after its deletion', async () => {
+    const other = await startTestService({ beside: s, env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' } });
+    const decideThere = async (amount: number) =>
+      (await other.call('POST', '/v1/decisions', { body: spend('a', amount), idempotency_key: freshKey() }))
+        .body;
+    await decideThere(11);
+    const { id } = await create();
+    await decideThere(12);
+    await until(() => receiver.received.length === 1);
+    await s.call('DELETE', `/v1/webhooks/${id}`);
+    await decideThere(13);
+    await other.stop();
+    expect(receiver.received.map((each) => each.event.data.requested_amount_minor)).toEqual([12]);
+    expect((await s.sql('select 1 from webhook_deliveries')).rowCount).toBe(0);
+  });
+
   test('a replay of a request, a refused one and a workspace’s neighbour are told to nobody', async () => {
     await create();
     const other = await s.addWorkspace({ plan: 'team' });

@@ -44,6 +44,7 @@ export type Result = Outcome<unknown> | { ok: false; error: unknown };
 /** What was locked and loaded at the beginning of a batch's transaction. */
 interface Opened {
   head: { seq: number; hash: Buffer };
+  has_webhooks: boolean;
   begins: boolean;
   now_ms: number;
   loaded: Loaded;
@@ -83,7 +84,6 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
     needs.some((need) => need.admin_keys === true) ? loadAdminKeys(client, workspace_id) : none,
     wants_workspace ? loadWorkspace(client, workspace_id) : Promise.resolve(undefined),
     wants_workspace ? countAgents(client, workspace_id) : Promise.resolve(0),
-    needs.some((need) => need.webhooks === true) ? loadWebhookEndpoints(client, workspace_id) : none,
   ] as const;
   const [
     ,
@@ -97,8 +97,10 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
     admin_keys,
     workspace,
     count,
-    webhooks,
   ] = await allOf(sent);
+  const has_webhooks = locked?.has_webhooks === true;
+  const wants_webhooks = has_webhooks && needs.some((need) => need.webhooks === true);
+  const webhooks = wants_webhooks ? await loadWebhookEndpoints(client, workspace_id) : [];
   const loaded: Loaded = {
     workspace,
     agent_count: count,
@@ -114,10 +116,10 @@ async function open(client: Client, workspace_id: string, jobs: readonly Job[]):
   if (locked !== undefined) {
     // Later than every batch before it, also when the clock was set back.
     const now_ms = Math.max(locked.clock_ms, locked.time_ms + 1);
-    return { head: { seq: locked.seq, hash: locked.hash }, begins: false, now_ms, loaded };
+    return { head: { seq: locked.seq, hash: locked.hash }, has_webhooks, begins: false, now_ms, loaded };
   }
   if (jobs[0]?.command.begins_workspace !== true) return null;
-  return { head: GENESIS, begins: true, now_ms: await readClock(client), loaded };
+  return { head: GENESIS, has_webhooks, begins: true, now_ms: await readClock(client), loaded };
 }
 
 /** The state that a command answers on: its key must still be good at the batch's moment. */
@@ -167,9 +169,10 @@ export function fold(
 }
 
 /** Everything the batch changed, one statement a table, with the commit in the same round trip. */
-function write(client: Client, set: WorkingSet, begins: boolean): Promise<unknown>[] {
+function write(client: Client, set: WorkingSet, opened: Opened): Promise<unknown>[] {
   const { workspace_id, changes } = set;
-  const head = { ...set.head, time_ms: set.now_ms };
+  const has_webhooks = set.outbox.hasEndpoints(opened.has_webhooks);
+  const head = { ...set.head, time_ms: set.now_ms, has_webhooks };
   const writes: Promise<unknown>[] = [];
   const put = <Row>(
     insert: (client: Client, workspace_id: string, rows: readonly Row[]) => Promise<unknown>,
@@ -191,7 +194,7 @@ function write(client: Client, set: WorkingSet, begins: boolean): Promise<unknow
   put(insertAuditRecords, changes.audit);
   put(appendLedgerEvents, changes.events);
   writes.push(...writeOutbox(client, workspace_id, set.outbox.changes));
-  writes.push(begins ? insertHead(client, workspace_id, head) : writeHead(client, workspace_id, head));
+  writes.push(opened.begins ? insertHead(client, workspace_id, head) : writeHead(client, workspace_id, head));
   return writes;
 }
 
@@ -232,7 +235,7 @@ export async function runBatch(
     const code: ErrorCode = 'not_found';
     return jobs.map(() => ({ ok: false, refusal: { code, message: 'There is no such workspace.' } }));
   }
-  const { head, now_ms, loaded, begins } = opened;
+  const { head, now_ms, loaded } = opened;
   const newId: NewId = makeIdsAt(now_ms, options.random);
   const { set, results } = fold(jobs, () => new WorkingSet(workspace_id, head, now_ms, newId, loaded));
   if (set.change_count === 0) {
@@ -240,7 +243,7 @@ export async function runBatch(
     return results;
   }
   const began_ms = options.now_ms();
-  const writes = write(client, set, begins);
+  const writes = write(client, set, opened);
   const commit = client.query({ text: 'commit' });
   // PostgreSQL answers a commit of a failed transaction with ROLLBACK: then the writes say what failed.
   const [written, committed] = await Promise.all([

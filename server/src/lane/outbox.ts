@@ -57,6 +57,12 @@ export class Outbox {
     return this.#endpoints.size;
   }
 
+  /** Whether there are any after the batch; `before`: whether there were. */
+  hasEndpoints(before: boolean): boolean {
+    const { endpoints, deleted } = this.changes;
+    return endpoints.size + deleted.size === 0 ? before : this.#endpoints.size > 0;
+  }
+
   put(endpoint: WebhookEndpoint): void {
     const { endpoint_id, status } = endpoint;
     const before = this.#endpoints.get(endpoint_id);

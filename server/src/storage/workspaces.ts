@@ -8,6 +8,8 @@ const COLUMNS = 'workspace_id, name, mode, plan, trial_plan, trial_started_at, t
 export interface LockedHead extends LedgerHead {
   /** The last time used in this workspace, ms. */
   time_ms: number;
+  /** Whether it has webhook endpoints, disabled ones among them. */
+  has_webhooks: boolean;
   /** The database's clock, ms. */
   clock_ms: number;
 }
@@ -18,8 +20,8 @@ export async function lockHead(client: Client, workspace_id: string): Promise<Lo
     name: 'lock_head',
     // The clock is read after the lock was waited for, so that it never runs backwards within a workspace.
     text: `with head as materialized (
-        select seq, hash, time_ms from ledger_heads where workspace_id = $1 for update)
-      select seq, hash, time_ms,
+        select seq, hash, time_ms, has_webhooks from ledger_heads where workspace_id = $1 for update)
+      select seq, hash, time_ms, has_webhooks,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms from head`,
     values: [workspace_id],
   });
@@ -30,12 +32,12 @@ export async function lockHead(client: Client, workspace_id: string): Promise<Lo
 export function writeHead(
   client: Client,
   workspace_id: string,
-  head: LedgerHead & { time_ms: number },
+  head: LedgerHead & { time_ms: number; has_webhooks: boolean },
 ): Promise<unknown> {
   return client.query({
     name: 'write_head',
-    text: 'update ledger_heads set seq = $2, hash = $3, time_ms = $4 where workspace_id = $1',
-    values: [workspace_id, head.seq, head.hash, head.time_ms],
+    text: 'update ledger_heads set seq = $2, hash = $3, time_ms = $4, has_webhooks = $5 where workspace_id = $1',
+    values: [workspace_id, head.seq, head.hash, head.time_ms, head.has_webhooks],
   });
 }
 
