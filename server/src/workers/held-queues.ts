@@ -35,6 +35,9 @@ export const MOST_A_WORKSPACE = 96;
 /** In flight at a time, in all. */
 export const MOST_IN_ALL = 512;
 
+/** Results of one queue that wait to be recorded: beyond them nothing more is sent, since a crash would repeat it. */
+export const MOST_UNRECORDED = 4 * WIDEST_WINDOW;
+
 /** Names a queue within the process. */
 export function nameOf({ workspace_id, endpoint_id }: EndpointName): string {
   return `${workspace_id} ${endpoint_id}`;
@@ -101,7 +104,13 @@ export function planRooms(queues: readonly Held[]): Plan[] {
     in_all += in_flight;
   }
   const wanting = queues
-    .filter((queue) => queue.has_more && !queue.is_deleted && queue.in_flight <= queue.window / 2)
+    .filter(
+      (queue) =>
+        queue.has_more &&
+        !queue.is_deleted &&
+        queue.in_flight <= queue.window / 2 &&
+        queue.unrecorded.size < MOST_UNRECORDED,
+    )
     .sort((a, b) => a.in_flight - b.in_flight);
   const plans: Plan[] = [];
   for (const [i, queue] of wanting.entries()) {
