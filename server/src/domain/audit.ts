@@ -1,5 +1,6 @@
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
+import { canonicalJson } from './canonical-json.ts';
 import type { ApiKey } from './keys.ts';
 import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
@@ -74,11 +75,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   const { api_key, webhook, ...form } = state as Record<string, unknown> & AuditedState;
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {
-    const secrets = webhook.secrets.map(({ sealed, expires_at }) => ({
-      sealed: shownHash(sha256(sealed)),
-      expires_at,
-    }));
-    form.webhook = { ...webhook, secrets };
+    form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };
   }
   return form;
 }

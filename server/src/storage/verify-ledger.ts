@@ -16,7 +16,7 @@ import { loadAuditRecords } from './audit.ts';
 import { listAuthorities } from './authorities.ts';
 import type { Queryable } from './database.ts';
 import { loadDecisionRows, loadDecisionStates } from './decisions.ts';
-import { getHead, loadLedgerEvents } from './ledger.ts';
+import { getHead, type KeptHead, loadLedgerEvents } from './ledger.ts';
 import { loadWebhookEndpoints } from './webhooks.ts';
 import { loadWorkspace, readClock } from './workspaces.ts';
 
@@ -74,7 +74,7 @@ export async function verifyLedger(
     if (options.since === 0) {
       // From the first break on, nobody can tell what a row should be: it is not blamed on an earlier event.
       const first = Math.min(...breaks.map((each) => each.seq));
-      for (const each of await checkLiveRows(client, workspace_id, sealed, previous.seq)) {
+      for (const each of await checkLiveRows(client, workspace_id, sealed, previous.seq, head)) {
         breaks.push(Number.isFinite(first) ? { ...each, seq: Math.max(each.seq, first) } : each);
       }
     }
@@ -195,6 +195,7 @@ async function checkLiveRows(
   workspace_id: string,
   sealed: Sealed,
   last_seq: number,
+  head: KeptHead | undefined,
 ): Promise<LedgerBreak[]> {
   const breaks: LedgerBreak[] = [];
   const check = (state: AuditedState) => {
@@ -228,7 +229,13 @@ async function checkLiveRows(
     after = keys.at(-1)?.key_id ?? null;
     if (after === null) break;
   }
-  for (const webhook of await loadWebhookEndpoints(db, workspace_id)) check({ webhook });
+  const webhooks = await loadWebhookEndpoints(db, workspace_id);
+  for (const webhook of webhooks) check({ webhook });
+  // Where the head denies that there are endpoints, nothing is told to them.
+  if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
+    const detail = 'The head of the chain is wrong about whether there are webhook endpoints.';
+    breaks.push({ seq: last_seq, kind: 'ROW_MISMATCH', detail });
+  }
   for (const [name, { seq }] of sealed) {
     breaks.push({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });
   }
