@@ -303,6 +303,10 @@ describe('deliveries', () => {
         (row) => row.endpoint_id,
       );
     await until(async () => (await left()).every((each) => each === disabled.id));
+    // A worker gives a queue back when nothing of it is under way any more.
+    await until(
+      async () => (await s.sql('select 1 from webhook_queues where leased_by is not null')).rowCount === 0,
+    );
     const { attempts } = (await s.sql('select attempts from webhook_deliveries')).rows[0];
     await decide();
     await new Promise((wait) => setTimeout(wait, 800));
