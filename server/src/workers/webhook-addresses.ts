@@ -8,10 +8,12 @@ const QUERY_TRIES = 2;
 
 /**
  * Asks the name servers of the system directly, with a time limit of its own: `dns.lookup` would occupy one of few
- * threads for as long as the slowest server takes, and hold up every other delivery.
+ * threads for as long as the slowest server takes, and hold up every other delivery. `servers`: `address:port`, in
+ * place of the system's.
  */
-export function makeResolve(): Resolve {
+export function makeResolve(servers?: readonly string[]): Resolve {
   const resolver = new dns.promises.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
   return async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
