@@ -1,176 +1,38 @@
-import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import type pg from 'pg';
 import type { Logger } from 'pino';
-import { makeCreateDecision } from './commands/create-decision.ts';
-import { makeCreateReview } from './commands/create-review.ts';
-import { createWorkspace } from './commands/create-workspace.ts';
 import type { Config } from './config.ts';
-import { OPERATOR, SYSTEM } from './domain/audit.ts';
-import { makeIdsAt } from './domain/ids.ts';
-import type { Plan } from './domain/workspace.ts';
-import { makeAgentRoutes } from './http/agents.ts';
-import { makeApiKeyRoutes } from './http/api-keys.ts';
-import { type AssessAhead, makeAssessAhead } from './http/assess-ahead.ts';
+import { addWorkspace, type Core, type Database, makeCore, newId, random } from './core.ts';
 import { makeAuthenticate } from './http/auth.ts';
-import { makeCapabilityRoutes } from './http/capabilities.ts';
-import { makeCursors } from './http/cursors.ts';
-import { makeDecisionRoutes } from './http/decisions.ts';
 import { makeHealthRoutes } from './http/health.ts';
-import { makeHistories } from './http/histories.ts';
-import { makeLedgerRoutes } from './http/ledger.ts';
-import { type Metrics, makeMetrics } from './http/metrics.ts';
-import { makeOutcomeRoutes } from './http/outcomes.ts';
-import { makeReportRoutes } from './http/reports.ts';
-import { makeReviewRoutes } from './http/reviews.ts';
-import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
-import { makeSimulationRoutes } from './http/simulations.ts';
-import { makeWorkspaceRoutes } from './http/workspace.ts';
-import { type Lane, makeLane } from './lane/lane.ts';
-import { makeAskModel } from './model/ask-model.ts';
-import { type ChatClient, makeChatClient } from './model/chat-client.ts';
-import { makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
-import { withoutOpinion } from './purpose/second-opinion.ts';
-import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
-import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
+import { makeApiRoutes, makeSecondOpinion } from './routes.ts';
+import { type DatabaseAddress, exclusively } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
-import { listWorkspaces } from './storage/workspaces.ts';
+import { listWorkspaces, readClock } from './storage/workspaces.ts';
+import { makeDatabaseClock } from './workers/clock.ts';
+import { startWebhookDelivery, type WebhookDelivery } from './workers/deliver-webhooks.ts';
+import { WIDEST_WINDOW } from './workers/held-queues.ts';
 import { learnDealings } from './workers/learn-dealings.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
+import { pruneOldWebhooks } from './workers/prune-webhooks.ts';
 import { rollUpDecisions } from './workers/roll-up-decisions.ts';
 import { sweepReservations } from './workers/sweep-reservations.ts';
+import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
+import { connectEndpoint } from './workers/webhook-client.ts';
 
 export const VERSION = '0.1.0';
-
-/** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, and reports. */
-const LANE_CONNECTIONS = 8;
-const READ_CONNECTIONS = 8;
-const KEY_CONNECTIONS = 2;
-const REPORT_CONNECTIONS = 3;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
 /** What people said reaches the assessor within a few of these. */
 const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
+const PRUNE_PAUSE_MS = 60_000;
 
 /** Any number that means "Purser's first workspace" to the nodes that start at once. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
-
-/** Where the database is, and what guards it. */
-export interface Database {
-  address: DatabaseAddress;
-  secret_key: Buffer;
-  /** Whether the service's own role guards history. */
-  guarded: boolean;
-}
-
-/** What every part of the process shares. */
-export interface Core {
-  lane: Lane;
-  db: pg.Pool;
-  keys_db: pg.Pool;
-  reports_db: pg.Pool;
-  secrets: Secrets;
-  metrics: Metrics;
-  log: Logger;
-  /** Clock that never runs backwards, ms. */
-  now_ms: () => number;
-  /** Ends the connections, after what was accepted has been answered. */
-  close(): Promise<void>;
-}
-
-const RANDOM_BYTES = 6;
-const DRAWN_AT_ONCE = 512;
-
-/**
- * Numbers from 0 up to 1 of cryptographic quality, 48 bits each. They are drawn in hundreds: an id takes sixteen, and
- * `randomInt` is three times as dear (measured: 1.0 instead of 1.6 µs for a request's id).
- */
-function makeRandom(): () => number {
-  const drawn = Buffer.alloc(RANDOM_BYTES * DRAWN_AT_ONCE);
-  let at = drawn.length;
-  return () => {
-    if (at === drawn.length) {
-      randomFillSync(drawn);
-      at = 0;
-    }
-    const high = drawn.readUInt32BE(at);
-    const low = drawn.readUInt16BE(at + 4);
-    at += RANDOM_BYTES;
-    return (high * 0x10000 + low) / 2 ** 48;
-  };
-}
-
-const random = makeRandom();
-const newKey = () => makeApiKey((limit) => randomInt(limit));
-const newId = (kind: 'workspace' | 'request') => makeIdsAt(Date.now(), random)(kind);
-
-/** Connections, lane and secrets: what the service and the operator's command line both work with. */
-export function makeCore(database: Database, log: Logger): Core {
-  const now_ms = () => performance.now();
-  const metrics = makeMetrics();
-  const onBroken = (error: Error) => log.warn({ err: error }, 'a database connection broke');
-  const role = database.guarded ? { role: SERVICE_ROLE } : {};
-  const { address } = database;
-  const lane_pool = makePool(address, {
-    max: LANE_CONNECTIONS,
-    pipeline: true,
-    by_key: true,
-    onBroken,
-    ...role,
-  });
-  const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
-  const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
-  const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
-  const lane = makeLane({ pool: lane_pool, log, random, now_ms, observeBatch: metrics.observeBatch });
-  metrics.watchQueue(lane.waiting);
-  return {
-    lane,
-    db,
-    keys_db,
-    reports_db,
-    secrets: deriveSecrets(database.secret_key),
-    metrics,
-    log,
-    now_ms,
-    async close() {
-      await lane.drain();
-      await Promise.all([lane_pool, db, keys_db, reports_db].map((pool) => pool.end()));
-    },
-  };
-}
-
-/** Makes a workspace with its first admin key, whose value is given back once. */
-export async function addWorkspace(
-  core: Pick<Core, 'lane' | 'secrets'>,
-  input: {
-    name: string;
-    plan: Plan;
-    trial_days: number | null;
-    admin_key?: string;
-    by: 'operator' | 'system';
-  },
-): Promise<{ workspace_id: string; admin_key: string }> {
-  const admin_key = input.admin_key ?? newKey();
-  const workspace_id = newId('workspace');
-  const actor = input.by === 'operator' ? OPERATOR : SYSTEM;
-  await core.lane.submit(
-    workspace_id,
-    createWorkspace,
-    {
-      workspace_id,
-      name: input.name,
-      plan: input.plan,
-      trial_days: input.trial_days,
-      admin_key: { digest: core.secrets.keyDigest(admin_key), hint: keyHint(admin_key) },
-    },
-    { actor, request_id: null, client_address: null },
-  );
-  return { workspace_id, admin_key };
-}
 
 /**
  * The first workspace, made when there is none; undefined when there is one. However many nodes start at once,
@@ -194,93 +56,47 @@ async function bootstrap(
   });
 }
 
-/** The model that gives second opinions on purpose; null when none is configured. */
-function makeSecondOpinion(
-  core: Core,
-  config: Config,
-): { assessAhead: AssessAhead; stop: ChatClient['stop'] } | null {
-  const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
-  if (url === null || model === null) return null;
-  const { log, metrics, now_ms } = core;
-  const max_concurrent = config.purpose_model_max_concurrent;
-  const client = makeChatClient({
-    url,
-    api_key,
-    timeout_ms: config.purpose_model_timeout_ms,
-    connections: max_concurrent,
-  });
-  const askModel = makeAskModel({
-    client,
-    model,
-    parameters: config.purpose_model_parameters,
-    api_key,
-    max_concurrent,
-    newNonce: () => randomBytes(16).toString('hex'),
-    now_ms,
-    log,
-    metrics,
-  });
-  const may_clear = config.purpose_model_may_clear;
-  const assessAhead = makeAssessAhead({
-    db: core.db,
-    assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
-    historyOf: makeHistories(core),
-    askModel,
-    model,
-    may_clear,
-    metrics,
-  });
-  return { assessAhead, stop: client.stop };
-}
+type WorkerConfig = Pick<
+  Config,
+  'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
+>;
 
-/** Every route that takes a key. `assessAhead`: with a model's second opinion. */
-export function makeApiRoutes(
-  core: Core,
-  config: Pick<Config, 'review_ttl_seconds' | 'capability_ttl_seconds'> &
-    Partial<Pick<Config, 'purpose_merchants_file'>>,
-  assessAhead: AssessAhead | null = null,
-): Route[] {
-  const { db, lane, metrics, now_ms, reports_db, secrets } = core;
-  const cursors = makeCursors(secrets.cursorMac);
-  const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
-  const createDecision = makeCreateDecision({
-    // The lane waits for no model: where it has to assess itself, the decision says that the opinion is missing.
-    assess:
-      assessAhead === null
-        ? assess
-        : (authority, request) => withoutOpinion(assess(authority, request), 'authority_changed'),
-    review_ttl_seconds: config.review_ttl_seconds,
-    capability_ttl_seconds: config.capability_ttl_seconds,
+/** What sends the webhooks, as the settings say. */
+function startWebhooks(core: Core, config: WorkerConfig): WebhookDelivery {
+  const { webhooks_db, lane, log, secrets, metrics } = core;
+  const allow_private = config.webhook_allow_private_network;
+  const timeout_ms = config.webhook_timeout_ms;
+  const client = {
+    resolve: allow_private ? makeSystemResolve() : makeResolve(),
+    allow_private,
+    timeout_ms,
+    connections: WIDEST_WINDOW,
+  };
+  const delivery = startWebhookDelivery({
+    db: webhooks_db,
+    lane,
+    log,
+    clock: makeDatabaseClock({ readClock: () => readClock(webhooks_db), elapsed_ms: core.now_ms }),
+    random,
+    worker: randomUUID(),
+    openSecret: secrets.openWebhookSecret,
+    connect: (url) => connectEndpoint(url, client),
+    schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
+    timeout_ms,
+    countAttempt: metrics.countWebhookAttempt,
   });
-  const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
-  const tokens = secrets.capabilityTokens;
-  return [
-    ...makeDecisionRoutes({
-      db,
-      lane,
-      cursors,
-      createDecision,
-      assess,
-      assessAhead,
-      historyOf: makeHistories(core),
-      metrics,
-      tokens,
-    }),
-    ...makeReviewRoutes({ lane, createReview }),
-    ...makeOutcomeRoutes({ db, lane }),
-    ...makeCapabilityRoutes({ lane, tokens }),
-    ...makeAgentRoutes({ db, lane, cursors }),
-    ...makeSimulationRoutes({ db, assess }),
-    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
-    ...makeWorkspaceRoutes({ db, cursors }),
-    ...makeReportRoutes({ db, reports_db }),
-    ...makeLedgerRoutes({ db, cursors, now_ms }),
-  ];
+  core.onPublished(delivery.wake);
+  return delivery;
 }
 
 /** The workers: they run inside `serve`, and apart as `work`. */
-export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Promise<void> } {
-  const { db, lane, log, reports_db } = core;
+export function startWorkers(
+  core: Core,
+  config: WorkerConfig,
+  key_uses: KeyUses | null,
+): { stop(): Promise<void> } {
+  const { db, lane, log, reports_db, webhooks_db } = core;
+  const delivery = startWebhooks(core, config);
   const loops = [
     startLoop({
       name: 'sweep-reservations',
@@ -300,13 +116,19 @@ export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Pr
       log,
       round: () => learnDealings({ pool: reports_db, log }),
     }),
+    startLoop({
+      name: 'prune-webhooks',
+      pause_ms: PRUNE_PAUSE_MS,
+      log,
+      round: () => pruneOldWebhooks(webhooks_db),
+    }),
   ];
   if (key_uses !== null) {
     loops.push(startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }));
   }
   return {
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([delivery.stop(), ...loops.map((loop) => loop.stop())]);
     },
   };
 }
@@ -353,7 +175,7 @@ export async function startService(config: Config, database: Database, log: Logg
     // Listening comes first: a port in use must not cost the only sight of the first key.
     await server.listen({ port: config.port, host: config.host });
     const first = await bootstrap(core, database.address, config);
-    const workers = startWorkers(core, key_uses);
+    const workers = startWorkers(core, config, key_uses);
     const { address, family, port } = server.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;
     return {

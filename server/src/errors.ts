@@ -26,7 +26,6 @@ export const ERRORS = {
   },
   agent_exists: { status: 409, when: 'An agent with that slug exists.', retry: false },
   agent_limit: { status: 409, when: "The plan's agent quota is reached.", retry: false },
-  plan_required: { status: 409, when: 'ENFORCE needs a paid plan.', retry: false },
   authority_changed: {
     status: 409,
     when: 'The authority changed since the decision: ask for a new decision.',
@@ -52,6 +51,16 @@ export const ERRORS = {
   capability_revoked: {
     status: 409,
     when: 'An outcome was reported for the spend, which ended its capability.',
+    retry: false,
+  },
+  plan_required: {
+    status: 409,
+    when: 'ENFORCE needs a paid plan; webhooks need the Team plan or a trial of it.',
+    retry: false,
+  },
+  webhook_limit: {
+    status: 409,
+    when: 'The workspace has as many webhook endpoints as it may.',
     retry: false,
   },
   last_admin_key: {

@@ -2,17 +2,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
-import {
-  addWorkspace,
-  type Core,
-  makeCore,
-  type Service,
-  startService,
-  startWorkers,
-  VERSION,
-} from './app.ts';
+import { type Service, startService, startWorkers, VERSION } from './app.ts';
 import { setPlan } from './commands/set-plan.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { addWorkspace, type Core, makeCore } from './core.ts';
 import { OPERATOR } from './domain/audit.ts';
 import { shownHash } from './domain/ledger.ts';
 import { normaliseText, TEXT_RULES } from './domain/text.ts';
@@ -173,7 +166,7 @@ async function work(): Promise<void> {
   const { log, end } = startLog(config.log_level, process.stdout);
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
-  const workers = startWorkers(core, null);
+  const workers = startWorkers(core, config, null);
   onStopSignal(async () => {
     await workers.stop();
     await core.close();

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Database } from './app.ts';
 import type { Config } from './config.ts';
+import type { Database } from './core.ts';
 import { deriveSecrets } from './secrets.ts';
 import {
   type DataDirectory,

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** Makes and proves the tokens of capabilities: nothing in the database can make one. */
@@ -14,6 +14,12 @@ export interface Secrets {
   keyDigest: (key: string) => Buffer;
   /** HMAC-SHA256 that marks a list's cursor as our own. */
   cursorMac: (text: string) => Buffer;
+  /**
+   * Encrypts a webhook secret for its workspace: AES-256-GCM, base64. `nonce`: 12 random bytes, never used before.
+   */
+  sealWebhookSecret: (workspace_id: string, secret: string, nonce: Buffer) => string;
+  /** The secret again. Throws when it was altered, belongs to another workspace or was made under another key. */
+  openWebhookSecret: (workspace_id: string, sealed: string) => string;
   capabilityTokens: CapabilityTokens;
   /** What a database keeps to tell one SECRET_KEY from another; 32 bytes from which nothing else follows. */
   installationCheck: Buffer;
@@ -37,16 +43,34 @@ function makeCapabilityTokens(key: Buffer): CapabilityTokens {
   };
 }
 
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
 /** Derives every secret by HKDF-SHA256 (RFC 5869), each under a name of its own. */
 export function deriveSecrets(secret_key: Buffer): Secrets {
   const derive = (name: string) => Buffer.from(hkdfSync('sha256', secret_key, '', `purser/${name}/v1`, 32));
   const pepper = derive('api-key-pepper');
   const cursor = derive('cursor');
+  const webhooks = derive('webhook-secrets');
   return {
     keyDigest: (key) => createHmac('sha256', pepper).update(key).digest(),
     cursorMac: (text) => createHmac('sha256', cursor).update(text).digest(),
     capabilityTokens: makeCapabilityTokens(derive('capability-token')),
     installationCheck: derive('installation-check'),
+    sealWebhookSecret(workspace_id, secret, nonce) {
+      const cipher = createCipheriv('aes-256-gcm', webhooks, nonce).setAAD(Buffer.from(workspace_id));
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64');
+    },
+    openWebhookSecret(workspace_id, sealed) {
+      const bytes = Buffer.from(sealed, 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', webhooks, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(Buffer.from(workspace_id)).setAuthTag(bytes.subarray(-TAG_BYTES));
+      const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+      return Buffer.concat([text, decipher.final()]).toString('utf8');
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import pino from 'pino';
-import { makeApiRoutes, makeCore } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
+import { makeCore } from '../src/core.ts';
 import type { Route } from '../src/http/route.ts';
+import { makeApiRoutes } from '../src/routes.ts';
 import { superuserConnection } from './postgres.ts';
 import { AUTHORITY, freshKey, makeKey, type RunningService, SECRET_KEY, spend } from './running-service.ts';
 

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addWorkspace, type Core, makeCore } from '../src/app.ts';
 import { createAgent } from '../src/commands/create-agent.ts';
 import { expireReservations } from '../src/commands/expire-reservations.ts';
+import { addWorkspace, type Core, makeCore } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { type Lane, makeLane } from '../src/lane/lane.ts';

@@ -9,6 +9,10 @@ beforeAll(async () => {
   await s.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
   await s.call('POST', '/v1/agents/a/authority', { body: { ...AUTHORITY, monthly_budget_minor: 100_000 } });
   await s.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['read'], expires_in_seconds: 600 } });
+  // It is told of nothing that happens here.
+  await s.call('POST', '/v1/webhooks', {
+    body: { url: 'https://receiver.invalid/', events: ['decision.label.recorded'] },
+  });
   for (let i = 1; i <= 5; i++) {
     await s.call('POST', '/v1/decisions', { body: spend('a', i), idempotency_key: freshKey() });
   }
@@ -29,6 +33,7 @@ async function tamper(statements: string[]) {
     'api_keys',
     'decisions',
     'idempotency_keys',
+    'webhook_endpoints',
   ];
   for (const table of tables) await s.sql(`create table kept_${table} as table ${table}`);
   try {
@@ -58,6 +63,7 @@ describe('every column of every row that history stands on is sealed', () => {
     'timestamp with time zone': "coalesce(COLUMN, now()) + interval '1 second'",
     json: '\'{"edited":true}\'::json',
     ARRAY: "array_append(COLUMN, 'x')",
+    boolean: 'not COLUMN',
   };
   const TABLES: [string, string, string[]][] = [
     ['decisions', 'decision_id = (select min(decision_id) from decisions)', ['workspace_id']],
@@ -70,6 +76,7 @@ describe('every column of every row that history stands on is sealed', () => {
     // The caller's own name for things is how it is found at all.
     ['workspaces', 'true', ['workspace_id']],
     ['ledger_heads', 'true', ['workspace_id', 'time_ms']],
+    ['webhook_endpoints', 'true', ['workspace_id']],
   ];
   test.each(TABLES)('%s', async (table, where, excepted) => {
     const { rows } = await s.sql(
@@ -124,6 +131,7 @@ describe('rows that went, came or moved are reported where it happened', () => {
       'delete from authorities where version = 1',
       'delete from audit_records where seq = 3',
       "delete from api_keys where kind = 'read_only'",
+      'delete from webhook_endpoints',
     ]) {
       expect([statement, ...kinds(await tamper([statement]))]).toEqual([statement, 'ROW_MISMATCH']);
     }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addWorkspace, type Core, makeCore } from '../src/app.ts';
 import { createAgent } from '../src/commands/create-agent.ts';
+import { addWorkspace, type Core, makeCore } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import {
   afterOutcome,

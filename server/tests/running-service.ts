@@ -1,13 +1,15 @@
 import { Ajv } from 'ajv';
 import pg from 'pg';
 import pino from 'pino';
-import { addWorkspace, makeApiRoutes, makeCore, type Service, startService } from '../src/app.ts';
+import { type Service, startService } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
+import { addWorkspace, makeCore } from '../src/core.ts';
 import type { Plan } from '../src/domain/workspace.ts';
 import { ERRORS } from '../src/errors.ts';
 import { KEYED_ERRORS } from '../src/http/openapi.ts';
 import type { Route } from '../src/http/route.ts';
 import { ErrorBody } from '../src/http/schemas.ts';
+import { makeApiRoutes } from '../src/routes.ts';
 import { SUPERUSER } from '../src/storage/embedded-postgres.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';

@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */
 const ALLOWED = [
-  /^app\.ts$/,
+  /^(app|core|routes)\.ts$/,
   /^main\.ts$/,
   /^open-database\.ts$/,
   /^config\.ts$/,

@@ -19,6 +19,7 @@ import {
 } from './report.ts';
 import { makeSpendBody } from './spend-bodies.ts';
 import { prepareTpcb, TPCB_CLIENTS } from './tpcb.ts';
+import { deliveriesFor, measureWebhooks } from './webhooks.ts';
 import {
   type BenchWorkspace,
   checkWorkspace,
@@ -29,8 +30,8 @@ import {
 
 const HELP = `npm run bench -- [options]
 
-Measures decisions per second over HTTP, with durable commits and the ledger on, and TPC-B on the same
-PostgreSQL. Takes about three minutes.
+Measures decisions per second over HTTP, with durable commits and the ledger on, TPC-B on the same PostgreSQL,
+and what webhooks cost and give. Takes about three minutes.
 
   --seconds N   measured time of each point (default 5)
   --quick       a smoke run: 1 second a point, 5 workspaces, memory not measured
@@ -52,6 +53,7 @@ interface Plan {
   tpcb_seconds: number;
   lone_inserts: number;
   min_decisions: number;
+  deliveries: number;
   json_file: string | null;
 }
 
@@ -80,6 +82,7 @@ function readPlan({ args, env }: Surroundings): Plan | null {
     tpcb_seconds: values.quick ? 2 : Math.max(10, seconds),
     lone_inserts: values.quick ? 200 : 1_000,
     min_decisions: values.quick ? 0 : TARGET_DECISIONS,
+    deliveries: deliveriesFor(values.quick),
     json_file,
   };
 }
@@ -202,6 +205,16 @@ async function measure(
 
   say('Verifying the ledgers…');
   const problems = await findProblems(first, others, tally, signal);
+  say('Webhooks…');
+  const [apart] = await makeWorkspaces(purser, 1, signal);
+  const { seconds, warm_up_ms, deliveries } = plan;
+  const webhooks = await measureWebhooks(
+    apart as BenchWorkspace,
+    { base_url: purser.base_url, counter, run_id, signal, makeBody: makeSpendBody },
+    { seconds, warm_up_ms, deliveries },
+  );
+  problems.push(...webhooks.problems);
+  apart?.client.close();
   for (const { client } of [first, ...others]) client.close();
   return {
     machine: {
@@ -220,6 +233,7 @@ async function measure(
       mean_tps: (before_tps + after_tps) / 2,
     },
     lone_insert_ms,
+    webhooks,
     points,
     memory: {
       decisions,
@@ -258,7 +272,12 @@ export async function main(surroundings: Surroundings): Promise<number> {
     const say = (line: string) => void stderr.write(`${line}\n`);
     say('Starting the service on a data directory of its own…');
     purser = await startPurser({
-      settings: { BOOTSTRAP_PLAN: 'team', RATE_LIMIT_PER_MINUTE: '10000000', LOG_LEVEL: 'info' },
+      settings: {
+        BOOTSTRAP_PLAN: 'team',
+        RATE_LIMIT_PER_MINUTE: '10000000',
+        LOG_LEVEL: 'info',
+        WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+      },
       env,
       signal,
       needs_disk: true,

@@ -1,10 +1,12 @@
 import { type Cell, renderTable } from '../demo/table.ts';
 import type { Percentiles } from '../demo/totals.ts';
 import type { MemorySample } from './memory.ts';
+import type { WebhookFigures } from './webhooks.ts';
 
 export const TARGET_CLIENTS = 64;
 export const TARGET_DECISIONS = 100_000;
 export const TARGET_RSS_BYTES = 200 * 1000 * 1000;
+export const TARGET_DELIVERIES_PER_SECOND = 1_500;
 
 /** One measurement. */
 export interface Point {
@@ -25,6 +27,7 @@ export interface BenchReport {
   seconds: number;
   tpcb: { method: string; clients: number; before_tps: number; after_tps: number; mean_tps: number };
   lone_insert_ms: Percentiles;
+  webhooks: WebhookFigures;
   points: Point[];
   memory: { decisions: number; rss_bytes: number; peak_rss_bytes: number; samples: MemorySample[] };
   decisions: { ALLOW: number; REVIEW: number; DENY: number };
@@ -82,7 +85,7 @@ function verdict(is_reached: boolean): string {
 
 /** The report for people. */
 export function renderBench(report: BenchReport, screen: { width: number; has_colour: boolean }): string[] {
-  const { tpcb, lone_insert_ms, memory, decisions, machine } = report;
+  const { tpcb, lone_insert_ms, webhooks, memory, decisions, machine } = report;
   const right = (title: string) => ({ title, align: 'right' as const });
   const table = renderTable(
     [
@@ -113,6 +116,8 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
     `TPC-B: ${tpcb.method}`,
     `  before ${rate(tpcb.before_tps)}/s, after ${rate(tpcb.after_tps)}/s, mean ${rate(tpcb.mean_tps)}/s`,
     `One committed insert, one client, on the socket: p50 ${milliseconds(lone_insert_ms.p50)} ms, p99 ${milliseconds(lone_insert_ms.p99)} ms`,
+    `Webhooks: ${webhooks.deliveries} deliveries to a local receiver at ${rate(webhooks.deliveries_per_second)}/s`,
+    `  decisions with ${webhooks.clients} clients: ${rate(webhooks.without.per_second)}/s without endpoints (p50 ${milliseconds(webhooks.without.p50_ms)} ms), ${rate(webhooks.with.per_second)}/s with ${webhooks.endpoints} (p50 ${milliseconds(webhooks.with.p50_ms)} ms), deliveries beside`,
     `Memory of the Node process over time: ${timeline}`,
     `  after ${memory.decisions} decisions ${megabytes(memory.rss_bytes)}, at most ${megabytes(memory.peak_rss_bytes)}`,
     `Decisions: ${report.created} answered 201; ${decisions.ALLOW} ALLOW, ${decisions.REVIEW} REVIEW, ${decisions.DENY} DENY`,
@@ -123,6 +128,7 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
       : [
           `The rate of TPC-B with ${TARGET_CLIENTS} clients on one workspace: ${verdict(target.per_second >= tpcb.mean_tps)} (${(target.per_second / tpcb.mean_tps).toFixed(2)} x).`,
         ]),
+    `${TARGET_DELIVERIES_PER_SECOND} deliveries a second: ${verdict(webhooks.deliveries_per_second >= TARGET_DELIVERIES_PER_SECOND)} (${rate(webhooks.deliveries_per_second)}/s).`,
     has_memory_run
       ? `Under ${megabytes(TARGET_RSS_BYTES)} after ${TARGET_DECISIONS} decisions: ${verdict(memory.rss_bytes < TARGET_RSS_BYTES)} (${megabytes(memory.rss_bytes)}).`
       : `Memory after ${TARGET_DECISIONS} decisions: not measured (${memory.decisions} made).`,

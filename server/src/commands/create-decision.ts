@@ -98,6 +98,7 @@ export function makeCreateDecision(options: {
       agents: [agent_id],
       budgets_of: [agent_id],
       idempotency: { agent_id, idempotency_key },
+      webhooks: true,
     }),
     apply(set, input, origin) {
       const { request, idempotency_key, request_hash } = input;
@@ -205,7 +206,7 @@ export function makeCreateDecision(options: {
         requested_by: { key_id: origin.actor.key_id as string, principal_id: origin.actor.principal_id },
       };
       const text = JSON.stringify(document);
-      set.addDecision(
+      const event_id = set.addDecision(
         {
           decision_id,
           agent_id,
@@ -222,6 +223,7 @@ export function makeCreateDecision(options: {
         },
         document,
       );
+      set.publish('decision.created', text, event_id);
       return done({
         replayed: false,
         document: text,

@@ -1,4 +1,6 @@
+import { effectiveNow } from '../domain/decision-states.ts';
 import { currentLabels, type Label } from '../domain/labels.ts';
+import { recordEventData } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateLabelInput {
@@ -11,7 +13,7 @@ export interface CreateLabelInput {
 /** Records whether a spend fit the purpose. It stands beside earlier labels, or corrects the one it names. */
 export const createLabel: Command<CreateLabelInput, Label> = {
   name: 'createLabel',
-  needs: ({ decision_id }) => ({ decisions: [decision_id], labels_of: [decision_id] }),
+  needs: ({ decision_id }) => ({ decisions: [decision_id], labels_of: [decision_id], webhooks: true }),
   apply(set, input, origin) {
     const kept = set.decision(input.decision_id);
     if (kept === undefined) return refuse('not_found', 'There is no such decision.');
@@ -30,7 +32,10 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       key_id: origin.actor.key_id as string,
       created_at: set.now,
     };
-    set.addLabel(label, { ...kept.state, label_id: label.label_id });
+    const { made, state } = kept;
+    const event_id = set.addLabel(label, { ...state, label_id: label.label_id });
+    const brief = { ...made, effective_decision: effectiveNow(made, state) };
+    set.publish('decision.label.recorded', recordEventData({ ...label }, brief), event_id);
     return done(label);
   },
 };

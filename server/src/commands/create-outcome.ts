@@ -13,7 +13,9 @@ import {
   type OutcomeFlag,
   type OutcomeSource,
   type OutcomeType,
+  outcomeBody,
 } from '../domain/outcomes.ts';
+import { recordEventData } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateOutcomeInput {
@@ -57,7 +59,7 @@ function flagsOf(
 /** Records what happened to a spend, and settles its hold. An exact repeat is answered with the stored record. */
 export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
   name: 'createOutcome',
-  needs: ({ decision_id }) => ({ decisions: [decision_id], outcomes_of: [decision_id] }),
+  needs: ({ decision_id }) => ({ decisions: [decision_id], outcomes_of: [decision_id], webhooks: true }),
   apply(set, input, origin) {
     const kept = set.decision(input.decision_id);
     if (kept === undefined || (input.only_agent !== null && kept.made.agent.id !== input.only_agent)) {
@@ -102,7 +104,9 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     if (!Number.isSafeInteger(held_minor + committed_minor)) {
       return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
     }
-    set.addOutcome(outcome, after);
+    const event_id = set.addOutcome(outcome, after);
+    const brief = { ...made, effective_decision: effectiveNow(made, after) };
+    set.publish('decision.outcome.recorded', recordEventData(outcomeBody(outcome), brief), event_id);
     return done({ repeated: false, outcome });
   },
 };

@@ -2,7 +2,8 @@ import type { Agent } from '../domain/agents.ts';
 import { type Capability, capabilityExpiry, capabilityStatusAt } from '../domain/capabilities.ts';
 import { afterReview, capabilityOf, effectiveNow, issuesCapability } from '../domain/decision-states.ts';
 import type { DecisionKind } from '../domain/decisions.ts';
-import { isOwnRequest, type ReviewAction, type ReviewRow } from '../domain/reviews.ts';
+import { isOwnRequest, type ReviewAction, type ReviewRow, reviewBody } from '../domain/reviews.ts';
+import { recordEventData } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateReviewInput {
@@ -41,7 +42,7 @@ export function makeCreateReview(options: {
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id }) => ({ decisions: [decision_id] }),
+    needs: ({ decision_id }) => ({ decisions: [decision_id], webhooks: true }),
     apply(set, input, origin) {
       const kept = set.decision(input.decision_id);
       const agent = kept === undefined ? undefined : set.agent(kept.made.agent.id);
@@ -86,17 +87,19 @@ export function makeCreateReview(options: {
           : null,
       };
       const after = afterReview(made, state, review);
-      set.addReview(review, after);
-      const capability = review.capability_expires_at === null ? null : capabilityOf(made, after);
-      return done({
-        review,
-        effective_decision: effectiveNow(made, after),
-        // A revoked agent's is void from the beginning.
-        capability:
-          capability === null
-            ? null
-            : { ...capability, status: capabilityStatusAt(capability, agent, set.now_ms) },
-      });
+      const event_id = set.addReview(review, after);
+      const effective_decision = effectiveNow(made, after);
+      const issued_now = review.capability_expires_at === null ? null : capabilityOf(made, after);
+      // A revoked agent's is void from the beginning.
+      const capability =
+        issued_now === null
+          ? null
+          : { ...issued_now, status: capabilityStatusAt(issued_now, agent, set.now_ms) };
+      const issued = capability === null ? {} : { capability };
+      const record = { ...reviewBody(review), effective_decision, ...issued };
+      const data = recordEventData(record, { ...made, effective_decision });
+      set.publish('decision.review.recorded', data, event_id);
+      return done({ review, effective_decision, capability });
     },
   };
 }

@@ -1,11 +1,12 @@
-import type { Core } from '../app.ts';
-import { makeApiRoutes, VERSION } from '../app.ts';
+import { VERSION } from '../app.ts';
 import { renderConfigurationReference } from '../config.ts';
+import type { Core } from '../core.ts';
 import { REASONS, STAGES } from '../domain/decisions.ts';
 import { ERRORS } from '../errors.ts';
 import { makeHealthRoutes } from '../http/health.ts';
 import { makeMetrics } from '../http/metrics.ts';
 import { makeOpenApi, type OpenApi } from '../http/openapi.ts';
+import { makeApiRoutes } from '../routes.ts';
 import { deriveSecrets } from '../secrets.ts';
 
 /** The OpenAPI document of this build. Declaring routes does no I/O, so nothing has to run. */
@@ -15,12 +16,17 @@ export function renderOpenApi(): OpenApi {
   const core = {
     db: nothing,
     keys_db: nothing,
+    webhooks_db: nothing,
     lane: {} as Core['lane'],
     secrets: deriveSecrets(Buffer.alloc(32)),
     metrics,
     now_ms: () => 0,
   } as Core;
-  const api_routes = makeApiRoutes(core, { review_ttl_seconds: 0, capability_ttl_seconds: 0 });
+  const api_routes = makeApiRoutes(core, {
+    review_ttl_seconds: 0,
+    capability_ttl_seconds: 0,
+    webhook_allow_private_network: false,
+  });
   const health = makeHealthRoutes({ checkReady: async () => {}, metrics, api_routes, version: VERSION });
   return makeOpenApi([...api_routes, ...health], { version: VERSION });
 }

@@ -1,7 +1,9 @@
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
+import { canonicalJson } from './canonical-json.ts';
 import type { ApiKey } from './keys.ts';
-import { type LedgerEventType, type SubjectType, shownHash } from './ledger.ts';
+import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
+import type { WebhookEndpoint } from './webhooks.ts';
 import type { Workspace } from './workspace.ts';
 
 export const ACTOR_TYPES = ['api_key', 'operator', 'system'] as const;
@@ -65,12 +67,15 @@ export interface AuditedState {
   agent?: Agent;
   authority?: AuthorityRow;
   api_key?: ApiKey;
+  webhook?: WebhookEndpoint;
 }
 
-/** The same as JSON carries it: a key's digest as hex. */
+/** The same as JSON carries it: a key's digest as hex, of a webhook's encrypted secrets a hash alone. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { api_key, ...rest } = state;
-  return api_key === undefined
-    ? rest
-    : { ...rest, api_key: { ...api_key, digest: shownHash(api_key.digest) } };
+  const { api_key, webhook, ...form } = state as Record<string, unknown> & AuditedState;
+  if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
+  if (webhook !== undefined) {
+    form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };
+  }
+  return form;
 }

@@ -13,6 +13,8 @@ export const ID_PREFIXES = {
   outcome: 'out',
   event: 'evt',
   audit: 'aud',
+  webhook: 'wh',
+  delivery: 'dlv',
   request: 'req',
 } as const;
 

@@ -15,6 +15,10 @@ export const LEDGER_EVENT_TYPES = [
   'decision.outcome.recorded',
   'capability.consumed',
   'reservation.expired',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret_rotated',
 ] as const;
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
 
@@ -29,6 +33,7 @@ export const SUBJECT_TYPES = [
   'outcome',
   'capability',
   'reservation',
+  'webhook',
 ] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 

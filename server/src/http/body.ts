@@ -22,12 +22,15 @@ const TOO_LARGE = `must be at most ${BODY_LIMIT} bytes`;
  * Refuses, before the body is read, what its headers already show to be wrong: a body where none belongs, a
  * missing one, another content type or an encoding.
  */
-export function checkBodyHeaders(message: IncomingMessage, takes_body: boolean): void {
+export function checkBodyHeaders(
+  message: IncomingMessage,
+  route: { body?: unknown; bodyOptional?: boolean },
+): void {
   const { headers } = message;
   const chunked = headers['transfer-encoding'] !== undefined;
   const length = headers['content-length'];
   const has_body = chunked || (length !== undefined && length !== '0');
-  if (!takes_body) {
+  if (route.body === undefined) {
     // A chunked body may still turn out to be empty; without reading it only GET can be judged.
     if (has_body && (!chunked || message.method === 'GET')) throw invalidField('body', 'must be empty');
     return;
@@ -35,6 +38,7 @@ export function checkBodyHeaders(message: IncomingMessage, takes_body: boolean):
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw invalidField('content-encoding', 'must be absent or identity');
+  if (!has_body && route.bodyOptional === true) return;
   if (!has_body) throw invalidField('body', 'is required');
   const type = headers['content-type'];
   if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+import type { AttemptStatus } from '../domain/webhooks.ts';
 import type { NoOpinion, OpinionEffect } from '../purpose/second-opinion.ts';
 
 /** What the process counts about itself, and how Prometheus reads it. */
@@ -7,6 +8,7 @@ export interface Metrics {
   /** `route` is the pattern (`/v1/agents/:id`), never the path, so that clients cannot grow the labels. */
   countRequest(method: string, route: string, status: number, duration_ms: number): void;
   countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
+  countWebhookAttempt(status: AttemptStatus): void;
   /** One committed batch of a lane: how many commands it carried and how long its transaction took. */
   observeBatch(commands: number, commit_ms: number): void;
   /** One call to the purpose model, and how long it took. */
@@ -38,6 +40,12 @@ export function makeMetrics(): Metrics {
     name: 'purser_decisions_total',
     help: 'Decisions made; replays are not counted.',
     labelNames: ['decision', 'mode', 'reason_code'] as const,
+    registers: [registry],
+  });
+  const webhook_attempts = new Counter({
+    name: 'purser_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook, by what became of them.',
+    labelNames: ['status'] as const,
     registers: [registry],
   });
   const batch_sizes = new Histogram({
@@ -84,6 +92,7 @@ export function makeMetrics(): Metrics {
     countRequest: (method, route, status, duration_ms) =>
       requests.observe({ method, route, status }, duration_ms / 1000),
     countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
+    countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
     observeBatch(commands, commit_ms) {
       batch_sizes.observe(commands);
       commits.observe(commit_ms / 1000);

@@ -28,7 +28,7 @@ export interface Operation {
   /** One entry for each scope that is enough; empty on public routes. */
   security: Record<string, string[]>[];
   parameters?: Parameter[];
-  requestBody?: { required: true; content: Record<string, { schema: JsonSchema }> };
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
   responses: Record<string, Response>;
 }
 
@@ -74,6 +74,7 @@ const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
   Agents: 'The agents of the workspace and what each of them is allowed.',
   'API keys': 'Who may call this API, and for what.',
   Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
+  Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',
   Workspace: 'The plan, the quotas and what was done in the workspace.',
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',
@@ -202,7 +203,7 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: route.bodyOptional !== true,
             content: { 'application/json': { schema: publicForm(route.body, schemas) } },
           },
         }),

@@ -39,6 +39,7 @@ export const TAGS = [
   'Capabilities',
   'Agents',
   'API keys',
+  'Webhooks',
   'Reports',
   'Workspace',
   'Ledger',
@@ -66,6 +67,8 @@ export interface Route {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
+  /** A request without a body stands for `{}`. */
+  bodyOptional?: boolean;
   /** By status. `schema` null: an empty body. */
   responses: Record<
     number,

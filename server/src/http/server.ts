@@ -242,7 +242,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         `This needs the scope ${scopes.join(' or ')}. ${whose} has ${held}.`,
       );
     }
-    checkBodyHeaders(request.raw, route.body !== undefined);
+    checkBodyHeaders(request.raw, route);
   }
 
   async function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -272,7 +272,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
             (error: unknown) => fail(request, reply, error),
           );
         } else {
-          checkBodyHeaders(request.raw, route.body !== undefined);
+          checkBodyHeaders(request.raw, route);
           done();
         }
       },
@@ -356,7 +356,8 @@ function makeCall(
   let body_hash: Buffer | undefined;
   const bytes = request.body as Buffer | undefined;
   if (validateBody !== null) {
-    body = parseBody(bytes);
+    const is_left_out = route.bodyOptional === true && (bytes === undefined || bytes.length === 0);
+    body = is_left_out ? {} : parseBody(bytes);
     // Before validation, because that replaces text by its normalised form.
     if (route.idempotent === true) body_hash = hashBody(body);
     validateBody(body);

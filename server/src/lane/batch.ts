@@ -22,6 +22,7 @@ import { appendLedgerEvents } from '../storage/ledger.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { insertReviews } from '../storage/reviews.ts';
 import { type Of, type Write, withoutWorkspace } from '../storage/rows.ts';
+import { loadEndpointsOf } from '../storage/webhooks.ts';
 import {
   insertHead,
   loadWorkspaces,
@@ -32,6 +33,7 @@ import {
 } from '../storage/workspaces.ts';
 import type { Command, Outcome } from './command.ts';
 import type { Loaded, Needs, Origin } from './needs.ts';
+import { writeOutboxes } from './outbox.ts';
 import { WorkingSet } from './working-set.ts';
 
 /** A command on its way through the lane. */
@@ -53,6 +55,7 @@ export interface Part<J extends Job = Job> {
 /** What was locked and loaded of one workspace at the beginning of a batch's transaction. */
 interface Opened {
   head: LedgerHead;
+  has_webhooks: boolean;
   begins: boolean;
   now_ms: number;
   loaded: Loaded;
@@ -159,7 +162,12 @@ async function open(
   const [, locked, ...found] = await allOf(sent);
   const [agent_rows, authorities, holds, budgets, earlier, keys, admin_keys, kept_workspaces, counts] = found;
   const [, , , , , , , , , kept, agents_of, budgets_of, labels, outcomes, consumed] = found;
+  // Only where there are any: a workspace without webhooks sends no statement for them.
+  const listening = new Set(locked.filter((head) => head.has_webhooks).map((head) => head.workspace_id));
+  const publishing = idsOf((need) => need.webhooks).filter((id) => listening.has(id));
+  const endpoints = publishing.length > 0 ? await loadEndpointsOf(client, publishing) : [];
   const rows = {
+    webhooks: byWorkspace(endpoints),
     agents: byWorkspace([...agent_rows, ...agents_of]),
     authorities: byWorkspace(authorities),
     budgets: byWorkspace([...budgets, ...budgets_of]),
@@ -182,22 +190,25 @@ async function open(
     earlier_decisions: rows.earlier.get(id) ?? [],
     keys: rows.keys.get(id) ?? [],
     admin_keys: rows.admin_keys.get(id) ?? [],
+    webhooks: rows.webhooks.get(id) ?? [],
     decisions: rows.kept.get(id) ?? [],
     labels: rows.labels.get(id) ?? [],
     outcomes: rows.outcomes.get(id) ?? [],
     earlier_consumptions: rows.consumed.get(id) ?? [],
   });
   const opened = new Map<string, Opened>();
-  for (const { workspace_id, clock_ms, time_ms, seq, hash } of locked) {
+  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks } of locked) {
     // Later than every batch before it, also when the clock was set back.
     const now_ms = Math.max(clock_ms, time_ms + 1);
-    opened.set(workspace_id, { head: { seq, hash }, begins: false, now_ms, loaded: loadedOf(workspace_id) });
+    const loaded = loadedOf(workspace_id);
+    opened.set(workspace_id, { head: { seq, hash }, has_webhooks, begins: false, now_ms, loaded });
   }
   const [first] = parts;
   if (locked.length === 0 && options.wait && first?.jobs[0]?.command.begins_workspace === true) {
     const { workspace_id } = first;
     const now_ms = await readClock(client);
-    opened.set(workspace_id, { head: GENESIS, begins: true, now_ms, loaded: loadedOf(workspace_id) });
+    const loaded = loadedOf(workspace_id);
+    opened.set(workspace_id, { head: GENESIS, has_webhooks: false, begins: true, now_ms, loaded });
   }
   return opened;
 }
@@ -249,7 +260,11 @@ export function fold(
 }
 
 /** Everything the batch changed, one statement a table, with the commit in the same round trip. */
-function write(client: Client, sets: readonly WorkingSet[], begins: boolean): Promise<unknown>[] {
+function write(
+  client: Client,
+  sets: readonly WorkingSet[],
+  opened: ReadonlyMap<string, Opened>,
+): Promise<unknown>[] {
   const writes: Promise<unknown>[] = [];
   const put = <Row>(write: Write<Row>, rowsOf: (changes: WorkingSet['changes']) => Iterable<Row>) => {
     const parts = sets.flatMap(({ workspace_id, changes }) => {
@@ -278,9 +293,16 @@ function write(client: Client, sets: readonly WorkingSet[], begins: boolean): Pr
   put(putBudgets, (changes) => changes.budgets.values());
   put(insertAuditRecords, (changes) => changes.audit);
   put(appendLedgerEvents, (changes) => changes.events);
-  const heads = sets.map((set) => ({ workspace_id: set.workspace_id, ...set.head, time_ms: set.now_ms }));
+  writes.push(...writeOutboxes(client, sets));
+  const heads = sets.map((set) => ({
+    workspace_id: set.workspace_id,
+    ...set.head,
+    time_ms: set.now_ms,
+    has_webhooks: set.outbox.hasEndpoints(opened.get(set.workspace_id)?.has_webhooks === true),
+  }));
   const [head] = heads;
-  writes.push(begins && head !== undefined ? insertHead(client, head) : writeHeads(client, heads));
+  const begins = head !== undefined && opened.get(head.workspace_id)?.begins === true;
+  writes.push(begins ? insertHead(client, head) : writeHeads(client, heads));
   return writes;
 }
 
@@ -302,6 +324,8 @@ export interface BatchOptions {
   random: () => number;
   /** Told how long the writing and committing took. */
   onCommitted?: (commit_ms: number) => void;
+  /** Told that webhooks wait to be sent. */
+  onPublished?: (() => void) | undefined;
   now_ms: () => number;
 }
 
@@ -336,8 +360,7 @@ export async function runBatch(
     return results;
   }
   const began_ms = options.now_ms();
-  const begins = [...opened.values()].some((each) => each.begins);
-  const writes = write(client, sets, begins);
+  const writes = write(client, sets, opened);
   const commit = client.query({ text: 'commit' });
   // PostgreSQL answers a commit of a failed transaction with ROLLBACK: then the writes say what failed.
   const [written, committed] = await Promise.all([
@@ -349,6 +372,7 @@ export async function runBatch(
   ]);
   if (committed.ok) {
     options.onCommitted?.(options.now_ms() - began_ms);
+    if (sets.some((set) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
     return results;
   }
   if ('error' in committed) {

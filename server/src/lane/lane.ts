@@ -33,6 +33,8 @@ export interface LaneOptions {
   now_ms: () => number;
   /** Told of each batch: how many commands, and how long its writes and commit took. */
   observeBatch: (commands: number, commit_ms: number) => void;
+  /** Told of each batch that put webhooks into the outbox: a hint, so that they need not wait to be found. */
+  onPublished?: () => void;
 }
 
 /** One transaction carries at most this many commands. */
@@ -227,6 +229,7 @@ export function makeLane(options: LaneOptions): Lane {
         random: options.random,
         now_ms,
         onCommitted: (commit_ms) => options.observeBatch(commands, commit_ms),
+        onPublished: options.onPublished,
       });
     } catch (error) {
       broken ??= error instanceof Error ? error : new Error(String(error));

@@ -8,6 +8,7 @@ import type { EarlierDecision } from '../domain/decisions.ts';
 import type { ApiKey } from '../domain/keys.ts';
 import type { Label } from '../domain/labels.ts';
 import type { Outcome } from '../domain/outcomes.ts';
+import type { WebhookEndpoint } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { KeptDecision } from '../storage/decisions.ts';
 
@@ -29,6 +30,8 @@ export interface Needs {
   /** The workspace itself and its number of agents. */
   workspace?: boolean;
   admin_keys?: boolean;
+  /** The webhook endpoints: for whatever publishes an event or changes them. */
+  webhooks?: boolean;
 }
 
 /** What of a label tells which are current. */
@@ -49,6 +52,7 @@ export interface Loaded {
   earlier_consumptions: readonly Consumption[];
   keys: readonly ApiKey[];
   admin_keys: readonly ApiKey[];
+  webhooks: readonly WebhookEndpoint[];
 }
 
 /** Where a change comes from, for the audit list. */

@@ -33,13 +33,13 @@ import {
 import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
 import { type RunOutHold, runOutDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
+import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
+import { budgetKey, idempotencyKey, pushTo } from './lookup.ts';
 import type { LabelLink, Loaded, Origin } from './needs.ts';
-
-const budgetKey = (agent_id: string, period: string, currency: string) => `${agent_id} ${period} ${currency}`;
-const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;
+import { Outbox } from './outbox.ts';
 
 /**
  * The rows that a batch loaded and what its commands changed about them. Commands see the changes of those
@@ -52,6 +52,8 @@ export class WorkingSet {
   readonly now_ms: number;
   readonly now: string;
   readonly newId: NewId;
+  /** The webhook endpoints and what is to be sent to them. */
+  readonly outbox: Outbox;
   readonly changes = {
     workspace: undefined as Workspace | undefined,
     agents: new Map<string, Agent>(),
@@ -95,6 +97,9 @@ export class WorkingSet {
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
     this.newId = newId;
+    this.outbox = new Outbox(this.now, loaded.webhooks, () => {
+      this.change_count += 1;
+    });
     this.#head = head;
     this.#workspace = loaded.workspace;
     this.#agent_count = loaded.agent_count;
@@ -164,7 +169,6 @@ export class WorkingSet {
     return this.#keys.get(key_id);
   }
 
-  /** Admin keys that were not revoked, expired ones among them. */
   adminKeys(): ApiKey[] {
     return this.#admin_key_ids
       .flatMap((id) => this.#keys.get(id) ?? [])
@@ -206,8 +210,11 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  /** `made` is what the row's document says; its state is kept apart only if it will change by itself. */
-  addDecision(row: DecisionRow, made: Decision): void {
+  /**
+   * `made` is what the row's document says; its state is kept apart only if it will change by itself. Gives the id
+   * of its event, as those below do.
+   */
+  addDecision(row: DecisionRow, made: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
     if (made.reservation.expires_at !== null) {
@@ -215,7 +222,7 @@ export class WorkingSet {
       this.changes.states.set(state.decision_id, state);
       this.#noteExpiring(null, state);
     }
-    this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
+    return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 
   /** A decision as it was made, and as it stands at the batch's moment. */
@@ -229,7 +236,6 @@ export class WorkingSet {
     return this.#labels.get(decision_id) ?? [];
   }
 
-  /** In the order in which they were recorded. */
   outcomesOf(decision_id: string): readonly Outcome[] {
     return this.#outcomes.get(decision_id) ?? [];
   }
@@ -239,30 +245,27 @@ export class WorkingSet {
     return this.#consumptions.get(key);
   }
 
-  /** `after`: the decision's state with the review. */
-  addReview(review: ReviewRow, after: DecisionState): void {
+  /** Here and below `after` is the decision's state with the record. */
+  addReview(review: ReviewRow, after: DecisionState): string {
     this.changes.reviews.push(review);
     this.#putState(after);
-    this.append('decision.review.recorded', 'review', review.review_id, reviewDataHash(review));
+    return this.append('decision.review.recorded', 'review', review.review_id, reviewDataHash(review));
   }
 
-  /** `after`: the decision's state with the label. */
-  addLabel(label: Label, after: DecisionState): void {
+  addLabel(label: Label, after: DecisionState): string {
     this.changes.labels.push(label);
     pushTo(this.#labels, label.decision_id, label);
     this.#putState(after);
-    this.append('decision.label.recorded', 'label', label.label_id, labelDataHash(label));
+    return this.append('decision.label.recorded', 'label', label.label_id, labelDataHash(label));
   }
 
-  /** `after`: the decision's state with the outcome. */
-  addOutcome(outcome: Outcome, after: DecisionState): void {
+  addOutcome(outcome: Outcome, after: DecisionState): string {
     this.changes.outcomes.push(outcome);
     pushTo(this.#outcomes, outcome.decision_id, outcome);
     this.#putState(after);
-    this.append('decision.outcome.recorded', 'outcome', outcome.outcome_id, outcomeDataHash(outcome));
+    return this.append('decision.outcome.recorded', 'outcome', outcome.outcome_id, outcomeDataHash(outcome));
   }
 
-  /** `after`: the decision's state with its capability consumed. */
   addConsumption(consumption: Consumption, after: DecisionState): void {
     this.changes.consumptions.push(consumption);
     this.#consumptions.set(consumption.idempotency_key, consumption);
@@ -307,8 +310,16 @@ export class WorkingSet {
     this.append(action, target.type, target.id, recordHash(record));
   }
 
-  /** Adds the next link of the chain. */
-  append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): void {
+  /**
+   * Tells every webhook endpoint that takes this type of an event, in the same transaction as the change itself.
+   * `data` is JSON text, without any secret; `event_id` that of the event in the chain. Needs `webhooks`.
+   */
+  publish(type: WebhookEventType, data: string, event_id: string): void {
+    this.outbox.publish(type, data, event_id);
+  }
+
+  /** Adds the next link of the chain and gives its id. */
+  append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string {
     const unsealed = {
       seq: this.#head.seq + 1,
       id: this.newId('event'),
@@ -323,6 +334,7 @@ export class WorkingSet {
     this.#head = { seq: event.seq, hash: event.hash };
     this.changes.events.push(event);
     this.change_count += 1;
+    return event.id;
   }
 
   #rememberAgent(agent: Agent): void {
@@ -384,10 +396,4 @@ export class WorkingSet {
     }
     if (is !== null) new_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: is });
   }
-}
-
-function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [value]);
-  else list.push(value);
 }

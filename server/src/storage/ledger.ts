@@ -45,11 +45,16 @@ export async function loadLedgerEvents(
   return result.rows;
 }
 
-/** Where the chain ends according to its head; undefined when even that is gone. */
-export async function getHead(db: Queryable, workspace_id: string): Promise<LedgerHead | undefined> {
-  const result = await db.query<LedgerHead & { workspace_id: string }>({
+/** Where the chain ends according to its head, and what the head's row says besides. */
+export interface KeptHead extends LedgerHead {
+  has_webhooks: boolean;
+}
+
+/** The row of the chain's head; undefined when even that is gone. */
+export async function getHead(db: Queryable, workspace_id: string): Promise<KeptHead | undefined> {
+  const result = await db.query<KeptHead & { workspace_id: string }>({
     name: 'get_head',
-    text: 'select seq, hash from ledger_heads where workspace_id = $1',
+    text: 'select seq, hash, has_webhooks from ledger_heads where workspace_id = $1',
     values: [workspace_id],
   });
   return result.rows[0];

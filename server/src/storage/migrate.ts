@@ -49,9 +49,19 @@ const CHANGEABLE = [
   'report_counters',
   'report_counted',
   'report_watermarks',
+  'webhook_endpoints',
+  'webhook_deliveries',
+  'webhook_queues',
 ] as const;
-/** Rows that go when they are settled. */
-const REMOVABLE = ['expiring_holds'] as const;
+/** Rows that go when they are settled, deleted or old. */
+const REMOVABLE = [
+  'expiring_holds',
+  'webhook_endpoints',
+  'webhook_events',
+  'webhook_deliveries',
+  'webhook_queues',
+  'webhook_attempts',
+] as const;
 
 /** The database cannot be used as it is; the message says why and what to do. */
 export class MigrationError extends Error {

@@ -24,9 +24,10 @@ import type { Queryable } from './database.ts';
 import { loadRunOutHolds } from './decision-states.ts';
 import { loadDecisionRows } from './decisions.ts';
 import { loadLabels } from './labels.ts';
-import { getHead, loadLedgerEvents } from './ledger.ts';
+import { getHead, type KeptHead, loadLedgerEvents } from './ledger.ts';
 import { loadOutcomes } from './outcomes.ts';
 import { loadReviews } from './reviews.ts';
+import { loadWebhookEndpoints } from './webhooks.ts';
 import { loadWorkspace, readClock } from './workspaces.ts';
 
 export interface LedgerVerification {
@@ -83,7 +84,7 @@ export async function verifyLedger(
     if (options.since === 0) {
       // From the first break on, nobody can tell what a row should be: it is not blamed on an earlier event.
       const first = Math.min(...breaks.map((each) => each.seq));
-      for (const each of await checkLiveRows(client, workspace_id, sealed, previous.seq)) {
+      for (const each of await checkLiveRows(client, workspace_id, sealed, previous.seq, head)) {
         breaks.push(Number.isFinite(first) ? { ...each, seq: Math.max(each.seq, first) } : each);
       }
     }
@@ -172,6 +173,11 @@ async function loadDataHashes(
     if (sealed_hash.get(record.seq)?.equals(hash) !== true) continue;
     const state = JSON.parse(record.state) as Record<string, Record<string, unknown>>;
     for (const [kind, row] of Object.entries(state)) {
+      if (record.action === 'webhook.deleted') {
+        // Its row is gone, as it should be.
+        sealed.delete(rowName(kind, row));
+        continue;
+      }
       sealed.set(rowName(kind, row), { seq: record.seq, text: canonicalJson(row) });
     }
   }
@@ -210,7 +216,7 @@ function checkHead(head: LedgerHead | undefined, last: LedgerHead): LedgerBreak[
 
 function rowName(kind: string, row: Record<string, unknown>): string {
   if (kind === 'authority') return `authority ${row.agent_id} version ${row.version}`;
-  return `${kind} ${row.workspace_id ?? row.key_id ?? row.agent_id}`;
+  return `${kind} ${row.workspace_id ?? row.key_id ?? row.endpoint_id ?? row.agent_id}`;
 }
 
 /**
@@ -222,6 +228,7 @@ async function checkLiveRows(
   workspace_id: string,
   sealed: Sealed,
   last_seq: number,
+  head: KeptHead | undefined,
 ): Promise<LedgerBreak[]> {
   const breaks: LedgerBreak[] = [];
   const check = (state: AuditedState) => {
@@ -254,6 +261,13 @@ async function checkLiveRows(
     for (const { last_used_at, clock_ms, ...api_key } of keys) check({ api_key });
     after = keys.at(-1)?.key_id ?? null;
     if (after === null) break;
+  }
+  const webhooks = await loadWebhookEndpoints(db, workspace_id);
+  for (const webhook of webhooks) check({ webhook });
+  // Where the head denies that there are endpoints, nothing is told to them.
+  if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
+    const detail = 'The head of the chain is wrong about whether there are webhook endpoints.';
+    breaks.push({ seq: last_seq, kind: 'ROW_MISMATCH', detail });
   }
   for (const [name, { seq }] of sealed) {
     breaks.push({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });

@@ -10,6 +10,8 @@ export interface LockedHead extends LedgerHead {
   workspace_id: string;
   /** The last time used in this workspace, ms. */
   time_ms: number;
+  /** Whether it has webhook endpoints, disabled ones among them. */
+  has_webhooks: boolean;
   /** The database's clock, ms. */
   clock_ms: number;
 }
@@ -27,39 +29,41 @@ export async function lockHeads(
     name: options.wait ? 'lock_heads' : 'lock_free_heads',
     // The clock is read after the locks were waited for, so that it never runs backwards within a workspace.
     text: `with heads as materialized (
-        select workspace_id, seq, hash, time_ms from ledger_heads where workspace_id = any($1)
+        select workspace_id, seq, hash, time_ms, has_webhooks from ledger_heads where workspace_id = any($1)
         order by workspace_id for update${options.wait ? '' : ' skip locked'})
-      select workspace_id, seq, hash, time_ms,
+      select workspace_id, seq, hash, time_ms, has_webhooks,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms from heads`,
     values: [workspace_ids],
   });
   return result.rows;
 }
 
+/** A head as a batch leaves it. */
+type WrittenHead = LedgerHead & { time_ms: number; has_webhooks: boolean };
+
 /** Moves locked heads on to their batch's last event and moment. */
-export function writeHeads(
-  client: Client,
-  heads: readonly Of<LedgerHead & { time_ms: number }>[],
-): Promise<unknown> {
+export function writeHeads(client: Client, heads: readonly Of<WrittenHead>[]): Promise<unknown> {
   return client.query({
     name: 'write_heads',
-    text: `update ledger_heads h set seq = r.seq, hash = r.hash, time_ms = r.time_ms
-      from unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) as r(workspace_id, seq, hash, time_ms)
+    text: `update ledger_heads h set seq = r.seq, hash = r.hash, time_ms = r.time_ms, has_webhooks = r.has_webhooks
+      from unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::boolean[])
+        as r(workspace_id, seq, hash, time_ms, has_webhooks)
       where h.workspace_id = r.workspace_id`,
     values: [
       heads.map((head) => head.workspace_id),
       heads.map((head) => head.seq),
       heads.map((head) => head.hash),
       heads.map((head) => head.time_ms),
+      heads.map((head) => head.has_webhooks),
     ],
   });
 }
 
 /** Fails on the primary key when the workspace was made at the same moment elsewhere. */
-export function insertHead(client: Client, head: Of<LedgerHead & { time_ms: number }>): Promise<unknown> {
+export function insertHead(client: Client, head: Of<WrittenHead>): Promise<unknown> {
   return client.query({
-    text: 'insert into ledger_heads (workspace_id, seq, hash, time_ms) values ($1, $2, $3, $4)',
-    values: [head.workspace_id, head.seq, head.hash, head.time_ms],
+    text: 'insert into ledger_heads (workspace_id, seq, hash, time_ms, has_webhooks) values ($1, $2, $3, $4, $5)',
+    values: [head.workspace_id, head.seq, head.hash, head.time_ms, head.has_webhooks],
   });
 }
 

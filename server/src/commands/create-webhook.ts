@@ -1,0 +1,52 @@
+import {
+  ALL_EVENTS,
+  MOST_WEBHOOKS,
+  type WebhookEndpoint,
+  type WebhookEventType,
+  webhookBody,
+} from '../domain/webhooks.ts';
+import { mayUseWebhooks } from '../domain/workspace.ts';
+import { type Command, done, refuse } from '../lane/command.ts';
+
+export interface CreateWebhookInput {
+  /** Judged already. */
+  url: string;
+  /** Null: all types there are. */
+  events: readonly WebhookEventType[] | null;
+  /** The secret, encrypted. */
+  sealed_secret: string;
+}
+
+/** Makes an endpoint, which is told of everything that happens from then on. */
+export const createWebhook: Command<CreateWebhookInput, WebhookEndpoint> = {
+  name: 'createWebhook',
+  needs: () => ({ workspace: true, webhooks: true }),
+  apply(set, input, origin) {
+    const workspace = set.workspace();
+    if (workspace === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (!mayUseWebhooks(workspace, set.now_ms)) {
+      return refuse('plan_required', 'Webhooks need the Team plan or a trial of it.');
+    }
+    if (set.outbox.endpointCount() >= MOST_WEBHOOKS) {
+      return refuse('webhook_limit', `The workspace has ${MOST_WEBHOOKS} webhook endpoints already.`);
+    }
+    const endpoint: WebhookEndpoint = {
+      endpoint_id: set.newId('webhook'),
+      url: input.url,
+      events: input.events ?? [ALL_EVENTS],
+      status: 'active',
+      disabled_reason: null,
+      secrets: [{ sealed: input.sealed_secret, expires_at: null }],
+      secret_rotated_at: null,
+      created_at: set.now,
+      updated_at: set.now,
+    };
+    set.outbox.put(endpoint);
+    set.audit('webhook.created', { type: 'webhook', id: endpoint.endpoint_id }, origin, {
+      from: null,
+      to: webhookBody(endpoint),
+      state: { webhook: endpoint },
+    });
+    return done(endpoint);
+  },
+};

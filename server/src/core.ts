@@ -1,0 +1,150 @@
+import { randomFillSync, randomInt } from 'node:crypto';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { createWorkspace } from './commands/create-workspace.ts';
+import { OPERATOR, SYSTEM } from './domain/audit.ts';
+import { makeIdsAt } from './domain/ids.ts';
+import type { Plan } from './domain/workspace.ts';
+import { type Metrics, makeMetrics } from './http/metrics.ts';
+import { type Lane, makeLane } from './lane/lane.ts';
+import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
+import { type DatabaseAddress, makePool, SERVICE_ROLE } from './storage/database.ts';
+
+/** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, reports, and webhooks. */
+const LANE_CONNECTIONS = 8;
+const READ_CONNECTIONS = 8;
+const KEY_CONNECTIONS = 2;
+const REPORT_CONNECTIONS = 3;
+const WEBHOOK_CONNECTIONS = 4;
+
+/** Where the database is, and what guards it. */
+export interface Database {
+  address: DatabaseAddress;
+  secret_key: Buffer;
+  /** Whether the service's own role guards history. */
+  guarded: boolean;
+}
+
+/** What every part of the process shares. */
+export interface Core {
+  lane: Lane;
+  db: pg.Pool;
+  keys_db: pg.Pool;
+  reports_db: pg.Pool;
+  webhooks_db: pg.Pool;
+  secrets: Secrets;
+  metrics: Metrics;
+  log: Logger;
+  /** Clock that never runs backwards, ms. */
+  now_ms: () => number;
+  /** Calls `listener` whenever webhooks were put into the outbox here. */
+  onPublished(listener: () => void): void;
+  /** Ends the connections, after what was accepted has been answered. */
+  close(): Promise<void>;
+}
+
+const RANDOM_BYTES = 6;
+const DRAWN_AT_ONCE = 512;
+
+/**
+ * Numbers from 0 up to 1 of cryptographic quality, 48 bits each. They are drawn in hundreds: an id takes sixteen, and
+ * `randomInt` is three times as dear (measured: 1.0 instead of 1.6 µs for a request's id).
+ */
+function makeRandom(): () => number {
+  const drawn = Buffer.alloc(RANDOM_BYTES * DRAWN_AT_ONCE);
+  let at = drawn.length;
+  return () => {
+    if (at === drawn.length) {
+      randomFillSync(drawn);
+      at = 0;
+    }
+    const high = drawn.readUInt32BE(at);
+    const low = drawn.readUInt16BE(at + 4);
+    at += RANDOM_BYTES;
+    return (high * 0x10000 + low) / 2 ** 48;
+  };
+}
+
+/** Numbers from 0 up to 1 of cryptographic quality. */
+export const random = makeRandom();
+/** A fresh API key. */
+export const newKey = () => makeApiKey((limit) => randomInt(limit));
+/** A fresh id outside of the lane. */
+export const newId = (kind: 'workspace' | 'request') => makeIdsAt(Date.now(), random)(kind);
+
+/** Connections, lane and secrets: what the service and the operator's command line both work with. */
+export function makeCore(database: Database, log: Logger): Core {
+  const now_ms = () => performance.now();
+  const metrics = makeMetrics();
+  const onBroken = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const role = database.guarded ? { role: SERVICE_ROLE } : {};
+  const { address } = database;
+  const lane_pool = makePool(address, {
+    max: LANE_CONNECTIONS,
+    pipeline: true,
+    by_key: true,
+    onBroken,
+    ...role,
+  });
+  const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
+  const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
+  const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
+  const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
+  let published = () => {};
+  const lane = makeLane({
+    pool: lane_pool,
+    log,
+    random,
+    now_ms,
+    observeBatch: metrics.observeBatch,
+    onPublished: () => published(),
+  });
+  metrics.watchQueue(lane.waiting);
+  return {
+    lane,
+    db,
+    keys_db,
+    reports_db,
+    webhooks_db,
+    secrets: deriveSecrets(database.secret_key),
+    metrics,
+    log,
+    now_ms,
+    onPublished(listener) {
+      published = listener;
+    },
+    async close() {
+      await lane.drain();
+      await Promise.all([lane_pool, db, keys_db, reports_db, webhooks_db].map((pool) => pool.end()));
+    },
+  };
+}
+
+/** Makes a workspace with its first admin key, whose value is given back once. */
+export async function addWorkspace(
+  core: Pick<Core, 'lane' | 'secrets'>,
+  input: {
+    name: string;
+    plan: Plan;
+    trial_days: number | null;
+    admin_key?: string;
+    by: 'operator' | 'system';
+  },
+): Promise<{ workspace_id: string; admin_key: string }> {
+  const admin_key = input.admin_key ?? newKey();
+  const workspace_id = newId('workspace');
+  const actor = input.by === 'operator' ? OPERATOR : SYSTEM;
+  await core.lane.submit(
+    workspace_id,
+    createWorkspace,
+    {
+      workspace_id,
+      name: input.name,
+      plan: input.plan,
+      trial_days: input.trial_days,
+      admin_key: { digest: core.secrets.keyDigest(admin_key), hint: keyHint(admin_key) },
+    },
+    { actor, request_id: null, client_address: null },
+  );
+  return { workspace_id, admin_key };
+}

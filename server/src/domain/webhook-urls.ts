@@ -1,0 +1,136 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Where an address leads. `forbidden` ones are refused even where private networks are allowed: they are no host
+ * of anybody's own network (multicast, metadata, transition formats that carry another address inside).
+ */
+export type Reach = 'public' | 'private' | 'forbidden';
+
+const v4 = (text: string) => ipaddr.IPv4.parseCIDR(text);
+const v6 = (text: string) => ipaddr.IPv6.parseCIDR(text);
+
+const IPV4_PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '100.64.0.0/10'].map(
+  v4,
+);
+/**
+ * Beyond what the library calls special: benchmarking, the relay anycast of 6to4, AMT and AS112 servers, the
+ * host that answers for the platform on Azure, and Alibaba's metadata within the carrier's own range.
+ */
+const IPV4_FORBIDDEN = [
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+].map(v4);
+
+const IPV6_PRIVATE = ['::1/128', 'fc00::/7'].map(v6);
+/** Only 2000::/3 is handed out. Within it: Teredo and the other protocols of 2001::/23, documentation, 6to4. */
+const IPV6_GLOBAL = v6('2000::/3');
+const IPV6_FORBIDDEN = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', 'fd00:ec2::254/128'].map(v6);
+
+/** Whether a text is an address in its usual form; numbers that old resolvers would complete are none. */
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+}
+
+/** Where an address in text form leads; what cannot be read is forbidden. */
+export function reachOf(address: string): Reach {
+  if (!isAddress(address)) return 'forbidden';
+  const parsed = ipaddr.parse(address);
+  if (parsed instanceof ipaddr.IPv4) {
+    if (IPV4_FORBIDDEN.some((range) => parsed.match(range))) return 'forbidden';
+    if (IPV4_PRIVATE.some((range) => parsed.match(range))) return 'private';
+    return parsed.range() === 'unicast' ? 'public' : 'forbidden';
+  }
+  const v6address = parsed as ipaddr.IPv6;
+  if (IPV6_FORBIDDEN.some((range) => v6address.match(range))) return 'forbidden';
+  if (IPV6_PRIVATE.some((range) => v6address.match(range))) return 'private';
+  // ISATAP: an IPv4 address behind 0:5efe or 200:5efe, under any prefix.
+  const isatap = v6address.parts[5] === 0x5efe && [0, 0x200].includes(v6address.parts[4] as number);
+  return v6address.match(IPV6_GLOBAL) && !isatap && v6address.range() === 'unicast' ? 'public' : 'forbidden';
+}
+
+/** Whether a connection to this address may be made. */
+export function mayConnect(address: string, allow_private: boolean): boolean {
+  const reach = reachOf(address);
+  return reach === 'public' || (allow_private && reach === 'private');
+}
+
+/** Whether two texts name one address. */
+export function sameAddress(a: string, b: string): boolean {
+  if (!isAddress(a) || !isAddress(b)) return false;
+  return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();
+}
+
+/** The address that a URL's host is, `[::1]` without its brackets; null when it is a name. */
+export function literalAddress(hostname: string): string | null {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return isAddress(bare) ? bare : null;
+}
+
+/** Names that mean something inside a network only. */
+const PRIVATE_SUFFIXES = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'svc',
+  'home.arpa',
+];
+
+const NAME = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+const LONGEST_NAME = 253;
+export const LONGEST_URL = 2_048;
+
+/** Whether a name may lead anywhere public. */
+function isPublicName(name: string): boolean {
+  if (!name.includes('.')) return false;
+  return !PRIVATE_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
+}
+
+export type JudgedUrl = { ok: true; url: string } | { ok: false; problem: string };
+
+const NOT_PUBLIC = 'must name a public host, not a private, local or reserved one';
+
+/**
+ * Judges an endpoint's URL without resolving its name, and gives its canonical form. `allow_private` also lets
+ * `http://`, loopback and private networks pass. What the name resolves to is judged at each connection.
+ */
+export function judgeUrl(text: string, allow_private: boolean): JudgedUrl {
+  const wrong = (problem: string): JudgedUrl => ({ ok: false, problem });
+  if (text.length > LONGEST_URL) return wrong(`must have at most ${LONGEST_URL} characters`);
+  // The parser drops line breaks and repairs slashes: what was meant is not guessed.
+  if (/[\s\p{C}\\]/u.test(text)) return wrong('must hold no spaces, control characters or backslashes');
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^/?#]/i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== 'https' && !(allow_private && scheme === 'http')) {
+    return wrong(allow_private ? 'must be an https:// or http:// URL' : 'must be a public https:// URL');
+  }
+  if (!URL.canParse(text)) return wrong('must be a URL');
+  const url = new URL(text);
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return wrong('must hold no user name or password');
+  if (url.hash !== '' || text.includes('#')) return wrong('must have no fragment');
+  if (url.port === '0') return wrong('must not use port 0');
+  const host = url.hostname.replace(/\.$/, '');
+  const address = literalAddress(host);
+  if (address !== null)
+    return mayConnect(address, allow_private) ? { ok: true, url: url.href } : wrong(NOT_PUBLIC);
+  if (host.length > LONGEST_NAME || !NAME.test(host)) return wrong('must name a host');
+  if (!allow_private && !isPublicName(host)) return wrong(NOT_PUBLIC);
+  url.hostname = host;
+  return { ok: true, url: url.href };
+}

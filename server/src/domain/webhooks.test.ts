@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  ATTEMPTS,
+  type DecisionBrief,
+  deliveryHeaders,
+  eventPayload,
+  recordEventData,
+  retryWaitMs,
+  secretText,
+  signature,
+  standardSignature,
+  takes,
+  validSecrets,
+  webhookBody,
+} from './webhooks.ts';
+
+interface Vector {
+  name: string;
+  valid: boolean;
+  secret: string;
+  now: number;
+  id: string;
+  body: string;
+  headers: Record<string, string>;
+}
+const { cases } = JSON.parse(
+  readFileSync(new URL('../../tests/vectors/webhook-signatures.json', import.meta.url), 'utf8'),
+) as { cases: Vector[] };
+
+describe('signature vectors', () => {
+  test.each(cases)('x-svc-signature: $name → $valid', ({ secret, now, body, headers, valid }) => {
+    const [, t, v1] = /^t=(\d+),v1=(\S+)$/.exec(headers['x-svc-signature'] as string) as unknown as string[];
+    const fresh = Math.abs(now - Number(t)) <= 300;
+    expect(fresh && signature(secret, Number(t), body) === v1).toBe(valid);
+  });
+  test.each(cases)('webhook-signature: $name → $valid', ({ secret, now, id, body, headers, valid }) => {
+    const t = Number(headers['webhook-timestamp']);
+    const fresh = Math.abs(now - t) <= 300;
+    const expected = `v1,${standardSignature(secret, id, t, body)}`;
+    expect(fresh && (headers['webhook-signature'] as string).split(' ').includes(expected)).toBe(valid);
+  });
+  test('the headers of a delivery are those of the vectors', () => {
+    const good = cases.find(({ name }) => name === 'good') as Vector;
+    const rotated = cases.find(({ name }) => name.startsWith('after a rotation')) as Vector;
+    const event = { event_id: good.id, type: 'decision.created', payload: good.body } as const;
+    expect(deliveryHeaders(event, [good.secret], good.now * 1000 + 999)).toMatchObject(good.headers);
+    expect(deliveryHeaders(event, [rotated.secret, good.secret], good.now * 1000)).toMatchObject(
+      rotated.headers,
+    );
+  });
+});
+
+test('the waits after failures 1 to 4 are 30, 60, 120 and 240 s, and the fifth is the last', () => {
+  const schedule = { first_ms: 30_000, max_ms: 300_000 };
+  const waits = [1, 2, 3, 4, 5].map((failures) => retryWaitMs(failures, schedule));
+  expect(waits).toEqual([30_000, 60_000, 120_000, 240_000, null]);
+  expect(retryWaitMs(4, { first_ms: 30_000, max_ms: 100_000 })).toBe(100_000);
+  expect(ATTEMPTS).toBe(5);
+});
+
+test('the data of a review, label or outcome event is the record and a brief of its decision, without a token', () => {
+  const decision = {
+    decision_id: 'dec_1',
+    agent: { id: 'agt_1', slug: 'a', name: 'not told' },
+    mode: 'ENFORCE',
+    decision: 'REVIEW',
+    effective_decision: 'ALLOW',
+    reason_code: 'PURPOSE_UNCLEAR',
+    explanation: 'not told',
+  } as DecisionBrief;
+  const record = {
+    review_id: 'rev_1',
+    action: 'ALLOW',
+    capability: { capability_id: 'cap_1', token: 'cap_secret', status: 'ISSUED' },
+  };
+  expect(JSON.parse(recordEventData(record, decision))).toEqual({
+    review_id: 'rev_1',
+    action: 'ALLOW',
+    capability: { capability_id: 'cap_1', status: 'ISSUED' },
+    decision: {
+      decision_id: 'dec_1',
+      agent: { id: 'agt_1', slug: 'a' },
+      mode: 'ENFORCE',
+      decision: 'REVIEW',
+      effective_decision: 'ALLOW',
+      reason_code: 'PURPOSE_UNCLEAR',
+    },
+  });
+  expect(record.capability.token).toBe('cap_secret');
+  expect(JSON.parse(recordEventData({ label_id: 'lbl_1', capability: null }, decision)).capability).toBe(
+    null,
+  );
+});
+
+test('the payload is the envelope around the data as it is', () => {
+  const data = '{"b":1,"a":"é\\u0000"}';
+  const text = eventPayload(
+    { event_id: 'evt_1', type: 'webhook.test', created_at: '2026-11-21T08:30:00.000Z' },
+    data,
+  );
+  expect(text).toBe(
+    `{"id":"evt_1","type":"webhook.test","created_at":"2026-11-21T08:30:00.000Z","data":${data}}`,
+  );
+  expect(JSON.parse(text).data).toEqual({ b: 1, a: 'é\0' });
+});
+
+test('an endpoint takes what it chose, all types without a choice, nothing while it is disabled', () => {
+  const one = { events: ['decision.created'], status: 'active' } as const;
+  expect([takes(one, 'decision.created'), takes(one, 'decision.label.recorded')]).toEqual([true, false]);
+  expect(takes({ events: ['*'], status: 'active' }, 'decision.label.recorded')).toBe(true);
+  expect(takes({ events: ['*'], status: 'disabled' }, 'decision.created')).toBe(false);
+});
+
+test('a secret signs until its overlap ends, and is shown by no list', () => {
+  const now_ms = Date.parse('2026-11-21T08:30:00.000Z');
+  const secrets = [
+    { sealed: 'new', expires_at: null },
+    { sealed: 'still', expires_at: '2026-11-21T08:30:00.001Z' },
+    { sealed: 'over', expires_at: '2026-11-21T08:30:00.000Z' },
+  ];
+  expect(validSecrets(secrets, now_ms).map(({ sealed }) => sealed)).toEqual(['new', 'still']);
+  const body = webhookBody({
+    endpoint_id: 'wh_1',
+    url: 'https://example.com/',
+    events: ['*'],
+    status: 'active',
+    disabled_reason: null,
+    secrets,
+    secret_rotated_at: null,
+    created_at: '',
+    updated_at: '',
+  });
+  expect(JSON.stringify(body)).not.toMatch(/sealed|secrets|new|still/);
+  expect(secretText(Buffer.alloc(32))).toMatch(/^whsec_A{43}=$/);
+});

@@ -1,0 +1,241 @@
+import { createHmac } from 'node:crypto';
+import type { DecisionKind, Mode, ReasonCode } from './decisions.ts';
+
+/** What an endpoint can be told of. */
+export const WEBHOOK_EVENT_TYPES = [
+  'decision.created',
+  'decision.review.recorded',
+  'decision.label.recorded',
+  'decision.outcome.recorded',
+] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** Sent to one endpoint when its owner asks for it; no endpoint can choose or refuse it. */
+export const TEST_EVENT_TYPE = 'webhook.test';
+export const DELIVERED_EVENT_TYPES = [...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE] as const;
+export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
+
+/** In `events`: every type there is, also those that are still to come. */
+export const ALL_EVENTS = '*';
+
+export const MOST_WEBHOOKS = 20;
+export const MOST_EVENT_TYPES = 10;
+export const ATTEMPTS = 5;
+export const RESPONSE_LIMIT_BYTES = 4_096;
+/** An endpoint to which nothing but failures went for this long is disabled. */
+export const DISABLED_AFTER_MS = 5 * 86_400_000;
+/** Events and attempts are kept, and can be replayed and listed, for this long. */
+export const KEPT_FOR_MS = 30 * 86_400_000;
+/** One replay sends at most this many events. */
+export const MOST_REPLAYED = 1_000;
+/** As many secrets sign at once at most: the newest and those still within their overlap. */
+export const MOST_SECRETS = 5;
+
+export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
+export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
+export const DISABLED_REASONS = ['REQUESTED', 'ONLY_FAILURES'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** A secret as it is kept: encrypted, base64. `expires_at` null: the newest one. */
+export interface SealedSecret {
+  sealed: string;
+  expires_at: string | null;
+}
+
+export interface WebhookEndpoint {
+  endpoint_id: string;
+  /** In its canonical form. */
+  url: string;
+  /** Types, or `*` alone. */
+  events: readonly string[];
+  status: WebhookStatus;
+  disabled_reason: DisabledReason | null;
+  /** Newest first. */
+  secrets: readonly SealedSecret[];
+  secret_rotated_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+/** What happened, in the bytes in which every endpoint hears of it. */
+export interface WebhookEvent {
+  event_id: string;
+  type: DeliveredEventType;
+  payload: string;
+  created_at: string;
+}
+
+/** An event that is to be sent to an endpoint. */
+export interface WebhookDelivery {
+  endpoint_id: string;
+  due_at: string;
+  event_id: string;
+  /** Failed ones so far. */
+  attempts: number;
+}
+
+export const ATTEMPT_STATUSES = ['SUCCEEDED', 'RETRYING', 'FAILED'] as const;
+export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
+
+/** Why an attempt failed: the closed list that the endpoint's owner is shown. None tells of an address. */
+export const DELIVERY_ERRORS = {
+  dns_error: 'The name could not be resolved.',
+  blocked_address: 'The name or address is not a public one.',
+  connect_error: 'No connection could be made.',
+  tls_error: 'TLS could not be set up: the certificate is not valid for the name, expired or not trusted.',
+  timeout: 'No whole answer came in time.',
+  connection_closed: 'The connection was closed before an answer came.',
+  invalid_response: 'The answer was not HTTP.',
+  redirect: 'The endpoint answered with a redirect, which is not followed.',
+  bad_status: 'The endpoint answered with a status other than 2xx.',
+} as const satisfies Record<string, string>;
+export type DeliveryError = keyof typeof DELIVERY_ERRORS;
+export const DELIVERY_ERROR_CODES = Object.keys(DELIVERY_ERRORS) as [DeliveryError, ...DeliveryError[]];
+
+/** What became of one attempt. */
+export interface WebhookAttempt {
+  attempt_id: string;
+  endpoint_id: string;
+  event_id: string;
+  event_type: DeliveredEventType;
+  /** 1 to 5. */
+  attempt: number;
+  status: AttemptStatus;
+  http_status: number | null;
+  error: DeliveryError | null;
+  duration_ms: number;
+  attempted_at: string;
+  next_attempt_at: string | null;
+}
+
+/** Whether the endpoint is to be told of events of this type. */
+export function takes(endpoint: Pick<WebhookEndpoint, 'events' | 'status'>, type: WebhookEventType): boolean {
+  return endpoint.status === 'active' && endpoint.events.some((each) => each === type || each === ALL_EVENTS);
+}
+
+/** The body of every delivery of an event: `data` is JSON text, which is sent as it is. */
+export function eventPayload(
+  event: { event_id: string; type: DeliveredEventType; created_at: string },
+  data: string,
+): string {
+  const { event_id, type, created_at } = event;
+  return `{"id":${JSON.stringify(event_id)},"type":${JSON.stringify(type)},"created_at":${JSON.stringify(created_at)},"data":${data}}`;
+}
+
+/** What a review, label or outcome event says of the decision that the record is about. */
+export interface DecisionBrief {
+  decision_id: string;
+  agent: { id: string; slug: string };
+  mode: Mode;
+  decision: DecisionKind;
+  effective_decision: DecisionKind;
+  reason_code: ReasonCode;
+}
+
+/**
+ * The `data` of a review, label or outcome event, as JSON text: the record as the API returns it, and beside it
+ * what the decision was. A capability that the record carries loses its token: only the requesting key and the
+ * agent's own may see it.
+ */
+export function recordEventData(record: Readonly<Record<string, unknown>>, decision: DecisionBrief): string {
+  const { decision_id, agent, mode, effective_decision, reason_code } = decision;
+  return JSON.stringify({
+    ...withoutToken(record),
+    decision: {
+      decision_id,
+      agent: { id: agent.id, slug: agent.slug },
+      mode,
+      decision: decision.decision,
+      effective_decision,
+      reason_code,
+    },
+  });
+}
+
+/** The record, its `capability` without `token`. */
+export function withoutToken<Record_ extends Readonly<Record<string, unknown>>>(record: Record_): Record_ {
+  const { capability } = record;
+  if (typeof capability !== 'object' || capability === null) return record;
+  const { token: _, ...shown } = capability as Record<string, unknown>;
+  return { ...record, capability: shown };
+}
+
+/** How long to wait after that many failures, in ms; null: that was the last attempt. */
+export function retryWaitMs(failures: number, schedule: { first_ms: number; max_ms: number }): number | null {
+  if (failures >= ATTEMPTS) return null;
+  return Math.min(schedule.max_ms, schedule.first_ms * 2 ** (failures - 1));
+}
+
+/** The secrets that sign at that moment, newest first. */
+export function validSecrets(secrets: readonly SealedSecret[], now_ms: number): SealedSecret[] {
+  return secrets.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > now_ms);
+}
+
+const SECRET_PREFIX = 'whsec_';
+
+/** `whsec_` + base64 of 32 bytes. */
+export function secretText(bytes: Buffer): string {
+  return SECRET_PREFIX + bytes.toString('base64');
+}
+
+/** Lowercase hex HMAC-SHA256 of `t`, a dot and the body, keyed with the whole secret. */
+export function signature(secret: string, t: number, body: string): string {
+  return createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+}
+
+/** The Standard Webhooks signature: base64 HMAC-SHA256 of id, time and body, keyed with the secret's own bytes. */
+export function standardSignature(secret: string, id: string, t: number, body: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(`${id}.${t}.${body}`).digest('base64');
+}
+
+/**
+ * The headers of one attempt, signed at `now_ms`. `secrets`: the newest first; only that one signs
+ * `x-svc-signature`, all of them `webhook-signature`.
+ */
+export function deliveryHeaders(
+  event: Pick<WebhookEvent, 'event_id' | 'type' | 'payload'>,
+  secrets: readonly [string, ...string[]],
+  now_ms: number,
+): Record<string, string> {
+  const { event_id, type, payload } = event;
+  const t = Math.floor(now_ms / 1000);
+  const signed = `t=${t},v1=${signature(secrets[0], t, payload)}`;
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'purser-webhooks/1',
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    'x-svc-id': event_id,
+    'x-svc-type': type,
+    'x-svc-signature': signed,
+    'x-purser-id': event_id,
+    'x-purser-type': type,
+    'x-purser-signature': signed,
+    'webhook-id': event_id,
+    'webhook-timestamp': String(t),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${standardSignature(secret, event_id, t, payload)}`)
+      .join(' '),
+  };
+}
+
+/** The types that an endpoint is told of, named. */
+export function eventsOf(endpoint: Pick<WebhookEndpoint, 'events'>): readonly string[] {
+  return endpoint.events.includes(ALL_EVENTS) ? WEBHOOK_EVENT_TYPES : endpoint.events;
+}
+
+/** An endpoint as the API and the audit list show it: without its secrets. */
+export function webhookBody(endpoint: WebhookEndpoint): Record<string, unknown> {
+  const { endpoint_id, url, status, disabled_reason, secret_rotated_at, created_at, updated_at } = endpoint;
+  return {
+    id: endpoint_id,
+    url,
+    events: eventsOf(endpoint),
+    status,
+    disabled_reason,
+    secret_rotated_at,
+    created_at,
+    updated_at,
+  };
+}

@@ -1,0 +1,167 @@
+import type {
+  DeliveredEventType,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+} from '../domain/webhooks.ts';
+import type { Client, Queryable } from './database.ts';
+import { makeInsert, mapParts, type Of, type Part } from './rows.ts';
+
+const COLUMNS =
+  'endpoint_id, url, events, status, disabled_reason, secrets, secret_rotated_at, created_at, updated_at';
+
+/** The workspace's endpoints, disabled ones among them, oldest first. They are few. */
+export async function loadWebhookEndpoints(db: Queryable, workspace_id: string): Promise<WebhookEndpoint[]> {
+  const result = await db.query<WebhookEndpoint & { workspace_id: string }>({
+    name: 'load_webhook_endpoints',
+    text: `select ${COLUMNS} from webhook_endpoints where workspace_id = $1 order by endpoint_id`,
+    values: [workspace_id],
+  });
+  return result.rows;
+}
+
+/** The endpoints of these workspaces, disabled ones among them, each workspace's oldest first. */
+export async function loadEndpointsOf(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<Of<WebhookEndpoint>[]> {
+  const result = await db.query<Of<WebhookEndpoint>>({
+    name: 'load_endpoints_of',
+    text: `select e.* from unnest($1::text[]) as w(workspace_id)
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from webhook_endpoints where workspace_id = w.workspace_id
+        order by endpoint_id) as e`,
+    values: [workspace_ids],
+  });
+  return result.rows;
+}
+
+/** A page of endpoints, newest first, with since when nothing but failures went to each. */
+export async function listWebhookEndpoints(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: string | null; limit: number },
+): Promise<(WebhookEndpoint & { failing_since: string | null })[]> {
+  const columns = COLUMNS.split(', ')
+    .map((column) => `e.${column}`)
+    .join(', ');
+  const result = await db.query<WebhookEndpoint & { workspace_id: string; failing_since: string | null }>({
+    name: 'list_webhook_endpoints',
+    text: `select ${columns}, q.failing_since from webhook_endpoints e
+      left join webhook_queues q on q.workspace_id = $1 and q.endpoint_id = e.endpoint_id
+      where e.workspace_id = $1 and ($2::text is null or e.endpoint_id < $2)
+      order by e.endpoint_id desc limit $3`,
+    values: [workspace_id, page.after, page.limit],
+  });
+  return result.rows;
+}
+
+const put = makeInsert<
+  Omit<WebhookEndpoint, 'secrets' | 'events'> & { secrets: string; events: readonly string[] }
+>(
+  'webhook_endpoints',
+  {
+    endpoint_id: 'text',
+    url: 'text',
+    events: 'words',
+    status: 'text',
+    disabled_reason: 'text',
+    secrets: 'json',
+    secret_rotated_at: 'timestamptz',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+  },
+  {
+    conflict: ['endpoint_id'],
+    update: ['url', 'events', 'status', 'disabled_reason', 'secrets', 'secret_rotated_at', 'updated_at'],
+  },
+);
+
+/** Writes endpoints, new or changed. */
+export function putWebhookEndpoints(
+  client: Client,
+  parts: readonly Part<WebhookEndpoint>[],
+): Promise<unknown> {
+  return put(
+    client,
+    mapParts(parts, (endpoint) => ({ ...endpoint, secrets: JSON.stringify(endpoint.secrets) })),
+  );
+}
+
+/** Removes endpoints and their secrets. What waits for them is cleared away by the worker. */
+export function deleteWebhookEndpoints(client: Client, parts: readonly Part<string>[]): Promise<unknown> {
+  const endpoints = parts.flatMap(({ workspace_id, rows }) =>
+    rows.map((endpoint_id) => ({ workspace_id, endpoint_id })),
+  );
+  return client.query({
+    name: 'delete_webhook_endpoints',
+    text: `delete from webhook_endpoints e using unnest($1::text[], $2::text[]) as r(workspace_id, endpoint_id)
+      where e.workspace_id = r.workspace_id and e.endpoint_id = r.endpoint_id`,
+    values: [endpoints.map((each) => each.workspace_id), endpoints.map((each) => each.endpoint_id)],
+  });
+}
+
+export const insertWebhookEvents = makeInsert<WebhookEvent>('webhook_events', {
+  event_id: 'text',
+  type: 'text',
+  payload: 'document',
+  created_at: 'timestamptz',
+});
+
+/** A replay that meets a retry due in the same millisecond takes its place. */
+export const insertWebhookDeliveries = makeInsert<WebhookDelivery>(
+  'webhook_deliveries',
+  { endpoint_id: 'text', due_at: 'timestamptz', event_id: 'text', attempts: 'integer' },
+  { conflict: ['endpoint_id', 'due_at', 'event_id'], update: ['attempts'] },
+);
+
+/** What the lane does to an endpoint's queue. */
+export interface QueueChange {
+  endpoint_id: string;
+  /** When it is next looked at, or earlier; null: no more, and that it failed is forgotten. */
+  due_at: string | null;
+}
+
+/**
+ * Makes queues, and tells them that something was put in. The count makes a worker which is about to leave the
+ * endpoint look again: the two updates of the row come one after the other.
+ */
+export function putWebhookQueues(client: Client, parts: readonly Part<QueueChange>[]): Promise<unknown> {
+  const changes = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
+  return client.query({
+    name: 'put_webhook_queues',
+    text: `insert into webhook_queues as q (workspace_id, endpoint_id, due_at, puts, failing_since)
+      select r.workspace_id, r.endpoint_id, r.due_at, 1, null
+      from unnest($1::text[], $2::text[], $3::timestamptz[]) as r(workspace_id, endpoint_id, due_at)
+      on conflict (workspace_id, endpoint_id) do update set
+        due_at = case when excluded.due_at is null then null else least(q.due_at, excluded.due_at) end,
+        failing_since = case when excluded.due_at is null then null else q.failing_since end,
+        puts = q.puts + 1`,
+    values: [
+      changes.map((each) => each.workspace_id),
+      changes.map((each) => each.endpoint_id),
+      changes.map((each) => each.due_at),
+    ],
+  });
+}
+
+/** The events of these ids or of a period (`from` inclusive, `to` exclusive), oldest first. */
+export async function findWebhookEvents(
+  db: Queryable,
+  workspace_id: string,
+  range: { first_id: string; end_id: string; types: readonly string[]; limit: number },
+): Promise<{ event_id: string; type: DeliveredEventType; created_at: string }[]> {
+  const result = await db.query<{
+    workspace_id: string;
+    event_id: string;
+    type: DeliveredEventType;
+    created_at: string;
+  }>({
+    name: 'find_webhook_events',
+    text: `select event_id, type, created_at from webhook_events
+      where workspace_id = $1 and event_id >= $2 and event_id < $3 and type = any($4)
+      order by event_id limit $5`,
+    values: [workspace_id, range.first_id, range.end_id, range.types, range.limit],
+  });
+  return result.rows;
+}
