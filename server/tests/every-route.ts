@@ -251,6 +251,18 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 202,
     names: 'one thing',
   },
+  'POST /v1/webhooks/:id/replay': {
+    scopes: ['admin'],
+    async request(world) {
+      const path = `/v1/webhooks/${await world.webhook()}/replay`;
+      await world.ask(10);
+      const events = await world.service.call('GET', '/v1/ledger/events?limit=200', { key: world.setup });
+      const { id } = events.body.data.find((event: { type: string }) => event.type === 'decision.created');
+      return { path, body: { event_id: id } };
+    },
+    status: 202,
+    names: 'one thing',
+  },
   'GET /v1/webhooks/deliveries': {
     scopes: ['admin'],
     request: fixed('/v1/webhooks/deliveries'),

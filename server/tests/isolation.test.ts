@@ -21,7 +21,7 @@ let key: string;
 let agent_key: string;
 /** What the other workspace has, by what it is. */
 let foreign: Record<
-  'decision' | 'agent' | 'slug' | 'api_key' | 'review' | 'label' | 'token' | 'webhook',
+  'decision' | 'agent' | 'slug' | 'api_key' | 'review' | 'label' | 'token' | 'webhook' | 'event',
   string
 >;
 let foreign_ids: Set<string>;
@@ -62,6 +62,9 @@ beforeAll(async () => {
     amount_minor: 2_000,
     external_reference: MARKER,
   });
+  const webhook = await there.webhook();
+  await there.ask(20);
+  const event = (await as(there, 'GET', '/v1/ledger/events?limit=1')).body.data[0].id;
   foreign = {
     decision: decision.decision_id,
     agent: there.agent_id,
@@ -70,7 +73,8 @@ beforeAll(async () => {
     review: review.review_id,
     label: label.label_id,
     token: decision.capability?.token as string,
-    webhook: ROUTES.some((route) => route.path === '/v1/webhooks') ? await there.webhook() : `wh_${NOWHERE}`,
+    webhook,
+    event,
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
@@ -193,7 +197,8 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     [404, 'not_found'],
   ],
   'GET /v1/webhooks/deliveries endpoint': [['webhook'], EMPTY],
-  'GET /v1/webhooks/deliveries event': [['webhook'], EMPTY],
+  'GET /v1/webhooks/deliveries event': [['event'], EMPTY],
+  'POST /v1/webhooks/:id/replay event_id': [['event'], [404, 'not_found']],
 };
 const call = (method: string, { path, ...given }: PreparedRequest, by = key) =>
   s.call(method, path, { ...given, key: by });
