@@ -108,11 +108,7 @@ function judge(
         own,
       )
     : spend;
-  const fit = fitOf(
-    judged,
-    purpose,
-    judged === spend && !purpose.on_request && !purpose.broad ? past.fitting_words : [],
-  );
+  const fit = fitOf(judged, purpose);
   const refused = refusal(spend, purpose, fit, suspicions, past);
   const is_named = fit.merchant_named || fit.account_known;
   if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };
