@@ -26,7 +26,7 @@ const NON_ASCII = /\P{ASCII}/u;
 
 /** At most this many characters of a text are quoted. */
 export const MAX_QUOTE_LENGTH = 160;
-export const MAX_NAME_LENGTH = 24;
+const MAX_NAME_LENGTH = 24;
 
 /** The words of a text around a place, for quoting. */
 export function quoteAround(text: string, at: number, length: number): string {

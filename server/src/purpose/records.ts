@@ -6,7 +6,6 @@ import {
   DONE_BEFORE,
   LOOKING_ONLY,
   NEEDS,
-  SHARE_WORDS,
   SIZE,
   SLICING,
   TAKEN_UP,
@@ -112,14 +111,6 @@ function chargedIn(step: FieldText): string | undefined {
   return match === null ? undefined : plainAccount(match[1] ?? '');
 }
 
-/** The record shows where the money came from, and it goes back there. */
-export function returnsToSource(spend: SpendReading): string | undefined {
-  const { type, payee_id } = spend.request.action;
-  if (payee_id === undefined || !REFUND_TYPES.test(type.toLowerCase())) return undefined;
-  const account = plainAccount(payee_id);
-  return spend.trace.find((step) => chargedIn(step) === account)?.field;
-}
-
 /** The entry of a list in the operator's text that this spend is about, by a name or two words that both say. */
 export function entryFor(spend: SpendReading, authority: AuthorityReading): NamedEntry | undefined {
   if (authority.entries.length === 0) return undefined;
@@ -212,15 +203,4 @@ export function unmetNeed(spend: SpendReading): { field: string; text: string } 
   if (match === null) return undefined;
   const shown = spend.trace.some((step) => /:\s?(?:true|yes|ok|available|confirmed)\b/.test(step.folded));
   return shown ? undefined : { field: 'task', text: match[0].trim() };
-}
-
-/** The sum is the share of a figure that task or description names: half of it, or a third, a quarter. */
-export function isNamedShare(spend: SpendReading): string | undefined {
-  const text = `${spend.task.folded} ${spend.description.folded}`;
-  const match = SHARE_WORDS.exec(text);
-  if (match === null) return undefined;
-  const figures = [text, ...spend.trace.map((step) => step.folded)].flatMap(figuresIn);
-  return figures.some((one) => [2, 3, 4, 5].some((part) => isAmount(spend, one.value / part)))
-    ? match[0]
-    : undefined;
 }
