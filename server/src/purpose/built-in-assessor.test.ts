@@ -189,6 +189,17 @@ describe('attempts to mislead', () => {
     expect(judge(ADS, spend('pinterest-billing.example.top', 'promoted pins'))).toBe('PURPOSE_MISALIGNED');
   });
 
+  it('a bill that is paid like a gift between persons is misaligned, unless the purpose speaks of it', () => {
+    const action = { ...spend('SNCF', 'train Lyon to Nice').action, payee_id: 'zelle:+1-555-0100' };
+    expect(judge(FILM_CREW, { action })).toBe('PURPOSE_MISALIGNED');
+    expect(judge(FILM_CREW, { action: { ...action, payee_id: 'card:tok_77' } })).toBe('PURPOSE_ALIGNED');
+    const spoken = {
+      ...FILM_CREW,
+      purpose: { ...FILM_CREW.purpose, context: 'Some crews are paid by Zelle.' },
+    };
+    expect(judge(spoken, { action })).not.toBe('PURPOSE_MISALIGNED');
+  });
+
   it('invisible characters and mixed alphabets are misaligned', () => {
     expect(judge(FILM_CREW, spend('SNCF', 'train\u200b tickets'))).toBe('PURPOSE_MISALIGNED');
     expect(judge(FILM_CREW, spend('SNCF', 'tr\u0430in tickets'))).toBe('PURPOSE_MISALIGNED');
