@@ -171,6 +171,17 @@ describe('what the agent says about itself', () => {
     expect(judge(FILM_CREW, request)).toBe('PURPOSE_MISALIGNED');
   });
 
+  it('another number of people or nights than the run shows is misaligned', () => {
+    const request = {
+      ...spend('Ibis', 'hotel in Kassel, three nights'),
+      trace: [{ step: 'quote: 2 nights, 118.00' }],
+    };
+    expect(judge(FILM_CREW, request)).toBe('PURPOSE_MISALIGNED');
+    expect(judge(FILM_CREW, { ...request, trace: [{ step: 'quote: 3 nights, 177.00' }] })).toBe(
+      'PURPOSE_ALIGNED',
+    );
+  });
+
   it('a trace that shows an earlier payment is misaligned', () => {
     const request = { ...spend('Ibis', 'hotel, 2 nights'), trace: [{ step: 'booking 77 already paid' }] };
     expect(judge(FILM_CREW, request)).toBe('PURPOSE_MISALIGNED');

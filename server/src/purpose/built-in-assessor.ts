@@ -22,6 +22,7 @@ import type { OwnMerchant } from './own-merchants.ts';
 import {
   askedToLook,
   besidesWanted,
+  otherCount,
   otherThanListed,
   refundElsewhere,
   settledBefore,
@@ -136,6 +137,7 @@ function refusal(
     refundElsewhere(spend),
     otherThanListed(spend, purpose),
     tookUpOther(spend),
+    otherCount(spend),
     besidesWanted(spend, purpose),
     slicedSum(spend),
     purpose.on_request || purpose.broad || fit.support < ENOUGH_SUPPORT ? askedToLook(spend) : undefined,

@@ -3,6 +3,7 @@ import { type Conflict, conflictsWith } from './conflicts.ts';
 import {
   ADD_ONS,
   BUYING,
+  COUNTED,
   DONE_BEFORE,
   LOOKING_ONLY,
   NEEDS,
@@ -129,6 +130,39 @@ export function entryFor(spend: SpendReading, authority: AuthorityReading): Name
     }
   }
   return best;
+}
+
+const NUMBERS = ['', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+/** The numbers of people and of nights that a text names, each with its words. */
+function countsIn(folded: string): { people: Map<number, string>; nights: Map<number, string> } {
+  const counts = { people: new Map<number, string>(), nights: new Map<number, string>() };
+  for (const [words, number = '', people] of folded.matchAll(COUNTED)) {
+    const value = NUMBERS.indexOf(number) > 0 ? NUMBERS.indexOf(number) : Number(number);
+    counts[people === undefined ? 'nights' : 'people'].set(value, words);
+  }
+  return counts;
+}
+
+/** The description counts people or nights, and the steps of the run count others only. */
+export function otherCount(spend: SpendReading): Conflict | undefined {
+  const said = countsIn(spend.description.folded);
+  for (const kind of ['people', 'nights'] as const) {
+    const [first] = said[kind];
+    if (first === undefined || said[kind].size > 1) continue;
+    const [number, words] = first;
+    const shown = spend.trace.flatMap((step) =>
+      [...countsIn(step.folded)[kind]].map(([value, text]) => ({ value, text, step })),
+    );
+    const [other] = shown;
+    if (other === undefined || shown.some(({ value }) => value === number)) continue;
+    return {
+      evidence: [conflictsWith('action.description', words), conflictsWith(other.step.field, other.text)],
+      sentence: `The description says "${words}", and the run shows "${other.text}".`,
+      confidence: 0.65,
+    };
+  }
+  return undefined;
 }
 
 /** The sum or the size is another than the operator's own list has for this spend. */

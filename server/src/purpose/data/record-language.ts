@@ -30,3 +30,7 @@ export const NEEDS =
 
 /** A size of clothes or shoes: group 1 whose, group 2 the number. */
 export const SIZE = /\b(women'?s?|ladies'?|men'?s?|unisex|kids'?|size|w|m|eu|uk|us)\s?(\d{1,2}(?:[.,]5)?)\b/;
+
+/** How many people or nights: group 1 the number, group 2 people, group 3 nights. */
+export const COUNTED =
+  /\b(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten)\s(?:(passengers?|travell?ers?|guests?|people|persons?|attendees?|participants?|adults?|pax|visitors?)|(nights?))\b/g;
