@@ -145,7 +145,8 @@ export function renderPage(all: readonly Measured[], method: string): string {
 
 Written by \`npm run eval -- --write\` for the assessor \`${method}\`. Cold: without history. Warm: an authority's cases in
 order, people's labels of the earlier ones known as history. The held-out half are the authorities whose ids come first
-by SHA-256; the assessor was tuned on the others. A→M: expected ALIGNED, said MISALIGNED.
+by SHA-256; the assessor was tuned on the others. The project's own files, \`cases.jsonl\` and \`spends.jsonl\`, were tuned on
+as a whole, so their halves say nothing. A→M: expected ALIGNED, said MISALIGNED.
 
 ${all
   .map((measured) =>

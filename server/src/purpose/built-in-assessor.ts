@@ -23,6 +23,7 @@ import type { OwnMerchant } from './own-merchants.ts';
 import {
   askedToLook,
   besidesWanted,
+  otherCount,
   otherThanListed,
   refundElsewhere,
   settledBefore,
@@ -111,8 +112,7 @@ function judge(
         own,
       )
     : spend;
-  const words = judged === spend && !purpose.on_request && !purpose.broad ? past.fitting_words : [];
-  const fit = noStranger(fitOf(judged, purpose, words), allowed);
+  const fit = noStranger(fitOf(judged, purpose), allowed);
   const refused = refusal(spend, purpose, fit, suspicions, past);
   const is_named = fit.merchant_named || fit.account_known;
   if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };
@@ -140,6 +140,7 @@ function refusal(
     refundElsewhere(spend),
     otherThanListed(spend, purpose),
     tookUpOther(spend),
+    otherCount(spend),
     besidesWanted(spend, purpose),
     slicedSum(spend),
     purpose.on_request || purpose.broad || fit.support < ENOUGH_SUPPORT ? askedToLook(spend) : undefined,

@@ -133,6 +133,12 @@ const WANTS_TRANSFERS = stemsOf(
   'transfer transfers payout payouts refund refunds reimburse reimbursement reimbursements remittance compensate compensation wages salary payroll allowance send repay pay-out pocket banking bank venmo paypal friends friend roommate roommates share invoice invoices supplier suppliers bills bill rent',
 );
 
+/** Ways to send money that a firm's bill does not ask for and that nobody gets it back by. */
+const PERSONAL_RAILS =
+  /^(?:zelle|venmo|cash_?app|crypto|btc|bitcoin|eth|usdt|wallet|gift_?card|western_?union|moneygram)$/;
+const PURCHASE_TYPES =
+  /^(?:purchase|order|booking|subscription|bill_?payment|invoice|top_?up|rental|renewal|fee)$/;
+
 const PAYING_BY = new Set(['with', 'by', 'on', 'via', 'using', 'from', 'to', 'mit', 'per', 'avec', 'con']);
 
 /** "paid with gift card 1234", "back to the gift card": the means of a payment, not what is bought. */
@@ -167,7 +173,20 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
       confidence: 0.85,
     };
   }
-  const { type } = spend.request.action;
+  const { type, payee_id = '' } = spend.request.action;
+  const rail = payee_id.slice(0, Math.max(0, payee_id.indexOf(':'))).toLowerCase();
+  if (
+    PERSONAL_RAILS.test(rail) &&
+    PURCHASE_TYPES.test(type.toLowerCase()) &&
+    !authority.words.has(rail) &&
+    !authority.accounts.has(plainAccount(payee_id))
+  ) {
+    return {
+      evidence: [conflictsWith('action.payee_id', payee_id)],
+      sentence: `The money would go by ${rail}, as between persons or as good as cash, and the purpose does not speak of it.`,
+      confidence: 0.7,
+    };
+  }
   if (!TRANSFER_TYPES.test(type.toLowerCase())) return undefined;
   const wanted = [...authority.words.keys()].some((stem) => WANTS_TRANSFERS.has(stem));
   const purposePays = /\b(?:pay|pays|paying|payouts?|transfers?|refunds?|reimburse|send)\b/i;

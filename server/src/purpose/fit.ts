@@ -39,8 +39,6 @@ const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
 const WORD_SUPPORT = 0.6;
 const LOOSE_SUPPORT = 0.15;
 const NAME_RUN_SUPPORT = 0.5;
-const LEARNT_SUPPORT = 0.3;
-const MAX_LEARNT_SUPPORT = 0.9;
 const NAME_TRADE_SUPPORT = 0.8;
 
 /** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
@@ -191,13 +189,9 @@ function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boole
 
 /**
  * Weighs what is bought against what the operator wrote. Only merchant and description count, never task, category
- * or trace. `fitting_words`: what people's labels taught, see `pastOf`. Linear in the length of the request.
+ * or trace. Linear in the length of the request.
  */
-export function fitOf(
-  spend: SpendReading,
-  authority: AuthorityReading,
-  fitting_words: readonly string[] = [],
-): Fit {
+export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
   const supports: PurposeEvidence[] = [];
   const parrots = repeatsPurpose(spend, authority);
   const merchant = weigh(spend.merchantSightings, authority, supports);
@@ -259,14 +253,6 @@ export function fitOf(
         supports.push({ field: quote.field, text: quote.text, effect: 'supports' });
       }
     }
-  }
-  if (!parrots && fitting_words.length > 0) {
-    words += Math.min(MAX_LEARNT_SUPPORT, fitting_words.length * LEARNT_SUPPORT);
-    supports.push({
-      field: 'history',
-      text: `people found spends with these words to fit: ${fitting_words.slice(0, 5).join(', ')}`,
-      effect: 'supports',
-    });
   }
   const goods_support = goods.total + Math.min(words, 1.2);
   return {

@@ -47,7 +47,7 @@ export function historyWords(description: string): string[] {
 
 /** What the past says of a spend. */
 export interface Past {
-  /** People found spends there to fit, and none that did not. */
+  /** People found a spend there with words like these to fit, and none that did not. */
   confirmed: PurposeEvidence | undefined;
   /** People found spends there not to fit, and none that did. */
   rejected: PurposeEvidence | undefined;
@@ -55,8 +55,6 @@ export interface Past {
   unusual: { evidence: PurposeEvidence; sentence: string } | undefined;
   /** Most words of the description stood in spends found not to fit, and in none that did. */
   is_rejected_again: boolean;
-  /** Words of the description that stood in spends found to fit, and in none that did not. */
-  fitting_words: readonly string[];
 }
 
 /** Nothing is known. */
@@ -65,11 +63,12 @@ export const NO_PAST: Past = {
   rejected: undefined,
   unusual: undefined,
   is_rejected_again: false,
-  fitting_words: [],
 };
 
 /** An amount beyond this multiple of the highest before is unusual. */
 const UNUSUAL_FACTOR = 5;
+/** What people confirmed vouches for amounts up to this multiple of the highest before. */
+const CONFIRMED_FACTOR = 1.5;
 /** So many payments make a habit that can be broken. */
 const HABIT = 3;
 /** One rejected spend says little of a merchant who sells many things; so many say something. */
@@ -100,6 +99,13 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
     const labelled = history.words.get(word);
     return labelled !== undefined && labelled[label] > 0 && labelled[other] === 0;
   };
+  const usual = known?.usual_minor.get(currency);
+  // The same thing for the same sum may be the same invoice again: that it fitted once says nothing then.
+  const isSameAgain =
+    (usual?.low === amount_minor || usual?.high === amount_minor) &&
+    words.every((word) => history.words.has(word));
+  const fitting_words = isSameAgain ? [] : words.filter((word) => isOnly(word, 'aligned', 'misaligned'));
+  const isLike = fitting_words.length > 0 && fitting_words.length * 2 >= words.length;
   const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
   const isOtherPayee =
     payee_id !== undefined &&
@@ -107,7 +113,10 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
     !RETURNS.test(request.action.type.toLowerCase()) &&
     !known.payee_ids.has(payee_id) &&
     [...known.payee_ids].some((one) => one.startsWith(rail));
-  const usual = known?.usual_minor.get(currency);
+  // What was confirmed was a payment to that payee, of about that size.
+  const isSamePayee =
+    payee_id === undefined ? known?.payee_ids.size === 0 : known?.payee_ids.has(payee_id) === true;
+  const isInRange = usual === undefined || amount_minor <= usual.high * CONFIRMED_FACTOR;
   const isHigh =
     usual !== undefined &&
     known !== undefined &&
@@ -115,7 +124,7 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
     amount_minor > usual.high * UNUSUAL_FACTOR;
   return {
     confirmed:
-      good > 0 && bad === 0 && badPayee === 0
+      good > 0 && isLike && isSamePayee && isInRange && bad === 0 && badPayee === 0
         ? evidence(`people found spends at this merchant to fit ${times(good)}`, 'supports')
         : undefined,
     rejected:
@@ -125,7 +134,6 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
             'conflicts',
           )
         : undefined,
-    fitting_words: words.filter((word) => isOnly(word, 'aligned', 'misaligned')),
     is_rejected_again:
       words.length > 0 &&
       words.filter((word) => isOnly(word, 'misaligned', 'aligned')).length * 2 > words.length,

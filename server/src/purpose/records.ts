@@ -3,10 +3,10 @@ import { type Conflict, conflictsWith } from './conflicts.ts';
 import {
   ADD_ONS,
   BUYING,
+  COUNTED,
   DONE_BEFORE,
   LOOKING_ONLY,
   NEEDS,
-  SHARE_WORDS,
   SIZE,
   SLICING,
   TAKEN_UP,
@@ -112,14 +112,6 @@ function chargedIn(step: FieldText): string | undefined {
   return match === null ? undefined : plainAccount(match[1] ?? '');
 }
 
-/** The record shows where the money came from, and it goes back there. */
-export function returnsToSource(spend: SpendReading): string | undefined {
-  const { type, payee_id } = spend.request.action;
-  if (payee_id === undefined || !REFUND_TYPES.test(type.toLowerCase())) return undefined;
-  const account = plainAccount(payee_id);
-  return spend.trace.find((step) => chargedIn(step) === account)?.field;
-}
-
 /** The entry of a list in the operator's text that this spend is about, by a name or two words that both say. */
 export function entryFor(spend: SpendReading, authority: AuthorityReading): NamedEntry | undefined {
   if (authority.entries.length === 0) return undefined;
@@ -138,6 +130,39 @@ export function entryFor(spend: SpendReading, authority: AuthorityReading): Name
     }
   }
   return best;
+}
+
+const NUMBERS = ['', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+/** The numbers of people and of nights that a text names, each with its words. */
+function countsIn(folded: string): { people: Map<number, string>; nights: Map<number, string> } {
+  const counts = { people: new Map<number, string>(), nights: new Map<number, string>() };
+  for (const [words, number = '', people] of folded.matchAll(COUNTED)) {
+    const value = NUMBERS.indexOf(number) > 0 ? NUMBERS.indexOf(number) : Number(number);
+    counts[people === undefined ? 'nights' : 'people'].set(value, words);
+  }
+  return counts;
+}
+
+/** The description counts people or nights, and the steps of the run count others only. */
+export function otherCount(spend: SpendReading): Conflict | undefined {
+  const said = countsIn(spend.description.folded);
+  for (const kind of ['people', 'nights'] as const) {
+    const [first] = said[kind];
+    if (first === undefined || said[kind].size > 1) continue;
+    const [number, words] = first;
+    const shown = spend.trace.flatMap((step) =>
+      [...countsIn(step.folded)[kind]].map(([value, text]) => ({ value, text, step })),
+    );
+    const [other] = shown;
+    if (other === undefined || shown.some(({ value }) => value === number)) continue;
+    return {
+      evidence: [conflictsWith('action.description', words), conflictsWith(other.step.field, other.text)],
+      sentence: `The description says "${words}", and the run shows "${other.text}".`,
+      confidence: 0.65,
+    };
+  }
+  return undefined;
 }
 
 /** The sum or the size is another than the operator's own list has for this spend. */
@@ -212,15 +237,4 @@ export function unmetNeed(spend: SpendReading): { field: string; text: string } 
   if (match === null) return undefined;
   const shown = spend.trace.some((step) => /:\s?(?:true|yes|ok|available|confirmed)\b/.test(step.folded));
   return shown ? undefined : { field: 'task', text: match[0].trim() };
-}
-
-/** The sum is the share of a figure that task or description names: half of it, or a third, a quarter. */
-export function isNamedShare(spend: SpendReading): string | undefined {
-  const text = `${spend.task.folded} ${spend.description.folded}`;
-  const match = SHARE_WORDS.exec(text);
-  if (match === null) return undefined;
-  const figures = [text, ...spend.trace.map((step) => step.folded)].flatMap(figuresIn);
-  return figures.some((one) => [2, 3, 4, 5].some((part) => isAmount(spend, one.value / part)))
-    ? match[0]
-    : undefined;
 }

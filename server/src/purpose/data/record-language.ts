@@ -28,8 +28,9 @@ export const SLICING =
 export const NEEDS =
   /\b(?:it is essential|essential that|must (?:have|be|offer|accept|include)|has to (?:have|be|offer|accept)|(?:and|that|who|which) (?:also )?(?:offers?|includes?|accepts?|uses|employs?|is|are) \w+|insists? on|only if)\b/;
 
-/** A part of a sum. */
-export const SHARE_WORDS = /\b(?:half|third|quarter|split|share|fifth|each of us|evenly|our part|my part)\b/;
-
 /** A size of clothes or shoes: group 1 whose, group 2 the number. */
 export const SIZE = /\b(women'?s?|ladies'?|men'?s?|unisex|kids'?|size|w|m|eu|uk|us)\s?(\d{1,2}(?:[.,]5)?)\b/;
+
+/** How many people or nights: group 1 the number, group 2 people, group 3 nights. */
+export const COUNTED =
+  /\b(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten)\s(?:(passengers?|travell?ers?|guests?|people|persons?|attendees?|participants?|adults?|pax|visitors?)|(nights?))\b/g;

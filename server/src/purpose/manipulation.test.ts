@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ATTACK_HINTS } from './data/attack-hints.ts';
+import { ATTACK_PATTERNS } from './data/attack-phrases.ts';
+import { mayAttack } from './manipulation.ts';
+
+describe('the words that a pattern is run for', () => {
+  it('are listed for every pattern', () => {
+    expect(ATTACK_HINTS).toHaveLength(ATTACK_PATTERNS.length);
+  });
+
+  it.each(ATTACK_PATTERNS.map(({ id, pattern }) => [id, pattern] as const))(
+    'are in whatever %s matches',
+    (_, pattern) => {
+      // A generator of strings knows no word boundaries; what does not match without them is left out.
+      const loose = new RegExp(pattern.source.replaceAll('\\b', ''));
+      let matched = 0;
+      fc.assert(
+        fc.property(
+          fc.stringMatching(new RegExp(`^(?:${loose.source.replaceAll('(?:^|[\\n.!?]\\s*)', '\\. ')})$`)),
+          fc.constantFrom('', 'station 14. ', 'gloves, size 8\n'),
+          (text, before) => {
+            const folded = `${before}${text} end`.toLowerCase();
+            if (!pattern.test(folded)) return;
+            matched += 1;
+            expect(mayAttack([{ folded }])).toBe(true);
+          },
+        ),
+        { numRuns: 3_000 },
+      );
+      expect(matched).toBeGreaterThan(300);
+    },
+  );
+});
