@@ -281,9 +281,10 @@ const anyReview = fc
     step(
       `review(${n}, ${action}, corrects ${corrects}, own ${own})`,
       async (model, real) => {
-        const reviewable = model.decisions.filter((d) => d.kind === 'REVIEW');
-        const d = (reviewable[reviewable.length - 1 - (n % (reviewable.length + 1))] ??
-          pick(model, n)) as ModelDecision;
+        const reviewable = model.decisions.filter((each) => each.kind === 'REVIEW');
+        const pending = reviewable.filter((each) => each.review === 'PENDING');
+        const likely = n % 3 > 0 && pending.length > 0 ? pending : reviewable;
+        const d = likely[likely.length - 1 - (n % (likely.length + 1))] ?? pick(model, n);
         const supersedes = corrects ? d.review_id : null;
         const reply = await call(
           real,
@@ -502,7 +503,7 @@ test(
         { weight: 1, arbitrary: anyReplay },
         { weight: 1, arbitrary: anyLabel },
         { weight: 2, arbitrary: anyStatus },
-        { weight: 2, arbitrary: anyAuthority },
+        { weight: 3, arbitrary: anyAuthority },
         { weight: 1, arbitrary: anySweep },
       ),
       { minLength: FEWEST_COMMANDS, maxLength: MOST_COMMANDS },
