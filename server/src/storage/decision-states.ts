@@ -64,8 +64,8 @@ export async function loadDecisionStates(
   return result.rows;
 }
 
-/** How many holds one batch lets run out at the most; the next batch or sweep takes the rest. */
-const RUN_OUT_AT_ONCE = 500;
+/** How many holds one transaction lets run out at the most; another one takes the rest. */
+export const RUN_OUT_AT_ONCE = 500;
 
 /** Holds of these agents that have run out but were not let go yet, oldest first. */
 export async function loadHoldsToLetGo(
