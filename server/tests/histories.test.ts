@@ -34,15 +34,15 @@ import {
   reviewed,
   type Source,
   verified,
-} from './simulation-model.ts';
+} from './histories-model.ts';
 
 /**
  * Random histories against the reference model, on two nodes and real PostgreSQL. A failure prints its seed and
- * path: run it again with SIMULATION_SEED and SIMULATION_PATH. SIMULATION_RUNS makes a longer run.
+ * path: run it again with HISTORIES_SEED and HISTORIES_PATH. HISTORIES_RUNS makes a longer run.
  */
-const SEED = Number(process.env.SIMULATION_SEED ?? 20_261_121);
-const RUNS = Number(process.env.SIMULATION_RUNS ?? 20);
-const PATH = process.env.SIMULATION_PATH;
+const SEED = Number(process.env.HISTORIES_SEED ?? 20_261_121);
+const RUNS = Number(process.env.HISTORIES_RUNS ?? 20);
+const PATH = process.env.HISTORIES_PATH;
 const FEWEST_COMMANDS = 40;
 const MOST_COMMANDS = 60;
 /** Beyond this a run is given up, and a failure is not made any shorter. */
