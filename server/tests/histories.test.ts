@@ -4,16 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Core, makeCore } from '../src/app.ts';
 import { sweepReservations } from '../src/workers/sweep-reservations.ts';
 import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type Reply,
-  type RunningService,
-  SECRET_KEY,
-  spend,
-  startTestService,
-} from './running-service.ts';
-import {
   add,
   authorized,
   CAPABILITY_TTL_MS,
@@ -35,6 +25,16 @@ import {
   type Source,
   verified,
 } from './histories-model.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  makeKey,
+  type Reply,
+  type RunningService,
+  SECRET_KEY,
+  spend,
+  startTestService,
+} from './running-service.ts';
 
 /**
  * Random histories against the reference model, on two nodes and real PostgreSQL. A failure prints its seed and
