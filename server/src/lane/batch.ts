@@ -16,7 +16,6 @@ import {
   insertRunOutHolds,
   loadHoldsToLetGo,
   putDecisionStates,
-  RUN_OUT_AT_ONCE,
 } from '../storage/decision-states.ts';
 import { insertDecisions, loadEarlierDecisions, loadKeptDecisions } from '../storage/decisions.ts';
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
@@ -241,13 +240,9 @@ export interface BatchOptions {
   now_ms: () => number;
 }
 
-/** When thousands of holds ran out at once, this many transactions go before a batch at the most. */
-const LETTING_GO_FIRST = 20;
-
 /**
- * Runs one batch as one transaction on `client`, after others that only let holds go where more of them have run
- * out than one transaction takes: a decision must not be denied for money that nobody holds any more. Throws what
- * the database threw: before the commit was sent, nothing of the batch exists; UnknownCommit says that it may.
+ * Runs one batch as one transaction on `client`. Throws what the database threw: before the commit was sent,
+ * nothing of the batch exists; UnknownCommit says that it may.
  */
 export async function runBatch(
   client: Client,
@@ -255,20 +250,6 @@ export async function runBatch(
   jobs: readonly Job[],
   options: BatchOptions,
 ): Promise<Result[]> {
-  for (let before = LETTING_GO_FIRST; ; before--) {
-    const results = await runTransaction(client, workspace_id, jobs, options, before > 0);
-    if (results !== null) return results;
-  }
-}
-
-/** Null: it only let holds go, and the jobs have still to be done. */
-async function runTransaction(
-  client: Client,
-  workspace_id: string,
-  jobs: readonly Job[],
-  options: BatchOptions,
-  may_let_go_first: boolean,
-): Promise<Result[] | null> {
   const opened = await open(client, workspace_id, jobs);
   if (opened === null) {
     await client.query({ text: 'rollback' });
@@ -277,14 +258,10 @@ async function runTransaction(
   }
   const { head, now_ms, loaded, begins } = opened;
   const newId: NewId = makeIdsAt(now_ms, options.random);
-  const only_lets_go = may_let_go_first && loaded.holds_to_let_go.length === RUN_OUT_AT_ONCE;
-  const { set, results } = fold(
-    only_lets_go ? [] : jobs,
-    () => new WorkingSet(workspace_id, head, now_ms, newId, loaded),
-  );
+  const { set, results } = fold(jobs, () => new WorkingSet(workspace_id, head, now_ms, newId, loaded));
   if (set.change_count === 0) {
     await client.query({ text: 'rollback' });
-    return only_lets_go ? null : results;
+    return results;
   }
   const began_ms = options.now_ms();
   const writes = write(client, set, begins);
@@ -299,7 +276,7 @@ async function runTransaction(
   ]);
   if (committed.ok) {
     options.onCommitted?.(options.now_ms() - began_ms);
-    return only_lets_go ? null : results;
+    return results;
   }
   if ('error' in committed) {
     if (refusedByDatabase(committed.error)) throw committed.error;
