@@ -525,6 +525,34 @@ describe('the month’s budget', () => {
     expect((await get(old.decision_id)).reservation.period).toBe('2026-12');
   });
 
+  test('a hold that ran out months ago goes from the counter of its own month', async () => {
+    const slug = await agent('ENFORCE');
+    await setClock(Date.UTC(2027, 1, 26));
+    const bound = await ask(slug, 400, { action: { payee_id: 'stripe:acct_1' } });
+    await setClock(Date.UTC(2027, 3, 2));
+    const fresh = await ask(slug, 1_000);
+    expect([fresh.decision, fresh.reservation.period]).toEqual(['ALLOW', '2027-04']);
+    expect(await counter(bound.decision_id)).toEqual([0, 0, 1_000]);
+    expect(await counter(fresh.decision_id)).toEqual([1_000, 0, 0]);
+  });
+
+  test('is whole again at once, however many holds ran out in the same moment', async () => {
+    const slug = await agent('ENFORCE', { monthly_budget_minor: 600 });
+    const payee = { action: { payee_id: 'stripe:acct_1' } };
+    for (let asked = 0; asked < 600; asked += 60) {
+      await Promise.all(Array.from({ length: 60 }, () => ask(slug, 1, payee)));
+    }
+    expect((await ask(slug, 1)).decision).toBe('DENY');
+    await wait(90);
+    const made = await ask(slug, 600);
+    expect([made.decision, made.reservation.budget.held_minor]).toEqual(['ALLOW', 600]);
+    const { rows } = await s.sql(
+      "select count(distinct subject_id)::int as holds, count(*)::int as events from ledger_events where type = 'reservation.expired' and subject_id in (select reservation_id from decision_states where agent_id = $1)",
+      [made.agent.id],
+    );
+    expect(rows).toEqual([{ holds: 600, events: 600 }]);
+  });
+
   test('each currency has a counter of its own', async () => {
     const slug = await agent('ENFORCE');
     const eur = await ask(slug, 100);

@@ -57,7 +57,7 @@ export async function loadAuditRecords(
 ): Promise<AuditRecord[]> {
   const result = await db.query<AuditRecord & { workspace_id: string }>({
     name: 'load_audit_records',
-    text: `select ${COLUMNS} from audit_records where workspace_id = $1 and seq = any($2)`,
+    text: `select ${COLUMNS} from audit_records where workspace_id = $1 and seq = any($2) order by seq`,
     values: [workspace_id, seqs],
   });
   return result.rows;
