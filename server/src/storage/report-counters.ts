@@ -224,6 +224,7 @@ export async function loadMerchantCounters(
 ): Promise<ReportCounter[]> {
   const result = await db.query<CounterRow & { workspace_id: string }>({
     name: 'load_merchant_counters',
+    // Two conditions with "or" are looked up in hash tables; one over both together would be compared row by row.
     text: `with sums as materialized (
         select name, decision, currency, sum(count)::bigint as count, sum(amount_minor) as amount_minor
         from report_counters where workspace_id = $1 and slice = $2 and measure = 'merchants' and day >= $3 and day < $4
@@ -231,7 +232,7 @@ export async function loadMerchantCounters(
       top as (select name from sums group by name order by sum(count) desc, name limit $5)
       select $2::text as slice, 'merchants' as measure, $3::text as day, decision, name, currency, count, amount_minor,
         '{}'::text[] as newest_ids
-      from sums where name in (select name from top union all select unnest($6::text[]))`,
+      from sums where name in (select name from top) or name in (select unnest($6::text[]))`,
     values: [workspace_id, slice, first, end, options.most, options.also],
   });
   return result.rows.map(withAmount);

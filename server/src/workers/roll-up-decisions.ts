@@ -13,9 +13,9 @@ import { loadReportEvents } from '../storage/report-facts.ts';
 import { inTransaction } from '../storage/transactions.ts';
 
 /** Small enough that a page keeps neither the event loop nor a transaction busy for long. */
-const EVENTS_AT_ONCE = 1_000;
+const EVENTS_AT_ONCE = 2_000;
 /** Together, so that a round ends soon enough for a stop, whoever is behind. */
-const PAGES_A_ROUND = 100;
+const PAGES_A_ROUND = 50;
 const WORKSPACES_A_ROUND = 100;
 
 /**
