@@ -31,7 +31,7 @@ export async function rollUpNext(pool: pg.Pool, workspace_id: string, limit: num
     const last = events.at(-1);
     if (last === undefined) return 0;
     const sheet = makeCounterSheet((agent_id) => [ALL_AGENTS, agent_id]);
-    const progress = { first_made: null, corrected: new Set<string>() };
+    const progress = { counted: new Set<string>() };
     const known_more = await foldEvents(client, workspace_id, events, progress, sheet);
     const counters = sheet.counters();
     if (counters.length > 0) await addCounters(client, workspace_id, counters);
