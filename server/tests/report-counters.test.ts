@@ -451,6 +451,41 @@ describe('adding up', () => {
     expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
   });
 
+  test('the sums can be thrown away: everything is added up again', async () => {
+    const history = await makeHistory();
+    const asked = { from: '2026-03-01T00:00:00.000Z', to: '2026-07-01T00:00:00.000Z', agent_id: null };
+    for (let i = 0; i < 20; i++) {
+      await history.decide({
+        agent: 0,
+        kind: i % 6,
+        merchant: i % 7,
+        amount: 10,
+        enforce: false,
+        usd: false,
+      });
+      await history.label(i, i % 3);
+    }
+    await rollUpNext(core.reports_db, history.workspace_id, 25);
+    const client = new pg.Client({ ...database.connection });
+    await client.connect();
+    for (const table of ['report_watermarks', 'report_counters', 'report_counted']) {
+      await client.query(`delete from ${table} where workspace_id = $1`, [history.workspace_id]);
+    }
+    await client.end();
+    expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
+    await rollUpDecisions({ pool: core.reports_db, log: core.log });
+    expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
+  });
+
+  test('a report is refused for a while, not slow, where very much has not been added up', async () => {
+    const history = await makeHistory();
+    await core.db.query('update ledger_heads set seq = seq + 300000 where workspace_id = $1', [
+      history.workspace_id,
+    ]);
+    const asked = { from: '2026-03-01T00:00:00.000Z', to: '2026-07-01T00:00:00.000Z', agent_id: null };
+    await expect(history.report(asked)).rejects.toMatchObject({ code: 'unavailable', retry_after_s: 60 });
+  });
+
   test('a node that dies before it has committed leaves nothing behind', async () => {
     const history = await makeHistory();
     for (let i = 0; i < 20; i++) {

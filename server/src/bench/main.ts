@@ -9,6 +9,7 @@ import { percentilesOf } from '../demo/totals.ts';
 import { findRunningEmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { residentBytes, watchMemory } from './memory.ts';
+import { measureReading, type Reading, renderReading } from './reading.ts';
 import {
   type BenchReport,
   type Point,
@@ -35,6 +36,8 @@ and what webhooks cost and give. Takes about three minutes.
 
   --seconds N   measured time of each point (default 5)
   --quick       a smoke run: 1 second a point, 5 workspaces, memory not measured
+  --reading N   decisions of the history whose reading is measured (default 100000; 5000 with --quick)
+  --only-reading  measures nothing else
   --json FILE   also writes the figures to FILE
   --help        this text
 `;
@@ -54,6 +57,8 @@ interface Plan {
   lone_inserts: number;
   min_decisions: number;
   deliveries: number;
+  reading_decisions: number;
+  only_reading: boolean;
   json_file: string | null;
 }
 
@@ -64,6 +69,8 @@ function readPlan({ args, env }: Surroundings): Plan | null {
     options: {
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      reading: { type: 'string' },
+      'only-reading': { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -72,6 +79,16 @@ function readPlan({ args, env }: Surroundings): Plan | null {
   const seconds = Number(values.seconds ?? (values.quick ? 1 : 5));
   if (!(seconds >= 0.1 && seconds <= 3600)) {
     throw new TypeError(`--seconds ${values.seconds}: must be a number from 0.1 to 3600.`);
+  }
+  const reading_decisions = Number(values.reading ?? (values.quick ? 5_000 : 100_000));
+  if (
+    !(
+      Number.isSafeInteger(reading_decisions) &&
+      reading_decisions >= 1_000 &&
+      reading_decisions <= 10_000_000
+    )
+  ) {
+    throw new TypeError(`--reading ${values.reading}: must be a whole number from 1000 to 10000000.`);
   }
   // npm changes to the package's directory and tells where it was called.
   const json_file = values.json === undefined ? null : resolve(env.INIT_CWD ?? '.', values.json);
@@ -83,6 +100,8 @@ function readPlan({ args, env }: Surroundings): Plan | null {
     lone_inserts: values.quick ? 200 : 1_000,
     min_decisions: values.quick ? 0 : TARGET_DECISIONS,
     deliveries: deliveriesFor(values.quick),
+    reading_decisions,
+    only_reading: values['only-reading'],
     json_file,
   };
 }
@@ -126,6 +145,22 @@ async function findProblems(
   return problems;
 }
 
+async function findServer(purser: PurserProcess) {
+  const server = await findRunningEmbeddedPostgres(purser.data_dir);
+  if (server === null) throw new Error('The embedded PostgreSQL of the service was not found.');
+  return server;
+}
+
+async function readLongHistory(
+  purser: PurserProcess,
+  plan: Plan,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): Promise<Reading> {
+  say(`Making a history of ${plan.reading_decisions} decisions and reading it…`);
+  return measureReading(purser, await findServer(purser), plan.reading_decisions, signal, say);
+}
+
 async function measure(
   purser: PurserProcess,
   plan: Plan,
@@ -133,8 +168,7 @@ async function measure(
   say: (line: string) => void,
 ): Promise<BenchReport> {
   const { signal, env } = surroundings;
-  const server = await findRunningEmbeddedPostgres(purser.data_dir);
-  if (server === null) throw new Error('The embedded PostgreSQL of the service was not found.');
+  const server = await findServer(purser);
 
   say('Making agents, keys and workspaces…');
   const first = await prepareFirstWorkspace(purser, AGENTS_IN_FIRST);
@@ -216,7 +250,9 @@ async function measure(
   problems.push(...webhooks.problems);
   apart?.client.close();
   for (const { client } of [first, ...others]) client.close();
+  const reading = await readLongHistory(purser, plan, signal, say);
   return {
+    reading,
     machine: {
       cpus: cpus().length,
       cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
@@ -282,6 +318,12 @@ export async function main(surroundings: Surroundings): Promise<number> {
       signal,
       needs_disk: true,
     });
+    if (plan.only_reading) {
+      const reading = await readLongHistory(purser, plan, signal, say);
+      stdout.write(`\n${renderReading(reading).join('\n')}\n`);
+      if (plan.json_file !== null) await writeFile(plan.json_file, `${JSON.stringify(reading, null, 2)}\n`);
+      return 0;
+    }
     const report = await measure(purser, plan, surroundings, say);
     const screen = {
       width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,

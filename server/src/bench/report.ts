@@ -1,6 +1,7 @@
 import { type Cell, renderTable } from '../demo/table.ts';
 import type { Percentiles } from '../demo/totals.ts';
 import type { MemorySample } from './memory.ts';
+import { type Reading, renderReading } from './reading.ts';
 import type { WebhookFigures } from './webhooks.ts';
 
 export const TARGET_CLIENTS = 64;
@@ -32,6 +33,7 @@ export interface BenchReport {
   memory: { decisions: number; rss_bytes: number; peak_rss_bytes: number; samples: MemorySample[] };
   decisions: { ALLOW: number; REVIEW: number; DENY: number };
   created: number;
+  reading: Reading;
   errors: Record<string, number>;
   /** What does not hold. Empty: every answered decision is in its ledger, once, and every ledger is valid. */
   problems: string[];
@@ -121,6 +123,7 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
     `Memory of the Node process over time: ${timeline}`,
     `  after ${memory.decisions} decisions ${megabytes(memory.rss_bytes)}, at most ${megabytes(memory.peak_rss_bytes)}`,
     `Decisions: ${report.created} answered 201; ${decisions.ALLOW} ALLOW, ${decisions.REVIEW} REVIEW, ${decisions.DENY} DENY`,
+    ...renderReading(report.reading),
     ...Object.entries(report.errors).map(([what, count]) => `Error: ${what}, ${count} times`),
     '',
     ...(target === undefined

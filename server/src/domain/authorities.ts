@@ -55,6 +55,7 @@ export function judgedText(authority: Authority): string {
     review_threshold_minor,
     monthly_budget_minor,
     blocked_merchants,
+    on_purpose_unclear,
     ...judged
   } = authority;
   return canonicalJson(judged);

@@ -22,7 +22,7 @@ import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from
 const DEFAULT_DECISIONS = 500;
 const MOST_DECISIONS = 2_000;
 /** Decisions replayed in one go: other requests are served between two of them. */
-const REPLAYED_AT_ONCE = 100;
+const REPLAYED_AT_ONCE = 200;
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
@@ -156,14 +156,25 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
         const changes = await loadLaterChanges(db, workspace_id, ids);
         const simulation = makeSimulation({ draft, assess, changes });
         const authorities = new Map<number, Authority>();
-        for (let from = 0; from < ids.length; from += REPLAYED_AT_ONCE) {
-          const made = await loadMadeDecisions(db, workspace_id, ids.slice(from, from + REPLAYED_AT_ONCE));
+        const pages = Array.from({ length: Math.ceil(ids.length / REPLAYED_AT_ONCE) }, (_, n) =>
+          ids.slice(n * REPLAYED_AT_ONCE, (n + 1) * REPLAYED_AT_ONCE),
+        );
+        const load = async (page: readonly string[] | undefined) => {
+          if (page === undefined) return [];
+          const made = await loadMadeDecisions(db, workspace_id, page);
           const unknown = new Set(made.flatMap((each) => each.authority_version ?? []));
           for (const version of authorities.keys()) unknown.delete(version);
           if (unknown.size > 0) {
             const rows = await loadAuthorityVersions(db, workspace_id, agent_id, [...unknown]);
             for (const row of rows) authorities.set(row.version, parseAuthority(row));
           }
+          return made;
+        };
+        let next = load(pages[0]);
+        for (const n of pages.keys()) {
+          const made = await next;
+          // The database reads the next page while this one is replayed.
+          next = load(pages[n + 1]);
           for (const each of made) {
             simulation.replay(each, authorities.get(each.authority_version ?? 0) ?? null);
           }

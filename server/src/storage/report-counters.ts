@@ -80,17 +80,15 @@ export async function moveWatermark(
 
 /** What has been seen of the events that a fold goes through, page by page. */
 export interface FoldProgress {
-  /** The first decision that was made among them: it and all later ones are counted as new. */
-  first_made: string | null;
-  /** Earlier decisions whose counts were corrected already. */
-  corrected: Set<string>;
+  /** Decisions that are in the sheet as they stand now: made among these events, or corrected already. */
+  counted: Set<string>;
 }
 
 /**
  * Adds a page of events to a sheet: decisions made are counted as they stand now, those that something happened to
  * are corrected by what has been counted of them. Gives back what is now counted of decisions of which more is
- * known than when they were made. Since a count is always taken back as it was given, it does no harm that a decision may
- * be counted with what a later page is about.
+ * known than when they were made. Since a count is always taken back as it was given, it does no harm that a
+ * decision may be counted with what a later page is about.
  */
 export async function foldEvents(
   db: Queryable,
@@ -99,26 +97,23 @@ export async function foldEvents(
   progress: FoldProgress,
   sheet: CounterSheet,
 ): Promise<ReportFacts[]> {
+  const { counted } = progress;
   const made = events.filter((event) => event.type === 'decision.created').map((event) => event.subject_id);
-  progress.first_made ??= made[0] ?? null;
-  const { first_made, corrected } = progress;
+  for (const id of made) counted.add(id);
   const records = events.filter((event) => LATER_EVENTS.has(event.type)).map((event) => event.subject_id);
-  const touched = (await loadDecisionsOfRecords(db, workspace_id, records)).filter(
-    // Ids sort by their making, as the events of their making do.
-    (id) => (first_made === null || id < first_made) && !corrected.has(id),
+  const touched = new Set(
+    (await loadDecisionsOfRecords(db, workspace_id, records)).filter((id) => !counted.has(id)),
   );
+  for (const id of touched) counted.add(id);
   const facts = await loadReportFacts(db, workspace_id, [...made, ...touched]);
-  const before = await loadCountedFacts(db, workspace_id, touched);
+  const before = await loadCountedFacts(db, workspace_id, [...touched]);
   const known_more: ReportFacts[] = [];
   for (const each of facts) {
     const as_made = factsAsMade(each.decision);
-    if (first_made !== null && each.decision_id >= first_made) {
-      sheet.add(each);
-      if (each.mode === 'SHADOW' && !sameLaterFacts(each, as_made)) known_more.push(each);
-    } else {
-      sheet.correct(each, before.get(each.decision_id) ?? as_made);
-      corrected.add(each.decision_id);
-      if (each.mode === 'SHADOW') known_more.push(each);
+    if (touched.has(each.decision_id)) sheet.correct(each, before.get(each.decision_id) ?? as_made);
+    else sheet.add(each);
+    if (each.mode === 'SHADOW' && (touched.has(each.decision_id) || !sameLaterFacts(each, as_made))) {
+      known_more.push(each);
     }
   }
   return known_more;
@@ -224,6 +219,7 @@ export async function loadMerchantCounters(
 ): Promise<ReportCounter[]> {
   const result = await db.query<CounterRow & { workspace_id: string }>({
     name: 'load_merchant_counters',
+    // Two conditions with "or" are looked up in hash tables; one over both together would be compared row by row.
     text: `with sums as materialized (
         select name, decision, currency, sum(count)::bigint as count, sum(amount_minor) as amount_minor
         from report_counters where workspace_id = $1 and slice = $2 and measure = 'merchants' and day >= $3 and day < $4
@@ -231,7 +227,7 @@ export async function loadMerchantCounters(
       top as (select name from sums group by name order by sum(count) desc, name limit $5)
       select $2::text as slice, 'merchants' as measure, $3::text as day, decision, name, currency, count, amount_minor,
         '{}'::text[] as newest_ids
-      from sums where name in (select name from top union all select unnest($6::text[]))`,
+      from sums where name in (select name from top) or name in (select unnest($6::text[]))`,
     values: [workspace_id, slice, first, end, options.most, options.also],
   });
   return result.rows.map(withAmount);

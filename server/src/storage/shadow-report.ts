@@ -10,8 +10,10 @@ import {
   type ReportCounter,
 } from '../domain/report-counters.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import { ApiError } from '../errors.ts';
 import { loadAgents } from './agents.ts';
 import type { Client, Queryable } from './database.ts';
+import { getHead } from './ledger.ts';
 import { foldEvents, getWatermark, loadCounters, loadMerchantCounters } from './report-counters.ts';
 import { listReportFacts, loadReportEvents } from './report-facts.ts';
 import { inTransaction } from './transactions.ts';
@@ -21,6 +23,8 @@ const DAY_MS = 86_400_000;
 /** Read at a time: memory stays flat however much has not been added up yet. */
 const EVENTS_AT_ONCE = 2_000;
 const DECISIONS_AT_ONCE = 5_000;
+/** Events that a report counts itself. The worker is hardly ever so far behind: after a restore, or when it was stopped. */
+const LONGEST_TAIL = 250_000;
 /** Merchants that a report shows. */
 export const MOST_MERCHANTS = 20;
 
@@ -92,8 +96,18 @@ async function countTail(
     correct: (facts, before) => within(facts) && sheet.correct(facts, before),
     counters: sheet.counters,
   };
-  const progress = { first_made: null, corrected: new Set<string>() };
+  const progress = { counted: new Set<string>() };
   let after = await getWatermark(db, workspace_id);
+  const head = await getHead(db, workspace_id);
+  if ((head?.seq ?? 0) - after > LONGEST_TAIL) {
+    throw new ApiError(
+      'unavailable',
+      'The decisions are being added up; ask for the report again in a minute.',
+      {
+        retry_after_s: 60,
+      },
+    );
+  }
   for (;;) {
     const events = await loadReportEvents(db, workspace_id, { after, limit: EVENTS_AT_ONCE });
     await foldEvents(db, workspace_id, events, progress, narrowed);
