@@ -31,6 +31,7 @@ import { checkReady } from './storage/migrate.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
+import { type CheckpointSigner, makeCheckpointSigner } from './workers/sign-checkpoints.ts';
 import { sweepReservations } from './workers/sweep-reservations.ts';
 
 export const VERSION = '0.1.0';
@@ -39,9 +40,14 @@ export const VERSION = '0.1.0';
 const LANE_CONNECTIONS = 8;
 const READ_CONNECTIONS = 8;
 const KEY_CONNECTIONS = 2;
+/** So many histories are verified or exported at a time; whoever waits 5 s for a turn is told to come again. */
+const LEDGER_CONNECTIONS = 2;
+const LEDGER_STATEMENT_MS = 60_000;
+const LEDGER_IDLE_MS = 60_000;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
+const SIGN_PAUSE_MS = 1_000;
 
 /** Any number that means "Purser's first workspace" to the nodes that start at once. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
@@ -52,6 +58,8 @@ export interface Database {
   secret_key: Buffer;
   /** Whether the service's own role guards history. */
   guarded: boolean;
+  /** Where this node keeps its copies of checkpoints: outside the database. */
+  checkpoint_dir: string;
 }
 
 /** What every part of the process shares. */
@@ -59,6 +67,10 @@ export interface Core {
   lane: Lane;
   db: pg.Pool;
   keys_db: pg.Pool;
+  /** For verification and export, which take long and must hold up nothing else. */
+  ledger_db: pg.Pool;
+  checkpoint_dir: string;
+  signer: CheckpointSigner;
   secrets: Secrets;
   metrics: Metrics;
   log: Logger;
@@ -89,19 +101,34 @@ export function makeCore(database: Database, log: Logger): Core {
   });
   const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
+  const ledger_db = makePool(address, {
+    max: LEDGER_CONNECTIONS,
+    by_key: true,
+    statement_timeout_ms: LEDGER_STATEMENT_MS,
+    idle_timeout_ms: LEDGER_IDLE_MS,
+    doubtful_rows: true,
+    onBroken,
+    ...role,
+  });
+  const { checkpoint_dir } = database;
+  const secrets = deriveSecrets(database.secret_key);
+  const signer = makeCheckpointSigner({ db, key: secrets.checkpointKey, dir: checkpoint_dir, log });
   const lane = makeLane({ pool: lane_pool, log, random, now_ms, observeBatch: metrics.observeBatch });
   metrics.watchQueue(lane.waiting);
   return {
     lane,
     db,
     keys_db,
-    secrets: deriveSecrets(database.secret_key),
+    ledger_db,
+    checkpoint_dir,
+    signer,
+    secrets,
     metrics,
     log,
     now_ms,
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool.end(), db.end(), keys_db.end()]);
+      await Promise.all([lane_pool.end(), db.end(), keys_db.end(), ledger_db.end()]);
     },
   };
 }
@@ -179,7 +206,15 @@ export function makeApiRoutes(
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWorkspaceRoutes({ db, cursors }),
-    ...makeLedgerRoutes({ db, cursors, now_ms }),
+    ...makeLedgerRoutes({
+      db,
+      ledger_db: core.ledger_db,
+      cursors,
+      now_ms,
+      key: secrets.checkpointKey,
+      checkpoint_dir: core.checkpoint_dir,
+      signer: core.signer,
+    }),
   ];
 }
 
@@ -193,6 +228,7 @@ export function startWorkers(core: Core, key_uses: KeyUses | null): { stop(): Pr
       log,
       round: () => sweepReservations({ db, lane, log }),
     }),
+    startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
   ];
   if (key_uses !== null) {
     loops.push(startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }));
@@ -226,6 +262,7 @@ export async function startService(config: Config, database: Database, log: Logg
   const api_routes = makeApiRoutes(core, config);
   const health = makeHealthRoutes({
     checkReady: () => checkReady(core.db),
+    checkpoint_key: core.secrets.checkpointKey,
     metrics: core.metrics,
     api_routes,
     version: VERSION,

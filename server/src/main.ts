@@ -19,10 +19,12 @@ import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
+import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
 import { DataDirectoryError } from './storage/data-directory.ts';
 import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
 import { MigrationError } from './storage/migrate.ts';
-import { verifyLedger } from './storage/verify-ledger.ts';
+import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 
 // The heap may grow by 60 % of what lives before old garbage is collected; left to itself V8 lets it triple on a
@@ -318,21 +320,26 @@ program
   .option('--json', 'print JSON, one line a workspace')
   .action(async (options: { workspace?: string; json?: boolean }) => {
     await operate(async (core) => {
-      const all = await listWorkspaces(core.db);
-      const chosen = all.filter(
-        (each) => options.workspace === undefined || each.workspace_id === options.workspace,
-      );
-      if (chosen.length === 0 && options.workspace !== undefined) {
+      const { db, ledger_db, checkpoint_dir, secrets } = core;
+      // What was signed once has a history to answer for, also where every row of it is gone.
+      const all = new Set([
+        ...(await listWorkspaces(db)).map((each) => each.workspace_id),
+        ...(await listCheckpointedWorkspaces(db)),
+        ...(await listFiledWorkspaces(checkpoint_dir)),
+      ]);
+      if (options.workspace !== undefined && !all.has(options.workspace)) {
         throw new StartError(`--workspace: there is no workspace ${options.workspace}.`);
       }
-      for (const { workspace_id } of chosen) {
-        const found = await verifyLedger(core.db, workspace_id, { since: 0 });
+      for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
+        const key = secrets.checkpointKey;
+        const found = await verifyLedger(ledger_db, workspace_id, { since: 0, key, checkpoint_dir });
         if (!found.valid) process.exitCode = 1;
-        const head = { seq: found.head.seq, hash: shownHash(found.head.hash) };
-        if (options.json === true) print(JSON.stringify({ workspace_id, ...found, head }));
+        if (options.json === true) print(JSON.stringify({ workspace_id, ...verificationBody(found) }));
         else {
+          const { valid, events_checked, head, checkpoint } = found;
+          const signed = checkpoint === null ? 'not signed yet' : `signed up to event ${checkpoint.seq}`;
           print(
-            `${workspace_id}  ${found.valid ? 'valid' : 'INVALID'}  ${found.events_checked} events  head ${head.hash}`,
+            `${workspace_id}  ${valid ? 'valid' : 'INVALID'}  ${events_checked} events  ${signed}  head ${shownHash(head.hash)}`,
           );
           for (const each of found.breaks) print(`  event ${each.seq}  ${each.kind}  ${each.detail}`);
         }

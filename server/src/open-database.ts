@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Database } from './app.ts';
 import type { Config } from './config.ts';
@@ -36,12 +37,17 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
   return config.database_url === null ? openEmbedded(config, options) : openServer(config, options);
 }
 
+/** Where this node keeps its copies of checkpoints, whichever the database is. */
+export function checkpointDir(config: Pick<Config, 'data_dir'>): string {
+  return join(config.data_dir, 'checkpoints');
+}
+
 async function openServer(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const address = { url: config.database_url as string };
   const secret_key = config.secret_key as Buffer;
   await checkReachable(address);
   const guarded = options.as === 'service' ? await migrated(address, options.log) : await checked(address);
-  return { address, secret_key, guarded, close: async () => {} };
+  return { address, secret_key, guarded, checkpoint_dir: checkpointDir(config), close: async () => {} };
 }
 
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
@@ -49,7 +55,13 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<Opene
   const running = options.as === 'command' ? await findRunningEmbeddedPostgres(data_dir) : null;
   if (running !== null) {
     const secret_key = config.secret_key ?? (await loadSecretKey(data_dir));
-    return { address: running, secret_key, guarded: await checked(running), close: async () => {} };
+    return {
+      address: running,
+      secret_key,
+      guarded: await checked(running),
+      checkpoint_dir: checkpointDir(config),
+      close: async () => {},
+    };
   }
   const directory: DataDirectory = await openDataDirectory(data_dir, {
     lock: 'exclusive',
@@ -70,7 +82,8 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<Opene
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const address = postgres.connection;
-    return { address, secret_key, guarded: await migrated(address, options.log), close };
+    const guarded = await migrated(address, options.log);
+    return { address, secret_key, guarded, checkpoint_dir: checkpointDir(config), close };
   } catch (error) {
     await close();
     throw error;

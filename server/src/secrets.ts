@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, hkdfSync, sign, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { makeVerifyingKey, type SigningKey } from './domain/checkpoints.ts';
 
 /** Makes and proves the tokens of capabilities: nothing in the database can make one. */
 export interface CapabilityTokens {
@@ -15,6 +16,8 @@ export interface Secrets {
   /** HMAC-SHA256 that marks a list's cursor as our own. */
   cursorMac: (text: string) => Buffer;
   capabilityTokens: CapabilityTokens;
+  /** Ed25519, for checkpoints of the ledger. Its public half is published. */
+  checkpointKey: SigningKey;
 }
 
 /** Tokens `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
@@ -35,6 +38,19 @@ function makeCapabilityTokens(key: Buffer): CapabilityTokens {
   };
 }
 
+/** What a DER private key (PKCS #8) of Ed25519 begins with (RFC 8410); the 32 secret bytes follow. */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function makeSigningKey(seed: Buffer): SigningKey {
+  const der = Buffer.concat([PKCS8_HEAD, seed]);
+  const private_key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const { x } = createPublicKey(private_key).export({ format: 'jwk' });
+  return {
+    ...makeVerifyingKey(Buffer.from(x as string, 'base64url')),
+    sign: (text) => sign(null, Buffer.from(text), private_key),
+  };
+}
+
 /** Derives every secret by HKDF-SHA256 (RFC 5869), each under a name of its own. */
 export function deriveSecrets(secret_key: Buffer): Secrets {
   const derive = (name: string) => Buffer.from(hkdfSync('sha256', secret_key, '', `purser/${name}/v1`, 32));
@@ -44,6 +60,7 @@ export function deriveSecrets(secret_key: Buffer): Secrets {
     keyDigest: (key) => createHmac('sha256', pepper).update(key).digest(),
     cursorMac: (text) => createHmac('sha256', cursor).update(text).digest(),
     capabilityTokens: makeCapabilityTokens(derive('capability-token')),
+    checkpointKey: makeSigningKey(derive('checkpoint')),
   };
 }
 

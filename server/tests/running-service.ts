@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import pg from 'pg';
 import pino from 'pino';
@@ -13,6 +16,8 @@ import { migrate } from '../src/storage/migrate.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export const SECRET_KEY = Buffer.alloc(32, 7);
+/** For a core that signs nothing: a directory that is not there. */
+export const NO_CHECKPOINT_FILES = join(tmpdir(), 'purser-no-checkpoint-files');
 
 export interface Reply {
   status: number;
@@ -36,6 +41,8 @@ export interface RunningService {
   workspace_id: string;
   admin_key: string;
   database: TestDatabase;
+  /** Where the service keeps its files of checkpoints. */
+  checkpoint_dir: string;
   service: Service;
   /** Calls the API; the answer is checked against what the route declares. */
   call(method: string, path: string, options?: CallOptions): Promise<Reply>;
@@ -105,7 +112,8 @@ export async function startTestService(
     BOOTSTRAP_PLAN: options.plan ?? 'team',
     ...options.env,
   });
-  const opened = { address: database.connection, secret_key: SECRET_KEY, guarded: true };
+  const checkpoint_dir = await mkdtemp(join(tmpdir(), 'purser-checkpoints-'));
+  const opened = { address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir };
   const service = await startService(config, opened, log);
   const core = makeCore(opened, log);
   const checkAnswer = makeAnswerCheck(makeApiRoutes(core, config));
@@ -145,6 +153,7 @@ export async function startTestService(
     workspace_id,
     admin_key,
     database,
+    checkpoint_dir,
     service,
     call,
     sql: (text, values) => superuser.query(text, values),
@@ -154,6 +163,7 @@ export async function startTestService(
       await service.stop();
       await core.close();
       await superuser.end();
+      await rm(checkpoint_dir, { recursive: true, force: true });
       if (options.beside === undefined) await database.drop();
     },
   };

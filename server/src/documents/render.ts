@@ -21,7 +21,13 @@ export function renderOpenApi(): OpenApi {
     now_ms: () => 0,
   } as Core;
   const api_routes = makeApiRoutes(core, { review_ttl_seconds: 0, capability_ttl_seconds: 0 });
-  const health = makeHealthRoutes({ checkReady: async () => {}, metrics, api_routes, version: VERSION });
+  const health = makeHealthRoutes({
+    checkReady: async () => {},
+    metrics,
+    checkpoint_key: core.secrets.checkpointKey,
+    api_routes,
+    version: VERSION,
+  });
   return makeOpenApi([...api_routes, ...health], { version: VERSION });
 }
 

@@ -34,12 +34,12 @@ export async function loadLabelsOfDecisions(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],
-): Promise<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>[]> {
+): Promise<Pick<Label, 'decision_id' | 'label_id' | 'supersedes' | 'created_at'>[]> {
   const result = await db.query<
-    Pick<Label, 'decision_id' | 'label_id' | 'supersedes'> & { workspace_id: string }
+    Pick<Label, 'decision_id' | 'label_id' | 'supersedes' | 'created_at'> & { workspace_id: string }
   >({
     name: 'load_labels_of_decisions',
-    text: `select decision_id, label_id, supersedes from labels
+    text: `select decision_id, label_id, supersedes, created_at from labels
       where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by label_id`,
     values: [workspace_id, decision_ids],
   });

@@ -45,11 +45,14 @@ export async function loadLedgerEvents(
   return result.rows;
 }
 
-/** Where the chain ends according to its head; undefined when even that is gone. */
-export async function getHead(db: Queryable, workspace_id: string): Promise<LedgerHead | undefined> {
-  const result = await db.query<LedgerHead & { workspace_id: string }>({
+/** Where the chain ends according to its head, and the last moment used; undefined when even that is gone. */
+export async function getHead(
+  db: Queryable,
+  workspace_id: string,
+): Promise<(LedgerHead & { time_ms: number }) | undefined> {
+  const result = await db.query<LedgerHead & { workspace_id: string; time_ms: number }>({
     name: 'get_head',
-    text: 'select seq, hash from ledger_heads where workspace_id = $1',
+    text: 'select seq, hash, time_ms from ledger_heads where workspace_id = $1',
     values: [workspace_id],
   });
   return result.rows[0];

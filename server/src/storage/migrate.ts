@@ -44,7 +44,7 @@ const CHANGEABLE = [
   'budgets',
 ] as const;
 /** Rows that go when they are settled. */
-const REMOVABLE = ['expiring_holds'] as const;
+const REMOVABLE = ['expiring_holds', 'checkpoints'] as const;
 
 /** The database cannot be used as it is; the message says why and what to do. */
 export class MigrationError extends Error {

@@ -18,6 +18,21 @@ export const insertReviews = makeInsert<ReviewRow>('reviews', {
   capability_expires_at: 'timestamptz',
 });
 
+/** All reviews of these decisions. */
+export async function loadReviewsOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<ReviewRow[]> {
+  const result = await db.query<ReviewRow & { workspace_id: string }>({
+    name: 'load_reviews_of_decisions',
+    text: `select ${COLUMNS} from reviews
+      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by review_id`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}
+
 /** The reviews of these ids. */
 export async function loadReviews(
   db: Queryable,
