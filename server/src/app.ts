@@ -103,6 +103,7 @@ export function makeCore(database: Database, log: Logger): Core {
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const ledger_db = makePool(address, {
     max: LEDGER_CONNECTIONS,
+    pipeline: true,
     by_key: true,
     statement_timeout_ms: LEDGER_STATEMENT_MS,
     idle_timeout_ms: LEDGER_IDLE_MS,

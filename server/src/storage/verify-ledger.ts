@@ -22,6 +22,7 @@ import {
   type StrayTable,
   type WalkedTable,
 } from './ledger-pages.ts';
+import { withinSnapshot } from './ledger-snapshot.ts';
 import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { type CheckedCheckpoint, gatherCheckpoints, MOST_CHECKPOINTS } from './verify-checkpoints.ts';
 import { checkLiveRows, noteSealedStates } from './verify-live-rows.ts';
@@ -89,10 +90,7 @@ export async function verifyLedger(
 ): Promise<LedgerVerification> {
   const { since, key, checkpoint_dir } = options;
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query('begin isolation level repeatable read read only');
+  return withinSnapshot(pool, async (client, alive) => {
     const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);
     const findings = makeFindings();
@@ -111,13 +109,12 @@ export async function verifyLedger(
       occurred_ms: 0,
       is_vouched_for: true,
     };
-    const events_checked = await walkChain(walk);
+    const events_checked = await walkChain(walk, alive);
     const last = walk.previous;
     checkHead(findings, head, last, walk.occurred_ms, clock_ms);
     checkpoints.checkLater(last);
     await checkBeyond(walk);
     if (since === 0) await checkWhole(walk);
-    await client.query('commit');
     const breaks = findings.breaks(last.seq);
     return {
       valid: breaks.length === 0,
@@ -128,12 +125,7 @@ export async function verifyLedger(
       breaks,
       first_break_seq: breaks[0]?.seq ?? null,
     };
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
-  } finally {
-    client.release(failure);
-  }
+  });
 }
 
 const noneFound = () =>
@@ -164,7 +156,7 @@ async function startingPoint(
 }
 
 /** Goes along the chain. While one page is checked here, the database hashes the next. Gives how many it had. */
-async function walkChain(walk: Walk): Promise<number> {
+async function walkChain(walk: Walk, alive: () => void): Promise<number> {
   const { db, workspace_id } = walk;
   const load = (after: number) => {
     const page = loadChain(db, workspace_id, { after, limit: LINKS_AT_ONCE });
@@ -177,6 +169,7 @@ async function walkChain(walk: Walk): Promise<number> {
   for (;;) {
     const events = await next;
     if (events.length === 0) return events_checked;
+    alive();
     events_checked += events.length;
     const intact = events.map(isIntact);
     const spans = spansOf(walk, events, intact);
