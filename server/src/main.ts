@@ -14,14 +14,17 @@ import {
 import { setPlan } from './commands/set-plan.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { OPERATOR } from './domain/audit.ts';
+import { noteVerifierKey, publicJwk, publicPem } from './domain/checkpoints.ts';
 import { shownHash } from './domain/ledger.ts';
 import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
+import { findPublicKey, verdictBody, verdictLines, verifyLedgerFile } from './ledger-file.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { deriveSecrets } from './secrets.ts';
 import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
-import { DataDirectoryError } from './storage/data-directory.ts';
+import { DataDirectoryError, loadSecretKey } from './storage/data-directory.ts';
 import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
 import { MigrationError } from './storage/migrate.ts';
 import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
@@ -311,9 +314,51 @@ workspace
     });
   });
 
-program
-  .command('ledger')
-  .description('Look after the history.')
+const ledger = program.command('ledger').description('Look after the history.');
+ledger
+  .command('verify-file')
+  .argument('<file>', 'an export of GET /v1/ledger/export; - for standard input')
+  .description(
+    'Verify an exported history without the service and without a database; exits 1 when it is not as it was written, 2 when that cannot be told.',
+  )
+  .requiredOption(
+    '--public-key <key>',
+    'what its checkpoints are signed with: a JWK, PEM or base64, or a file of one',
+  )
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: { publicKey: string; json?: boolean }) => {
+    const verdict = await findPublicKey(options.publicKey)
+      .then((key) => verifyLedgerFile(file, key))
+      .catch((error: Error) => {
+        process.stderr.write(
+          `purser: ${error instanceof TypeError ? '--public-key: ' : ''}${error.message}\n`,
+        );
+        process.exit(2);
+      });
+    if (!verdict.valid) process.exitCode = 1;
+    if (options.json === true) print(JSON.stringify(verdictBody(verdict)));
+    else for (const line of verdictLines(verdict)) print(line);
+  });
+ledger
+  .command('public-key')
+  .description('Print the public key that checkpoints of the history are signed with.')
+  .addOption(
+    new Option('--format <format>', 'how to write it')
+      .choices(['jwk', 'pem', 'base64', 'note'])
+      .default('jwk'),
+  )
+  .option('--workspace <id>', 'for --format note: whose history')
+  .action(async (options: { format: string; workspace?: string }) => {
+    const config = readConfig(process.env);
+    const key = deriveSecrets(config.secret_key ?? (await loadSecretKey(config.data_dir))).checkpointKey;
+    if (options.format === 'pem') print(publicPem(key).trimEnd());
+    else if (options.format === 'base64') print(key.public_key.toString('base64'));
+    else if (options.format === 'jwk') print(JSON.stringify(publicJwk(key)));
+    else if (options.workspace === undefined)
+      throw new StartError('--workspace: is needed for --format note.');
+    else print(noteVerifierKey(options.workspace, key));
+  });
+ledger
   .command('verify')
   .description('Re-derive the history of every workspace, or of one; exits 1 when any of it was edited.')
   .option('--workspace <id>', 'only this one')

@@ -2,11 +2,14 @@ import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import type { VerifyingKey } from '../domain/checkpoints.ts';
 import { BREAK_KINDS, LEDGER_EVENT_TYPES, ledgerEventBody, SUBJECT_TYPES } from '../domain/ledger.ts';
+import { exportLedger } from '../storage/export-ledger.ts';
 import { listLedgerEvents } from '../storage/ledger.ts';
 import { verificationBody, verifyLedger } from '../storage/verify-ledger.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import type { Call, Route } from './route.ts';
 import { Fields, Id, Nullable, OneOf, PageQuery, page, QueryInteger, Timestamp } from './schemas.ts';
+
+const EXPORT_TYPE = 'application/x-ndjson';
 
 const Hash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
 const Seq = Type.Integer({ minimum: 0 });
@@ -60,6 +63,15 @@ const VerificationBody = Fields(
   { $id: 'LedgerVerification' },
 );
 
+const ExportQuery = Fields({
+  since: Type.Optional(
+    QueryInteger(
+      { min: 0, max: Number.MAX_SAFE_INTEGER },
+      { description: 'Export only what follows this event.' },
+    ),
+  ),
+});
+
 const ListQuery = Fields(PageQuery);
 const VerifyQuery = Fields({
   since: Type.Optional(
@@ -83,7 +95,7 @@ export function makeLedgerRoutes(options: {
   checkpoint_dir: string;
   signer: { sign(workspace_id: string): Promise<void> };
 }): Route[] {
-  const { db, ledger_db, cursors, now_ms, key, checkpoint_dir } = options;
+  const { db, ledger_db, cursors, now_ms, key, checkpoint_dir, signer } = options;
   return [
     {
       method: 'GET',
@@ -127,6 +139,42 @@ export function makeLedgerRoutes(options: {
         const found = await verifyLedger(ledger_db, workspace_id, { since, key, checkpoint_dir });
         const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
         return { status: 200, body: { ...verificationBody(found), duration_ms } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ledger/export',
+      operationId: 'exportLedger',
+      tag: 'Ledger',
+      summary: 'Export the history',
+      description: [
+        'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
+        '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
+      ].join('\n\n'),
+      scopes: ['read'],
+      query: ExportQuery,
+      responses: {
+        200: {
+          description: 'The history.',
+          schema: Type.String(),
+          content_type: EXPORT_TYPE,
+          headers: { 'content-disposition': 'A name for the file.' },
+        },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ExportQuery>, unknown>) => {
+        const { workspace_id } = call.caller;
+        // So that all of what follows is signed.
+        await signer.sign(workspace_id);
+        const since = call.query.since ?? 0;
+        return {
+          status: 200,
+          stream: {
+            chunks: exportLedger(ledger_db, workspace_id, { since, key, checkpoint_dir }),
+            content_type: EXPORT_TYPE,
+          },
+          headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
+        };
       },
     },
   ];
