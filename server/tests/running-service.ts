@@ -52,6 +52,8 @@ export interface RunningService {
     plan: Plan;
     trial_days?: number;
   }): Promise<{ workspace_id: string; admin_key: string }>;
+  /** Stops the service alone: the database and the files stay as they are. */
+  halt(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -148,6 +150,12 @@ export async function startTestService(
     return reply;
   };
 
+  let halted: Promise<void> | undefined;
+  const halt = () => {
+    halted ??= service.stop();
+    return halted;
+  };
+
   return {
     url: service.url,
     workspace_id,
@@ -159,8 +167,9 @@ export async function startTestService(
     sql: (text, values) => superuser.query(text, values),
     addWorkspace: ({ plan, trial_days }) =>
       addWorkspace(core, { name: 'Another', plan, trial_days: trial_days ?? null, by: 'operator' }),
+    halt,
     async stop() {
-      await service.stop();
+      await halt();
       await core.close();
       await superuser.end();
       await rm(checkpoint_dir, { recursive: true, force: true });

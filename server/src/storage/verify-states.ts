@@ -37,7 +37,7 @@ function count(tally: Tally, counts: BudgetRow, seq: number): void {
   }
   kept.row.held_minor += counts.held_minor;
   kept.row.committed_minor += counts.committed_minor;
-  kept.seq = seq;
+  kept.seq = Math.max(kept.seq, seq);
 }
 
 /**
