@@ -4,6 +4,8 @@ import type { MemorySample } from './memory.ts';
 
 export const TARGET_CLIENTS = 64;
 export const TARGET_DECISIONS = 100_000;
+/** Events a second that a verification has to reach. */
+export const TARGET_VERIFIED = 50_000;
 export const TARGET_RSS_BYTES = 200 * 1000 * 1000;
 
 /** One measurement. */
@@ -27,6 +29,8 @@ export interface BenchReport {
   lone_insert_ms: Percentiles;
   points: Point[];
   memory: { decisions: number; rss_bytes: number; peak_rss_bytes: number; samples: MemorySample[] };
+  /** Of the first workspace's whole history, over HTTP. Memory: of the service's Node process, at most. */
+  verification: { events: number; duration_ms: number; per_second: number; rss_bytes: number };
   decisions: { ALLOW: number; REVIEW: number; DENY: number };
   created: number;
   errors: Record<string, number>;
@@ -82,7 +86,7 @@ function verdict(is_reached: boolean): string {
 
 /** The report for people. */
 export function renderBench(report: BenchReport, screen: { width: number; has_colour: boolean }): string[] {
-  const { tpcb, lone_insert_ms, memory, decisions, machine } = report;
+  const { tpcb, lone_insert_ms, memory, decisions, machine, verification } = report;
   const right = (title: string) => ({ title, align: 'right' as const });
   const table = renderTable(
     [
@@ -115,6 +119,7 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
     `One committed insert, one client, on the socket: p50 ${milliseconds(lone_insert_ms.p50)} ms, p99 ${milliseconds(lone_insert_ms.p99)} ms`,
     `Memory of the Node process over time: ${timeline}`,
     `  after ${memory.decisions} decisions ${megabytes(memory.rss_bytes)}, at most ${megabytes(memory.peak_rss_bytes)}`,
+    `Verification: ${verification.events} events in ${(verification.duration_ms / 1000).toFixed(1)} s, ${rate(verification.per_second)}/s, memory at most ${megabytes(verification.rss_bytes)}`,
     `Decisions: ${report.created} answered 201; ${decisions.ALLOW} ALLOW, ${decisions.REVIEW} REVIEW, ${decisions.DENY} DENY`,
     ...Object.entries(report.errors).map(([what, count]) => `Error: ${what}, ${count} times`),
     '',
@@ -126,6 +131,7 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
     has_memory_run
       ? `Under ${megabytes(TARGET_RSS_BYTES)} after ${TARGET_DECISIONS} decisions: ${verdict(memory.rss_bytes < TARGET_RSS_BYTES)} (${megabytes(memory.rss_bytes)}).`
       : `Memory after ${TARGET_DECISIONS} decisions: not measured (${memory.decisions} made).`,
+    `${TARGET_VERIFIED} events a second verified: ${verdict(verification.per_second >= TARGET_VERIFIED)} (${rate(verification.per_second)}/s).`,
     ...(report.problems.length === 0
       ? ['Every decision that was answered is in its ledger once, and every ledger is valid.']
       : report.problems.map((problem) => `WRONG: ${problem}`)),
