@@ -1,4 +1,4 @@
-import { createHash, hash as hashOnce } from 'node:crypto';
+import { hash as hashOnce } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 export const LEDGER_EVENT_TYPES = [
@@ -74,17 +74,14 @@ export function recordHash(record: object): Buffer {
 /**
  * SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).
  * The text is put together by hand: every value is an id, a type, a time or a hash, in which nothing needs
- * escaping, and the keys stand in RFC 8785's order. It takes 1.9 µs, hashing included, with the general serializer 4.5, and every
+ * escaping, and the keys stand in RFC 8785's order. It takes 1.6 µs, hashing included, with the general serializer 4.5, and every
  * decision pays for it. A test holds the two equal.
  */
 export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
-  return createHash('sha256')
-    .update(event.prev_hash)
-    .update(
-      `{"data_hash":"${shownHash(event.data_hash)}","id":"${event.id}","occurred_at":"${event.occurred_at}",` +
-        `"seq":${event.seq},"subject":{"id":"${event.subject_id}","type":"${event.subject_type}"},"type":"${event.type}"}`,
-    )
-    .digest();
+  const text =
+    `{"data_hash":"${shownHash(event.data_hash)}","id":"${event.id}","occurred_at":"${event.occurred_at}",` +
+    `"seq":${event.seq},"subject":{"id":"${event.subject_id}","type":"${event.subject_type}"},"type":"${event.type}"}`;
+  return sha256(Buffer.concat([event.prev_hash, Buffer.from(text)]));
 }
 
 /** An event as the API returns it. */

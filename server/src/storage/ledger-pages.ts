@@ -5,10 +5,10 @@ import type { Queryable } from './database.ts';
 /** A link of the chain with what the database rebuilt of the decision that it is about. */
 export interface ChainRow extends LedgerEvent {
   /**
-   * SHA-256 of what the decision's row and its idempotency key say now. Null: the event is about something else, or
-   * the row is not one that the database can put into RFC 8785 form; then the row itself has to be looked at.
+   * Whether the decision's row and its idempotency key hash to what was sealed. Null or false: the event is about
+   * something else, or they do not, or the database cannot tell; then the rows themselves have to be looked at.
    */
-  rebuilt: Buffer | null;
+  is_as_sealed: boolean | null;
   agent_id: string | null;
   decision: DecisionKind | null;
   mode: Mode | null;
@@ -47,7 +47,7 @@ export async function loadChain(
           || ',"mode":"' || d.mode
           || '","reason_codes":' || to_json(d.reason_codes)
           || ',"request_hash":"sha256:' || encode(k.request_hash, 'hex')
-          || '","requested_amount_minor":' || d.requested_amount_minor || '}', 'UTF8')) end as rebuilt
+          || '","requested_amount_minor":' || d.requested_amount_minor || '}', 'UTF8')) = e.data_hash end as is_as_sealed
       from (select * from ledger_events where workspace_id = $1 and seq > $2 order by seq limit $3) as e
       left join lateral (
         select * from decisions d where d.workspace_id = $1 and d.decision_id = e.subject_id

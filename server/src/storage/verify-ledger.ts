@@ -198,8 +198,8 @@ async function rebuild(walk: Walk, events: readonly ChainRow[]): Promise<Map<num
   const hashes = new Map<number, Buffer>();
   const others: ChainRow[] = [];
   for (const event of events) {
-    if (event.rebuilt?.equals(event.data_hash) === true) {
-      hashes.set(event.seq, event.rebuilt);
+    if (event.is_as_sealed === true) {
+      hashes.set(event.seq, event.data_hash);
       tally.found.idempotency_keys += 1;
     } else others.push(event);
   }
