@@ -54,6 +54,11 @@ export async function listFiledWorkspaces(dir: string): Promise<string[]> {
   return (await namesIn(dir)).filter((name) => WORKSPACE_NAME.test(name)).sort();
 }
 
+/** Whether there is a checkpoint file of that place in the chain. */
+export async function hasCheckpointFile(dir: string, workspace_id: string, seq: number): Promise<boolean> {
+  return (await stat(join(dir, workspace_id, fileName(seq))).catch(() => null)) !== null;
+}
+
 /** Keeps a checkpoint as a file, whole or not at all, also through a crash. */
 export async function putCheckpointFile(dir: string, checkpoint: Checkpoint): Promise<void> {
   const folder = join(dir, checkpoint.workspace_id);

@@ -49,8 +49,8 @@ export async function listCheckpointedWorkspaces(db: Queryable): Promise<string[
   return result.rows.map((row) => row.workspace_id);
 }
 
-/** Where a chain stood, and when it last moved. */
-export type MovedHead = LedgerHead & { workspace_id: string; time_ms: number };
+/** Where a chain stands, when it last moved, and up to where the table's newest checkpoint says. */
+export type MovedHead = LedgerHead & { workspace_id: string; time_ms: number; signed_seq: number | null };
 
 /** The heads that moved after that moment, ms; of workspaces after `after`, in order. */
 export async function listMovedHeads(
@@ -59,8 +59,11 @@ export async function listMovedHeads(
 ): Promise<MovedHead[]> {
   const result = await db.query<MovedHead>({
     name: 'list_moved_heads',
-    text: `select workspace_id, seq, hash, time_ms from ledger_heads
-      where workspace_id > $1 and time_ms > $2 order by workspace_id limit $3`,
+    text: `select h.workspace_id, h.seq, h.hash, h.time_ms, c.seq as signed_seq
+      from (select * from ledger_heads where workspace_id > $1 and time_ms > $2 order by workspace_id limit $3) as h
+      left join lateral (
+        select c.seq from checkpoints c where c.workspace_id = h.workspace_id order by c.seq desc limit 1) as c on true
+      order by h.workspace_id`,
     values: [page.after, page.moved_after_ms, page.limit],
   });
   return result.rows;
