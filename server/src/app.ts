@@ -30,6 +30,7 @@ const KEY_USES_PAUSE_MS = 5_000;
 const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
+const SIGN_PAUSE_MS = 1_000;
 
 /** Any number that means "Purser's first workspace" to the nodes that start at once. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
@@ -122,6 +123,7 @@ export function startWorkers(
       log,
       round: () => pruneOldWebhooks(webhooks_db),
     }),
+    startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
   ];
   if (key_uses !== null) {
     loops.push(startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }));
@@ -156,6 +158,7 @@ export async function startService(config: Config, database: Database, log: Logg
   const api_routes = makeApiRoutes(core, config, second_opinion?.assessAhead);
   const health = makeHealthRoutes({
     checkReady: () => checkReady(core.db),
+    checkpoint_key: core.secrets.checkpointKey,
     metrics: core.metrics,
     api_routes,
     version: VERSION,

@@ -9,6 +9,7 @@ import { type Metrics, makeMetrics } from './http/metrics.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, makePool, SERVICE_ROLE } from './storage/database.ts';
+import { type CheckpointSigner, makeCheckpointSigner } from './workers/sign-checkpoints.ts';
 
 /** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, reports, and webhooks. */
 const LANE_CONNECTIONS = 8;
@@ -16,6 +17,10 @@ const READ_CONNECTIONS = 8;
 const KEY_CONNECTIONS = 2;
 const REPORT_CONNECTIONS = 3;
 const WEBHOOK_CONNECTIONS = 4;
+/** So many histories are verified or exported at a time; whoever waits 5 s for a turn is told to come again. */
+const LEDGER_CONNECTIONS = 2;
+const LEDGER_STATEMENT_MS = 60_000;
+const LEDGER_IDLE_MS = 60_000;
 
 /** Where the database is, and what guards it. */
 export interface Database {
@@ -23,6 +28,8 @@ export interface Database {
   secret_key: Buffer;
   /** Whether the service's own role guards history. */
   guarded: boolean;
+  /** Where this node keeps its copies of checkpoints: outside the database. */
+  checkpoint_dir: string;
 }
 
 /** What every part of the process shares. */
@@ -32,6 +39,10 @@ export interface Core {
   keys_db: pg.Pool;
   reports_db: pg.Pool;
   webhooks_db: pg.Pool;
+  /** For verification and export, which take long and must hold up nothing else. */
+  ledger_db: pg.Pool;
+  checkpoint_dir: string;
+  signer: CheckpointSigner;
   secrets: Secrets;
   metrics: Metrics;
   log: Logger;
@@ -90,6 +101,19 @@ export function makeCore(database: Database, log: Logger): Core {
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
   const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
+  const ledger_db = makePool(address, {
+    max: LEDGER_CONNECTIONS,
+    pipeline: true,
+    by_key: true,
+    statement_timeout_ms: LEDGER_STATEMENT_MS,
+    idle_timeout_ms: LEDGER_IDLE_MS,
+    doubtful_rows: true,
+    onBroken,
+    ...role,
+  });
+  const { checkpoint_dir } = database;
+  const secrets = deriveSecrets(database.secret_key);
+  const signer = makeCheckpointSigner({ db, key: secrets.checkpointKey, dir: checkpoint_dir, log });
   let published = () => {};
   const lane = makeLane({
     pool: lane_pool,
@@ -106,7 +130,10 @@ export function makeCore(database: Database, log: Logger): Core {
     keys_db,
     reports_db,
     webhooks_db,
-    secrets: deriveSecrets(database.secret_key),
+    ledger_db,
+    checkpoint_dir,
+    signer,
+    secrets,
     metrics,
     log,
     now_ms,
@@ -115,7 +142,9 @@ export function makeCore(database: Database, log: Logger): Core {
     },
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool, db, keys_db, reports_db, webhooks_db].map((pool) => pool.end()));
+      await Promise.all(
+        [lane_pool, db, keys_db, reports_db, webhooks_db, ledger_db].map((pool) => pool.end()),
+      );
     },
   };
 }

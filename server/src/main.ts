@@ -7,17 +7,21 @@ import { setPlan } from './commands/set-plan.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { addWorkspace, type Core, makeCore } from './core.ts';
 import { OPERATOR } from './domain/audit.ts';
+import { noteVerifierKey, publicJwk, publicPem } from './domain/checkpoints.ts';
 import { shownHash } from './domain/ledger.ts';
 import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
+import { findPublicKey, verdictBody, verdictLines, verifyLedgerFile } from './ledger-file.ts';
 import { type Log, makeLog } from './log.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { deriveSecrets } from './secrets.ts';
-import { DataDirectoryError } from './storage/data-directory.ts';
+import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
+import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
+import { DataDirectoryError, loadSecretKey } from './storage/data-directory.ts';
 import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
 import { MigrationError } from './storage/migrate.ts';
-import { verifyLedger } from './storage/verify-ledger.ts';
+import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 
 // The heap may grow by 60 % of what lives before old garbage is collected; left to itself V8 lets it triple on a
@@ -294,30 +298,77 @@ workspace
     });
   });
 
-program
-  .command('ledger')
-  .description('Look after the history.')
+const ledger = program.command('ledger').description('Look after the history.');
+ledger
+  .command('verify-file')
+  .argument('<file>', 'an export of GET /v1/ledger/export; - for standard input')
+  .description(
+    'Verify an exported history without the service and without a database; exits 1 when it is not as it was written, 2 when that cannot be told.',
+  )
+  .requiredOption(
+    '--public-key <key>',
+    'what its checkpoints are signed with: a JWK, PEM or base64, or a file of one',
+  )
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: { publicKey: string; json?: boolean }) => {
+    const verdict = await findPublicKey(options.publicKey)
+      .then((key) => verifyLedgerFile(file, key))
+      .catch((error: Error) => {
+        process.stderr.write(
+          `purser: ${error instanceof TypeError ? '--public-key: ' : ''}${error.message}\n`,
+        );
+        process.exit(2);
+      });
+    if (!verdict.valid) process.exitCode = 1;
+    if (options.json === true) print(JSON.stringify(verdictBody(verdict)));
+    else for (const line of verdictLines(verdict)) print(line);
+  });
+ledger
+  .command('public-key')
+  .description('Print the public key that checkpoints of the history are signed with.')
+  .addOption(
+    new Option('--format <format>', 'how to write it')
+      .choices(['jwk', 'pem', 'base64', 'note'])
+      .default('jwk'),
+  )
+  .option('--workspace <id>', 'for --format note: whose history')
+  .action(async (options: { format: string; workspace?: string }) => {
+    const config = readConfig(process.env);
+    const key = deriveSecrets(config.secret_key ?? (await loadSecretKey(config.data_dir))).checkpointKey;
+    if (options.format === 'pem') print(publicPem(key).trimEnd());
+    else if (options.format === 'base64') print(key.public_key.toString('base64'));
+    else if (options.format === 'jwk') print(JSON.stringify(publicJwk(key)));
+    else if (options.workspace === undefined)
+      throw new StartError('--workspace: is needed for --format note.');
+    else print(noteVerifierKey(options.workspace, key));
+  });
+ledger
   .command('verify')
   .description('Re-derive the history of every workspace, or of one; exits 1 when any of it was edited.')
   .option('--workspace <id>', 'only this one')
   .option('--json', 'print JSON, one line a workspace')
   .action(async (options: { workspace?: string; json?: boolean }) => {
     await operate(async (core) => {
-      const all = await listWorkspaces(core.db);
-      const chosen = all.filter(
-        (each) => options.workspace === undefined || each.workspace_id === options.workspace,
-      );
-      if (chosen.length === 0 && options.workspace !== undefined) {
+      const { db, ledger_db, checkpoint_dir, secrets } = core;
+      // What was signed once has a history to answer for, also where every row of it is gone.
+      const all = new Set([
+        ...(await listWorkspaces(db)).map((each) => each.workspace_id),
+        ...(await listCheckpointedWorkspaces(db)),
+        ...(await listFiledWorkspaces(checkpoint_dir)),
+      ]);
+      if (options.workspace !== undefined && !all.has(options.workspace)) {
         throw new StartError(`--workspace: there is no workspace ${options.workspace}.`);
       }
-      for (const { workspace_id } of chosen) {
-        const found = await verifyLedger(core.db, workspace_id, { since: 0 });
+      for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
+        const key = secrets.checkpointKey;
+        const found = await verifyLedger(ledger_db, workspace_id, { since: 0, key, checkpoint_dir });
         if (!found.valid) process.exitCode = 1;
-        const head = { seq: found.head.seq, hash: shownHash(found.head.hash) };
-        if (options.json === true) print(JSON.stringify({ workspace_id, ...found, head }));
+        if (options.json === true) print(JSON.stringify({ workspace_id, ...verificationBody(found) }));
         else {
+          const { valid, events_checked, head, checkpoint } = found;
+          const signed = checkpoint === null ? 'not signed yet' : `signed up to event ${checkpoint.seq}`;
           print(
-            `${workspace_id}  ${found.valid ? 'valid' : 'INVALID'}  ${found.events_checked} events  head ${head.hash}`,
+            `${workspace_id}  ${valid ? 'valid' : 'INVALID'}  ${events_checked} events  ${signed}  head ${shownHash(head.hash)}`,
           );
           for (const each of found.breaks) print(`  event ${each.seq}  ${each.kind}  ${each.detail}`);
         }

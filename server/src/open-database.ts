@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -49,6 +50,11 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
   return config.database_url === null ? openEmbedded(config, options) : openServer(config, options);
 }
 
+/** Where this node keeps its copies of checkpoints, whichever the database is. */
+export function checkpointDir(config: Pick<Config, 'data_dir'>): string {
+  return join(config.data_dir, 'checkpoints');
+}
+
 async function openServer(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const address = { url: config.database_url as string };
   const secret_key = config.secret_key as Buffer;
@@ -57,7 +63,7 @@ async function openServer(config: Config, options: OpenOptions): Promise<OpenedD
     options.as === 'service'
       ? await migrated(address, secret_key, options.log)
       : await checked(address, secret_key);
-  return { address, secret_key, guarded, close: async () => {} };
+  return { address, secret_key, guarded, checkpoint_dir: checkpointDir(config), close: async () => {} };
 }
 
 /**
@@ -92,6 +98,7 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
       address: running,
       secret_key,
       guarded: await checked(running, secret_key),
+      checkpoint_dir: checkpointDir(config),
       close: async () => {},
     };
   }
@@ -114,7 +121,8 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const address = postgres.connection;
-    return { address, secret_key, guarded: await migrated(address, secret_key, options.log), close };
+    const guarded = await migrated(address, secret_key, options.log);
+    return { address, secret_key, guarded, checkpoint_dir: checkpointDir(config), close };
   } catch (error) {
     await close();
     throw error;

@@ -123,6 +123,14 @@ export function makeApiRoutes(
     ...makeWebhookDeliveryRoutes({ db, lane, cursors }),
     ...makeWorkspaceRoutes({ db, cursors }),
     ...makeReportRoutes({ db, reports_db }),
-    ...makeLedgerRoutes({ db, cursors, now_ms }),
+    ...makeLedgerRoutes({
+      db,
+      ledger_db: core.ledger_db,
+      cursors,
+      now_ms,
+      key: secrets.checkpointKey,
+      checkpoint_dir: core.checkpoint_dir,
+      signer: core.signer,
+    }),
   ];
 }

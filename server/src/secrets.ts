@@ -1,5 +1,15 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  hkdfSync,
+  sign,
+  timingSafeEqual,
+} from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { makeVerifyingKey, type SigningKey } from './domain/checkpoints.ts';
 
 /** Makes and proves the tokens of capabilities: nothing in the database can make one. */
 export interface CapabilityTokens {
@@ -23,6 +33,8 @@ export interface Secrets {
   capabilityTokens: CapabilityTokens;
   /** What a database keeps to tell one SECRET_KEY from another; 32 bytes from which nothing else follows. */
   installationCheck: Buffer;
+  /** Ed25519, for checkpoints of the ledger. Its public half is published. */
+  checkpointKey: SigningKey;
 }
 
 /** Tokens `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
@@ -45,6 +57,18 @@ function makeCapabilityTokens(key: Buffer): CapabilityTokens {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** What a DER private key (PKCS #8) of Ed25519 begins with (RFC 8410); the 32 secret bytes follow. */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function makeSigningKey(seed: Buffer): SigningKey {
+  const der = Buffer.concat([PKCS8_HEAD, seed]);
+  const private_key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const { x } = createPublicKey(private_key).export({ format: 'jwk' });
+  return {
+    ...makeVerifyingKey(Buffer.from(x as string, 'base64url')),
+    sign: (text) => sign(null, Buffer.from(text), private_key),
+  };
+}
 
 /** Derives every secret by HKDF-SHA256 (RFC 5869), each under a name of its own. */
 export function deriveSecrets(secret_key: Buffer): Secrets {
@@ -71,6 +95,7 @@ export function deriveSecrets(secret_key: Buffer): Secrets {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
       return Buffer.concat([text, decipher.final()]).toString('utf8');
     },
+    checkpointKey: makeSigningKey(derive('checkpoint')),
   };
 }
 

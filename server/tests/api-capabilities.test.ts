@@ -4,6 +4,7 @@ import {
   fieldOf,
   freshKey,
   makeKey,
+  NO_CHECKPOINT_FILES,
   type RunningService,
   refusal,
   spend,
@@ -409,7 +410,12 @@ describe('POST /v1/capabilities/consume', () => {
       const { SECRET_KEY } = await import('./running-service.ts');
       const { default: pino } = await import('pino');
       const core = makeCore(
-        { address: s.database.connection, secret_key: SECRET_KEY, guarded: true },
+        {
+          address: s.database.connection,
+          secret_key: SECRET_KEY,
+          guarded: true,
+          checkpoint_dir: NO_CHECKPOINT_FILES,
+        },
         pino({ level: 'silent' }),
       );
       try {

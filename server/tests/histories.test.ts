@@ -29,6 +29,7 @@ import {
   AUTHORITY,
   freshKey,
   makeKey,
+  NO_CHECKPOINT_FILES,
   type Reply,
   type RunningService,
   SECRET_KEY,
@@ -60,7 +61,15 @@ beforeAll(async () => {
   };
   const first = await startTestService({ env, stopped_at_ms: BEGIN_MS });
   nodes = [first, await startTestService({ env, beside: first })];
-  core = makeCore({ address: first.database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  core = makeCore(
+    {
+      address: first.database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
+    log,
+  );
 });
 afterAll(async () => {
   await core.close();

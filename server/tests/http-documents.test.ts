@@ -1,5 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeVerifyingKey } from '../src/domain/checkpoints.ts';
 import { ERRORS } from '../src/errors.ts';
 import { makeHealthRoutes } from '../src/http/health.ts';
 import { makeMetrics } from '../src/http/metrics.ts';
@@ -15,6 +16,7 @@ const metrics = makeMetrics();
 const health = makeHealthRoutes({
   checkReady: () => checkReady(),
   metrics,
+  checkpoint_key: makeVerifyingKey(Buffer.alloc(32, 1)),
   api_routes: FAKE_ROUTES,
   version: '1.2.3',
 });

@@ -9,7 +9,7 @@ import { makeLane } from '../src/lane/lane.ts';
 import { makePool } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { SECRET_KEY } from './running-service.ts';
+import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 
 let database: TestDatabase;
 let core: Core;
@@ -20,7 +20,15 @@ const origin = { actor: OPERATOR, request_id: null, client_address: null };
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  core = makeCore(
+    {
+      address: database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
+    log,
+  );
   workspace_id = (
     await addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' })
   ).workspace_id;

@@ -61,7 +61,7 @@ beforeAll(async () => {
   const address = { ...connection, host: directory, port: 5432 };
   proxied = await startService(
     config,
-    { address, secret_key: SECRET_KEY, guarded: true },
+    { address, secret_key: SECRET_KEY, guarded: true, checkpoint_dir: join(directory, 'checkpoints') },
     pino({ level: 'silent' }),
   );
   await real.call('POST', '/v1/agents', {

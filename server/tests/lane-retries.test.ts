@@ -11,7 +11,7 @@ import { makePool } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { SECRET_KEY } from './running-service.ts';
+import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
@@ -32,7 +32,15 @@ let connections: number;
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  core = makeCore(
+    {
+      address: database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
+    log,
+  );
   workspace_id = (
     await addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' })
   ).workspace_id;
@@ -108,7 +116,8 @@ describe('a batch that the database undid', () => {
     expect(connections).toBe(2);
     expect(batches).toEqual([1]);
     expect(await agentsLike([slug])).toHaveLength(1);
-    expect((await verifyLedger(core.db, workspace_id, { since: 0 })).valid).toBe(true);
+    const options = { since: 0, key: core.secrets.checkpointKey, checkpoint_dir: NO_CHECKPOINT_FILES };
+    expect((await verifyLedger(core.ledger_db, workspace_id, options)).valid).toBe(true);
   });
 
   test('again and again is given up after three attempts, and nothing of it is there', async () => {

@@ -9,7 +9,7 @@ import { connectOnce, makePool } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { SECRET_KEY } from './running-service.ts';
+import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
@@ -20,7 +20,15 @@ let workspaces: string[];
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  core = makeCore(
+    {
+      address: database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
+    log,
+  );
   workspaces = [];
   for (let i = 0; i < 12; i++) {
     const made = await addWorkspace(core, {

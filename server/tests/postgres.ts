@@ -19,7 +19,7 @@ export function superuserConnection(): PostgresConnection {
 
 /** The same connection as a URL, for what takes a `DATABASE_URL`. */
 export function connectionUrl({ host, port, user, database }: PostgresConnection): string {
-  return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+  return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
 }
 
 /** Runs one statement as the superuser, on the database that always exists. */

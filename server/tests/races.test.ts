@@ -7,6 +7,7 @@ import {
   type CallOptions,
   freshKey,
   makeKey,
+  NO_CHECKPOINT_FILES,
   type Reply,
   type RunningService,
   SECRET_KEY,
@@ -36,7 +37,15 @@ beforeAll(async () => {
   };
   const first = await startTestService({ env, stopped_at_ms: BEGIN_MS, plan: 'enterprise' });
   nodes = [first, await startTestService({ env, beside: first })];
-  core = makeCore({ address: first.database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  core = makeCore(
+    {
+      address: first.database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
+    log,
+  );
   const key = async (scopes: string[]) => (await makeKey(first, { scopes })).key;
   reviewers = [await key(['review', 'read']), await key(['review', 'read'])];
   adapters = [await key(['consume']), await key(['consume'])];

@@ -25,7 +25,7 @@ import { loadReportSources } from '../src/storage/shadow-report.ts';
 import { rollUpDecisions, rollUpNext } from '../src/workers/roll-up-decisions.ts';
 import { naiveReport, type SeenDecision } from './naive-report.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { SECRET_KEY } from './running-service.ts';
+import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 
 const HOUR_MS = 3_600_000;
 /** The middle of a day, in a month that nothing else is in. */
@@ -48,7 +48,12 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
   core = makeCore(
-    { address: database.connection, secret_key: SECRET_KEY, guarded: true },
+    {
+      address: database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
     pino({ level: 'silent' }),
   );
 });
@@ -429,7 +434,12 @@ describe('adding up', () => {
       if (i % 5 === 0) await history.label(i, i % 3);
     }
     const other = makeCore(
-      { address: database.connection, secret_key: SECRET_KEY, guarded: true },
+      {
+        address: database.connection,
+        secret_key: SECRET_KEY,
+        guarded: true,
+        checkpoint_dir: NO_CHECKPOINT_FILES,
+      },
       pino({ level: 'silent' }),
     );
     try {

@@ -24,7 +24,7 @@ import {
 } from '../src/workers/deliver-webhooks.ts';
 import { connectEndpoint } from '../src/workers/webhook-client.ts';
 import { connectionUrl, createTestDatabase, type TestDatabase } from './postgres.ts';
-import { SECRET_KEY } from './running-service.ts';
+import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
 
 const log = pino({ level: 'silent' });
@@ -42,7 +42,15 @@ let db: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true }, log);
+  core = makeCore(
+    {
+      address: database.connection,
+      secret_key: SECRET_KEY,
+      guarded: true,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+    },
+    log,
+  );
   db = makePool(database.connection, { max: 8, by_key: true, role: SERVICE_ROLE, onBroken: () => {} });
   superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
   await superuser.connect();

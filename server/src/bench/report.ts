@@ -6,6 +6,8 @@ import type { WebhookFigures } from './webhooks.ts';
 
 export const TARGET_CLIENTS = 64;
 export const TARGET_DECISIONS = 100_000;
+/** Events a second that a verification has to reach. */
+export const TARGET_VERIFIED = 50_000;
 export const TARGET_RSS_BYTES = 200 * 1000 * 1000;
 export const TARGET_DELIVERIES_PER_SECOND = 1_500;
 
@@ -31,6 +33,8 @@ export interface BenchReport {
   webhooks: WebhookFigures;
   points: Point[];
   memory: { decisions: number; rss_bytes: number; peak_rss_bytes: number; samples: MemorySample[] };
+  /** Of the first workspace's whole history, over HTTP. Memory: of the service's Node process, at most. */
+  verification: { events: number; duration_ms: number; per_second: number; rss_bytes: number };
   decisions: { ALLOW: number; REVIEW: number; DENY: number };
   created: number;
   reading: Reading;
@@ -87,7 +91,7 @@ function verdict(is_reached: boolean): string {
 
 /** The report for people. */
 export function renderBench(report: BenchReport, screen: { width: number; has_colour: boolean }): string[] {
-  const { tpcb, lone_insert_ms, webhooks, memory, decisions, machine } = report;
+  const { tpcb, lone_insert_ms, webhooks, memory, decisions, machine, verification } = report;
   const right = (title: string) => ({ title, align: 'right' as const });
   const table = renderTable(
     [
@@ -122,6 +126,7 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
     `  decisions with ${webhooks.clients} clients: ${rate(webhooks.without.per_second)}/s without endpoints (p50 ${milliseconds(webhooks.without.p50_ms)} ms), ${rate(webhooks.with.per_second)}/s with ${webhooks.endpoints} (p50 ${milliseconds(webhooks.with.p50_ms)} ms), deliveries beside`,
     `Memory of the Node process over time: ${timeline}`,
     `  after ${memory.decisions} decisions ${megabytes(memory.rss_bytes)}, at most ${megabytes(memory.peak_rss_bytes)}`,
+    `Verification: ${verification.events} events in ${(verification.duration_ms / 1000).toFixed(1)} s, ${rate(verification.per_second)}/s, memory at most ${megabytes(verification.rss_bytes)}`,
     `Decisions: ${report.created} answered 201; ${decisions.ALLOW} ALLOW, ${decisions.REVIEW} REVIEW, ${decisions.DENY} DENY`,
     ...renderReading(report.reading),
     ...Object.entries(report.errors).map(([what, count]) => `Error: ${what}, ${count} times`),
@@ -135,6 +140,7 @@ export function renderBench(report: BenchReport, screen: { width: number; has_co
     has_memory_run
       ? `Under ${megabytes(TARGET_RSS_BYTES)} after ${TARGET_DECISIONS} decisions: ${verdict(memory.rss_bytes < TARGET_RSS_BYTES)} (${megabytes(memory.rss_bytes)}).`
       : `Memory after ${TARGET_DECISIONS} decisions: not measured (${memory.decisions} made).`,
+    `${TARGET_VERIFIED} events a second verified: ${verdict(verification.per_second >= TARGET_VERIFIED)} (${rate(verification.per_second)}/s).`,
     ...(report.problems.length === 0
       ? ['Every decision that was answered is in its ledger once, and every ledger is valid.']
       : report.problems.map((problem) => `WRONG: ${problem}`)),

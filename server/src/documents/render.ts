@@ -27,7 +27,13 @@ export function renderOpenApi(): OpenApi {
     capability_ttl_seconds: 0,
     webhook_allow_private_network: false,
   });
-  const health = makeHealthRoutes({ checkReady: async () => {}, metrics, api_routes, version: VERSION });
+  const health = makeHealthRoutes({
+    checkReady: async () => {},
+    metrics,
+    checkpoint_key: core.secrets.checkpointKey,
+    api_routes,
+    version: VERSION,
+  });
   return makeOpenApi([...api_routes, ...health], { version: VERSION });
 }
 

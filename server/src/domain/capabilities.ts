@@ -71,9 +71,14 @@ export function sameMerchant(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
+/** The form of a consumption that the ledger seals: all its columns. */
+export function sealedConsumption(consumption: Consumption): Record<string, unknown> {
+  return { ...consumption, request_hash: shownHash(consumption.request_hash) };
+}
+
 /** What the ledger seals of a consumption: SHA-256 of the RFC 8785 form of all its columns. */
 export function consumptionDataHash(consumption: Consumption): Buffer {
-  return recordHash({ ...consumption, request_hash: shownHash(consumption.request_hash) });
+  return recordHash(sealedConsumption(consumption));
 }
 
 /** A consumption as the API returns it. */

@@ -145,26 +145,29 @@ export interface EarlierDecision {
   document: string;
 }
 
+/** The form of a decision that the ledger seals, its keys in the order of RFC 8785. */
+export function sealedDecision(row: DecisionRow): Record<string, unknown> {
+  return {
+    agent_id: row.agent_id,
+    created_at: row.created_at,
+    currency: row.currency,
+    decision: row.decision,
+    decision_id: row.decision_id,
+    document: shownSha256(row.document),
+    idempotency_key: row.idempotency_key,
+    merchant: row.merchant,
+    mode: row.mode,
+    reason_codes: row.reason_codes,
+    request_hash: shownHash(row.request_hash),
+    requested_amount_minor: row.requested_amount_minor,
+  };
+}
+
 /**
  * What the ledger seals of a decision: SHA-256 of the RFC 8785 form of all its columns, the document by its hash.
  * JSON.stringify writes strings and whole numbers as RFC 8785 does, and the keys below stand in its order: 5
  * instead of 8 µs for a decision of 3 KB, hashing included, which every decision pays. A test holds the two equal.
  */
 export function decisionDataHash(row: DecisionRow): Buffer {
-  return sha256(
-    JSON.stringify({
-      agent_id: row.agent_id,
-      created_at: row.created_at,
-      currency: row.currency,
-      decision: row.decision,
-      decision_id: row.decision_id,
-      document: shownSha256(row.document),
-      idempotency_key: row.idempotency_key,
-      merchant: row.merchant,
-      mode: row.mode,
-      reason_codes: row.reason_codes,
-      request_hash: shownHash(row.request_hash),
-      requested_amount_minor: row.requested_amount_minor,
-    }),
-  );
+  return sha256(JSON.stringify(sealedDecision(row)));
 }

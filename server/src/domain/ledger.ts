@@ -128,15 +128,27 @@ export interface LedgerBreak {
   detail: string;
 }
 
+/** Whether an entry still is what was hashed. */
+export function isIntact(event: LedgerEvent): boolean {
+  return eventHash(event).equals(event.hash);
+}
+
 /**
  * Checks one link against the one before it. `data_hash` is rebuilt from the live rows, or null when they are
- * gone.
+ * gone. `intact` is given by who has asked `isIntact` already.
  */
-export function checkLink(previous: LedgerHead, event: LedgerEvent, data_hash: Buffer | null): LedgerBreak[] {
+export function checkLink(
+  previous: LedgerHead,
+  event: LedgerEvent,
+  data_hash: Buffer | null,
+  intact = isIntact(event),
+): LedgerBreak[] {
   const breaks: LedgerBreak[] = [];
   const { seq } = event;
   if (seq !== previous.seq + 1) {
-    breaks.push({ seq, kind: 'GAP', detail: `Event ${previous.seq + 1} is missing before event ${seq}.` });
+    const missing = previous.seq + 1;
+    const detail = `Event ${missing} is missing before event ${seq}.`;
+    breaks.push({ seq: Math.min(missing, seq), kind: 'GAP', detail });
   } else if (!event.prev_hash.equals(previous.hash)) {
     breaks.push({
       seq,
@@ -144,7 +156,7 @@ export function checkLink(previous: LedgerHead, event: LedgerEvent, data_hash: B
       detail: `Event ${seq} does not follow the hash of event ${previous.seq}.`,
     });
   }
-  if (!eventHash(event).equals(event.hash)) {
+  if (!intact) {
     breaks.push({ seq, kind: 'ENTRY_ALTERED', detail: `The entry of event ${seq} is not what was hashed.` });
   }
   const subject = `${event.subject_type} ${event.subject_id}`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
+import { publicJwk, type VerifyingKey } from '../domain/checkpoints.ts';
 import { ApiError } from '../errors.ts';
 import { makeDocsPage } from './docs-page.ts';
 import { DOCS_STYLE } from './docs-style.ts';
@@ -12,6 +13,8 @@ export interface HealthOptions {
   /** Resolves when a request could be served now, rejects with the reason when not. */
   checkReady: () => Promise<void>;
   metrics: Pick<Metrics, 'text' | 'content_type'>;
+  /** The key whose public half is published. */
+  checkpoint_key: VerifyingKey;
   /** The routes that the documents describe, besides these. */
   api_routes: readonly Route[];
   version: string;
@@ -28,6 +31,22 @@ const CONTENT_SECURITY_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+const PublicKeys = Fields(
+  {
+    keys: Type.Array(
+      Fields({
+        kty: Type.Literal('OKP'),
+        crv: Type.Literal('Ed25519'),
+        x: Type.String({ description: 'The 32 bytes of the key, base64url.' }),
+        kid: Type.String({ description: 'The RFC 7638 thumbprint: the `key_id` of checkpoints.' }),
+        use: Type.Literal('sig'),
+        alg: Type.Literal('EdDSA'),
+      }),
+    ),
+  },
+  { $id: 'PublicKeys' },
+);
 
 const Status = Fields({ status: Type.Literal('ok') });
 
@@ -75,6 +94,16 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
         status: 200,
         text: { content: await metrics.text(), content_type: metrics.content_type },
       }),
+    },
+    {
+      ...shared,
+      path: '/.well-known/jwks.json',
+      operationId: 'getPublicKeys',
+      summary: 'The public keys that checkpoints of the ledger are signed with.',
+      description:
+        'A JWK set (RFC 7517). Keep a copy of your own: a signature proves as much as the key it is checked with.',
+      responses: { 200: { description: 'The keys.', schema: PublicKeys } },
+      handler: async () => ({ status: 200, body: { keys: [publicJwk(options.checkpoint_key)] } }),
     },
     {
       ...shared,

@@ -1,17 +1,15 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
-import {
-  BREAK_KINDS,
-  LEDGER_EVENT_TYPES,
-  ledgerEventBody,
-  SUBJECT_TYPES,
-  shownHash,
-} from '../domain/ledger.ts';
+import type { VerifyingKey } from '../domain/checkpoints.ts';
+import { BREAK_KINDS, LEDGER_EVENT_TYPES, ledgerEventBody, SUBJECT_TYPES } from '../domain/ledger.ts';
+import { exportLedger } from '../storage/export-ledger.ts';
 import { listLedgerEvents } from '../storage/ledger.ts';
-import { verifyLedger } from '../storage/verify-ledger.ts';
+import { verificationBody, verifyLedger } from '../storage/verify-ledger.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import type { Call, Route } from './route.ts';
 import { Fields, Id, Nullable, OneOf, PageQuery, page, QueryInteger, Timestamp } from './schemas.ts';
+
+const EXPORT_TYPE = 'application/x-ndjson';
 
 const Hash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
 const Seq = Type.Integer({ minimum: 0 });
@@ -36,7 +34,28 @@ const VerificationBody = Fields(
     checked_at: Timestamp(),
     events_checked: Seq,
     head: Fields({ seq: Seq, hash: Hash('Where the chain ends.') }),
-    checkpoint: Type.Null({ description: 'No signed checkpoint is kept yet.' }),
+    checkpoint: Nullable(
+      Fields(
+        {
+          seq: Type.Integer({ minimum: 1, description: 'How many events were signed.' }),
+          hash: Hash('The hash of the last of them: the whole history up to it follows from it.'),
+          signed_at: Timestamp(),
+          key_id: Type.String({ description: 'The `kid` in `/.well-known/jwks.json`.' }),
+          note: Type.String({
+            description:
+              "The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it.",
+          }),
+          checked: Type.Integer({
+            minimum: 1,
+            description: 'Against how many kept checkpoints the chain was held.',
+          }),
+        },
+        {
+          $id: 'LedgerCheckpoint',
+          description: 'The newest signed checkpoint that is kept. Null: none was made yet.',
+        },
+      ),
+    ),
     breaks: Type.Array(Fields({ seq: Seq, kind: OneOf(BREAK_KINDS), detail: Type.String() })),
     first_break_seq: Nullable(Seq),
     duration_ms: Type.Number({ minimum: 0 }),
@@ -44,19 +63,39 @@ const VerificationBody = Fields(
   { $id: 'LedgerVerification' },
 );
 
+const ExportQuery = Fields({
+  since: Type.Optional(
+    QueryInteger(
+      { min: 0, max: Number.MAX_SAFE_INTEGER },
+      { description: 'Export only what follows this event.' },
+    ),
+  ),
+});
+
 const ListQuery = Fields(PageQuery);
 const VerifyQuery = Fields({
   since: Type.Optional(
     QueryInteger(
       { min: 0, max: Number.MAX_SAFE_INTEGER },
-      { description: 'Verify only what follows this event, whose hash is taken as given.' },
+      {
+        description:
+          'Verify only what follows this event, whose hash is taken as given. Rows that change are then held against nothing before it.',
+      },
     ),
   ),
 });
 
 /** The hash-chained history. */
-export function makeLedgerRoutes(options: { db: pg.Pool; cursors: Cursors; now_ms: () => number }): Route[] {
-  const { db, cursors, now_ms } = options;
+export function makeLedgerRoutes(options: {
+  db: pg.Pool;
+  ledger_db: pg.Pool;
+  cursors: Cursors;
+  now_ms: () => number;
+  key: VerifyingKey;
+  checkpoint_dir: string;
+  signer: { sign(workspace_id: string): Promise<void> };
+}): Route[] {
+  const { db, ledger_db, cursors, now_ms, key, checkpoint_dir, signer } = options;
   return [
     {
       method: 'GET',
@@ -95,18 +134,46 @@ export function makeLedgerRoutes(options: { db: pg.Pool; cursors: Cursors; now_m
       errors: [],
       handler: async (call: Call<unknown, Static<typeof VerifyQuery>, unknown>) => {
         const began_ms = now_ms();
-        const found = await verifyLedger(db, call.caller.workspace_id, { since: call.query.since ?? 0 });
-        const { head, breaks, first_break_seq, ...rest } = found;
+        const since = call.query.since ?? 0;
+        const { workspace_id } = call.caller;
+        const found = await verifyLedger(ledger_db, workspace_id, { since, key, checkpoint_dir });
+        const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
+        return { status: 200, body: { ...verificationBody(found), duration_ms } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ledger/export',
+      operationId: 'exportLedger',
+      tag: 'Ledger',
+      summary: 'Export the history',
+      description: [
+        'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
+        '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
+      ].join('\n\n'),
+      scopes: ['read'],
+      query: ExportQuery,
+      responses: {
+        200: {
+          description: 'The history.',
+          schema: Type.String(),
+          content_type: EXPORT_TYPE,
+          headers: { 'content-disposition': 'A name for the file.' },
+        },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ExportQuery>, unknown>) => {
+        const { workspace_id } = call.caller;
+        // So that all of what follows is signed.
+        await signer.sign(workspace_id);
+        const since = call.query.since ?? 0;
         return {
           status: 200,
-          body: {
-            ...rest,
-            head: { seq: head.seq, hash: shownHash(head.hash) },
-            checkpoint: null,
-            breaks,
-            first_break_seq,
-            duration_ms: Math.round((now_ms() - began_ms) * 1000) / 1000,
+          stream: {
+            chunks: exportLedger(ledger_db, workspace_id, { since, key, checkpoint_dir }),
+            content_type: EXPORT_TYPE,
           },
+          headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
         };
       },
     },

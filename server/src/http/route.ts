@@ -28,6 +28,11 @@ export interface Answer {
   json?: string;
   /** A body that is not JSON, with its content type. */
   text?: { content: string; content_type: string };
+  /**
+   * A body of any length, sent as fast as the client takes it. A failure before the first chunk is answered as any
+   * other; after it the connection is cut, so that nobody takes a part for the whole.
+   */
+  stream?: { chunks: AsyncGenerator<string, void, void>; content_type: string };
   headers?: Record<string, string>;
 }
 

@@ -11,6 +11,7 @@ import { type ParsedQuery, parseQueryString } from './query-string.ts';
 import { type Count, makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import { requestId, traceId } from './request-ids.ts';
 import type { Answer, Call, Route } from './route.ts';
+import { writeAll } from './streams.ts';
 import { compileSchema, echo, type Validate } from './validation.ts';
 
 /** Whether a key is good. `message` is what the caller reads in the 401. */
@@ -128,11 +129,23 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     extra: Record<string, string> | undefined,
   ): void {
     const { exchange } = request;
+    const body: Record<string, string | number> =
+      payload === null ? {} : { 'content-type': content_type, 'content-length': Buffer.byteLength(payload) };
+    const headers = headersOf(exchange, body, extra);
+    const { raw } = reply;
+    if (!reply.sent) reply.hijack();
+    const gone = raw.destroyed || raw.headersSent;
+    if (!gone) raw.writeHead(status, headers).end(payload ?? undefined);
+    record(request.method, exchange, gone ? CLIENT_GONE : status);
+  }
+
+  function headersOf(
+    exchange: Exchange,
+    body: Record<string, string | number>,
+    extra: Record<string, string> | undefined,
+  ): Record<string, string | number> {
     const headers: Record<string, string | number> = { 'x-request-id': exchange.request_id };
-    if (payload !== null) {
-      headers['content-type'] = content_type;
-      headers['content-length'] = Buffer.byteLength(payload);
-    }
+    for (const name in body) headers[name] = body[name] as string;
     headers['cache-control'] = 'no-store';
     headers['x-content-type-options'] = 'nosniff';
     if (exchange.count !== null) {
@@ -141,12 +154,28 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     }
     if (draining) headers.connection = 'close';
     if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
+    return headers;
+  }
 
+  /** Sends a body of any length. Rejects only before the first byte of it has gone out. */
+  async function sendStream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { status, headers, stream }: Answer & { stream: NonNullable<Answer['stream']> },
+  ): Promise<void> {
+    const { exchange } = request;
+    const first = await stream.chunks.next();
     const { raw } = reply;
     if (!reply.sent) reply.hijack();
-    const gone = raw.destroyed || raw.headersSent;
-    if (!gone) raw.writeHead(status, headers).end(payload ?? undefined);
-    record(request.method, exchange, gone ? CLIENT_GONE : status);
+    if (!raw.destroyed) {
+      raw.writeHead(status, headersOf(exchange, { 'content-type': stream.content_type }, headers));
+    }
+    try {
+      await writeAll(raw, first, stream.chunks);
+    } catch (error) {
+      logger.error({ err: error, request_id: exchange.request_id, route: exchange.route }, 'request failed');
+    }
+    record(request.method, exchange, raw.destroyed ? CLIENT_GONE : status);
   }
 
   function record(method: string, exchange: Exchange, status: number): void {
@@ -278,7 +307,12 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       },
       handler: (request, reply) => {
         runHandler(route, makeCall(route, request, validateQuery, validateBody))
-          .then((answer) => sendAnswer(request, reply, answer))
+          .then((answer) => {
+            const { stream } = answer;
+            return stream === undefined
+              ? sendAnswer(request, reply, answer)
+              : sendStream(request, reply, { ...answer, stream });
+          })
           .catch((error: unknown) => fail(request, reply, error));
       },
     });

@@ -98,6 +98,19 @@ export const insertKeyDigests = makeInsert<Pick<ApiKey, 'digest' | 'key_id'>>('a
   key_id: 'text',
 });
 
+/** Which keys these digests lead to; what leads nowhere is left out. */
+export async function loadKeyDigests(
+  db: Queryable,
+  digests: readonly Buffer[],
+): Promise<{ digest: Buffer; workspace_id: string; key_id: string }[]> {
+  const result = await db.query<{ digest: Buffer; workspace_id: string; key_id: string }>({
+    name: 'load_key_digests',
+    text: 'select digest, workspace_id, key_id from api_key_digests where digest = any($1)',
+    values: [digests],
+  });
+  return result.rows;
+}
+
 export const putKeyUses = makeInsert<KeyUse>(
   'api_key_uses',
   { key_id: 'text', last_used_at: 'timestamptz' },

@@ -55,10 +55,24 @@ export async function loadAuditRecords(
   workspace_id: string,
   seqs: readonly number[],
 ): Promise<AuditRecord[]> {
-  const result = await db.query<AuditRecord & { workspace_id: string }>({
+  const result = await db.query<
+    Omit<AuditRecord, 'actor' | 'changes'> & { actor: string; changes: string; workspace_id: string }
+  >({
     name: 'load_audit_records',
-    text: `select ${COLUMNS} from audit_records where workspace_id = $1 and seq = any($2) order by seq`,
+    text: `select seq, audit_id, action, actor::text, target_type, target_id, changes::text, state, request_id,
+        client_address, created_at
+      from audit_records where workspace_id = $1 and seq = any($2) order by seq`,
     values: [workspace_id, seqs],
   });
-  return result.rows;
+  return result.rows.map((row) => ({
+    ...row,
+    actor: parseExactly(row.actor) as AuditRecord['actor'],
+    changes: parseExactly(row.changes) as AuditRecord['changes'],
+  }));
+}
+
+/** What a JSON text says if it is written as the service writes it, else the text: it is not what was sealed. */
+function parseExactly(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return JSON.stringify(value) === text ? value : text;
 }

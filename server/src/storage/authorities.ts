@@ -105,16 +105,17 @@ export const insertAuthorities = makeInsert<AuthorityRow>('authorities', {
   principal_id: 'text',
 });
 
-/** Every version of an agent's authority, oldest first. */
+/** A page of every version of every authority of a workspace, after the one named, in the order of their key. */
 export async function listAuthorities(
   db: Queryable,
   workspace_id: string,
-  agent_id: string,
+  page: { after: { agent_id: string; version: number }; limit: number },
 ): Promise<AuthorityRow[]> {
   const result = await db.query<AuthorityRow & { workspace_id: string }>({
     name: 'list_authorities',
-    text: `select ${COLUMNS} from authorities where workspace_id = $1 and agent_id = $2 order by version`,
-    values: [workspace_id, agent_id],
+    text: `select ${COLUMNS} from authorities where workspace_id = $1 and (agent_id, version) > ($2, $3)
+      order by agent_id, version limit $4`,
+    values: [workspace_id, page.after.agent_id, page.after.version, page.limit],
   });
   return result.rows;
 }

@@ -49,6 +49,23 @@ export async function listBudgets(
   return result.rows;
 }
 
+/** Every counter of a workspace as it is kept, after the one named, in the order of its key. */
+export async function loadAllBudgets(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: Pick<BudgetRow, 'agent_id' | 'period' | 'currency'>; limit: number },
+): Promise<BudgetRow[]> {
+  const { agent_id, period, currency } = page.after;
+  const result = await db.query<BudgetRow & { workspace_id: string }>({
+    name: 'load_all_budgets',
+    text: `select agent_id, period, currency, held_minor, committed_minor from budgets
+      where workspace_id = $1 and (agent_id, period, currency) > ($2, $3, $4)
+      order by agent_id, period, currency limit $5`,
+    values: [workspace_id, agent_id, period, currency, page.limit],
+  });
+  return result.rows;
+}
+
 /** Writes counters, new or changed. */
 export const putBudgets = makeInsert<BudgetRow>(
   'budgets',

@@ -51,6 +51,23 @@ export async function loadEarlierConsumptions(
   return result.rows;
 }
 
+/** What these idempotency keys are kept for. */
+export async function loadConsumptionKeys(
+  db: Queryable,
+  workspace_id: string,
+  idempotency_keys: readonly string[],
+): Promise<Pick<Consumption, 'idempotency_key' | 'capability_id'>[]> {
+  const result = await db.query<
+    Pick<Consumption, 'idempotency_key' | 'capability_id'> & { workspace_id: string }
+  >({
+    name: 'load_consumption_keys',
+    text: `select idempotency_key, capability_id from consumption_keys
+      where workspace_id = $1 and idempotency_key = any($2)`,
+    values: [workspace_id, idempotency_keys],
+  });
+  return result.rows;
+}
+
 /** The consumptions of these capabilities. */
 export async function loadConsumptions(
   db: Queryable,

@@ -18,8 +18,8 @@ export const SERVICE_ROLE = 'purser_service';
 const STATEMENT_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Longer than the statement's own limit: only a connection that answers nothing gets here. */
-const ANSWER_TIMEOUT_MS = 5_500;
+/** Beyond the statement's own limit: only a connection that answers nothing gets here. */
+const ANSWER_TIMEOUT_BEYOND_MS = 500;
 
 const BIGINT = 20;
 const TIMESTAMPTZ = 1184;
@@ -39,13 +39,26 @@ function parseTimestamp(text: string): string {
   return `${match[1]}T${match[2]}.${(match[3] ?? '').slice(0, 3).padEnd(3, '0')}Z`;
 }
 
-const types: pg.CustomTypesConfig = {
-  getTypeParser(oid: number, format?: 'text' | 'binary'): never {
-    if (format !== 'binary' && oid === BIGINT) return parseBigint as never;
-    if (format !== 'binary' && oid === TIMESTAMPTZ) return parseTimestamp as never;
-    return pg.types.getTypeParser(oid, format as 'text') as never;
-  },
-};
+function makeTypes(
+  bigint: (text: string) => unknown,
+  timestamp: (text: string) => unknown,
+): pg.CustomTypesConfig {
+  return {
+    getTypeParser(oid: number, format?: 'text' | 'binary'): never {
+      if (format !== 'binary' && oid === BIGINT) return bigint as never;
+      if (format !== 'binary' && oid === TIMESTAMPTZ) return timestamp as never;
+      return pg.types.getTypeParser(oid, format as 'text') as never;
+    },
+  };
+}
+
+const types = makeTypes(parseBigint, parseTimestamp);
+
+/** What the service could not have written comes as PostgreSQL writes it, so that it equals nothing of ours. */
+const typesOfDoubtfulRows = makeTypes(
+  (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text),
+  (text) => (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,3})?\+00$/.test(text) ? parseTimestamp(text) : text),
+);
 
 function addressConfig(address: DatabaseAddress): pg.ClientConfig {
   if ('url' in address) return { connectionString: address.url };
@@ -61,6 +74,12 @@ export interface PoolOptions {
   by_key?: boolean;
   /** Work as this role instead of the one that connects. */
   role?: string;
+  /** How long one statement may run; 5 s when left out. */
+  statement_timeout_ms?: number;
+  /** How long a transaction may wait for its next statement; 10 s when left out. */
+  idle_timeout_ms?: number;
+  /** Rows may hold what the service never wrote: that must be noticed, not thrown. For verification. */
+  doubtful_rows?: boolean;
   /** Told of connections that broke; the pool replaces them by itself. */
   onBroken: (error: Error) => void;
 }
@@ -70,11 +89,13 @@ export interface PoolOptions {
  * `2026-11-21T08:30:00.000Z`; every statement has a time limit.
  */
 export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Pool {
+  const statement_timeout_ms = options.statement_timeout_ms ?? STATEMENT_TIMEOUT_MS;
+  const idle_timeout_ms = options.idle_timeout_ms ?? IDLE_IN_TRANSACTION_TIMEOUT_MS;
   const settings = [
     '-c TimeZone=UTC',
     '-c DateStyle=ISO',
-    `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
-    `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
+    `-c statement_timeout=${statement_timeout_ms}`,
+    `-c idle_in_transaction_session_timeout=${idle_timeout_ms}`,
     ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
     // Rows are looked up by key only, so a statement needs one plan for good; otherwise look-ups that take arrays
     // are planned anew each time (measured: a fifth of PostgreSQL's time). Plans made while the tables were empty
@@ -94,12 +115,12 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     max: options.max,
     pipeline: options.pipeline === true,
     // A connection that went silent is given up; the lane has a deadline of its own for a whole batch.
-    ...(options.pipeline === true ? {} : { query_timeout: ANSWER_TIMEOUT_MS }),
+    ...(options.pipeline === true ? {} : { query_timeout: statement_timeout_ms + ANSWER_TIMEOUT_BEYOND_MS }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     options: settings.join(' '),
-    types,
+    types: options.doubtful_rows === true ? typesOfDoubtfulRows : types,
     application_name: 'purser',
   } as pg.PoolConfig);
   pool.on('error', options.onBroken);

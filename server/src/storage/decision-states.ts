@@ -136,6 +136,29 @@ export function deleteExpiringHolds(client: Client, parts: readonly Part<Expirin
   });
 }
 
+/** Which of these holds are among those that will run out. */
+export async function loadExpiringHolds(
+  db: Queryable,
+  workspace_id: string,
+  holds: readonly ExpiringHold[],
+): Promise<ExpiringHold[]> {
+  const result = await db.query<ExpiringHold & { workspace_id: string }>({
+    name: 'load_expiring_holds',
+    text: `select h.agent_id, h.expires_at, h.decision_id, h.period
+      from unnest($2::text[], $3::timestamptz[], $4::text[]) as w(agent_id, expires_at, decision_id)
+      cross join lateral (
+        select * from expiring_holds h where h.workspace_id = $1 and h.agent_id = w.agent_id
+          and h.expires_at = w.expires_at and h.decision_id = w.decision_id limit 1) as h`,
+    values: [
+      workspace_id,
+      holds.map((hold) => hold.agent_id),
+      holds.map((hold) => hold.expires_at),
+      holds.map((hold) => hold.decision_id),
+    ],
+  });
+  return result.rows;
+}
+
 /** Keeps holds that were let go because they had run out. */
 export const insertRunOutHolds = makeInsert<RunOutHold>('run_out_holds', {
   reservation_id: 'text',

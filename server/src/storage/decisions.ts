@@ -171,7 +171,7 @@ export async function listDecisions(
   return result.rows.map(keptDecision);
 }
 
-/** The decisions of these ids as they were made. */
+/** The decisions of these ids as they were made; without its idempotency key a decision is left out. */
 export async function loadDecisionRows(
   db: Queryable,
   workspace_id: string,
@@ -181,28 +181,15 @@ export async function loadDecisionRows(
     name: 'load_decision_rows',
     text: `select d.decision_id, d.agent_id, d.idempotency_key, k.request_hash, d.decision, d.mode, d.reason_codes,
         d.merchant, d.requested_amount_minor, d.currency, d.created_at, d.document
-      from decisions d join idempotency_keys k on k.workspace_id = $1 and k.agent_id = d.agent_id
-        and k.idempotency_key = d.idempotency_key and k.decision_id = d.decision_id
-      where d.workspace_id = $1 and d.decision_id = any($2)`,
+      from unnest($2::text[]) as w(decision_id)
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d
+      cross join lateral (
+        select * from idempotency_keys k where k.workspace_id = $1 and k.agent_id = d.agent_id
+          and k.idempotency_key = d.idempotency_key and k.decision_id = d.decision_id limit 1) as k`,
     values: [workspace_id, decision_ids],
   });
   return result.rows;
-}
-
-/** Ids of the decisions after `after`, up to and with `upto` where it is given, in order. */
-export async function listDecisionIds(
-  db: Queryable,
-  workspace_id: string,
-  range: { after: string; upto: string | null; limit: number },
-): Promise<string[]> {
-  const result = await db.query<{ decision_id: string }>({
-    name: 'list_decision_ids',
-    text: `select decision_id from decisions
-      where workspace_id = $1 and decision_id > $2 and ($3::text is null or decision_id <= $3)
-      order by decision_id limit $4`,
-    values: [workspace_id, range.after, range.upto, range.limit],
-  });
-  return result.rows.map((row) => row.decision_id);
 }
 
 /** Ids of an agent's newest decisions, oldest first. */
@@ -233,16 +220,6 @@ export async function loadMadeDecisions(
     values: [workspace_id, decision_ids],
   });
   return result.rows.map((row) => JSON.parse(row.document) as Decision);
-}
-
-/** How many idempotency keys were used. */
-export async function countIdempotencyKeys(db: Queryable, workspace_id: string): Promise<number> {
-  const result = await db.query<{ count: number }>({
-    name: 'count_idempotency_keys',
-    text: 'select count(*) from idempotency_keys where workspace_id = $1',
-    values: [workspace_id],
-  });
-  return result.rows[0]?.count as number;
 }
 
 function escapeLike(text: string): string {

@@ -45,3 +45,20 @@ export async function loadLabelsOfDecisions(
   });
   return result.rows;
 }
+
+/** The labels of these decisions with the moment of each, each decision's in the order in which they were recorded. */
+export async function listLabelsOfDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Pick<Label, 'decision_id' | 'label_id' | 'created_at'>[]> {
+  const result = await db.query<
+    Pick<Label, 'decision_id' | 'label_id' | 'created_at'> & { workspace_id: string }
+  >({
+    name: 'list_labels_of_decisions',
+    text: `select decision_id, label_id, created_at from labels
+      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by label_id`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}

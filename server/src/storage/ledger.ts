@@ -47,6 +47,8 @@ export async function loadLedgerEvents(
 
 /** Where the chain ends according to its head, and what the head's row says besides. */
 export interface KeptHead extends LedgerHead {
+  /** The last moment used in this workspace, ms. */
+  time_ms: number;
   has_webhooks: boolean;
 }
 
@@ -54,7 +56,7 @@ export interface KeptHead extends LedgerHead {
 export async function getHead(db: Queryable, workspace_id: string): Promise<KeptHead | undefined> {
   const result = await db.query<KeptHead & { workspace_id: string }>({
     name: 'get_head',
-    text: 'select seq, hash, has_webhooks from ledger_heads where workspace_id = $1',
+    text: 'select seq, hash, time_ms, has_webhooks from ledger_heads where workspace_id = $1',
     values: [workspace_id],
   });
   return result.rows[0];

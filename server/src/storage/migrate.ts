@@ -56,6 +56,7 @@ const CHANGEABLE = [
 /** Rows that go when they are settled, deleted or old. */
 const REMOVABLE = [
   'expiring_holds',
+  'checkpoints',
   'webhook_endpoints',
   'webhook_events',
   'webhook_deliveries',

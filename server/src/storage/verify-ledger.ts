@@ -1,276 +1,299 @@
 import type pg from 'pg';
-import { type AuditedState, auditedForm } from '../domain/audit.ts';
-import { canonicalJson } from '../domain/canonical-json.ts';
-import { consumptionDataHash } from '../domain/capabilities.ts';
-import { decisionDataHash } from '../domain/decisions.ts';
-import { labelDataHash } from '../domain/labels.ts';
+import type { VerifyingKey } from '../domain/checkpoints.ts';
 import {
   checkLink,
   GENESIS,
+  isIntact,
   type LedgerBreak,
-  type LedgerEvent,
   type LedgerHead,
   recordHash,
+  shownHash,
 } from '../domain/ledger.ts';
-import { outcomeDataHash } from '../domain/outcomes.ts';
-import { runOutDataHash } from '../domain/reservations.ts';
-import { reviewDataHash } from '../domain/reviews.ts';
-import { listAgents } from './agents.ts';
-import { listKeys } from './api-keys.ts';
-import { loadAuditRecords } from './audit.ts';
-import { listAuthorities } from './authorities.ts';
-import { loadConsumptions } from './consumptions.ts';
+import { loadCheckpointFiles } from './checkpoint-files.ts';
+import { loadConsumptionKeys } from './consumptions.ts';
 import type { Queryable } from './database.ts';
-import { loadRunOutHolds } from './decision-states.ts';
-import { loadDecisionRows } from './decisions.ts';
-import { loadLabels } from './labels.ts';
-import { getHead, type KeptHead, loadLedgerEvents } from './ledger.ts';
-import { loadOutcomes } from './outcomes.ts';
-import { loadReviews } from './reviews.ts';
-import { loadWebhookEndpoints } from './webhooks.ts';
-import { loadWorkspace, readClock } from './workspaces.ts';
+import { getHead, type KeptHead, listLedgerEvents, loadLedgerEvents } from './ledger.ts';
+import { type Findings, makeFindings } from './ledger-findings.ts';
+import {
+  type ChainRow,
+  countSpans,
+  loadChain,
+  STRAY_TABLES,
+  type StrayTable,
+  type WalkedTable,
+} from './ledger-pages.ts';
+import { withinSnapshot } from './ledger-snapshot.ts';
+import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
+import { type CheckedCheckpoint, gatherCheckpoints, MOST_CHECKPOINTS } from './verify-checkpoints.ts';
+import { checkLiveRows, noteSealedStates } from './verify-live-rows.ts';
+import { checkBudgets, checkStates, countAsMade } from './verify-states.ts';
+import { checkBeyond, checkCounts, checkStrays, reachedBy, spansOf, type Walk } from './verify-strays.ts';
+import { readClock } from './workspaces.ts';
 
 export interface LedgerVerification {
   valid: boolean;
   checked_at: string;
   events_checked: number;
   head: LedgerHead;
+  checkpoint: CheckedCheckpoint | null;
   breaks: LedgerBreak[];
   first_break_seq: number | null;
 }
 
-/** Links read at a time: memory stays flat however long the chain is. */
-const LINKS_AT_ONCE = 1_000;
-const ROWS_AT_ONCE = 200;
-/** A history that is broken everywhere is reported by its first breaks. */
-const MOST_BREAKS = 1_000;
+/** A verification as the API and the command line show it. */
+export function verificationBody(found: LedgerVerification): Record<string, unknown> {
+  const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
+  return {
+    valid,
+    checked_at,
+    events_checked,
+    head: { seq: head.seq, hash: shownHash(head.hash) },
+    checkpoint:
+      checkpoint === null
+        ? null
+        : {
+            seq: checkpoint.seq,
+            hash: shownHash(checkpoint.hash),
+            signed_at: checkpoint.signed_at,
+            key_id: checkpoint.key_id,
+            note: checkpoint.note,
+            checked: checkpoint.checked,
+          },
+    breaks,
+    first_break_seq,
+  };
+}
 
-/** What was sealed of each row that may change, by kind and id: the newest record wins. */
-type Sealed = Map<string, { seq: number; text: string }>;
+export interface VerifyOptions {
+  /** Begins after that event, taking its hash as given. 0: from the beginning. */
+  since: number;
+  /** What checkpoints are signed with, and where this node keeps its files of them. */
+  key: VerifyingKey;
+  checkpoint_dir: string;
+}
+
+/** Links read at a time: memory stays flat however long the chain is, and other requests get their turns. */
+const LINKS_AT_ONCE = 1_000;
+/** A clock that was set back by more than this while nothing happened is worth a look. */
+const TOLERATED_AHEAD_MS = 3_600_000;
 
 /**
- * Rebuilds every hash of a workspace's chain from the live rows, within one snapshot and without holding up any
- * writer. `since`: begins after that event, taking its hash as given.
+ * Rebuilds a workspace's chain from the live rows, within one snapshot and without holding up any writer: every
+ * hash; every row of every table against the event that made it, and the other way round; what changes against what
+ * its records say; and the chain against every signed checkpoint that is kept. Memory does not grow with the chain.
+ * With `since` what changes is not held against anything but the events that follow.
  */
 export async function verifyLedger(
   pool: pg.Pool,
   workspace_id: string,
-  options: { since: number },
+  options: VerifyOptions,
 ): Promise<LedgerVerification> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query('begin isolation level repeatable read read only');
-    const checked_at = new Date(await readClock(client)).toISOString();
+  const { since, key, checkpoint_dir } = options;
+  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
+  return withinSnapshot(pool, async (client, alive) => {
+    const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);
-    const breaks: LedgerBreak[] = [];
-    const sealed: Sealed = new Map();
-    let previous = await startingPoint(client, workspace_id, options.since);
-    let events_checked = 0;
-    for (;;) {
-      const events = await loadLedgerEvents(client, workspace_id, {
-        after: previous.seq,
-        limit: LINKS_AT_ONCE,
-      });
-      if (events.length === 0) break;
-      const dataHash = await loadDataHashes(client, workspace_id, events, sealed);
-      for (const event of events) {
-        if (breaks.length < MOST_BREAKS) breaks.push(...checkLink(previous, event, dataHash(event)));
-        previous = { seq: event.seq, hash: event.hash };
-      }
-      events_checked += events.length;
-    }
-    breaks.push(...checkHead(head, previous));
-    if (options.since === 0) {
-      // From the first break on, nobody can tell what a row should be: it is not blamed on an earlier event.
-      const first = Math.min(...breaks.map((each) => each.seq));
-      for (const each of await checkLiveRows(client, workspace_id, sealed, previous.seq, head)) {
-        breaks.push(Number.isFinite(first) ? { ...each, seq: Math.max(each.seq, first) } : each);
-      }
-    }
-    await client.query('commit');
-    breaks.sort((a, b) => a.seq - b.seq);
+    const findings = makeFindings();
+    const checkpoints = await gatherCheckpoints(client, workspace_id, files, key, findings);
+    const start = await startingPoint(client, workspace_id, since, findings);
+    await checkpoints.checkEarlier(client, since);
+    const walk: Walk = {
+      db: client,
+      workspace_id,
+      findings,
+      checkpoints,
+      sealed: new Map(),
+      tally: { found: noneFound(), budgets: new Map() },
+      reached: start.reached,
+      previous: start.link,
+      occurred_ms: 0,
+      is_vouched_for: true,
+    };
+    const events_checked = await walkChain(walk, alive);
+    const last = walk.previous;
+    checkHead(findings, head, last, walk.occurred_ms, clock_ms);
+    checkpoints.checkLater(last);
+    await checkBeyond(walk);
+    if (since === 0) await checkWhole(walk, head);
+    const breaks = findings.breaks(last.seq);
     return {
       valid: breaks.length === 0,
-      checked_at,
+      checked_at: new Date(clock_ms).toISOString(),
       events_checked,
-      head: head ?? GENESIS,
-      breaks: breaks.slice(0, MOST_BREAKS),
+      head: head === undefined ? GENESIS : { seq: head.seq, hash: head.hash },
+      checkpoint: checkpoints.newest,
+      breaks,
       first_break_seq: breaks[0]?.seq ?? null,
     };
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
-  } finally {
-    client.release(failure);
-  }
+  });
 }
 
-/** The link that the first checked one must follow. */
-async function startingPoint(db: Queryable, workspace_id: string, since: number): Promise<LedgerHead> {
-  if (since === 0) return GENESIS;
+const noneFound = () =>
+  Object.fromEntries(STRAY_TABLES.map((table) => [table, 0])) as Record<StrayTable, number>;
+
+/** The link that the first checked one must follow, and how far the tables are left out. */
+async function startingPoint(
+  db: Queryable,
+  workspace_id: string,
+  since: number,
+  findings: Findings,
+): Promise<{ link: LedgerHead; reached: Record<WalkedTable, string> }> {
+  if (since === 0) return { link: GENESIS, reached: reachedBy(undefined) };
   const [event] = await loadLedgerEvents(db, workspace_id, { after: since - 1, limit: 1 });
-  return event?.seq === since ? { seq: since, hash: event.hash } : { seq: since, hash: GENESIS.hash };
-}
-
-/** The hash of what each event is about, from the rows as they are now; null where the row is gone. */
-async function loadDataHashes(
-  db: Queryable,
-  workspace_id: string,
-  events: readonly LedgerEvent[],
-  sealed: Sealed,
-): Promise<(event: LedgerEvent) => Buffer | null> {
-  const hashes = new Map<number, Buffer>();
-  const about = (type: LedgerEvent['type']) => events.filter((event) => event.type === type);
-
-  const made = about('decision.created');
-  for (let i = 0; i < made.length; i += ROWS_AT_ONCE) {
-    const part = made.slice(i, i + ROWS_AT_ONCE);
-    const rows = await loadDecisionRows(
-      db,
-      workspace_id,
-      part.map((event) => event.subject_id),
-    );
-    const by_id = new Map(rows.map((row) => [row.decision_id, row]));
-    for (const event of part) {
-      const row = by_id.get(event.subject_id);
-      if (row !== undefined) hashes.set(event.seq, decisionDataHash(row));
-    }
+  if (event?.seq === since) {
+    return { link: { seq: since, hash: event.hash }, reached: reachedBy(event) };
   }
-
-  await rebuild(hashes, about('decision.review.recorded'), 'review_id', reviewDataHash, (ids) =>
-    loadReviews(db, workspace_id, ids),
-  );
-  await rebuild(hashes, about('decision.label.recorded'), 'label_id', labelDataHash, (ids) =>
-    loadLabels(db, workspace_id, ids),
-  );
-  await rebuild(hashes, about('decision.outcome.recorded'), 'outcome_id', outcomeDataHash, (ids) =>
-    loadOutcomes(db, workspace_id, ids),
-  );
-  await rebuild(hashes, about('capability.consumed'), 'capability_id', consumptionDataHash, (ids) =>
-    loadConsumptions(db, workspace_id, ids),
-  );
-  await rebuild(hashes, about('reservation.expired'), 'reservation_id', runOutDataHash, (ids) =>
-    loadRunOutHolds(db, workspace_id, ids),
-  );
-
-  const administrative = events.filter(
-    (event) => !/^(decision\.|capability\.|reservation\.)/.test(event.type),
-  );
-  const records =
-    administrative.length === 0
-      ? []
-      : await loadAuditRecords(
-          db,
-          workspace_id,
-          administrative.map((event) => event.seq),
-        );
-  const sealed_hash = new Map(administrative.map((event) => [event.seq, event.data_hash]));
-  for (const record of records) {
-    const hash = recordHash(record);
-    hashes.set(record.seq, hash);
-    // A record that is not what was sealed is reported as such, and vouches for nothing.
-    if (sealed_hash.get(record.seq)?.equals(hash) !== true) continue;
-    const state = JSON.parse(record.state) as Record<string, Record<string, unknown>>;
-    for (const [kind, row] of Object.entries(state)) {
-      if (record.action === 'webhook.deleted') {
-        // Its row is gone, as it should be.
-        sealed.delete(rowName(kind, row));
-        continue;
-      }
-      sealed.set(rowName(kind, row), { seq: record.seq, text: canonicalJson(row) });
-    }
+  if (event !== undefined) {
+    const detail = `Event ${since}, after which to go on, is missing before event ${event.seq}.`;
+    findings.add({ seq: since, kind: 'GAP', detail });
+    return { link: { seq: event.seq - 1, hash: event.prev_hash }, reached: reachedBy(event) };
   }
-  return (event) => hashes.get(event.seq) ?? null;
+  const [last] = await listLedgerEvents(db, workspace_id, { before: null, limit: 1 });
+  const link = last === undefined ? GENESIS : { seq: last.seq, hash: last.hash };
+  const detail = `The chain ends at event ${link.seq}, before event ${since}.`;
+  findings.add({ seq: link.seq + 1, kind: 'TRUNCATED', detail });
+  return { link, reached: reachedBy(last) };
 }
 
-/** The hashes of the rows that events are about, by their ids. */
-async function rebuild<Id extends string, Row extends { workspace_id?: string } & Record<Id, string>>(
-  hashes: Map<number, Buffer>,
-  events: readonly LedgerEvent[],
-  id: Id,
-  dataHash: (row: Row) => Buffer,
-  load: (ids: readonly string[]) => Promise<Row[]>,
-): Promise<void> {
-  if (events.length === 0) return;
-  const rows = await load(events.map((event) => event.subject_id));
-  const by_id = new Map<string, Row>(rows.map((row) => [row[id], row]));
-  for (const event of events) {
-    const row = by_id.get(event.subject_id);
-    if (row !== undefined) hashes.set(event.seq, dataHash(row));
-  }
-}
-
-/** The head must name the last link. */
-function checkHead(head: LedgerHead | undefined, last: LedgerHead): LedgerBreak[] {
-  if (head === undefined)
-    return [{ seq: last.seq, kind: 'TRUNCATED', detail: 'The head of the chain is gone.' }];
-  if (head.seq > last.seq) {
-    const detail = `The chain ends at event ${last.seq}, but its head is event ${head.seq}.`;
-    return [{ seq: last.seq + 1, kind: 'TRUNCATED', detail }];
-  }
-  if (head.seq === last.seq && head.hash.equals(last.hash)) return [];
-  const detail = `Event ${last.seq} is not the head of the chain, which is event ${head.seq}.`;
-  return [{ seq: last.seq, kind: 'LINK_BROKEN', detail }];
-}
-
-function rowName(kind: string, row: Record<string, unknown>): string {
-  if (kind === 'authority') return `authority ${row.agent_id} version ${row.version}`;
-  return `${kind} ${row.workspace_id ?? row.key_id ?? row.endpoint_id ?? row.agent_id}`;
-}
-
-/**
- * Rows that may change must be what their newest audit record says, and none may be there without one; such a row
- * is reported at the end of the chain, where its event is missing.
- */
-async function checkLiveRows(
-  db: Queryable,
-  workspace_id: string,
-  sealed: Sealed,
-  last_seq: number,
-  head: KeptHead | undefined,
-): Promise<LedgerBreak[]> {
-  const breaks: LedgerBreak[] = [];
-  const check = (state: AuditedState) => {
-    for (const [kind, row] of Object.entries(auditedForm(state)) as [string, Record<string, unknown>][]) {
-      const name = rowName(kind, row);
-      const kept = sealed.get(name);
-      sealed.delete(name);
-      if (kept?.text === canonicalJson(row)) continue;
-      const detail =
-        kept === undefined
-          ? `The row of ${name} is in no event.`
-          : `The row of ${name} is not what event ${kept.seq} recorded.`;
-      breaks.push({ seq: kept?.seq ?? last_seq, kind: 'ROW_MISMATCH', detail });
-    }
+/** Goes along the chain. While one page is checked here, the database hashes the next. Gives how many it had. */
+async function walkChain(walk: Walk, alive: () => void): Promise<number> {
+  const { db, workspace_id } = walk;
+  const load = (after: number) => {
+    const page = loadChain(db, workspace_id, { after, limit: LINKS_AT_ONCE });
+    // It is awaited only once the page before has been checked; until then nobody listens to its failure.
+    page.catch(() => {});
+    return page;
   };
-  const workspace = await loadWorkspace(db, workspace_id);
-  if (workspace !== undefined) check({ workspace });
-  let after: string | null = null;
+  let events_checked = 0;
+  let next = load(walk.previous.seq);
   for (;;) {
-    const agents = await listAgents(db, workspace_id, { after, limit: ROWS_AT_ONCE });
-    for (const agent of agents) {
-      check({ agent });
-      for (const authority of await listAuthorities(db, workspace_id, agent.agent_id)) check({ authority });
+    const events = await next;
+    if (events.length === 0) return events_checked;
+    alive();
+    events_checked += events.length;
+    const intact = events.map(isIntact);
+    const spans = spansOf(walk, events, intact);
+    const last_seq = (events.at(-1) as ChainRow).seq;
+    const counting = countSpans(db, workspace_id, spans);
+    counting.catch(() => {});
+    next = load(last_seq);
+    const rebuilt = await rebuild(walk, events);
+    const counts = await counting;
+    for (const [i, event] of events.entries()) {
+      for (const found of checkLink(walk.previous, event, rebuilt.get(event.seq) ?? null, intact[i])) {
+        walk.findings.add(found);
+      }
+      walk.checkpoints.check(event);
+      walk.previous = { seq: event.seq, hash: event.hash };
     }
-    after = agents.at(-1)?.agent_id ?? null;
-    if (after === null) break;
+    walk.occurred_ms = Date.parse((events.at(-1) as ChainRow).occurred_at);
+    await checkCounts(walk, events, rebuilt, spans, counts);
+    await checkDecisions(walk, events, rebuilt, new Set(counts.changed));
   }
-  for (;;) {
-    const keys = await listKeys(db, workspace_id, { after, limit: ROWS_AT_ONCE });
-    for (const { last_used_at, clock_ms, ...api_key } of keys) check({ api_key });
-    after = keys.at(-1)?.key_id ?? null;
-    if (after === null) break;
+}
+
+/** The hash of what each event is about, by its place: from the rows as they are now; what is gone is left out. */
+async function rebuild(walk: Walk, events: readonly ChainRow[]): Promise<Map<number, Buffer>> {
+  const { db, workspace_id, tally } = walk;
+  const hashes = new Map<number, Buffer>();
+  const others: ChainRow[] = [];
+  for (const event of events) {
+    if (event.is_as_sealed === true) {
+      hashes.set(event.seq, event.data_hash);
+      tally.found.idempotency_keys += 1;
+    } else others.push(event);
   }
-  const webhooks = await loadWebhookEndpoints(db, workspace_id);
-  for (const webhook of webhooks) check({ webhook });
-  // Where the head denies that there are endpoints, nothing is told to them.
-  if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
-    const detail = 'The head of the chain is wrong about whether there are webhook endpoints.';
-    breaks.push({ seq: last_seq, kind: 'ROW_MISMATCH', detail });
+  if (others.length === 0) return hashes;
+  const rows = await loadSealedRows(db, workspace_id, others);
+  for (const event of others) {
+    const row = rows.get(event.seq);
+    if (row === undefined) {
+      if (isAdministrative(event)) walk.is_vouched_for = false;
+      continue;
+    }
+    const hash = recordHash(row.data);
+    hashes.set(event.seq, hash);
+    if (isAdministrative(event)) {
+      tally.found.audit_records += 1;
+      // A record that is not what was sealed is reported as such, and vouches for nothing.
+      const { action, state } = row.data as { action: string; state: string };
+      if (hash.equals(event.data_hash)) noteSealedStates(walk.sealed, { seq: event.seq, action, state });
+      else walk.is_vouched_for = false;
+    } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;
+    else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
+    else if (event.type === 'reservation.expired') tally.found.run_out_holds += 1;
   }
-  for (const [name, { seq }] of sealed) {
-    breaks.push({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });
+  const consumed = others.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
+  if (consumed.length > 0) await checkConsumptionKeys(walk, consumed, rows);
+  return hashes;
+}
+
+/** The idempotency key of every consumption must lead to it. */
+async function checkConsumptionKeys(
+  walk: Walk,
+  events: readonly ChainRow[],
+  rows: ReadonlyMap<number, SealedRow>,
+): Promise<void> {
+  const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
+  const kept = await loadConsumptionKeys(walk.db, walk.workspace_id, events.map(keyOf));
+  const leads_to = new Map(kept.map((row) => [row.idempotency_key, row.capability_id]));
+  for (const event of events) {
+    if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
+    else {
+      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not lead to it.`;
+      walk.findings.addDerived({ seq: event.seq, kind: 'ROW_MISMATCH', detail });
+    }
   }
-  return breaks;
+}
+
+/** The decisions of a page whose rows are as they were: their states, and what they count in their months. */
+async function checkDecisions(
+  walk: Walk,
+  events: readonly ChainRow[],
+  rebuilt: ReadonlyMap<number, Buffer>,
+  changed: ReadonlySet<string>,
+): Promise<void> {
+  const to_fold: ChainRow[] = [];
+  for (const event of events) {
+    if (event.type !== 'decision.created') continue;
+    if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
+    // In ENFORCE a hold may run out by itself, of which the document tells.
+    const may_run_out = event.mode === 'ENFORCE' && event.decision !== 'DENY';
+    if (may_run_out || changed.has(event.subject_id)) to_fold.push(event);
+    else countAsMade(walk.tally, event);
+  }
+  await checkStates(walk.db, walk.workspace_id, to_fold, walk.tally, walk.findings);
+}
+
+/** The head must name the last link, and its time must be one at which that could have been made. */
+function checkHead(
+  findings: Findings,
+  head: (LedgerHead & { time_ms: number }) | undefined,
+  last: LedgerHead,
+  occurred_ms: number,
+  clock_ms: number,
+): void {
+  if (head === undefined) {
+    findings.add({ seq: last.seq + 1, kind: 'TRUNCATED', detail: 'The head of the chain is gone.' });
+  } else if (head.seq > last.seq) {
+    const detail = `The chain ends at event ${last.seq}, but its head is event ${head.seq}.`;
+    findings.add({ seq: last.seq + 1, kind: 'TRUNCATED', detail });
+  } else if (head.seq !== last.seq || !head.hash.equals(last.hash)) {
+    const detail = `Event ${last.seq} is not the head of the chain, which is event ${head.seq}.`;
+    findings.add({ seq: last.seq, kind: 'LINK_BROKEN', detail });
+  } else if (
+    !(head.time_ms >= occurred_ms && head.time_ms <= Math.max(clock_ms, occurred_ms) + TOLERATED_AHEAD_MS)
+  ) {
+    const detail = `The head's time ${head.time_ms} is not one between event ${last.seq} and now.`;
+    findings.add({ seq: last.seq, kind: 'LINK_BROKEN', detail });
+  }
+}
+
+/** Tables that are known whole only at the end of a verification from the beginning. */
+async function checkWhole(walk: Walk, head: KeptHead | undefined): Promise<void> {
+  const { db, workspace_id, findings, tally } = walk;
+  // Where a decision is not what it was, nobody can tell the sums.
+  if (findings.soFarIntact()) await checkBudgets(db, workspace_id, tally, findings);
+  await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
+  await checkStrays(walk);
 }

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { deriveSecrets } from '../secrets.ts';
+import {
+  makeVerifyingKey,
+  noteVerifierKey,
+  openCheckpoint,
+  publicJwk,
+  publicPem,
+  readPublicKey,
+  signCheckpoint,
+  superfluousCheckpoints,
+} from './checkpoints.ts';
+import { sha256 } from './ledger.ts';
+
+const key = deriveSecrets(Buffer.alloc(32, 7)).checkpointKey;
+const WORKSPACE = 'ws_01KAJ5F0V8Z3M2Q9X7T4R6N1BC';
+const signed = signCheckpoint(WORKSPACE, { seq: 4711, hash: sha256('x') }, '2026-11-21T08:30:00.000Z', key);
+
+describe('a checkpoint', () => {
+  test('is a C2SP signed note: origin, size, hash, time, and the signature line', () => {
+    const lines = signed.note.split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      `purser/${WORKSPACE}`,
+      '4711',
+      sha256('x').toString('base64'),
+      'signed_at 2026-11-21T08:30:00.000Z',
+      '',
+    ]);
+    const [dash, name, signature] = (lines[5] as string).split(' ');
+    expect([dash, name, lines.length, lines[6]]).toEqual(['—', `purser/${WORKSPACE}`, 7, '']);
+    // By the words of the format: the signature is over the text up to and with its last newline, and the line
+    // begins with the hash of name, newline, 0x01 and key.
+    const bytes = Buffer.from(signature as string, 'base64');
+    expect(bytes.length).toBe(4 + 64);
+    const text = `${lines.slice(0, 4).join('\n')}\n`;
+    expect(key.verify(text, bytes.subarray(4))).toBe(true);
+    const named = Buffer.concat([Buffer.from(`purser/${WORKSPACE}\n\x01`), key.public_key]);
+    expect(bytes.subarray(0, 4)).toEqual(sha256(named).subarray(0, 4));
+    expect(noteVerifierKey(WORKSPACE, key).split('+')[1]).toBe(sha256(named).subarray(0, 4).toString('hex'));
+  });
+
+  test('is opened with the public key alone, and says what was signed', () => {
+    expect(openCheckpoint(signed.note, makeVerifyingKey(key.public_key))).toEqual(signed);
+    expect(openCheckpoint(signed.note, deriveSecrets(Buffer.alloc(32, 8)).checkpointKey)).toBeNull();
+  });
+
+  test('is none any more with any one bit changed, any byte cut or anything added', () => {
+    const bytes = Buffer.from(signed.note);
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7));
+      expect(openCheckpoint(changed.toString('utf8'), key)).toBeNull();
+    }
+    for (let length = 0; length < bytes.length; length++) {
+      expect(openCheckpoint(bytes.toString('utf8', 0, length), key)).toBeNull();
+    }
+    expect(openCheckpoint(`${signed.note}\n`, key)).toBeNull();
+    expect(openCheckpoint(signed.note + signed.note, key)).toBeNull();
+  });
+});
+
+describe('a public key', () => {
+  test('is read again in every form that it is given in', () => {
+    const forms = [
+      JSON.stringify(publicJwk(key)),
+      JSON.stringify({ keys: [publicJwk(key)] }),
+      publicPem(key),
+      key.public_key.toString('base64'),
+      `${key.public_key.toString('base64url')}\n`,
+    ];
+    for (const form of forms) expect(readPublicKey(form).key_id).toBe(key.key_id);
+  });
+  test('is refused in every other form', () => {
+    const other = [
+      '',
+      '{}',
+      '{',
+      'sk_x',
+      JSON.stringify({ keys: [] }),
+      publicPem(key).replace('MCow', 'MCov'),
+    ];
+    for (const form of other) expect(() => readPublicKey(form), form).toThrow(TypeError);
+  });
+  test('has the thumbprint of RFC 7638, as in the example of RFC 8037', () => {
+    const example = makeVerifyingKey(Buffer.from('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', 'base64url'));
+    expect(example.key_id).toBe('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
+  });
+});
+
+describe('of checkpoints that are kept for years', () => {
+  const NOW = Date.parse('2026-11-21T08:30:00.000Z');
+  const made = fc
+    .array(fc.integer({ min: 0, max: 3 * 366 * 24 * 60 }), { minLength: 1, maxLength: 2_000 })
+    .map((ages) =>
+      [...ages]
+        .sort((a, b) => b - a)
+        .map((minutes, i) => ({ seq: i + 1, signed_at: new Date(NOW - minutes * 60_000).toISOString() })),
+    );
+  test('the newest 20, and the last of every hour, day and month stay; their number is bounded', () => {
+    fc.assert(
+      fc.property(made, (all) => {
+        const dropped = new Set(superfluousCheckpoints(all, NOW));
+        const kept = all.filter(({ seq }) => !dropped.has(seq));
+        expect(kept.slice(-20)).toEqual(all.slice(-20));
+        expect(kept.length).toBeLessThanOrEqual(20 + 25 + 32 + 38);
+        for (const length of [7, 10, 13]) {
+          const age_ms = { 7: Number.POSITIVE_INFINITY, 10: 31 * 86_400_000, 13: 86_400_000 }[
+            length
+          ] as number;
+          const young = all.filter(({ signed_at }) => NOW - Date.parse(signed_at) < age_ms);
+          for (const span of new Set(young.map(({ signed_at }) => signed_at.slice(0, length)))) {
+            expect(kept.some(({ signed_at }) => signed_at.startsWith(span))).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+  test('thinning again changes nothing', () => {
+    fc.assert(
+      fc.property(made, (all) => {
+        const dropped = new Set(superfluousCheckpoints(all, NOW));
+        expect(
+          superfluousCheckpoints(
+            all.filter(({ seq }) => !dropped.has(seq)),
+            NOW,
+          ),
+        ).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { type LedgerHead, sha256 } from './ledger.ts';
+
+/**
+ * A signed statement of where a workspace's chain stood: `seq` events, ending in `hash`. Its text is a C2SP signed
+ * note with a tlog-checkpoint. Since the chain is no Merkle tree, the line of the root hash is the chain's head hash.
+ */
+export interface Checkpoint {
+  workspace_id: string;
+  seq: number;
+  /** The hash of event `seq`. */
+  hash: Buffer;
+  signed_at: string;
+  key_id: string;
+  /** The signed note. */
+  note: string;
+}
+
+/** A key that checkpoints can be checked with: Ed25519. */
+export interface VerifyingKey {
+  /** The RFC 7638 thumbprint of the key as a JWK: what `kid` says in `/.well-known/jwks.json`. */
+  key_id: string;
+  /** 32 bytes. */
+  public_key: Buffer;
+  verify(text: string, signature: Buffer): boolean;
+}
+
+/** A key that checkpoints are signed with. */
+export interface SigningKey extends VerifyingKey {
+  sign(text: string): Buffer;
+}
+
+/** A public Ed25519 key as RFC 8037 and RFC 7517 write it. */
+export interface PublicJwk {
+  kty: 'OKP';
+  crv: 'Ed25519';
+  x: string;
+  kid: string;
+  use: 'sig';
+  alg: 'EdDSA';
+}
+
+/** What a DER SubjectPublicKeyInfo of an Ed25519 key begins with (RFC 8410). */
+const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+/** The mark of Ed25519 in a signed note's key hash. */
+const ED25519 = 0x01;
+const PUBLIC_KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+const KEY_HASH_BYTES = 4;
+
+/** The key of these 32 bytes. Throws TypeError when they are not as many. */
+export function makeVerifyingKey(public_key: Buffer): VerifyingKey {
+  if (public_key.length !== PUBLIC_KEY_BYTES) throw new TypeError('an Ed25519 public key has 32 bytes');
+  const der = Buffer.concat([SPKI_HEAD, public_key]);
+  const key: KeyObject = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const x = public_key.toString('base64url');
+  return {
+    key_id: sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).toString('base64url'),
+    public_key,
+    verify: (text, signature) => verify(null, Buffer.from(text), key, signature),
+  };
+}
+
+/** The key as it is published. */
+export function publicJwk(key: VerifyingKey): PublicJwk {
+  const x = key.public_key.toString('base64url');
+  return { kty: 'OKP', crv: 'Ed25519', x, kid: key.key_id, use: 'sig', alg: 'EdDSA' };
+}
+
+/** The key as PEM (SubjectPublicKeyInfo), with a newline at the end. */
+export function publicPem(key: VerifyingKey): string {
+  const der = Buffer.concat([SPKI_HEAD, key.public_key]).toString('base64');
+  return `-----BEGIN PUBLIC KEY-----\n${der}\n-----END PUBLIC KEY-----\n`;
+}
+
+/**
+ * A public key as people hand it on: a JWK, a JWK set, PEM, base64 or base64url of the 32 bytes. Throws TypeError
+ * with what is expected when it is none of these.
+ */
+export function readPublicKey(text: string): VerifyingKey {
+  const given = text.trim();
+  const pem = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----$/.exec(given)?.[1];
+  const bytes =
+    pem !== undefined
+      ? bytesOfDer(Buffer.from(pem, 'base64'))
+      : given.startsWith('{')
+        ? bytesOfJwk(given)
+        : /^[A-Za-z0-9+/_-]{43}=?$/.test(given)
+          ? Buffer.from(given, 'base64')
+          : null;
+  if (bytes === null || bytes.length !== PUBLIC_KEY_BYTES) {
+    throw new TypeError('an Ed25519 public key is expected: a JWK, PEM, or the 32 bytes in base64');
+  }
+  return makeVerifyingKey(bytes);
+}
+
+function bytesOfDer(der: Buffer): Buffer | null {
+  return der.subarray(0, SPKI_HEAD.length).equals(SPKI_HEAD) ? der.subarray(SPKI_HEAD.length) : null;
+}
+
+function bytesOfJwk(text: string): Buffer | null {
+  let given: { keys?: unknown[]; crv?: unknown; x?: unknown };
+  try {
+    given = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const jwk = (given.keys?.length === 1 ? given.keys[0] : given) as { crv?: unknown; x?: unknown };
+  return jwk?.crv === 'Ed25519' && typeof jwk.x === 'string' ? Buffer.from(jwk.x, 'base64url') : null;
+}
+
+/** The first line of a workspace's checkpoints, and the name that their signature line gives to the key. */
+export function checkpointOrigin(workspace_id: string): string {
+  return `purser/${workspace_id}`;
+}
+
+/** SHA-256(name ‖ newline ‖ 0x01 ‖ key), cut to 4 bytes: by which a signature line tells its key. */
+function keyHash(origin: string, key: VerifyingKey): Buffer {
+  const text = Buffer.concat([Buffer.from(`${origin}\n`), Buffer.from([ED25519]), key.public_key]);
+  return sha256(text).subarray(0, KEY_HASH_BYTES);
+}
+
+/** The key in the form that other verifiers of signed notes take (`vkey`). */
+export function noteVerifierKey(workspace_id: string, key: VerifyingKey): string {
+  const origin = checkpointOrigin(workspace_id);
+  const typed = Buffer.concat([Buffer.from([ED25519]), key.public_key]).toString('base64');
+  return `${origin}+${keyHash(origin, key).toString('hex')}+${typed}`;
+}
+
+function signedText(of: Pick<Checkpoint, 'workspace_id' | 'seq' | 'hash' | 'signed_at'>): string {
+  const origin = checkpointOrigin(of.workspace_id);
+  return `${origin}\n${of.seq}\n${of.hash.toString('base64')}\nsigned_at ${of.signed_at}\n`;
+}
+
+function noteOf(text: string, workspace_id: string, key: VerifyingKey, signature: Buffer): string {
+  const origin = checkpointOrigin(workspace_id);
+  return `${text}\n— ${origin} ${Buffer.concat([keyHash(origin, key), signature]).toString('base64')}\n`;
+}
+
+/** Signs where a chain stands. The same head, moment and key give the same note. */
+export function signCheckpoint(
+  workspace_id: string,
+  head: LedgerHead,
+  signed_at: string,
+  key: SigningKey,
+): Checkpoint {
+  const { seq, hash } = head;
+  const text = signedText({ workspace_id, seq, hash, signed_at });
+  const note = noteOf(text, workspace_id, key, key.sign(text));
+  return { workspace_id, seq, hash, signed_at, key_id: key.key_id, note };
+}
+
+const NOTE =
+  /^purser\/(ws_[0-9A-HJKMNP-TV-Z]{26})\n([1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\nsigned_at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\n\n— purser\/\1 ([A-Za-z0-9+/]{90,91}={0,2})\n$/;
+
+/** Longer than any note of ours: nothing beyond is read. */
+export const LONGEST_NOTE_BYTES = 1_024;
+
+/** What a note of ours says, whoever signed it; null when it has not the form. */
+export function readCheckpoint(note: string): Omit<Checkpoint, 'key_id'> | null {
+  const found = NOTE.exec(note);
+  if (found === null) return null;
+  const [, workspace_id, seq, hash, signed_at] = found as unknown as [string, string, string, string, string];
+  return { workspace_id, seq: Number(seq), hash: Buffer.from(hash, 'base64'), signed_at, note };
+}
+
+/** What a note says that was signed with this key; null for every other, changed by one bit or from another key. */
+export function openCheckpoint(note: string, key: VerifyingKey): Checkpoint | null {
+  const said = readCheckpoint(note);
+  const signed = NOTE.exec(note)?.[5];
+  if (said === null || signed === undefined) return null;
+  const signature = Buffer.from(signed, 'base64').subarray(KEY_HASH_BYTES);
+  if (signature.length !== SIGNATURE_BYTES) return null;
+  const text = signedText(said);
+  // Made again and compared: no two notes pass for one, however base64 is written.
+  if (noteOf(text, said.workspace_id, key, signature) !== note || !key.verify(text, signature)) return null;
+  return { ...said, key_id: key.key_id };
+}
+
+const NEWEST_KEPT = 20;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MONTH_MS = 31 * DAY_MS;
+
+/**
+ * Which of a workspace's checkpoints need not be kept any longer: all but the newest 20, the last of each hour of
+ * the past day, of each day of the past 31, and of each month. The newest one alone covers every event before it;
+ * earlier ones say until when the history was still in order.
+ */
+export function superfluousCheckpoints(
+  kept: readonly Pick<Checkpoint, 'seq' | 'signed_at'>[],
+  now_ms: number,
+): number[] {
+  const newest_first = [...kept].sort((a, b) => b.seq - a.seq);
+  const spans = new Set<string>();
+  return newest_first
+    .filter(({ signed_at }, i) => {
+      const age_ms = now_ms - Date.parse(signed_at);
+      // `2026-11-21T08`, `2026-11-21` or `2026-11`: the span of which the last one stays.
+      const span = signed_at.slice(0, age_ms < DAY_MS ? 13 : age_ms < MONTH_MS ? 10 : 7);
+      const is_last = !spans.has(span);
+      spans.add(span);
+      return i >= NEWEST_KEPT && !is_last;
+    })
+    .map(({ seq }) => seq);
+}

@@ -1,0 +1,89 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Checkpoint, LONGEST_NOTE_BYTES } from '../domain/checkpoints.ts';
+
+/**
+ * Checkpoints as files, one a note: `<directory>/<workspace_id>/<seq>.txt`. They lie outside the database, so that
+ * whoever can change that cannot change them too.
+ */
+export interface CheckpointFile {
+  /** What the file's name says. */
+  seq: number;
+  /** Its text; longer than any note when it is none. */
+  note: string;
+}
+
+const FILE_NAME = /^(\d{16})\.txt$/;
+const WORKSPACE_NAME = /^ws_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+const fileName = (seq: number) => `${String(seq).padStart(16, '0')}.txt`;
+
+/** What is there; nothing when the directory is not. Other failures throw: what cannot be read vouches for nothing. */
+async function namesIn(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** A workspace's newest checkpoint files, newest first. Nothing about them has been checked. */
+export async function loadCheckpointFiles(
+  dir: string,
+  workspace_id: string,
+  limit: number,
+): Promise<CheckpointFile[]> {
+  const folder = join(dir, workspace_id);
+  const names = (await namesIn(folder)).filter((name) => FILE_NAME.test(name));
+  const newest = names.sort().reverse().slice(0, limit);
+  const files: CheckpointFile[] = [];
+  for (const name of newest) {
+    const file = join(folder, name);
+    // Thinned out by another process meanwhile: not a loss.
+    const found = await stat(file).catch(() => null);
+    if (found === null) continue;
+    const note = found.size > LONGEST_NOTE_BYTES ? '' : await readFile(file, 'utf8');
+    files.push({ seq: Number(FILE_NAME.exec(name)?.[1]), note });
+  }
+  return files;
+}
+
+/** The workspaces of which there are checkpoint files. */
+export async function listFiledWorkspaces(dir: string): Promise<string[]> {
+  return (await namesIn(dir)).filter((name) => WORKSPACE_NAME.test(name)).sort();
+}
+
+/** Whether there is a checkpoint file of that place in the chain. */
+export async function hasCheckpointFile(dir: string, workspace_id: string, seq: number): Promise<boolean> {
+  return (await stat(join(dir, workspace_id, fileName(seq))).catch(() => null)) !== null;
+}
+
+/** Keeps a checkpoint as a file, whole or not at all, also through a crash. */
+export async function putCheckpointFile(dir: string, checkpoint: Checkpoint): Promise<void> {
+  const folder = join(dir, checkpoint.workspace_id);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, fileName(checkpoint.seq));
+  const draft = `${file}.${process.pid}.draft`;
+  try {
+    const handle = await open(draft, 'w', 0o600);
+    try {
+      await handle.writeFile(checkpoint.note);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Removes checkpoint files that others stand in for. */
+export async function removeCheckpointFiles(
+  dir: string,
+  workspace_id: string,
+  seqs: readonly number[],
+): Promise<void> {
+  for (const seq of seqs) await rm(join(dir, workspace_id, fileName(seq)), { force: true });
+}

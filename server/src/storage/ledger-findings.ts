@@ -1,0 +1,62 @@
+import type { LedgerBreak } from '../domain/ledger.ts';
+
+/** A history that is broken everywhere is reported by its first breaks. */
+const MOST_BREAKS = 1_000;
+
+/** Gathers what verification finds; never more than 1,000 breaks of a kind of finding. */
+export interface Findings {
+  /** A link, a signed head or a sealed row that is not what it was. */
+  add(found: LedgerBreak): void;
+  /**
+   * A row that changes, and is not what its records say. From the first break of the history on nobody can tell what
+   * such a row should be, so it is not blamed on an earlier event.
+   */
+  addDerived(found: LedgerBreak): void;
+  /**
+   * A row that no event made: reported where its event is missing, at the end of the chain. With `is_record` it is
+   * one that states are made from, which then are not blamed on an earlier event either.
+   */
+  addStray(detail: string, is_record?: boolean): void;
+  /** Whether links, signed heads and sealed rows are all as they were so far. */
+  soFarIntact(): boolean;
+  /** All that was found, in the order of the chain. `last_seq`: where the chain ends. */
+  breaks(last_seq: number): LedgerBreak[];
+}
+
+/** Findings of one verification. */
+export function makeFindings(): Findings {
+  const direct: LedgerBreak[] = [];
+  const derived: LedgerBreak[] = [];
+  const strays: string[] = [];
+  let has_stray_records = false;
+  let first = Number.POSITIVE_INFINITY;
+  const keep = <T>(list: T[], found: T) => {
+    if (list.length < MOST_BREAKS) list.push(found);
+  };
+  return {
+    add(found) {
+      // A place that is no number of ours is after all others.
+      const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : Number.MAX_SAFE_INTEGER;
+      first = Math.min(first, seq);
+      keep(direct, { ...found, seq });
+    },
+    addDerived: (found) => keep(derived, found),
+    addStray(detail, is_record = false) {
+      has_stray_records ||= is_record;
+      keep(strays, detail);
+    },
+    soFarIntact: () => first === Number.POSITIVE_INFINITY,
+    breaks(last_seq) {
+      const end = first === Number.POSITIVE_INFINITY ? last_seq : Math.max(last_seq, first);
+      const from = has_stray_records ? Math.min(end, first) : first;
+      const all = [
+        ...direct,
+        ...derived.map((found) =>
+          from === Number.POSITIVE_INFINITY ? found : { ...found, seq: Math.max(found.seq, from) },
+        ),
+        ...strays.map((detail): LedgerBreak => ({ seq: end, kind: 'ROW_MISMATCH', detail })),
+      ];
+      return all.sort((a, b) => a.seq - b.seq).slice(0, MOST_BREAKS);
+    },
+  };
+}

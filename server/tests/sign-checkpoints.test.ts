@@ -1,0 +1,121 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addWorkspace, type Core, makeCore } from '../src/app.ts';
+import { createAgent } from '../src/commands/create-agent.ts';
+import { OPERATOR } from '../src/domain/audit.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { verifyLedger } from '../src/storage/verify-ledger.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { SECRET_KEY } from './running-service.ts';
+
+let database: TestDatabase;
+let directory: string;
+let logged: { level: number; msg: string }[];
+let core: Core;
+let workspace_id: string;
+const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+const coreOn = (checkpoint_dir: string) =>
+  makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir }, log);
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.connection);
+  directory = await mkdtemp(join(tmpdir(), 'purser-sign-'));
+  core = coreOn(join(directory, 'checkpoints'));
+});
+afterAll(async () => {
+  await core.close();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  logged = [];
+  workspace_id = (await made()).workspace_id;
+});
+
+const made = () => addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' });
+let agents = 0;
+const change = () =>
+  core.lane.submit(
+    workspace_id,
+    createAgent,
+    { slug: `a${++agents}` },
+    { actor: OPERATOR, request_id: null, client_address: null },
+  );
+const inTable = async (of = workspace_id): Promise<number[]> => {
+  const { rows } = await core.db.query('select seq from checkpoints where workspace_id = $1 order by seq', [
+    of,
+  ]);
+  return rows.map((row) => row.seq);
+};
+const inFiles = async (of = workspace_id, dir = join(directory, 'checkpoints')): Promise<number[]> =>
+  (await readdir(join(dir, of)).catch(() => [])).sort().map((name) => Number(name.slice(0, 16)));
+
+test('a round signs every chain that moved, in both places, and nothing twice', async () => {
+  const other = (await made()).workspace_id;
+  await core.signer.round();
+  expect([await inTable(), await inFiles(), await inTable(other), await inFiles(other)]).toEqual([
+    [2],
+    [2],
+    [2],
+    [2],
+  ]);
+  await change();
+  await core.signer.round();
+  await core.signer.round();
+  expect([await inTable(), await inFiles(), await inTable(other)]).toEqual([[2, 3], [2, 3], [2]]);
+  expect(logged).toEqual([]);
+});
+
+test('a process that begins anew signs nothing again, and a node with an empty disk keeps its own files', async () => {
+  await core.signer.round();
+  const again = coreOn(join(directory, 'checkpoints'));
+  const fresh = coreOn(join(directory, 'fresh'));
+  try {
+    await again.signer.round();
+    expect([await inTable(), await inFiles()]).toEqual([[2], [2]]);
+    await fresh.signer.round();
+    expect([await inTable(), await inFiles(workspace_id, join(directory, 'fresh'))]).toEqual([[2], [2]]);
+  } finally {
+    await again.close();
+    await fresh.close();
+  }
+});
+
+test('of many checkpoints a bounded number is kept, the newest among them, and the history stays valid', async () => {
+  for (let i = 0; i < 90; i++) {
+    await change();
+    await core.signer.sign(workspace_id);
+  }
+  const options = {
+    since: 0,
+    key: core.secrets.checkpointKey,
+    checkpoint_dir: join(directory, 'checkpoints'),
+  };
+  const found = await verifyLedger(core.ledger_db, workspace_id, options);
+  expect(found).toMatchObject({ valid: true, checkpoint: { seq: 92 } });
+  for (const kept of [await inTable(), await inFiles()]) {
+    expect(kept.at(-1)).toBe(92);
+    expect(kept.length).toBeGreaterThanOrEqual(20);
+    // The newest 20, the last of an hour or two, and what came since they were last thinned.
+    expect(kept.length).toBeLessThan(20 + 3 + 20);
+  }
+});
+
+test('where no files can be written it is said once, and the table is signed all the same', async () => {
+  const file = join(directory, 'a-file');
+  await writeFile(file, '');
+  const blocked = coreOn(join(file, 'checkpoints'));
+  try {
+    await change();
+    await blocked.signer.round();
+    await change();
+    await blocked.signer.round();
+    expect(await inTable()).toEqual([3, 4]);
+    expect(logged.map((line) => line.msg)).toEqual(['checkpoints cannot be kept as files']);
+  } finally {
+    await blocked.close();
+  }
+});
