@@ -4,9 +4,12 @@ COPY . .
 RUN npm install --no-audit --no-fund && npm run build && npm prune --omit=dev
 
 FROM node:24-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app /app
+# Signed checkpoints of the history are kept here, outside the database.
+RUN install -d -o node -g node -m 700 /data
+VOLUME /data
 USER node
 EXPOSE 8080
 HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

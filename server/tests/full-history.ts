@@ -1,6 +1,6 @@
 import pino from 'pino';
-import { type Core, makeCore } from '../src/app.ts';
 import { setPlan } from '../src/commands/set-plan.ts';
+import { type Core, makeCore } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type VerifyOptions, verifyLedger } from '../src/storage/verify-ledger.ts';
 import {

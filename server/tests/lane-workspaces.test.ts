@@ -88,7 +88,13 @@ describe('workspaces share batches', () => {
     expect(batches.length).toBeLessThan(workspaces.length);
     for (const [i, workspace_id] of workspaces.entries()) {
       expect(await agentsOf(workspace_id, 'shared-')).toEqual([`shared-${i}`]);
-      expect(await verifyLedger(core.db, workspace_id, { since: 0 })).toMatchObject({ valid: true });
+      expect(
+        await verifyLedger(core.ledger_db, workspace_id, {
+          since: 0,
+          key: core.secrets.checkpointKey,
+          checkpoint_dir: NO_CHECKPOINT_FILES,
+        }),
+      ).toMatchObject({ valid: true });
     }
     await close();
   });

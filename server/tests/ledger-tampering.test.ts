@@ -292,6 +292,23 @@ describe('an inserted row, of which no event speaks, is reported at the end of t
   });
 });
 
+describe('a row without an id, where no walk begins, is found as well', () => {
+  test.each(['decisions', 'reviews', 'labels', 'outcomes'])('%s', async (table) => {
+    const id = TABLES[table]?.key[0];
+    const values = columns
+      .filter((each) => each.table === table)
+      .map(({ column }) => (column === id ? "''" : column === 'decision_id' ? "'dec_none'" : column));
+    const found = await tamper(
+      `insert into ${table} select ${values.join(', ')} from ${table} where workspace_id = W limit 1`,
+    );
+    expect([found.valid, found.first_break_seq, ...kindsAt(found, h.last_seq)]).toEqual([
+      false,
+      h.last_seq,
+      'ROW_MISMATCH',
+    ]);
+  });
+});
+
 describe('two rows that changed places are reported at the earlier one', () => {
   const pairs = [
     'decisions',

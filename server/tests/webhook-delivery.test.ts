@@ -330,7 +330,15 @@ test('an endpoint to which nothing but failures went for five days is disabled, 
   clock.ms += 3_600_000;
   await new Promise((wait) => setTimeout(wait, 150));
   expect((await attemptsOf(to)).length).toBe(attempts);
-  expect((await verifyLedger(core.db, to.workspace_id, { since: 0 })).valid).toBe(true);
+  expect(
+    (
+      await verifyLedger(core.ledger_db, to.workspace_id, {
+        since: 0,
+        key: core.secrets.checkpointKey,
+        checkpoint_dir: NO_CHECKPOINT_FILES,
+      })
+    ).valid,
+  ).toBe(true);
 });
 
 test('one success in five days keeps an endpoint', async () => {

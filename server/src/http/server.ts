@@ -3,16 +3,17 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
 import { ApiError, invalidField } from '../errors.ts';
-import { BODY_LIMIT, checkBodyHeaders, checkIdempotencyKey, hashBody, parseBody, readBody } from './body.ts';
+import { BODY_LIMIT, checkBodyHeaders, readBody } from './body.ts';
+import { makeCall, runHandler } from './call.ts';
 import { type ClientAddress, makeClientAddress } from './client-address.ts';
 import { errorJson, malformedRequest, rawErrorAnswer, toApiError } from './failures.ts';
 import type { Metrics } from './metrics.ts';
-import { type ParsedQuery, parseQueryString } from './query-string.ts';
+import { parseQueryString } from './query-string.ts';
 import { type Count, makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import { requestId, traceId } from './request-ids.ts';
-import type { Answer, Call, Route } from './route.ts';
+import type { Answer, Route } from './route.ts';
 import { writeAll } from './streams.ts';
-import { compileSchema, echo, type Validate } from './validation.ts';
+import { compileSchema } from './validation.ts';
 
 /** Whether a key is good. `message` is what the caller reads in the 401. */
 export type AuthResult = { ok: true; caller: Caller } | { ok: false; message: string };
@@ -53,7 +54,6 @@ declare module 'fastify' {
   }
 }
 
-const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
 const UNKNOWN_ROUTE = 'unknown';
 const JSON_TYPE = 'application/json';
 /** In the log only: the client had gone before it could be answered. */
@@ -365,55 +365,4 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 /** The answer that a connection is owed; null while it has sent no request, or only a part of its headers. */
 function pendingAnswer(socket: Socket): { headersSent: boolean } | null {
   return (socket as Socket & { _httpMessage?: { headersSent: boolean } | null })._httpMessage ?? null;
-}
-
-/** Everything a handler is given. Throws the refusal of whatever is wrong with the request. */
-function makeCall(
-  route: Route,
-  request: FastifyRequest,
-  validateQuery: Validate | null,
-  validateBody: Validate | null,
-): Call {
-  const params = request.params as Record<string, string>;
-  for (const name in params) {
-    if (!PARAM.test(params[name] as string)) throw new ApiError('not_found', 'No such resource.');
-  }
-
-  const query = request.query as ParsedQuery;
-  if (query.invalid !== null) throw invalidField(echo(query.invalid.field), query.invalid.problem);
-  if (validateQuery !== null) validateQuery(query.values);
-  else for (const name in query.values) throw invalidField(echo(name), 'is not a known query parameter');
-
-  if (route.idempotent === true) checkIdempotencyKey(request.headers);
-
-  let body: unknown;
-  let body_hash: Buffer | undefined;
-  const bytes = request.body as Buffer | undefined;
-  if (validateBody !== null) {
-    const is_left_out = route.bodyOptional === true && (bytes === undefined || bytes.length === 0);
-    body = is_left_out ? {} : parseBody(bytes);
-    // Before validation, because that replaces text by its normalised form.
-    if (route.idempotent === true) body_hash = hashBody(body);
-    validateBody(body);
-  } else if (bytes !== undefined && bytes.length > 0) {
-    throw invalidField('body', 'must be empty');
-  }
-
-  const { exchange } = request;
-  return {
-    params,
-    query: query.values,
-    body,
-    headers: request.headers,
-    // Null on public routes, whose handlers do not look at it.
-    caller: exchange.caller as Caller,
-    request_id: exchange.request_id,
-    client_address: exchange.client_address,
-    body_hash,
-  };
-}
-
-/** `Route` erases the types that its schemas gave the handler; what was validated above has them. */
-function runHandler(route: Route, call: Call): Promise<Answer> {
-  return route.handler(call as Call<never, never, never>);
 }

@@ -28,6 +28,16 @@ async function namesIn(dir: string): Promise<string[]> {
   }
 }
 
+/** Null: there is no such file (any more). Nothing of a file that is too long to be a note is read. */
+async function readNote(file: string): Promise<string | null> {
+  try {
+    return (await stat(file)).size > LONGEST_NOTE_BYTES ? '' : await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 /** A workspace's newest checkpoint files, newest first. Nothing about them has been checked. */
 export async function loadCheckpointFiles(
   dir: string,
@@ -39,11 +49,9 @@ export async function loadCheckpointFiles(
   const newest = names.sort().reverse().slice(0, limit);
   const files: CheckpointFile[] = [];
   for (const name of newest) {
-    const file = join(folder, name);
+    const note = await readNote(join(folder, name));
     // Thinned out by another process meanwhile: not a loss.
-    const found = await stat(file).catch(() => null);
-    if (found === null) continue;
-    const note = found.size > LONGEST_NOTE_BYTES ? '' : await readFile(file, 'utf8');
+    if (note === null) continue;
     files.push({ seq: Number(FILE_NAME.exec(name)?.[1]), note });
   }
   return files;

@@ -184,6 +184,18 @@ export const NAME_OF_STRAY = {
 export type StrayTable = keyof typeof NAME_OF_STRAY;
 export const STRAY_TABLES = Object.keys(NAME_OF_STRAY) as StrayTable[];
 
+/** How many rows have no id, which is before every walk. */
+export async function countWithoutId(db: Queryable, workspace_id: string): Promise<number> {
+  const counts = WALKED_TABLES.map(
+    (table) => `(select count(*) from ${table} where workspace_id = $1 and ${WALKED[table]} = '')`,
+  );
+  const result = await db.query<{ count: number }>({
+    text: `select ${counts.join(' + ')} as count`,
+    values: [workspace_id],
+  });
+  return result.rows[0]?.count as number;
+}
+
 /** How many entries stand before the first place of the chain. */
 export async function countBeforeFirst(db: Queryable, workspace_id: string): Promise<number> {
   const result = await db.query<{ count: number }>({

@@ -18,10 +18,16 @@ const ROWS_AT_ONCE = 200;
  */
 export type SealedStates = Map<string, { seq: number; hash: string }>;
 
-function rowName(kind: string, row: Record<string, unknown>): string {
-  if (kind === 'authority') return `authority ${row.agent_id} version ${row.version}`;
-  return `${kind} ${row.workspace_id ?? row.key_id ?? row.endpoint_id ?? row.agent_id}`;
-}
+/** What names a row of each kind that audit records seal. A kind that is added needs its rows checked below too. */
+const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unknown>) => string } = {
+  workspace: (row) => `workspace ${row.workspace_id}`,
+  agent: (row) => `agent ${row.agent_id}`,
+  authority: (row) => `authority ${row.agent_id} version ${row.version}`,
+  api_key: (row) => `api_key ${row.key_id}`,
+  webhook: (row) => `webhook ${row.endpoint_id}`,
+};
+
+const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof AuditedState](row);
 
 /** Notes what an audit record, which is as it was sealed, says of the rows that it changed. */
 export function noteSealedStates(

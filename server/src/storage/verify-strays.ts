@@ -5,6 +5,7 @@ import {
   type ChainRow,
   countBeforeFirst,
   countRows,
+  countWithoutId,
   findStrays,
   listIds,
   NAME_OF_STRAY,
@@ -118,6 +119,9 @@ export async function checkBeyond(walk: Walk): Promise<void> {
   const { db, workspace_id, findings } = walk;
   for (const table of WALKED_TABLES) {
     await nameStrays(walk, table, { after: walk.reached[table], upto: null }, new Set());
+  }
+  if ((await countWithoutId(db, workspace_id)) > 0) {
+    findings.addStray('A row without an id is in no event.', true);
   }
   if ((await countBeforeFirst(db, workspace_id)) > 0) {
     findings.add({ seq: 1, kind: 'GAP', detail: 'There are entries before the first event.' });
