@@ -100,6 +100,16 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   const label = (id: string, body: object) =>
     post(`/v1/decisions/${id}/labels`, { label: 'PURPOSE_ALIGNED', ...body }, reviewer);
 
+  // Endpoints that nothing reaches: one of them changed, one deleted.
+  const endpoint = (path: string, body: object) => post(`/v1/webhooks${path}`, body);
+  const hooks: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const url = `https://${name}.invalid/`;
+    hooks.push((await endpoint('', { url, events: ['decision.label.recorded'] })).id);
+  }
+  await s.call('PATCH', `/v1/webhooks/${hooks[1]}`, { body: { url: 'https://changed.invalid/' } });
+  await s.call('DELETE', `/v1/webhooks/${hooks[2]}`);
+
   // SHADOW: allowed, denied, capped, reviewed twice, executed although stopped.
   const allowed = await asks('shadow', 500);
   const denied = await asks('shadow', 500, { action: { merchant: 'Evil Hosting "quoted" 💶' } });

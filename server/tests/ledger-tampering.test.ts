@@ -133,6 +133,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     seq: `(select max(e.seq) from decisions d join ledger_events e on e.workspace_id = d.workspace_id
       and e.subject_id = d.decision_id where d.workspace_id = W and d.agent_id = t.agent_id)`,
   },
+  webhook_endpoints: {
+    key: ['endpoint_id'],
+    row: 'order by endpoint_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.endpoint_id)',
+  },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },
   ledger_heads: { key: ['workspace_id'], row: 'limit 1', seq: 't.seq' },
   ledger_events: { key: ['seq'], row: 'order by seq offset 8 limit 1', seq: 't.seq' },
@@ -153,8 +158,12 @@ const EDITS: Record<string, string[]> = {
   json: ['\'{"edited":true}\'::json', "(COLUMN::text || ' ')::json"],
   ARRAY: ["array_append(COLUMN, 'x')", 'COLUMN[2:]', 'array_append(COLUMN, null)'],
 };
-/** An edit of an ordinary head, and one of its time within an hour, can be the work of the service itself. */
+/**
+ * An edit of an ordinary head, and one of its time within an hour, can be the work of the service itself. A blank
+ * behind the JSON of secrets leaves them what they were: their value is sealed, not its spelling.
+ */
 const ALLOWED: Record<string, string[]> = {
+  'webhook_endpoints.secrets': ["(COLUMN::text || ' ')::json"],
   'ledger_heads.time_ms': ['coalesce(COLUMN, 0) + 1', 'coalesce(COLUMN, 0) + 1000'],
 };
 
@@ -210,7 +219,9 @@ describe('an edit of any column is reported at its own event', () => {
           table === 'ledger_heads'
             ? column === 'seq'
               ? ['TRUNCATED']
-              : ['LINK_BROKEN']
+              : column === 'has_webhooks'
+                ? ['ROW_MISMATCH']
+                : ['LINK_BROKEN']
             : table !== 'ledger_events'
               ? ['ROW_MISMATCH']
               : column === 'seq'
