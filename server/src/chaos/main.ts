@@ -1,0 +1,147 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Surroundings as ProgramSurroundings } from '../demo/main.ts';
+import { brokenConnections } from './connections.ts';
+import { differentClocks } from './clocks.ts';
+import { fullDisk } from './full-disk.ts';
+import { killPostgres, killService } from './kills.ts';
+import { overload, stopUnderLoad } from './overload.ts';
+import { makeRandom } from './random.ts';
+import { secretsLeft } from './secrets-left.ts';
+import type { Finding, Surroundings } from './stage.ts';
+import { promotedStandby } from './standby.ts';
+import { unknownKeys } from './unknown-keys.ts';
+
+const HELP = `npm run chaos -- [options]
+
+Breaks a Purser of its own in every way that production knows, under load, and checks from outside what the clients
+were told. Takes about fifteen minutes in full.
+
+  --quick       fewer rounds, about two minutes
+  --only NAMES  these scenarios alone, separated by commas
+  --seed N      the same moments again (default: a new one, which is printed)
+  --json FILE   also writes the findings to FILE
+  --list        names the scenarios
+  --help        this text
+`;
+
+interface Scenario {
+  says: string;
+  run: (surroundings: Surroundings) => Promise<Finding>;
+}
+
+/** Every scenario, in the order in which they run. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'kill-service': { says: 'kill -9 of the service under load', run: killService },
+  'kill-postgres': { says: 'kill -9 of PostgreSQL under load', run: killPostgres },
+  connections: {
+    says: 'replies of commits lost, connections cut, swallowed and half-open',
+    run: brokenConnections,
+  },
+  standby: { says: 'the primary killed under load, its synchronous standby promoted', run: promotedStandby },
+  'full-disk': { says: 'no space left for PostgreSQL', run: fullDisk },
+  overload: { says: 'ten times as many clients as it can serve', run: overload },
+  stop: { says: 'SIGTERM under load', run: stopUnderLoad },
+  clocks: { says: 'two nodes whose clocks are ten minutes apart', run: differentClocks },
+  'unknown-keys': { says: 'a flood of unknown keys behind forged addresses', run: unknownKeys },
+  secrets: { says: 'every secret of a run looked for in the database, logs, metrics and errors', run: secretsLeft },
+};
+
+interface Options {
+  names: string[];
+  seed: number;
+  share: number;
+  json_file: string | null;
+}
+
+/** A quarter of the rounds would take too long for the suite of every change: a tenth. */
+const QUICK_SHARE = 0.1;
+
+function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'list' {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      seed: { type: 'string' },
+      json: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  if (values.list) return 'list';
+  const names = values.only?.split(',') ?? Object.keys(SCENARIOS);
+  for (const name of names) {
+    if (SCENARIOS[name] === undefined) {
+      throw new TypeError(`--only ${name}: must be of ${Object.keys(SCENARIOS).join(', ')}.`);
+    }
+  }
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new TypeError(`--seed ${values.seed}: must be a whole number.`);
+  return {
+    names,
+    seed,
+    share: values.quick ? QUICK_SHARE : 1,
+    json_file: values.json === undefined ? null : resolve(env.INIT_CWD ?? '.', values.json),
+  };
+}
+
+function describe(name: string, finding: Finding): string[] {
+  if (finding.skipped !== undefined) return [`${name}: skipped: ${finding.skipped}`];
+  const figures = Object.entries(finding.figures).map(([what, value]) => `${what.replaceAll('_', ' ')} ${value}`);
+  return [
+    `${name}: ${finding.problems.length === 0 ? 'held' : 'BROKEN'}. ${figures.join(', ')}`,
+    ...finding.problems.slice(0, 10).map((problem) => `  - ${problem}`),
+  ];
+}
+
+/**
+ * Runs the scenarios and resolves with the exit code: 0 when everything held, 1 when something did not, 2 for wrong
+ * arguments, 130 when it was asked to end.
+ */
+export async function main(program: ProgramSurroundings): Promise<number> {
+  const { stdout, stderr, signal, env } = program;
+  let options: Options | 'help' | 'list';
+  try {
+    options = readOptions(program);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    stderr.write(`${error.message}\n`);
+    return 2;
+  }
+  if (options === 'help') {
+    stdout.write(HELP);
+    return 0;
+  }
+  if (options === 'list') {
+    for (const [name, { says }] of Object.entries(SCENARIOS)) stdout.write(`${name}: ${says}\n`);
+    return 0;
+  }
+  const { names, seed, share, json_file } = options;
+  stdout.write(`Seed ${seed}.\n`);
+  const findings: Record<string, Finding> = {};
+  for (const name of names) {
+    const { says, run } = SCENARIOS[name] as Scenario;
+    stderr.write(`${name}: ${says}…\n`);
+    const surroundings: Surroundings = {
+      env,
+      signal,
+      random: makeRandom(seed),
+      say: (line) => void stderr.write(`${line}\n`),
+      share,
+    };
+    try {
+      findings[name] = await run(surroundings);
+    } catch (error) {
+      if (signal.aborted) return 130;
+      findings[name] = { figures: {}, problems: [`It could not be carried out: ${(error as Error).stack}`] };
+    }
+    stdout.write(`${describe(name, findings[name] as Finding).join('\n')}\n`);
+  }
+  if (json_file !== null) await writeFile(json_file, `${JSON.stringify({ seed, share, findings }, null, 2)}\n`);
+  const broken = Object.values(findings).filter((finding) => finding.problems.length > 0).length;
+  stdout.write(`${names.length - broken} of ${names.length} scenarios held.\n`);
+  return broken === 0 ? 0 : 1;
+}
