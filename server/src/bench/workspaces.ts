@@ -57,7 +57,7 @@ async function prepareWorkspace(
 
 /** The first workspace, which the service made at its start. */
 export function prepareFirstWorkspace(
-  purser: Pick<PurserProcess, "base_url" | "admin_key">,
+  purser: Pick<PurserProcess, 'base_url' | 'admin_key'>,
   agent_count: number,
 ): Promise<BenchWorkspace> {
   return prepareWorkspace(purser.base_url, purser.admin_key, agent_count);

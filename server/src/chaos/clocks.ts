@@ -60,7 +60,11 @@ export async function differentClocks(surroundings: Surroundings): Promise<Findi
         },
         { 'idempotency-key': `clock-${n}` },
       );
-      const body = answer.body as { created_at: string; decision: string; reservation: { expires_at: string | null } };
+      const body = answer.body as {
+        created_at: string;
+        decision: string;
+        reservation: { expires_at: string | null };
+      };
       if (answer.status !== 201) problems.push(`A node answered ${answer.status}.`);
       decided.push({ ...body, expires_at: body.reservation.expires_at });
     }
@@ -69,9 +73,11 @@ export async function differentClocks(surroundings: Surroundings): Promise<Findi
       'select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
     );
     const times = decided.map((each) => Date.parse(each.created_at));
-    if (times.some((time, i) => i > 0 && time < (times[i - 1] as number))) problems.push('Time ran backwards.');
+    if (times.some((time, i) => i > 0 && time < (times[i - 1] as number)))
+      problems.push('Time ran backwards.');
     const furthest_ms = Math.max(...times.map((time) => Math.abs(time - Number(clock?.ms))));
-    if (furthest_ms > TOLERANCE_MS) problems.push(`A decision is ${furthest_ms} ms off the database's clock.`);
+    if (furthest_ms > TOLERANCE_MS)
+      problems.push(`A decision is ${furthest_ms} ms off the database's clock.`);
     for (const { created_at, expires_at } of decided) {
       if (expires_at !== null && Date.parse(expires_at) - Date.parse(created_at) !== 60_000) {
         problems.push(`A hold of ${created_at} runs out at ${expires_at}.`);

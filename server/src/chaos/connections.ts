@@ -24,9 +24,7 @@ export interface Proxy {
 }
 
 /** Opens a proxy on a port of its own. */
-export async function openProxy(
-  target: { path: string } | { host: string; port: number },
-): Promise<Proxy> {
+export async function openProxy(target: { path: string } | { host: string; port: number }): Promise<Proxy> {
   let fault: Fault = 'none';
   let leads_to = target;
   const sockets = new Set<Socket>();
@@ -110,7 +108,8 @@ export async function brokenConnections(surroundings: Surroundings): Promise<Fin
         await wait(fault === 'cut' ? 50 : between(random, 1_000, 7_000));
         proxy.break('none');
         const took_ms = await recorder.nextAcknowledged(HEALED_WITHIN_MS);
-        if (took_ms === null) problems.push(`${fault}: no decision within ${HEALED_WITHIN_MS} ms of its end.`);
+        if (took_ms === null)
+          problems.push(`${fault}: no decision within ${HEALED_WITHIN_MS} ms of its end.`);
         healed_ms.push(took_ms ?? HEALED_WITHIN_MS);
       }
       say(`  ${round} of ${rounds}: ${recorder.acknowledged()} acknowledged`);
@@ -122,7 +121,11 @@ export async function brokenConnections(surroundings: Surroundings): Promise<Fin
       problems.push(`An answer took ${Math.round(figures.slowest_ms)} ms.`);
     }
     return {
-      figures: { faults: rounds * FAULTS.length, ...shown(figures), slowest_healed_ms: Math.round(Math.max(...healed_ms)) },
+      figures: {
+        faults: rounds * FAULTS.length,
+        ...shown(figures),
+        slowest_healed_ms: Math.round(Math.max(...healed_ms)),
+      },
       problems,
     };
   } finally {

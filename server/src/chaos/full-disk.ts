@@ -33,7 +33,11 @@ export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=0755`, 'tmpfs', dir]);
   } catch {
     await rm(dir, { recursive: true, force: true });
-    return { figures: {}, problems: [], skipped: 'a file system of a fixed size can be mounted by root alone' };
+    return {
+      figures: {},
+      problems: [],
+      skipped: 'a file system of a fixed size can be mounted by root alone',
+    };
   }
   try {
     const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' }, join(dir, 'data'));

@@ -63,6 +63,7 @@ export async function findViolations(
     }
   }
   const verified = (await client.send('GET', '/v1/ledger/verify')).body as { valid?: boolean };
-  if (verified.valid !== true) problems.push(`The chain is not valid: ${JSON.stringify(verified).slice(0, 500)}`);
+  if (verified.valid !== true)
+    problems.push(`The chain is not valid: ${JSON.stringify(verified).slice(0, 500)}`);
   return problems;
 }

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Surroundings as ProgramSurroundings } from '../demo/main.ts';
-import { brokenConnections } from './connections.ts';
 import { differentClocks } from './clocks.ts';
+import { brokenConnections } from './connections.ts';
 import { fullDisk } from './full-disk.ts';
 import { killPostgres, killService } from './kills.ts';
 import { overload, stopUnderLoad } from './overload.ts';
@@ -45,7 +45,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   stop: { says: 'SIGTERM under load', run: stopUnderLoad },
   clocks: { says: 'two nodes whose clocks are ten minutes apart', run: differentClocks },
   'unknown-keys': { says: 'a flood of unknown keys behind forged addresses', run: unknownKeys },
-  secrets: { says: 'every secret of a run looked for in the database, logs, metrics and errors', run: secretsLeft },
+  secrets: {
+    says: 'every secret of a run looked for in the database, logs, metrics and errors',
+    run: secretsLeft,
+  },
 };
 
 interface Options {
@@ -79,7 +82,8 @@ function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'li
     }
   }
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new TypeError(`--seed ${values.seed}: must be a whole number.`);
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new TypeError(`--seed ${values.seed}: must be a whole number.`);
   return {
     names,
     seed,
@@ -90,7 +94,9 @@ function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'li
 
 function describe(name: string, finding: Finding): string[] {
   if (finding.skipped !== undefined) return [`${name}: skipped: ${finding.skipped}`];
-  const figures = Object.entries(finding.figures).map(([what, value]) => `${what.replaceAll('_', ' ')} ${value}`);
+  const figures = Object.entries(finding.figures).map(
+    ([what, value]) => `${what.replaceAll('_', ' ')} ${value}`,
+  );
   return [
     `${name}: ${finding.problems.length === 0 ? 'held' : 'BROKEN'}. ${figures.join(', ')}`,
     ...finding.problems.slice(0, 10).map((problem) => `  - ${problem}`),
@@ -140,7 +146,8 @@ export async function main(program: ProgramSurroundings): Promise<number> {
     }
     stdout.write(`${describe(name, findings[name] as Finding).join('\n')}\n`);
   }
-  if (json_file !== null) await writeFile(json_file, `${JSON.stringify({ seed, share, findings }, null, 2)}\n`);
+  if (json_file !== null)
+    await writeFile(json_file, `${JSON.stringify({ seed, share, findings }, null, 2)}\n`);
   const broken = Object.values(findings).filter((finding) => finding.problems.length > 0).length;
   stdout.write(`${names.length - broken} of ${names.length} scenarios held.\n`);
   return broken === 0 ? 0 : 1;

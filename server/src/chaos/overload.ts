@@ -94,7 +94,8 @@ export async function stopUnderLoad(surroundings: Surroundings): Promise<Finding
       ended_ms.push(performance.now() - began_ms);
       if (how !== 'exit code 0') problems.push(`Round ${round} ended with ${how}.`);
       await stage.restart();
-      if ((await recorder.nextAcknowledged(10_000)) === null) problems.push(`Round ${round}: nothing came back.`);
+      if ((await recorder.nextAcknowledged(10_000)) === null)
+        problems.push(`Round ${round}: nothing came back.`);
     }
     await recorder.stop();
     problems.push(...(await findViolations(recorder, stage.client, await stage.database())));

@@ -4,7 +4,7 @@ import { makeSpendBody } from '../bench/spend-bodies.ts';
 import { percentilesOf } from '../demo/totals.ts';
 
 /** One spend that a client wants decided: it asks with the same idempotency key until it knows. */
-interface Wanted {
+export interface Wanted {
   key: string;
   agent_key: string;
   agent: string;
@@ -36,11 +36,20 @@ export interface Recorder {
   nextAcknowledged(timeout_ms: number): Promise<number | null>;
   /** Asks for everything that no client knows, until it does; gives what could not be found out. */
   resolveAll(): Promise<string[]>;
+  /** What clients asked for and do not know. */
+  owed(): Wanted[];
   /** Every decision that clients were told of, by its idempotency key. */
   told(): { key: string; agent: string; decision_id: string; held_minor: number }[];
   /** Asks again for a sample of what was acknowledged: the answer must be the same decision. */
   askAgain(sample: number, random: () => number): Promise<string[]>;
-  figures(): { requests: number; acknowledged: number; unavailable: number; broken: number; slowest_ms: number; p99_ms: number };
+  figures(): {
+    requests: number;
+    acknowledged: number;
+    unavailable: number;
+    broken: number;
+    slowest_ms: number;
+    p99_ms: number;
+  };
   problems: string[];
 }
 
@@ -129,6 +138,8 @@ export function makeRecorder(options: RecorderOptions): Recorder {
     }
   }
 
+  const owed = () => wanted.filter((spend) => spend.told === null);
+
   return {
     problems,
     start() {
@@ -154,18 +165,20 @@ export function makeRecorder(options: RecorderOptions): Recorder {
         };
       });
     },
+    owed,
     async resolveAll() {
-      const owed = wanted.filter((spend) => spend.told === null);
-      for (const spend of owed) {
+      const asked = owed();
+      for (const spend of asked) {
         for (let attempt = 0; attempt < 100 && spend.told === null; attempt++) {
           if ((await ask(spend)) === 'refused') break;
           if (spend.told === null) await wait(100);
         }
       }
-      return owed.filter((spend) => spend.told === null).map((spend) => `${spend.key} could not be found out.`);
+      return asked
+        .filter((spend) => spend.told === null)
+        .map((spend) => `${spend.key} could not be found out.`);
     },
-    told: () =>
-      wanted.flatMap(({ key, agent, told }) => (told === null ? [] : [{ key, agent, ...told }])),
+    told: () => wanted.flatMap(({ key, agent, told }) => (told === null ? [] : [{ key, agent, ...told }])),
     async askAgain(sample, random) {
       const before = problems.length;
       const known = wanted.filter((spend) => spend.told !== null);

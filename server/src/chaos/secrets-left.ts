@@ -11,7 +11,12 @@ export async function secretsLeft(surroundings: Surroundings): Promise<Finding> 
     for (const { agent, agent_key } of stage.agents) secrets.set(`the key of ${agent}`, agent_key);
     secrets.set('SECRET_KEY', (await readFile(join(stage.data_dir, 'secret-key'), 'utf8')).trim());
     const errors: string[] = [];
-    const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const send = async (
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ) => {
       const answer = await stage.client.send(method, path, body, headers);
       if (answer.status >= 400) errors.push(JSON.stringify(answer.body));
       return answer.body as Record<string, unknown>;

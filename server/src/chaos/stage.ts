@@ -59,7 +59,7 @@ export interface Stage {
 
 const AGENTS = 3;
 /** Longer than the service's own deadline of five seconds for a batch, its retries included. */
-const PATIENCE_MS = 10_000;
+export const PATIENCE_MS = 10_000;
 
 /** A port that nobody listens on now. */
 export async function freePort(): Promise<number> {
@@ -68,6 +68,16 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number };
   await new Promise((closed) => server.close(closed));
   return port;
+}
+
+/** Makes agents whose budget has no limit worth mentioning in the first workspace, each with a key of its own. */
+export async function makeAgents(
+  base_url: string,
+  admin_key: string,
+): Promise<{ agent: string; agent_key: string }[]> {
+  const workspace = await prepareFirstWorkspace({ base_url, admin_key }, AGENTS);
+  workspace.client.close();
+  return workspace.targets.map(({ agent_key }, i) => ({ agent: `workshop-${i + 1}`, agent_key }));
 }
 
 /** Starts a service with agents whose budget has no limit. `settings` are laid over the environment. */
@@ -135,9 +145,7 @@ export async function makeStage(
     },
   };
   try {
-    const workspace = await prepareFirstWorkspace({ base_url, admin_key }, AGENTS);
-    workspace.client.close();
-    stage.agents = workspace.targets.map(({ agent_key }, i) => ({ agent: `workshop-${i + 1}`, agent_key }));
+    stage.agents = await makeAgents(base_url, admin_key);
     return stage;
   } catch (error) {
     await stage.close();

@@ -56,7 +56,8 @@ export async function unknownKeys(surroundings: Surroundings): Promise<Finding> 
     const problems: string[] = [];
     const let_through = statuses.get(401) ?? 0;
     // A flood that takes longer than a minute meets a second window.
-    if (let_through > 60) problems.push(`${let_through} unknown keys were looked at; 30 a minute are allowed.`);
+    if (let_through > 60)
+      problems.push(`${let_through} unknown keys were looked at; 30 a minute are allowed.`);
     for (const [status, count] of statuses) {
       if (status !== 401 && status !== 429) problems.push(`${count} requests were answered ${status}.`);
     }
