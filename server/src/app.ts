@@ -23,6 +23,7 @@ import { makeOutcomeRoutes } from './http/outcomes.ts';
 import { makeReviewRoutes } from './http/reviews.ts';
 import type { Route } from './http/route.ts';
 import { makeServer } from './http/server.ts';
+import { connectSharedCounts } from './http/shared-counts.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { makeAskModel } from './model/ask-model.ts';
@@ -43,6 +44,9 @@ export const VERSION = '0.1.0';
 const LANE_CONNECTIONS = 8;
 const READ_CONNECTIONS = 8;
 const KEY_CONNECTIONS = 2;
+
+/** A request is answered within this time, whatever its database does. */
+const REQUEST_DEADLINE_MS = 5_000;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
@@ -287,11 +291,16 @@ export async function startService(config: Config, database: Database, log: Logg
     api_routes,
     version: VERSION,
   });
+  const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
   const server = makeServer({
     routes: [...api_routes, ...health],
     authenticate,
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
+    redis: shared_counts?.client ?? null,
+    // A model may take its time before the lane.
+    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : config.purpose_model_timeout_ms),
+    isFull: core.lane.isFull,
     trusted_proxies: config.trusted_proxies,
     logger: log,
     newRequestId: () => newId('request'),
@@ -312,6 +321,7 @@ export async function startService(config: Config, database: Database, log: Logg
         // Spends that wait for the model go on without it, so that the drain does not wait either.
         await second_opinion?.stop();
         await server.close();
+        shared_counts?.close();
         await workers.stop();
         await key_uses.flush();
         await core.close();
@@ -320,6 +330,7 @@ export async function startService(config: Config, database: Database, log: Logg
   } catch (error) {
     await second_opinion?.stop();
     await server.close();
+    shared_counts?.close();
     await core.close();
     throw error;
   }

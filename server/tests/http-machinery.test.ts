@@ -498,6 +498,74 @@ describe('503', () => {
     expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
     expect((await fakes.ask('/nowhere', { key: 'sk_down' })).status).toBe(404);
   });
+
+  it('answers a request whose handler is not done in time, once, and the connection goes on', async () => {
+    const hurried = await startFakes({ deadline_ms: 50 });
+    armSlow();
+    const reply = await hurried.ask('/v1/slow');
+    expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    slow.release();
+    expect((await hurried.ask('/v1/spends')).status).toBe(200);
+    const told = hurried.lines.filter((line) => line.msg === 'request' && line.route === '/v1/slow');
+    expect(told.map((line) => line.status)).toEqual([503]);
+    await hurried.server.close();
+  });
+
+  it('answers auth_unavailable when the key is not looked up in time', async () => {
+    const hurried = await startFakes({ deadline_ms: 50, authenticate: () => new Promise(() => {}) });
+    const reply = await hurried.ask('/v1/spends');
+    expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
+    await hurried.server.close();
+  });
+
+  it('a body that comes in slowly is waited for beyond the deadline', async () => {
+    const hurried = await startFakes({ deadline_ms: 50 });
+    const text = JSON.stringify(GOOD_SPEND);
+    const { port } = hurried;
+    const answered = await new Promise<string>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(
+          `POST /v1/spends HTTP/1.1\r\nHost: a\r\nx-api-key: sk_all\r\nidempotency-key: slow\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n`,
+        );
+        setTimeout(() => socket.end(text), 200);
+      });
+      let received = '';
+      socket.on('data', (bytes) => {
+        received += bytes.toString();
+      });
+      socket.on('close', () => resolve(received));
+    });
+    expect(answered).toMatch(/^HTTP\/1.1 201 /);
+    await hurried.server.close();
+  });
+
+  it('refuses a write before anything is done for it when too many wait, and still reads', async () => {
+    let looked_up = 0;
+    const full = await startFakes({
+      isFull: () => true,
+      authenticate: async () => {
+        looked_up += 1;
+        return { ok: false, message: 'No such key.' };
+      },
+    });
+    const reply = await full.ask('/v1/spends', {
+      method: 'POST',
+      body: JSON.stringify(GOOD_SPEND),
+      headers: { 'idempotency-key': 'full' },
+    });
+    expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    expect(looked_up).toBe(0);
+    expect((await full.ask('/v1/spends')).status).toBe(401);
+    await full.server.close();
+  });
 });
 
 describe('request ids and logs', () => {

@@ -32,7 +32,7 @@ export async function differentClocks(surroundings: Surroundings): Promise<Findi
       nodes.push(
         await startServing({
           env: serviceEnvironment(surroundings.env, [], {
-            DATABASE_URL: `postgresql://purser@/purser?host=${encodeURIComponent(String(host))}&port=${port}`,
+            DATABASE_URL: `postgresql://purser@localhost/purser?host=${encodeURIComponent(String(host))}&port=${port}`,
             SECRET_KEY: secret_key,
             DATA_DIR: join(stage.data_dir, `node-${name}`),
             RATE_LIMIT_PER_MINUTE: '10000000',

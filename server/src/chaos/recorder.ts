@@ -28,7 +28,7 @@ export interface RecorderOptions {
 export interface Recorder {
   /** Begins to ask, until `stop`. */
   start(): void;
-  /** Ends the clients, after their last answers. */
+  /** Ends the clients, after their last answers. May be called more than once. */
   stop(): Promise<void>;
   /** How many decisions clients were told of so far. */
   acknowledged(): number;

@@ -104,7 +104,7 @@ export async function makeStage(
   let serving = await start();
   const client = makeJsonClient(base_url, admin_key);
   const run_id = randomBytes(6).toString('hex');
-  let recorders = 0;
+  const recorders: Recorder[] = [];
   const stage: Stage = {
     data_dir,
     output_file,
@@ -119,14 +119,17 @@ export async function makeStage(
     async restart() {
       serving = await start();
     },
-    makeRecorder: (clients, at = base_url) =>
-      makeRecorder({
+    makeRecorder(clients, at = base_url) {
+      const recorder = makeRecorder({
         baseUrl: () => at,
         agents: stage.agents,
-        run_id: `${run_id}-${++recorders}`,
+        run_id: `${run_id}-${recorders.length}`,
         clients,
         patience_ms: PATIENCE_MS,
-      }),
+      });
+      recorders.push(recorder);
+      return recorder;
+    },
     async database() {
       const found = await findRunningEmbeddedPostgres(data_dir);
       if (found === null) throw new Error('The embedded PostgreSQL was not found.');
@@ -140,6 +143,8 @@ export async function makeStage(
     async close() {
       client.close();
       await serving.end();
+      // Clients that a failed scenario left asking would keep the program alive.
+      for (const recorder of recorders) await recorder.stop();
       await stopLeftPostgres(data_dir);
       if (data_dir_given === undefined) await rm(data_dir, { recursive: true, force: true, maxRetries: 5 });
     },

@@ -18,7 +18,7 @@ import { openProxy } from './connections.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
-import { makeRecorder, type Wanted } from './recorder.ts';
+import { makeRecorder, type Recorder, type Wanted } from './recorder.ts';
 import { type Finding, freePort, makeAgents, PATIENCE_MS, type Surroundings } from './stage.ts';
 
 const READY_WITHIN_MS = 60_000;
@@ -185,6 +185,7 @@ async function failOver(
   const dir = await makeDataDirectory(true);
   const nodes: ServeProcess[] = [];
   const servers: Server[] = [];
+  let recorder: Recorder | undefined;
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
   const secret_key = randomBytes(32).toString('hex');
   try {
@@ -211,10 +212,10 @@ async function failOver(
     const socket = encodeURIComponent(primary.socket_dir);
     const left_behind = await startNode(
       'left-behind',
-      `postgresql://purser@/purser?host=${socket}&port=${PORT}`,
+      `postgresql://purser@localhost/purser?host=${socket}&port=${PORT}`,
     );
     const agents = await makeAgents(node.base_url, admin_key);
-    const recorder = makeRecorder({
+    recorder = makeRecorder({
       baseUrl: () => node.base_url,
       agents,
       run_id: randomBytes(6).toString('hex'),
@@ -252,6 +253,7 @@ async function failOver(
     return { problems, back_ms, figures: recorder.figures() };
   } finally {
     for (const node of nodes) await node.end();
+    await recorder?.stop();
     for (const server of servers) await server.kill();
     await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }

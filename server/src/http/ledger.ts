@@ -90,6 +90,7 @@ export function makeLedgerRoutes(options: { db: pg.Pool; cursors: Cursors; now_m
       description:
         'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
       scopes: ['read'],
+      takes_long: true,
       query: VerifyQuery,
       responses: { 200: { description: 'What was found.', schema: VerificationBody } },
       errors: [],

@@ -1,14 +1,24 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { BODY_LIMIT, checkBodyHeaders, checkIdempotencyKey, hashBody, parseBody, readBody } from './body.ts';
 import { type ClientAddress, makeClientAddress } from './client-address.ts';
-import { errorJson, malformedRequest, rawErrorAnswer, toApiError } from './failures.ts';
+import type { Exchange } from './exchange.ts';
+import {
+  errorJson,
+  keyUnknownYet,
+  malformedRequest,
+  overloaded,
+  rawErrorAnswer,
+  toApiError,
+  tooLate,
+} from './failures.ts';
 import type { Metrics } from './metrics.ts';
 import { type ParsedQuery, parseQueryString } from './query-string.ts';
-import { type Count, makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
+import { makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import { requestId, traceId } from './request-ids.ts';
 import type { Answer, Call, Route } from './route.ts';
 import { compileSchema, echo, type Validate } from './validation.ts';
@@ -25,6 +35,12 @@ export interface ServerOptions {
   authenticate: (key: string | undefined) => Promise<AuthResult>;
   rate_limit_per_minute: number;
   unknown_key_limit_per_minute: number;
+  /** Where all nodes count requests together; null: each process by itself. */
+  redis: Redis | null;
+  /** A request with a key is answered within this time, 503 at the latest, ms. */
+  deadline_ms: number;
+  /** Whether a write that came now would be refused: then it is so before anything is done for it. */
+  isFull: () => boolean;
   /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
   trusted_proxies: readonly string[];
   logger: Logger;
@@ -32,24 +48,6 @@ export interface ServerOptions {
   /** Milliseconds of a clock that never runs backwards; only differences are used. */
   now_ms: () => number;
   metrics: Pick<Metrics, 'countRequest'>;
-}
-
-/** What is known of one request while it is being answered. */
-interface Exchange {
-  request_id: string;
-  trace_id: string | undefined;
-  client_address: string;
-  /** The route's pattern, or `unknown`. */
-  route: string;
-  began_ms: number;
-  caller: Caller | null;
-  count: Count | null;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    exchange: Exchange;
-  }
 }
 
 const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
@@ -73,8 +71,8 @@ const DRAIN_NOTICE_MS = 500;
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { logger, metrics, now_ms, newRequestId } = options;
   const client_address: ClientAddress = makeClientAddress(options.trusted_proxies);
-  const countKey = makeKeyLimit(options.rate_limit_per_minute);
-  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms);
+  const countKey = makeKeyLimit(options.rate_limit_per_minute, options.redis);
+  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, options.redis);
   let draining = false;
 
   const server = Fastify({
@@ -114,7 +112,24 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       began_ms: now_ms(),
       caller: null,
       count: null,
+      deadline: null,
+      answered: false,
     };
+  }
+
+  /**
+   * Answers 503 when nothing else has answered in time: a database that says nothing, or a queue before it. What
+   * was begun goes on, and a retry with the same idempotency key finds out what became of it.
+   */
+  function setDeadline(request: FastifyRequest, reply: FastifyReply, route: Route): void {
+    const { exchange } = request;
+    if (route.takes_long === true) return;
+    exchange.deadline ??= setTimeout(() => {
+      exchange.deadline = null;
+      // A body that is still coming in is not our delay; the handler's time counts from its end.
+      if (exchange.caller !== null && !request.raw.complete) return;
+      fail(request, reply, exchange.caller === null ? keyUnknownYet() : tooLate());
+    }, options.deadline_ms);
   }
 
   function send(
@@ -126,6 +141,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     extra: Record<string, string> | undefined,
   ): void {
     const { exchange } = request;
+    if (exchange.deadline !== null) clearTimeout(exchange.deadline);
+    if (exchange.answered) return;
     const headers: Record<string, string | number> = { 'x-request-id': exchange.request_id };
     if (payload !== null) {
       headers['content-type'] = content_type;
@@ -144,6 +161,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     if (!reply.sent) reply.hijack();
     const gone = raw.destroyed || raw.headersSent;
     if (!gone) raw.writeHead(status, headers).end(payload ?? undefined);
+    exchange.answered = true;
     record(request.method, exchange, gone ? CLIENT_GONE : status);
   }
 
@@ -266,8 +284,15 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         if (request.headers.host === undefined && request.raw.httpVersionMinor === 1) {
           fail(request, reply, invalidField('host', 'is required'));
         } else if (scopes !== 'public') {
+          if (route.method !== 'GET' && options.isFull()) {
+            fail(request, reply, overloaded());
+            return;
+          }
+          setDeadline(request, reply, route);
           admit(request, route, scopes).then(
-            () => done(),
+            () => {
+              if (!request.exchange.answered) done();
+            },
             (error: unknown) => fail(request, reply, error),
           );
         } else {
@@ -276,6 +301,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         }
       },
       handler: (request, reply) => {
+        if (scopes !== 'public') setDeadline(request, reply, route);
         runHandler(route, makeCall(route, request, validateQuery, validateBody))
           .then((answer) => sendAnswer(request, reply, answer))
           .catch((error: unknown) => fail(request, reply, error));
