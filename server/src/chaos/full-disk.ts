@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -40,7 +40,9 @@ export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
     };
   }
   try {
-    const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' }, join(dir, 'data'));
+    const data_dir = join(dir, 'data');
+    await mkdir(data_dir);
+    const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' }, data_dir);
     try {
       const recorder = stage.makeRecorder(16);
       recorder.start();

@@ -13,6 +13,9 @@ const CLIENTS = 256;
 const OVERLOAD = 10;
 const GOODPUT_AT_LEAST = 0.8;
 const NORMAL_WITHIN_MS = 5_000;
+const REFUSED_WITHIN_MS = 100;
+/** What the refusals' Retry-After asks for. */
+const RETRY_AFTER_MS = 1_000;
 
 function loadOn(stage: Stage, surroundings: Surroundings) {
   const counter = { requests: 0 };
@@ -27,6 +30,7 @@ function loadOn(stage: Stage, surroundings: Surroundings) {
       counter,
       run_id,
       warm_up_ms: 500,
+      pause_after_refusal_ms: RETRY_AFTER_MS,
       measured_ms,
       signal: surroundings.signal,
     });
@@ -56,6 +60,10 @@ export async function overload(surroundings: Surroundings): Promise<Finding> {
       if (!/^(503|429) /.test(what)) problems.push(`${count} requests ended with: ${what}`);
     }
     for (const [what, count] of after.errors) problems.push(`Afterwards ${count} ended with: ${what}`);
+    const refusals = percentilesOf(over.refusals_ms);
+    if (refusals.p99 > REFUSED_WITHIN_MS) {
+      problems.push(`One in a hundred refusals took ${Math.round(refusals.p99)} ms or longer.`);
+    }
     const verified = (await stage.client.send('GET', '/v1/ledger/verify')).body as { valid?: boolean };
     if (verified.valid !== true) problems.push('The chain is not valid.');
     if (normal_ms > 2_500 + NORMAL_WITHIN_MS) problems.push('It was not back to normal.');
@@ -67,6 +75,7 @@ export async function overload(surroundings: Surroundings): Promise<Finding> {
         overloaded_per_second: Math.round(perSecond(over)),
         goodput: goodput.toFixed(2),
         refused,
+        ...shown({ p50_refused_ms: refusals.p50, p99_refused_ms: refusals.p99 }),
         ...shown({ p99_overloaded_ms: percentilesOf(over.latencies_ms).p99 }),
         ...shown({ p99_afterwards_ms: percentilesOf(after.latencies_ms).p99 }),
       },
