@@ -48,6 +48,9 @@ const KEY_CONNECTIONS = 2;
 /** A request is answered within this time, whatever its database does. */
 const REQUEST_DEADLINE_MS = 5_000;
 
+/** Enough for full batches while others commit; what comes beyond would only wait longer. */
+const WRITES_UNDER_WAY = 1_000;
+
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
 
@@ -300,6 +303,7 @@ export async function startService(config: Config, database: Database, log: Logg
     redis: shared_counts?.client ?? null,
     // A model may take its time before the lane.
     deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : config.purpose_model_timeout_ms),
+    most_writes: WRITES_UNDER_WAY,
     isFull: core.lane.isFull,
     trusted_proxies: config.trusted_proxies,
     logger: log,

@@ -283,6 +283,7 @@ export async function startFakes(overrides: Partial<ServerOptions> = {}) {
     rate_limit_per_minute: 100_000,
     unknown_key_limit_per_minute: 100_000,
     deadline_ms: 60_000,
+    most_writes: 1_000,
     isFull: () => false,
     redis: null,
     trusted_proxies: [],

@@ -543,6 +543,30 @@ describe('503', () => {
     await hurried.server.close();
   });
 
+  it('refuses writes beyond those that may be under way, and takes the next once one was answered', async () => {
+    const narrow = await startFakes({
+      most_writes: 1,
+      authenticate: () => new Promise((resolve) => waiting.push(resolve)),
+    });
+    const waiting: ((result: { ok: false; message: string }) => void)[] = [];
+    const write = () =>
+      narrow.ask('/v1/spends', {
+        method: 'POST',
+        body: JSON.stringify(GOOD_SPEND),
+        headers: { 'idempotency-key': 'one' },
+      });
+    const first = write();
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await write()).status).toBe(503);
+    waiting.shift()?.({ ok: false, message: 'No such key.' });
+    expect((await first).status).toBe(401);
+    const next = write();
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    waiting.shift()?.({ ok: false, message: 'No such key.' });
+    expect((await next).status).toBe(401);
+    await narrow.server.close();
+  });
+
   it('refuses a write before anything is done for it when too many wait, and still reads', async () => {
     let looked_up = 0;
     const full = await startFakes({

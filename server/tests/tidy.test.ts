@@ -41,7 +41,7 @@ const ALLOWED = [
   /^open-database\.ts$/,
   /^config\.ts$/,
   /^storage\/(data-directory|data-directory-lock|process-identity|embedded-postgres|postgres-[a-z]+|postmaster-file)\.ts$/,
-  /^(demo|bench)\//,
+  /^(demo|bench|chaos)\//,
 ];
 
 test.each(production)('%s imports only what its ring may', (name) => {
@@ -65,14 +65,15 @@ test('clock, randomness, environment and arguments are read only where they are 
   expect(found).toEqual([]);
 });
 
-test('every file is reached from the program, a generator, the demo or the bench', () => {
+test('every file is reached from the program, a generator, the demo, the bench or the chaos', () => {
   const reached = new Set<string>();
   const visit = (name: string) => {
     if (reached.has(name) || !sources.has(name)) return;
     reached.add(name);
     for (const target of importsOf(name)) visit(target);
   };
-  for (const root of ['main.ts', 'demo/main.ts', 'bench/main.ts', 'documents/render.ts']) visit(root);
+  for (const root of ['main.ts', 'demo/main.ts', 'bench/main.ts', 'chaos/main.ts', 'documents/render.ts'])
+    visit(root);
   expect(production.filter((name) => !reached.has(name))).toEqual([]);
 });
 

@@ -13,6 +13,8 @@ const CLIENTS = 256;
 const OVERLOAD = 10;
 const GOODPUT_AT_LEAST = 0.8;
 const NORMAL_WITHIN_MS = 5_000;
+/** Thousands of clients connect one after another. */
+const CONNECTING_MS = 3_000;
 const REFUSED_WITHIN_MS = 100;
 /** What the refusals' Retry-After asks for. */
 const RETRY_AFTER_MS = 1_000;
@@ -21,7 +23,7 @@ function loadOn(stage: Stage, surroundings: Surroundings) {
   const counter = { requests: 0 };
   const run_id = randomBytes(6).toString('hex');
   const targets = stage.agents.map(({ agent_key }) => ({ workspace_id: 'first', agent_key }));
-  return (clients: number, measured_ms: number): Promise<LoadResult> =>
+  return (clients: number, measured_ms: number, warm_up_ms = 500): Promise<LoadResult> =>
     runLoad({
       base_url: stage.base_url,
       clients,
@@ -29,7 +31,7 @@ function loadOn(stage: Stage, surroundings: Surroundings) {
       makeBody: makeSpendBody,
       counter,
       run_id,
-      warm_up_ms: 500,
+      warm_up_ms,
       pause_after_refusal_ms: RETRY_AFTER_MS,
       measured_ms,
       signal: surroundings.signal,
@@ -43,13 +45,13 @@ const perSecond = (result: LoadResult) => (result.measured * 1000) / result.meas
  * and what is served stays near the best rate, and is as before once they are gone.
  */
 export async function overload(surroundings: Surroundings): Promise<Finding> {
-  const seconds = Math.max(3, Math.round(30 * surroundings.share));
+  const seconds = Math.max(8, Math.round(30 * surroundings.share));
   const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' });
   try {
     const load = loadOn(stage, surroundings);
     await load(CLIENTS, 2_000);
     const best = await load(CLIENTS, 5_000);
-    const over = await load(OVERLOAD * CLIENTS, seconds * 1000);
+    const over = await load(OVERLOAD * CLIENTS, seconds * 1000, CONNECTING_MS);
     const began_ms = performance.now();
     const after = await load(16, 2_000);
     const normal_ms = performance.now() - began_ms;

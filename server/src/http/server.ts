@@ -17,6 +17,7 @@ import {
   tooLate,
 } from './failures.ts';
 import type { Metrics } from './metrics.ts';
+import { makeOverload } from './overload.ts';
 import { type ParsedQuery, parseQueryString } from './query-string.ts';
 import { makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import { requestId, traceId } from './request-ids.ts';
@@ -39,7 +40,9 @@ export interface ServerOptions {
   redis: Redis | null;
   /** A request with a key is answered within this time, 503 at the latest, ms. */
   deadline_ms: number;
-  /** Whether a write that came now would be refused: then it is so before anything is done for it. */
+  /** Writes under way at a time; one more is refused before anything is done for it. */
+  most_writes: number;
+  /** Whether the lane would refuse a write that came now: then it is refused as early. */
   isFull: () => boolean;
   /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
   trusted_proxies: readonly string[];
@@ -74,6 +77,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const countKey = makeKeyLimit(options.rate_limit_per_minute, options.redis);
   const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, options.redis);
   let draining = false;
+  const overload = makeOverload(options);
 
   const server = Fastify({
     logger: false,
@@ -236,6 +240,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       exchange.count = await countUnknownKey(exchange.client_address);
     }
     if (!exchange.count.within) {
+      if (!result.ok) await overload.holdBack();
       const whose = result.ok ? 'this key' : 'this address without a valid key';
       throw new ApiError('rate_limited', `Too many requests with ${whose}; retry after ${RETRY_AFTER_S} s.`, {
         retry_after_s: RETRY_AFTER_S,
@@ -284,7 +289,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         if (request.headers.host === undefined && request.raw.httpVersionMinor === 1) {
           fail(request, reply, invalidField('host', 'is required'));
         } else if (scopes !== 'public') {
-          if (route.method !== 'GET' && options.isFull()) {
+          if (route.method !== 'GET' && !overload.takeWrite(reply.raw)) {
             fail(request, reply, overloaded());
             return;
           }
