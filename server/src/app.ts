@@ -31,7 +31,7 @@ import { type ChatClient, makeChatClient } from './model/chat-client.ts';
 import { assessBuiltIn } from './purpose/built-in-assessor.ts';
 import { withoutOpinion } from './purpose/second-opinion.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
-import { type DatabaseAddress, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
+import { type DatabaseAddress, endPool, exclusively, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 import { startLoop } from './workers/loop.ts';
@@ -112,7 +112,7 @@ export function makeCore(database: Database, log: Logger): Core {
     now_ms,
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool.end(), db.end(), keys_db.end()]);
+      await Promise.all([lane_pool, db, keys_db].map(endPool));
     },
   };
 }

@@ -97,7 +97,7 @@ export async function brokenConnections(surroundings: Surroundings): Promise<Fin
     signal,
   });
   try {
-    const recorder = stage.makeRecorder(CLIENTS, node.base_url);
+    const recorder = stage.makeRecorder(CLIENTS, () => node.base_url);
     recorder.start();
     const problems: string[] = [];
     const healed_ms: number[] = [];

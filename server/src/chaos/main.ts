@@ -6,6 +6,7 @@ import { differentClocks } from './clocks.ts';
 import { brokenConnections } from './connections.ts';
 import { fullDisk } from './full-disk.ts';
 import { killPostgres, killService } from './kills.ts';
+import { severalNodes } from './nodes.ts';
 import { overload, stopUnderLoad } from './overload.ts';
 import { makeRandom } from './random.ts';
 import { secretsLeft } from './secrets-left.ts';
@@ -40,6 +41,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     run: brokenConnections,
   },
   standby: { says: 'the primary killed under load, its synchronous standby promoted', run: promotedStandby },
+  nodes: { says: 'four nodes on one database, restarted in turn under load', run: severalNodes },
   'full-disk': { says: 'no space left for PostgreSQL', run: fullDisk },
   overload: { says: 'ten times as many clients as it can serve', run: overload },
   stop: { says: 'SIGTERM under load', run: stopUnderLoad },

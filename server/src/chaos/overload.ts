@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LoadResult, runLoad } from '../bench/load.ts';
 import { makeSpendBody } from '../bench/spend-bodies.ts';
@@ -110,6 +111,11 @@ export async function stopUnderLoad(surroundings: Surroundings): Promise<Finding
     }
     await recorder.stop();
     problems.push(...(await findViolations(recorder, stage.client, await stage.database())));
+    const log = await readFile(stage.output_file, 'utf8');
+    const broke = log.split('\n').filter((line) => line.includes('a database connection broke')).length;
+    if (broke > 0) problems.push(`${broke} connections to the database broke while it was ended in order.`);
+    const { broken } = recorder.figures();
+    if (broken > 0) problems.push(`${broken} requests had no answer.`);
     const slowest = Math.round(Math.max(...ended_ms));
     if (slowest > 10_000) problems.push(`Stopping took ${slowest} ms.`);
     return { figures: { rounds, ...shown(recorder.figures()), slowest_stop_ms: slowest }, problems };

@@ -46,7 +46,10 @@ export interface Recorder {
     requests: number;
     acknowledged: number;
     unavailable: number;
+    /** Without an answer. */
     broken: number;
+    /** Attempts to reach a service that did not listen. */
+    not_connected: number;
     slowest_ms: number;
     p99_ms: number;
   };
@@ -65,6 +68,7 @@ export function makeRecorder(options: RecorderOptions): Recorder {
   let requests = 0;
   let unavailable = 0;
   let broken = 0;
+  let not_connected = 0;
   let told_count = 0;
   let onTold: (() => void) | null = null;
 
@@ -110,8 +114,14 @@ export function makeRecorder(options: RecorderOptions): Recorder {
       return 'known';
     } catch (error) {
       const took_ms = performance.now() - began_ms;
+      const { code } = error as { code?: string };
+      // Nobody listened, so nothing was asked: no request failed.
+      if (code === 'ECONNREFUSED') {
+        not_connected += 1;
+        return 'unknown';
+      }
       broken += 1;
-      if ((error as { code?: string }).code === 'UND_ERR_HEADERS_TIMEOUT') {
+      if (code === 'UND_ERR_HEADERS_TIMEOUT') {
         problems.push(`${spend.key} was not answered within ${patience_ms} ms.`);
         latencies_ms.push(took_ms);
       }
@@ -190,7 +200,15 @@ export function makeRecorder(options: RecorderOptions): Recorder {
     },
     figures: () => {
       const { p99, max } = percentilesOf(latencies_ms);
-      return { requests, acknowledged: told_count, unavailable, broken, slowest_ms: max, p99_ms: p99 };
+      return {
+        requests,
+        acknowledged: told_count,
+        unavailable,
+        broken,
+        not_connected,
+        slowest_ms: max,
+        p99_ms: p99,
+      };
     },
   };
 }

@@ -49,7 +49,8 @@ export interface Stage {
   serving: ServeProcess;
   /** Starts it again after it ended. */
   restart(): Promise<void>;
-  makeRecorder(clients: number, base_url?: string): Recorder;
+  /** Clients of this service, or of wherever `baseUrl` says. */
+  makeRecorder(clients: number, baseUrl?: () => string): Recorder;
   /** The embedded PostgreSQL behind the service's back. */
   database(): Promise<DatabaseReader>;
   /** The process of the embedded PostgreSQL. */
@@ -119,9 +120,9 @@ export async function makeStage(
     async restart() {
       serving = await start();
     },
-    makeRecorder(clients, at = base_url) {
+    makeRecorder(clients, baseUrl = () => base_url) {
       const recorder = makeRecorder({
-        baseUrl: () => at,
+        baseUrl,
         agents: stage.agents,
         run_id: `${run_id}-${recorders.length}`,
         clients,
