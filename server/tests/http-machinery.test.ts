@@ -689,7 +689,9 @@ describe('the drain', () => {
           .on('error', reject)
           .end();
       });
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await get('/open', agent)).toEqual([200, 'keep-alive']);
+    expect(await get('/open', kept)).toEqual([200, 'keep-alive']);
     const in_flight = get('/v1/slow', agent);
     await slow.entered;
     // Half a request: its connection is not idle, so the drain lets it finish, on its last connection.
@@ -704,8 +706,9 @@ describe('the drain', () => {
 
     const closed = bare.server.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    // What comes in the moment of notice is answered and asked to close.
-    expect(await get('/open', new Agent())).toEqual([200, 'close']);
+    // In the moment of notice nobody new is let in, who could be cut off unheard at its end.
+    await expect(get('/open', new Agent())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(await get('/open', kept)).toEqual([200, 'close']);
     late.write('\r\n');
     slow.release();
     expect(await in_flight).toEqual([200, 'close']);
@@ -714,5 +717,6 @@ describe('the drain', () => {
     await late_closed;
     expect(late_text).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
     agent.destroy();
+    kept.destroy();
   });
 });

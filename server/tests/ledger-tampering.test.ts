@@ -9,6 +9,9 @@ beforeAll(async () => {
   await s.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
   await s.call('POST', '/v1/agents/a/authority', { body: { ...AUTHORITY, monthly_budget_minor: 100_000 } });
   await s.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['read'], expires_in_seconds: 600 } });
+  // Two keys of one agent are two rows of history.
+  const agent_id = (await s.call('GET', '/v1/agents/a')).body.id;
+  for (const name of ['first', 'second']) await s.call('POST', '/v1/api-keys', { body: { name, agent_id } });
   for (let i = 1; i <= 5; i++) {
     await s.call('POST', '/v1/decisions', { body: spend('a', i), idempotency_key: freshKey() });
   }

@@ -92,9 +92,14 @@ function makeAnswerCheck(routes: readonly Route[]): (method: string, path: strin
 
 /** The service in this process, on a database of its own or on the one of another node. */
 export async function startTestService(
-  options: { env?: Record<string, string>; beside?: RunningService; plan?: Plan } = {},
+  options: {
+    env?: Record<string, string>;
+    beside?: RunningService;
+    database?: TestDatabase;
+    plan?: Plan;
+  } = {},
 ): Promise<RunningService> {
-  const database = options.beside?.database ?? (await createTestDatabase());
+  const database = options.beside?.database ?? options.database ?? (await createTestDatabase());
   const guarded = options.beside !== undefined || (await migrate(database.connection)).guarded;
   if (!guarded) throw new Error('the test database has no service role');
   const log = pino({ level: 'silent' });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeJsonClient } from '../demo/json-client.ts';
 import { type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
-import { lookInto } from './invariants.ts';
+import { invalidChain, lookInto } from './invariants.ts';
 import { type Finding, freePort, makeStage, type Surroundings } from './stage.ts';
 
 const APART_MS = 10 * 60_000;
@@ -96,8 +96,7 @@ export async function differentClocks(surroundings: Surroundings): Promise<Findi
       reader.close();
     }
     for (const client of clients) client.close();
-    const verified = (await stage.client.send('GET', '/v1/ledger/verify')).body as { valid?: boolean };
-    if (verified.valid !== true) problems.push('The chain is not valid.');
+    problems.push(...(await invalidChain(stage.client)));
     return { figures: { decisions: decided.length, furthest_off_ms: furthest_ms }, problems };
   } finally {
     for (const node of nodes) await node.end();

@@ -62,8 +62,13 @@ export async function findViolations(
       problems.push(`The counter of ${slug} is ${held_minor}, its holds are ${held.get(slug) ?? 0}.`);
     }
   }
-  const verified = (await client.send('GET', '/v1/ledger/verify')).body as { valid?: boolean };
-  if (verified.valid !== true)
-    problems.push(`The chain is not valid: ${JSON.stringify(verified).slice(0, 500)}`);
+  problems.push(...(await invalidChain(client)));
   return problems;
+}
+
+/** Verifies the chain; empty: it is valid. */
+export async function invalidChain(client: JsonClient): Promise<string[]> {
+  const { status, body } = await client.send('GET', '/v1/ledger/verify');
+  const { valid } = body as { valid?: boolean };
+  return valid === true ? [] : [`The chain is not valid: ${status} ${JSON.stringify(body).slice(0, 500)}`];
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BENCH_AUTHORITY } from '../bench/spend-bodies.ts';
 import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
 import { type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
-import { findViolations, lookInto } from './invariants.ts';
+import { findViolations, invalidChain, lookInto } from './invariants.ts';
 import { shown } from './kills.ts';
 import { type Finding, freePort, makeStage, type Stage, type Surroundings } from './stage.ts';
 
@@ -174,7 +174,7 @@ export async function severalNodes(surroundings: Surroundings): Promise<Finding>
     }
     await recorder.stop();
     const figures = recorder.figures();
-    if (figures.broken > 0) problems.push(`${figures.broken} requests had no answer during the restarts.`);
+    if (figures.broken > 0) problems.push(`${figures.broken} requests had no answer: ${recorder.breaks()}.`);
     if (figures.unavailable > 0) problems.push(`${figures.unavailable} were refused during the restarts.`);
     problems.push(...(await findViolations(recorder, stage.client, await stage.database())));
 
@@ -186,8 +186,7 @@ export async function severalNodes(surroundings: Surroundings): Promise<Finding>
     for (const client of clients) client.close();
     problems.push(...(await changes(nodes, stage, rounds)));
     problems.push(...(await gaps(stage)));
-    const verified = (await stage.client.send('GET', '/v1/ledger/verify')).body as { valid?: boolean };
-    if (verified.valid !== true) problems.push('The chain is not valid.');
+    problems.push(...(await invalidChain(stage.client)));
     return { figures: { nodes: NODES, restarts: rounds * NODES, ...shown(figures) }, problems };
   } finally {
     for (const node of nodes) await node.end();

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type LoadResult, runLoad } from '../bench/load.ts';
 import { makeSpendBody } from '../bench/spend-bodies.ts';
 import { percentilesOf } from '../demo/totals.ts';
-import { findViolations } from './invariants.ts';
+import { findViolations, invalidChain } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
 import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
@@ -67,8 +67,7 @@ export async function overload(surroundings: Surroundings): Promise<Finding> {
     if (refusals.p99 > REFUSED_WITHIN_MS) {
       problems.push(`One in a hundred refusals took ${Math.round(refusals.p99)} ms or longer.`);
     }
-    const verified = (await stage.client.send('GET', '/v1/ledger/verify')).body as { valid?: boolean };
-    if (verified.valid !== true) problems.push('The chain is not valid.');
+    problems.push(...(await invalidChain(stage.client)));
     if (normal_ms > 2_500 + NORMAL_WITHIN_MS) problems.push('It was not back to normal.');
     const refused = [...over.errors.values()].reduce((sum, count) => sum + count, 0);
     return {
@@ -115,7 +114,7 @@ export async function stopUnderLoad(surroundings: Surroundings): Promise<Finding
     const broke = log.split('\n').filter((line) => line.includes('a database connection broke')).length;
     if (broke > 0) problems.push(`${broke} connections to the database broke while it was ended in order.`);
     const { broken } = recorder.figures();
-    if (broken > 0) problems.push(`${broken} requests had no answer.`);
+    if (broken > 0) problems.push(`${broken} requests had no answer: ${recorder.breaks()}.`);
     const slowest = Math.round(Math.max(...ended_ms));
     if (slowest > 10_000) problems.push(`Stopping took ${slowest} ms.`);
     return { figures: { rounds, ...shown(recorder.figures()), slowest_stop_ms: slowest }, problems };

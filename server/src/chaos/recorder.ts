@@ -53,6 +53,8 @@ export interface Recorder {
     slowest_ms: number;
     p99_ms: number;
   };
+  /** How requests without an answer ended: "UND_ERR_SOCKET 3". */
+  breaks(): string;
   problems: string[];
 }
 
@@ -68,6 +70,7 @@ export function makeRecorder(options: RecorderOptions): Recorder {
   let requests = 0;
   let unavailable = 0;
   let broken = 0;
+  const breaks = new Map<string, number>();
   let not_connected = 0;
   let told_count = 0;
   let onTold: (() => void) | null = null;
@@ -121,6 +124,8 @@ export function makeRecorder(options: RecorderOptions): Recorder {
         return 'unknown';
       }
       broken += 1;
+      const what = code ?? (error as Error).message;
+      breaks.set(what, (breaks.get(what) ?? 0) + 1);
       if (code === 'UND_ERR_HEADERS_TIMEOUT') {
         problems.push(`${spend.key} was not answered within ${patience_ms} ms.`);
         latencies_ms.push(took_ms);
@@ -198,6 +203,7 @@ export function makeRecorder(options: RecorderOptions): Recorder {
       }
       return problems.slice(before);
     },
+    breaks: () => [...breaks].map(([what, count]) => `${what} ${count}`).join(', '),
     figures: () => {
       const { p99, max } = percentilesOf(latencies_ms);
       return {

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -328,6 +328,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook('preClose', (done) => {
     draining = true;
+    // Listening ends first, and by itself: whoever is told to close comes back at once, and would be cut off unheard
+    // if that were in the moment when listening ends.
+    NetServer.prototype.close.call(server.server);
     // Closing a kept-alive connection at once would cut off a request that is on its way. For a moment every
     // answer asks its client to close instead; what is still open then has been idle all the while.
     server.server.getConnections((_error, count) => setTimeout(done, count === 0 ? 0 : DRAIN_NOTICE_MS));

@@ -210,7 +210,7 @@ function checkHead(head: LedgerHead | undefined, last: LedgerHead): LedgerBreak[
 
 function rowName(kind: string, row: Record<string, unknown>): string {
   if (kind === 'authority') return `authority ${row.agent_id} version ${row.version}`;
-  return `${kind} ${row.workspace_id ?? row.agent_id ?? row.key_id}`;
+  return `${kind} ${row.workspace_id ?? row.key_id ?? row.agent_id}`;
 }
 
 /**
