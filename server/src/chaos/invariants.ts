@@ -62,8 +62,30 @@ export async function findViolations(
       problems.push(`The counter of ${slug} is ${held_minor}, its holds are ${held.get(slug) ?? 0}.`);
     }
   }
+  problems.push(...(await missingInOutbox(database)));
   problems.push(...(await invalidChain(client)));
   return problems;
+}
+
+/** Where an endpoint wants to hear of decisions, each one is an event, and each event waits or was tried. */
+async function missingInOutbox(database: DatabaseReader): Promise<string[]> {
+  const [found] = await lookInto<{ is_there: boolean }>(
+    database,
+    "select to_regclass('webhook_events') is not null as is_there",
+  );
+  if (found?.is_there !== true) return [];
+  const [missing] = await lookInto<{ untold: string; unsent: string }>(
+    database,
+    `select
+      (select count(*) from decisions d where exists (select from webhook_endpoints) and d.decision_id not in (
+        select payload::json -> 'data' ->> 'decision_id' from webhook_events where type = 'decision.created')) as untold,
+      (select count(*) from webhook_events where event_id not in (
+        select event_id from webhook_deliveries union all select event_id from webhook_attempts)) as unsent`,
+  );
+  const { untold, unsent } = missing as { untold: string; unsent: string };
+  return untold === '0' && unsent === '0'
+    ? []
+    : [`The outbox: ${untold} decisions are no event, ${unsent} events neither wait nor were tried.`];
 }
 
 /** Verifies the chain; empty: it is valid. */

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Surroundings as ProgramSurroundings } from '../demo/main.ts';
 import { differentClocks } from './clocks.ts';
@@ -9,6 +11,7 @@ import { killPostgres, killService } from './kills.ts';
 import { severalNodes } from './nodes.ts';
 import { overload, stopUnderLoad } from './overload.ts';
 import { makeRandom } from './random.ts';
+import { type ChaosReport, describeFinding, renderChaosReport } from './report.ts';
 import { secretsLeft } from './secrets-left.ts';
 import type { Finding, Surroundings } from './stage.ts';
 import { promotedStandby } from './standby.ts';
@@ -17,12 +20,13 @@ import { unknownKeys } from './unknown-keys.ts';
 const HELP = `npm run chaos -- [options]
 
 Breaks a Purser of its own in every way that production knows, under load, and checks from outside what the clients
-were told. Takes about fifteen minutes in full.
+were told. Takes about twenty minutes in full.
 
-  --quick       fewer rounds, about two minutes
+  --quick       fewer rounds, about three minutes
   --only NAMES  these scenarios alone, separated by commas
   --seed N      the same moments again (default: a new one, which is printed)
   --json FILE   also writes the findings to FILE
+  --report      also writes them to docs/reference/chaos.md
   --list        names the scenarios
   --help        this text
 `;
@@ -57,11 +61,12 @@ interface Options {
   names: string[];
   seed: number;
   share: number;
+  writes_report: boolean;
   json_file: string | null;
 }
 
-/** A quarter of the rounds would take too long for the suite of every change: a tenth. */
-const QUICK_SHARE = 0.1;
+const QUICK_SHARE = 0.05;
+const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/chaos.md', import.meta.url));
 
 function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'list' {
   const { values } = parseArgs({
@@ -71,6 +76,7 @@ function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'li
       only: { type: 'string' },
       seed: { type: 'string' },
       json: { type: 'string' },
+      report: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -90,19 +96,9 @@ function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'li
     names,
     seed,
     share: values.quick ? QUICK_SHARE : 1,
+    writes_report: values.report,
     json_file: values.json === undefined ? null : resolve(env.INIT_CWD ?? '.', values.json),
   };
-}
-
-function describe(name: string, finding: Finding): string[] {
-  if (finding.skipped !== undefined) return [`${name}: skipped: ${finding.skipped}`];
-  const figures = Object.entries(finding.figures).map(
-    ([what, value]) => `${what.replaceAll('_', ' ')} ${value}`,
-  );
-  return [
-    `${name}: ${finding.problems.length === 0 ? 'held' : 'BROKEN'}. ${figures.join(', ')}`,
-    ...finding.problems.slice(0, 10).map((problem) => `  - ${problem}`),
-  ];
 }
 
 /**
@@ -127,9 +123,11 @@ export async function main(program: ProgramSurroundings): Promise<number> {
     for (const [name, { says }] of Object.entries(SCENARIOS)) stdout.write(`${name}: ${says}\n`);
     return 0;
   }
-  const { names, seed, share, json_file } = options;
+  const { names, seed, share } = options;
+  const load = loadavg()[0] ?? 0;
+  const began_ms = performance.now();
   stdout.write(`Seed ${seed}.\n`);
-  const findings: Record<string, Finding> = {};
+  const findings: ChaosReport['findings'] = {};
   for (const name of names) {
     const { says, run } = SCENARIOS[name] as Scenario;
     stderr.write(`${name}: ${says}…\n`);
@@ -140,16 +138,35 @@ export async function main(program: ProgramSurroundings): Promise<number> {
       say: (line) => void stderr.write(`${line}\n`),
       share,
     };
+    let finding: Finding;
     try {
-      findings[name] = await run(surroundings);
+      finding = await run(surroundings);
     } catch (error) {
       if (signal.aborted) return 130;
-      findings[name] = { figures: {}, problems: [`It could not be carried out: ${(error as Error).stack}`] };
+      finding = { figures: {}, problems: [`It could not be carried out: ${(error as Error).stack}`] };
     }
-    stdout.write(`${describe(name, findings[name] as Finding).join('\n')}\n`);
+    if (signal.aborted) return 130;
+    findings[name] = { says, ...finding };
+    stdout.write(`${describeFinding(name, finding).join('\n')}\n`);
   }
-  if (json_file !== null)
-    await writeFile(json_file, `${JSON.stringify({ seed, share, findings }, null, 2)}\n`);
+  const report: ChaosReport = {
+    seed,
+    is_quick: share < 1,
+    machine: {
+      cpus: cpus().length,
+      cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
+      memory_bytes: totalmem(),
+      node: process.versions.node,
+      platform: `${type()} ${release()}`,
+      load,
+    },
+    minutes: (performance.now() - began_ms) / 60_000,
+    findings,
+  };
+  if (options.json_file !== null) {
+    await writeFile(options.json_file, `${JSON.stringify(report, null, 2)}\n`);
+  }
+  if (options.writes_report) await writeFile(REPORT_FILE, renderChaosReport(report));
   const broken = Object.values(findings).filter((finding) => finding.problems.length > 0).length;
   stdout.write(`${names.length - broken} of ${names.length} scenarios held.\n`);
   return broken === 0 ? 0 : 1;

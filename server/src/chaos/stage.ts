@@ -58,6 +58,8 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+/** An endpoint that wants to hear of decisions and never answers. */
+const NOBODY = 'http://127.0.0.1:9/';
 const AGENTS = 3;
 /** Longer than the service's own deadline of five seconds for a batch, its retries included. */
 export const PATIENCE_MS = 10_000;
@@ -96,6 +98,10 @@ export async function makeStage(
     BOOTSTRAP_ADMIN_KEY: admin_key,
     BOOTSTRAP_PLAN: 'team',
     RATE_LIMIT_PER_MINUTE: '10000000',
+    // Nobody listens at the endpoint below, and a first attempt is enough.
+    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    WEBHOOK_RETRY_FIRST_MS: '3600000',
+    WEBHOOK_RETRY_MAX_MS: '3600000',
     ...settings,
     PORT: String(port),
   });
@@ -152,6 +158,7 @@ export async function makeStage(
   };
   try {
     stage.agents = await makeAgents(base_url, admin_key);
+    await client.send('POST', '/v1/webhooks', { url: NOBODY, events: ['decision.created'] });
     return stage;
   } catch (error) {
     await stage.close();
