@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
@@ -103,9 +102,9 @@ export async function brokenConnections(surroundings: Surroundings): Promise<Fin
     const healed_ms: number[] = [];
     for (let round = 1; round <= rounds; round++) {
       for (const fault of FAULTS) {
-        await wait(between(random, 300, 1_000));
+        await surroundings.wait(between(random, 300, 1_000));
         proxy.break(fault);
-        await wait(fault === 'cut' ? 50 : between(random, 1_000, 7_000));
+        await surroundings.wait(fault === 'cut' ? 50 : between(random, 1_000, 7_000));
         proxy.break('none');
         const took_ms = await recorder.nextAcknowledged(HEALED_WITHIN_MS);
         if (took_ms === null)

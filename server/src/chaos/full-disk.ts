@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
@@ -46,17 +45,17 @@ export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
     try {
       const recorder = stage.makeRecorder(16);
       recorder.start();
-      await wait(1_500);
+      await surroundings.wait(1_500);
       const problems: string[] = [];
       const before = recorder.figures();
       await fillUp(join(dir, 'ballast'));
-      await wait(6_000);
+      await surroundings.wait(6_000);
       const during = recorder.figures();
       await rm(join(dir, 'ballast'));
       if ((await recorder.nextAcknowledged(BACK_WITHIN_MS)) === null) {
         problems.push(`No decision within ${BACK_WITHIN_MS} ms after there was space again.`);
       }
-      await wait(1_000);
+      await surroundings.wait(1_000);
       await recorder.stop();
       problems.push(...(await findViolations(recorder, stage.client, await stage.database())));
       const refused = during.unavailable - before.unavailable;

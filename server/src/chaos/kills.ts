@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { findViolations } from './invariants.ts';
 import { between } from './random.ts';
 import { type Finding, makeStage, type Surroundings } from './stage.ts';
@@ -18,7 +17,7 @@ export async function killService(surroundings: Surroundings): Promise<Finding> 
     const back_ms: number[] = [];
     const problems: string[] = [];
     for (let round = 1; round <= rounds; round++) {
-      await wait(between(random, 20, 800));
+      await surroundings.wait(between(random, 20, 800));
       await stage.serving.kill();
       const began_ms = performance.now();
       await stage.restart();
@@ -50,10 +49,10 @@ export async function killPostgres(surroundings: Surroundings): Promise<Finding>
     const back_ms: number[] = [];
     const problems: string[] = [];
     for (let round = 1; round <= rounds; round++) {
-      await wait(between(random, 300, 1_500));
+      await surroundings.wait(between(random, 300, 1_500));
       process.kill(await stage.postgresPid(), 'SIGKILL');
       // Answers that were on their way may still come in: what counts is the first one of the next server.
-      await wait(100);
+      await surroundings.wait(100);
       const took_ms = await recorder.nextAcknowledged(BACK_WITHIN_MS);
       if (took_ms === null) problems.push(`Round ${round}: no decision within ${BACK_WITHIN_MS} ms.`);
       back_ms.push((took_ms ?? BACK_WITHIN_MS) + 100);

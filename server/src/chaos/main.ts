@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Surroundings as ProgramSurroundings } from '../demo/main.ts';
@@ -134,6 +135,7 @@ export async function main(program: ProgramSurroundings): Promise<number> {
     const surroundings: Surroundings = {
       env,
       signal,
+      wait: (time_ms) => setTimeout(time_ms, undefined, { signal }),
       random: makeRandom(seed),
       say: (line) => void stderr.write(`${line}\n`),
       share,

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { BENCH_AUTHORITY } from '../bench/spend-bodies.ts';
 import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
 import { type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
@@ -163,13 +162,13 @@ export async function severalNodes(surroundings: Surroundings): Promise<Finding>
     const recorder = stage.makeRecorder(CLIENTS, () => (nodes[turn++ % NODES] as Node).base_url);
     const problems: string[] = [];
     recorder.start();
-    await wait(1_000);
+    await surroundings.wait(1_000);
     for (let round = 1; round <= rounds; round++) {
       for (const [i, node] of nodes.entries()) {
         const how = await node.end();
         if (how !== 'exit code 0') problems.push(`Node ${i + 1} ended with ${how}.`);
         await node.start();
-        await wait(300);
+        await surroundings.wait(300);
       }
     }
     await recorder.stop();

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type LoadResult, runLoad } from '../bench/load.ts';
 import { makeSpendBody } from '../bench/spend-bodies.ts';
 import { percentilesOf } from '../demo/totals.ts';
@@ -99,7 +98,7 @@ export async function stopUnderLoad(surroundings: Surroundings): Promise<Finding
     const problems: string[] = [];
     const ended_ms: number[] = [];
     for (let round = 1; round <= rounds; round++) {
-      await wait(between(random, 300, 1_200));
+      await surroundings.wait(between(random, 300, 1_200));
       const began_ms = performance.now();
       const how = await stage.serving.end();
       ended_ms.push(performance.now() - began_ms);

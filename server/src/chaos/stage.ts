@@ -20,6 +20,8 @@ import { makeRecorder, type Recorder } from './recorder.ts';
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
+  /** Waits, or throws the signal's reason as soon as that is aborted. */
+  wait: (time_ms: number) => Promise<void>;
   random: () => number;
   say: (line: string) => void;
   /** From 0 to 1: how much of the full number of rounds is run. */

@@ -223,10 +223,10 @@ async function failOver(
       patience_ms: PATIENCE_MS,
     });
     recorder.start();
-    await wait(between(random, 800, 2_000));
+    await surroundings.wait(between(random, 800, 2_000));
     if (standby_lags) {
       await standby.kill();
-      await wait(between(random, 500, 1_500));
+      await surroundings.wait(between(random, 500, 1_500));
     }
     await primary.kill();
     const began_ms = performance.now();
