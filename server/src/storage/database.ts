@@ -13,7 +13,7 @@ export type DatabaseAddress = { url: string } | PostgresConnection;
 /** The role that the service works as: it can add to history, not change it. Owned objects belong to the owner. */
 export const SERVICE_ROLE = 'purser_service';
 
-/** How long one statement may run or wait for a lock, and one transaction stay idle, before PostgreSQL ends it. */
+/** How long one statement may run, and one transaction stay idle, before PostgreSQL ends it. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -66,17 +66,13 @@ export interface PoolOptions {
 
 /**
  * A pool of connections. bigint arrives as a number (or throws when it is not a safe integer), timestamptz as
- * `2026-11-21T08:30:00.000Z`; every statement has a time limit, with `pipeline` every wait for a lock.
+ * `2026-11-21T08:30:00.000Z`; every statement has a time limit.
  */
 export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Pool {
   const settings = [
     '-c TimeZone=UTC',
     '-c DateStyle=ISO',
-    // A commit that waits for a synchronous standby must not be timed out: PostgreSQL would stop waiting and report
-    // success. The lane cuts a connection that takes too long instead; locks are given up by the server.
-    ...(options.pipeline === true
-      ? ['-c statement_timeout=0', `-c lock_timeout=${STATEMENT_TIMEOUT_MS}`]
-      : [`-c statement_timeout=${STATEMENT_TIMEOUT_MS}`]),
+    `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
     // Rows are looked up by key only, so a statement needs one plan for good; otherwise look-ups that take arrays
