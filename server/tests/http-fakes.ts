@@ -29,7 +29,8 @@ import {
   TimestampIn,
   WholeNumber,
 } from '../src/http/schemas.ts';
-import { makeServer, type ServerOptions } from '../src/http/server.ts';
+import { makeServer } from '../src/http/server.ts';
+import type { ServerOptions } from '../src/http/server-options.ts';
 
 /** Routes, keys and a client for tests of the HTTP machinery; no database behind them. */
 
