@@ -3,7 +3,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../src/domain/canonical-json.ts';
-import { armSlow, errorOf, GOOD_SPEND, type Reply, slow, startFakes } from './http-fakes.ts';
+import type { Route } from '../src/http/route.ts';
+import { armSlow, errorOf, FAKE_ROUTES, GOOD_SPEND, type Reply, slow, startFakes } from './http-fakes.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
@@ -520,6 +521,20 @@ describe('503', () => {
     const reply = await hurried.ask('/v1/spends');
     expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
     await hurried.server.close();
+  });
+
+  it('a route that takes long is waited for, once its key was looked up in time', async () => {
+    const slow_route = FAKE_ROUTES.find((route) => route.path === '/v1/slow') as Route;
+    const routes: Route[] = [
+      { ...slow_route, takes_long: true, handler: () => slow_route.handler({} as never) },
+    ];
+    const patient = await startFakes({ deadline_ms: 50, routes });
+    armSlow();
+    const reply = patient.ask('/v1/slow');
+    await slow.entered;
+    setTimeout(() => slow.release(), 150);
+    expect((await reply).status).toBe(200);
+    await patient.server.close();
   });
 
   it('a body that comes in slowly is waited for beyond the deadline', async () => {

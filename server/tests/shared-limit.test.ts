@@ -7,6 +7,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeKeyLimit, makeUnknownKeyLimit } from '../src/http/rate-limit.ts';
 import { connectSharedCounts, type SharedCounts } from '../src/http/shared-counts.ts';
+import { startTestService } from './running-service.ts';
 
 const has_redis = spawnSync('redis-server', ['--version']).status === 0;
 if (!has_redis) console.warn('redis-server is not installed: the limits shared by Redis are not tested.');
@@ -66,6 +67,28 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
     expect(keys.filter((each) => each?.within)).toHaveLength(600);
     const addresses = await ask(by_address, 100, '192.0.2.77');
     expect(addresses.filter((each) => each?.within)).toHaveLength(30);
+  });
+
+  test('nodes with REDIS_URL share the limit of a key', async () => {
+    const connected = async () =>
+      String(await nodes[0]?.client.client('LIST'))
+        .trim()
+        .split('\n').length;
+    const before = await connected();
+    const env = { REDIS_URL: `redis://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '100' };
+    const first = await startTestService({ env });
+    const second = await startTestService({ env, beside: first });
+    while ((await connected()) < before + 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    const { key } = (await first.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['read'] } }))
+      .body;
+    for (let i = 0; i < 20; i++) await [first, second][i % 2]?.call('GET', '/v1/workspace');
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => [first, second][i % 2]?.call('GET', '/v1/workspace', { key })),
+    );
+    expect(replies.filter((reply) => reply?.status === 200)).toHaveLength(100);
+    expect(replies.filter((reply) => reply?.status === 429)).toHaveLength(100);
+    await second.stop();
+    await first.stop();
   });
 
   test('a process without a working Redis counts by itself: neither open nor closed, and shares again after', async () => {

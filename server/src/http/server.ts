@@ -96,11 +96,11 @@ export function makeServer(options: ServerOptions): FastifyInstance {
    */
   function setDeadline(request: FastifyRequest, reply: FastifyReply, route: Route): void {
     const { exchange } = request;
-    if (route.takes_long === true) return;
+    if (route.takes_long === true && exchange.caller !== null) return;
     exchange.deadline ??= setTimeout(() => {
       exchange.deadline = null;
       // A body that is still coming in is not our delay; the handler's time counts from its end.
-      if (exchange.caller !== null && !request.raw.complete) return;
+      if (exchange.caller !== null && (route.takes_long === true || !request.raw.complete)) return;
       fail(request, reply, exchange.caller === null ? keyUnknownYet() : tooLate());
     }, options.deadline_ms);
   }
