@@ -6,6 +6,7 @@ import { addWorkspace, type Core, type Database, makeCore, newId, random } from 
 import { makeAuthenticate } from './http/auth.ts';
 import { makeHealthRoutes } from './http/health.ts';
 import { makeServer } from './http/server.ts';
+import { connectSharedCounts } from './http/shared-counts.ts';
 import { makeApiRoutes, makeSecondOpinion } from './routes.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
@@ -23,6 +24,12 @@ import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
 import { connectEndpoint } from './workers/webhook-client.ts';
 
 export const VERSION = '0.1.0';
+
+/** A request is answered within this time, whatever its database does. */
+const REQUEST_DEADLINE_MS = 5_000;
+
+/** Enough for full batches while others commit; what comes beyond would only wait longer. */
+const WRITES_UNDER_WAY = 1_000;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
@@ -163,11 +170,17 @@ export async function startService(config: Config, database: Database, log: Logg
     api_routes,
     version: VERSION,
   });
+  const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
   const server = makeServer({
     routes: [...api_routes, ...health],
     authenticate,
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
+    redis: shared_counts?.client ?? null,
+    // A model may take its time before the lane.
+    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : config.purpose_model_timeout_ms),
+    most_writes: WRITES_UNDER_WAY,
+    isFull: core.lane.isFull,
     trusted_proxies: config.trusted_proxies,
     logger: log,
     newRequestId: () => newId('request'),
@@ -188,6 +201,7 @@ export async function startService(config: Config, database: Database, log: Logg
         // Spends that wait for the model go on without it, so that the drain does not wait either.
         await second_opinion?.stop();
         await server.close();
+        shared_counts?.close();
         await workers.stop();
         await key_uses.flush();
         await core.close();
@@ -196,6 +210,7 @@ export async function startService(config: Config, database: Database, log: Logg
   } catch (error) {
     await second_opinion?.stop();
     await server.close();
+    shared_counts?.close();
     await core.close();
     throw error;
   }

@@ -25,6 +25,7 @@ test('an empty environment gives the defaults of the table, and empty variables 
     bootstrap_plan: 'team',
     rate_limit_per_minute: 600,
     unknown_key_limit_per_minute: 30,
+    redis_url: null,
     trusted_proxies: [],
     webhook_allow_private_network: false,
     webhook_retry_first_ms: 30_000,
@@ -96,6 +97,7 @@ test('a wrong value is refused in one line that names the variable, the value an
 describe.each([
   ['PORT', ['-1', '65536', '80.5', '0x50', ' 80', '1e3', 'NaN']],
   ['HOST', ['local host', 'http://localhost', '127.0.0.1:8080', '[::1]', '127.0.1', '256.1.1.1', '-a']],
+  ['REDIS_URL', ['http://redis', 'redis', 'redis//redis:6379']],
   ['DATABASE_URL', ['mysql://db/purser', 'db.example', 'http://db', 'postgres//db']],
   ['DATA_DIR', ['a\0b']],
   ['BOOTSTRAP_PLAN', ['pro', 'TEAM']],
@@ -182,6 +184,7 @@ describe('secrets', () => {
     ['BOOTSTRAP_ADMIN_KEY', `sk_${'x'.repeat(24)} ${'y'.repeat(9)}`],
     ['PURPOSE_MODEL_API_KEY', 'secret with spaces'],
     ['DATABASE_URL', 'mysql://purser:hunter2@db/purser'],
+    ['REDIS_URL', 'http://:hunter2@redis:6379'],
     ['DATABASE_URL', 'mysql://db/purser?password=hunter2'],
     ['DATABASE_URL', 'purser:hunter2@db'],
     ['PURPOSE_MODEL_URL', 'https://purser:hunter2@models.example'],

@@ -241,6 +241,12 @@ export const SETTINGS = {
     meaning:
       'Requests in a minute that a client address may make with a missing, unknown, revoked or expired key.',
   }),
+  REDIS_URL: optional('each process counts by itself', {
+    allowed: 'a URL that begins with redis:// or rediss://',
+    meaning:
+      'A Redis in which all nodes count requests together for the two limits; while it cannot be reached each process counts by itself.',
+    parse: (text) => parseUrl(text, ['redis:', 'rediss:']),
+  }),
   TRUSTED_PROXIES: withDefault('', {
     allowed: 'IP addresses and CIDR ranges, separated by commas, no range being /0',
     meaning: 'Proxies whose x-forwarded-for header is believed.',

@@ -8,7 +8,7 @@ import type { Plan } from './domain/workspace.ts';
 import { type Metrics, makeMetrics } from './http/metrics.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
-import { type DatabaseAddress, makePool, SERVICE_ROLE } from './storage/database.ts';
+import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from './workers/sign-checkpoints.ts';
 
 /** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, reports, and webhooks. */
@@ -142,9 +142,7 @@ export function makeCore(database: Database, log: Logger): Core {
     },
     async close() {
       await lane.drain();
-      await Promise.all(
-        [lane_pool, db, keys_db, reports_db, webhooks_db, ledger_db].map((pool) => pool.end()),
-      );
+      await Promise.all([lane_pool, db, keys_db, reports_db, webhooks_db, ledger_db].map(endPool));
     },
   };
 }

@@ -29,7 +29,8 @@ import {
   TimestampIn,
   WholeNumber,
 } from '../src/http/schemas.ts';
-import { makeServer, type ServerOptions } from '../src/http/server.ts';
+import { makeServer } from '../src/http/server.ts';
+import type { ServerOptions } from '../src/http/server-options.ts';
 
 /** Routes, keys and a client for tests of the HTTP machinery; no database behind them. */
 
@@ -282,6 +283,10 @@ export async function startFakes(overrides: Partial<ServerOptions> = {}) {
     },
     rate_limit_per_minute: 100_000,
     unknown_key_limit_per_minute: 100_000,
+    deadline_ms: 60_000,
+    most_writes: 1_000,
+    isFull: () => false,
+    redis: null,
     trusted_proxies: [],
     logger,
     newRequestId: () => `req_${++ids}`,

@@ -3,7 +3,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../src/domain/canonical-json.ts';
-import { armSlow, errorOf, GOOD_SPEND, type Reply, slow, startFakes } from './http-fakes.ts';
+import type { Route } from '../src/http/route.ts';
+import { armSlow, errorOf, FAKE_ROUTES, GOOD_SPEND, type Reply, slow, startFakes } from './http-fakes.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
@@ -498,6 +499,112 @@ describe('503', () => {
     expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
     expect((await fakes.ask('/nowhere', { key: 'sk_down' })).status).toBe(404);
   });
+
+  it('answers a request whose handler is not done in time, once, and the connection goes on', async () => {
+    const hurried = await startFakes({ deadline_ms: 50 });
+    armSlow();
+    const reply = await hurried.ask('/v1/slow');
+    expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    slow.release();
+    expect((await hurried.ask('/v1/spends')).status).toBe(200);
+    const told = hurried.lines.filter((line) => line.msg === 'request' && line.route === '/v1/slow');
+    expect(told.map((line) => line.status)).toEqual([503]);
+    await hurried.server.close();
+  });
+
+  it('answers auth_unavailable when the key is not looked up in time', async () => {
+    const hurried = await startFakes({ deadline_ms: 50, authenticate: () => new Promise(() => {}) });
+    const reply = await hurried.ask('/v1/spends');
+    expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
+    await hurried.server.close();
+  });
+
+  it('a route that takes long is waited for, once its key was looked up in time', async () => {
+    const slow_route = FAKE_ROUTES.find((route) => route.path === '/v1/slow') as Route;
+    const routes: Route[] = [
+      { ...slow_route, takes_long: true, handler: () => slow_route.handler({} as never) },
+    ];
+    const patient = await startFakes({ deadline_ms: 50, routes });
+    armSlow();
+    const reply = patient.ask('/v1/slow');
+    await slow.entered;
+    setTimeout(() => slow.release(), 150);
+    expect((await reply).status).toBe(200);
+    await patient.server.close();
+  });
+
+  it('a body that comes in slowly is waited for beyond the deadline', async () => {
+    const hurried = await startFakes({ deadline_ms: 50 });
+    const text = JSON.stringify(GOOD_SPEND);
+    const { port } = hurried;
+    const answered = await new Promise<string>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(
+          `POST /v1/spends HTTP/1.1\r\nHost: a\r\nx-api-key: sk_all\r\nidempotency-key: slow\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n`,
+        );
+        setTimeout(() => socket.end(text), 200);
+      });
+      let received = '';
+      socket.on('data', (bytes) => {
+        received += bytes.toString();
+      });
+      socket.on('close', () => resolve(received));
+    });
+    expect(answered).toMatch(/^HTTP\/1.1 201 /);
+    await hurried.server.close();
+  });
+
+  it('refuses writes beyond those that may be under way, and takes the next once one was answered', async () => {
+    const narrow = await startFakes({
+      most_writes: 1,
+      authenticate: () => new Promise((resolve) => waiting.push(resolve)),
+    });
+    const waiting: ((result: { ok: false; message: string }) => void)[] = [];
+    const write = () =>
+      narrow.ask('/v1/spends', {
+        method: 'POST',
+        body: JSON.stringify(GOOD_SPEND),
+        headers: { 'idempotency-key': 'one' },
+      });
+    const first = write();
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await write()).status).toBe(503);
+    waiting.shift()?.({ ok: false, message: 'No such key.' });
+    expect((await first).status).toBe(401);
+    const next = write();
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    waiting.shift()?.({ ok: false, message: 'No such key.' });
+    expect((await next).status).toBe(401);
+    await narrow.server.close();
+  });
+
+  it('refuses a write before anything is done for it when too many wait, and still reads', async () => {
+    let looked_up = 0;
+    const full = await startFakes({
+      isFull: () => true,
+      authenticate: async () => {
+        looked_up += 1;
+        return { ok: false, message: 'No such key.' };
+      },
+    });
+    const reply = await full.ask('/v1/spends', {
+      method: 'POST',
+      body: JSON.stringify(GOOD_SPEND),
+      headers: { 'idempotency-key': 'full' },
+    });
+    expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    expect(looked_up).toBe(0);
+    expect((await full.ask('/v1/spends')).status).toBe(401);
+    await full.server.close();
+  });
 });
 
 describe('request ids and logs', () => {
@@ -597,7 +704,9 @@ describe('the drain', () => {
           .on('error', reject)
           .end();
       });
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await get('/open', agent)).toEqual([200, 'keep-alive']);
+    expect(await get('/open', kept)).toEqual([200, 'keep-alive']);
     const in_flight = get('/v1/slow', agent);
     await slow.entered;
     // Half a request: its connection is not idle, so the drain lets it finish, on its last connection.
@@ -612,8 +721,9 @@ describe('the drain', () => {
 
     const closed = bare.server.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    // What comes in the moment of notice is answered and asked to close.
-    expect(await get('/open', new Agent())).toEqual([200, 'close']);
+    // In the moment of notice nobody new is let in, who could be cut off unheard at its end.
+    await expect(get('/open', new Agent())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(await get('/open', kept)).toEqual([200, 'close']);
     late.write('\r\n');
     slow.release();
     expect(await in_flight).toEqual([200, 'close']);
@@ -622,5 +732,6 @@ describe('the drain', () => {
     await late_closed;
     expect(late_text).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
     agent.destroy();
+    kept.destroy();
   });
 });

@@ -124,12 +124,13 @@ export async function startTestService(
   options: {
     env?: Record<string, string>;
     beside?: RunningService;
+    database?: TestDatabase;
     plan?: Plan;
     /** The database's clock stands at this moment until `setClock`; else it is the real one. */
     stopped_at_ms?: number;
   } = {},
 ): Promise<RunningService> {
-  const database = options.beside?.database ?? (await createTestDatabase());
+  const database = options.beside?.database ?? options.database ?? (await createTestDatabase());
   const guarded = options.beside !== undefined || (await migrate(database.connection)).guarded;
   if (!guarded) throw new Error('the test database has no service role');
   const superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });

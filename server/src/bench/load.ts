@@ -22,6 +22,8 @@ export interface LoadOptions {
   /** Infinity: until `max_requests`. */
   measured_ms: number;
   max_requests?: number;
+  /** How long a client that was refused waits before it asks again, ms; by default hardly at all. */
+  pause_after_refusal_ms?: number;
   signal: AbortSignal;
 }
 
@@ -34,6 +36,8 @@ export interface LoadResult {
   measured_ms: number;
   /** Milliseconds from sending to the whole answer, of the measured ones. */
   latencies_ms: number[];
+  /** The same of answers other than 201. */
+  refusals_ms: number[];
   decisions: Record<DecisionKind, number>;
   /** What else came back, and how often. */
   errors: Map<string, number>;
@@ -90,6 +94,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
     measured: 0,
     measured_ms: 0,
     latencies_ms: [],
+    refusals_ms: [],
     decisions: { ALLOW: 0, REVIEW: 0, DENY: 0 },
     errors: new Map(),
   };
@@ -106,8 +111,10 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 
   /** Books an answer. False when it was a refusal. */
   const book = (answer: Received, target: Target, sent_at_ms: number, now_ms: number): boolean => {
+    const is_measured = now_ms >= measured_from_ms && now_ms < measured_to_ms;
     if (answer.status !== 201) {
       countError(errorCode(answer));
+      if (is_measured) result.refusals_ms.push(now_ms - sent_at_ms);
       return false;
     }
     const found = DECISION_MARKS.find(({ mark }) => answer.body.includes(mark));
@@ -116,7 +123,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
     result.created += 1;
     const { workspace_id } = target;
     result.created_by_workspace.set(workspace_id, (result.created_by_workspace.get(workspace_id) ?? 0) + 1);
-    if (now_ms >= measured_from_ms && now_ms < measured_to_ms) {
+    if (is_measured) {
       result.measured += 1;
       result.latencies_ms.push(now_ms - sent_at_ms);
       last_answer_ms = now_ms;
@@ -167,7 +174,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
           if (answer === null) return;
           received = answer.rest;
           if (book(answer, target, sent_at_ms, performance.now())) sendNext();
-          else setTimeout(sendNext, PAUSE_AFTER_ERROR_MS);
+          else setTimeout(sendNext, options.pause_after_refusal_ms ?? PAUSE_AFTER_ERROR_MS);
         } catch (error) {
           finish((error as Error).message);
         }

@@ -56,7 +56,10 @@ async function prepareWorkspace(
 }
 
 /** The first workspace, which the service made at its start. */
-export function prepareFirstWorkspace(purser: PurserProcess, agent_count: number): Promise<BenchWorkspace> {
+export function prepareFirstWorkspace(
+  purser: Pick<PurserProcess, 'base_url' | 'admin_key'>,
+  agent_count: number,
+): Promise<BenchWorkspace> {
   return prepareWorkspace(purser.base_url, purser.admin_key, agent_count);
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ async function isInMemory(dir: string): Promise<boolean> {
 }
 
 /** Makes an empty directory; with `needs_disk` the first of the usual places that is not kept in memory. */
-async function makeDataDirectory(needs_disk: boolean): Promise<string> {
+export async function makeDataDirectory(needs_disk: boolean): Promise<string> {
   if (!needs_disk) return mkdtemp(join(tmpdir(), 'purser-'));
   for (const parent of [tmpdir(), '/var/tmp', resolve('.')]) {
     const dir = await mkdtemp(join(parent, 'purser-')).catch(() => null);
@@ -78,8 +78,8 @@ export function findAddress(output: string): string | null {
   return found === null ? null : found[0];
 }
 
-/** A PostgreSQL whose service was killed runs on; its data cannot be removed under it. */
-async function stopLeftPostgres(data_dir: string): Promise<void> {
+/** Ends the PostgreSQL that a killed service left running: its data cannot be removed under it. */
+export async function stopLeftPostgres(data_dir: string): Promise<void> {
   const text = await readFile(join(data_dir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
   if (!(pid > 1)) return;
@@ -94,18 +94,75 @@ async function stopLeftPostgres(data_dir: string): Promise<void> {
   }
 }
 
-async function endProcess(child: ChildProcess, exited: Promise<string>): Promise<void> {
-  const endsWithin = async (timeout_ms: number) => {
-    const timer = new AbortController();
-    const late = wait(timeout_ms, null, { signal: timer.signal }).catch(() => null);
-    const ended = await Promise.race([exited, late]);
-    timer.abort();
-    return ended !== null;
+/** A `purser serve` process. */
+export interface ServeProcess {
+  base_url: string;
+  pid: number;
+  /** Resolves with a sentence when the process ends, wanted or not; never rejects. */
+  exited: Promise<string>;
+  /** The last lines of what it has written. */
+  lastOutput(): Promise<string>;
+  /** Ends it without a word of warning. Its PostgreSQL runs on. */
+  kill(): Promise<void>;
+  /** Asks it to end, and resolves with how it did; killed when it takes more than 20 seconds. */
+  end(): Promise<string>;
+}
+
+export interface ServeOptions {
+  /** The whole environment of the process. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Its output is added at the end of this file. */
+  output_file: string;
+  signal: AbortSignal;
+  /** Options of Node before the program. */
+  node_options?: readonly string[];
+}
+
+/**
+ * Starts the service, and resolves once it is ready. Throws `PurserProcessError` with the end of its output when it
+ * does not get ready, and the signal's reason when that is aborted; in both cases it has ended.
+ */
+export async function startServing(options: ServeOptions): Promise<ServeProcess> {
+  const { output_file, signal, env } = options;
+  const output = await open(output_file, 'a', 0o600);
+  const { size: written_before } = await output.stat();
+  // In a process group of its own: Ctrl-C reaches us alone, and we ask it to end, once.
+  const child = spawn(process.execPath, [...(options.node_options ?? []), MAIN_FILE, 'serve'], {
+    env,
+    detached: true,
+    stdio: ['ignore', output.fd, output.fd],
+  });
+  const exited = new Promise<string>((resolveExit) => {
+    child.on('error', (error) => resolveExit(`it could not be started: ${error.message}`));
+    child.on('exit', (code, name) => resolveExit(name === null ? `exit code ${code}` : `signal ${name}`));
+  });
+  await output.close();
+  const readOutput = async () =>
+    (await readFile(output_file).catch(() => Buffer.alloc(0))).subarray(written_before).toString('utf8');
+  const lastOutput = async () => (await readOutput()).trimEnd().split('\n').slice(-OUTPUT_LINES).join('\n');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
   };
-  child.kill('SIGTERM');
-  if (await endsWithin(STOP_TIMEOUT_MS)) return;
-  child.kill('SIGKILL');
-  await exited;
+  const end = async () => {
+    child.kill('SIGTERM');
+    const timer = new AbortController();
+    const late = wait(STOP_TIMEOUT_MS, null, { signal: timer.signal }).catch(() => null);
+    const how = await Promise.race([exited, late]);
+    timer.abort();
+    if (how !== null) return how;
+    await kill();
+    return exited;
+  };
+  try {
+    const base_url = await waitUntilReady(readOutput, exited, signal);
+    return { base_url, pid: child.pid ?? 0, exited, lastOutput, kill, end };
+  } catch (error) {
+    const shown = await lastOutput();
+    await end();
+    if (!(error instanceof PurserProcessError) || shown === '') throw error;
+    throw new PurserProcessError(`${error.message} The end of its output:\n${shown}`);
+  }
 }
 
 /**
@@ -118,54 +175,46 @@ export async function startPurser(options: PurserProcessOptions): Promise<Purser
   signal.throwIfAborted();
   const data_dir = await makeDataDirectory(options.needs_disk === true);
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
-  const env: Record<string, string | undefined> = { ...options.env };
-  for (const name of Object.keys(SETTINGS)) {
-    if (!options.inherited?.includes(name)) delete env[name];
-  }
-  Object.assign(env, {
-    HOST: '127.0.0.1',
-    PORT: '0',
+  const env = serviceEnvironment(options.env, options.inherited ?? [], {
     DATA_DIR: data_dir,
     BOOTSTRAP_ADMIN_KEY: admin_key,
     ...options.settings,
   });
-
-  // Beside the data directory's own files, so that it is removed with them.
-  const output_file = join(data_dir, 'output.log');
-  const output = await open(output_file, 'a', 0o600);
-  // In a process group of its own: Ctrl-C reaches us alone, and we ask it to end, once.
-  const child = spawn(process.execPath, [MAIN_FILE, 'serve'], {
-    env,
-    detached: true,
-    stdio: ['ignore', output.fd, output.fd],
-  });
-  const exited = new Promise<string>((resolveExit) => {
-    child.on('error', (error) => resolveExit(`it could not be started: ${error.message}`));
-    child.on('exit', (code, name) => resolveExit(name === null ? `exit code ${code}` : `signal ${name}`));
-  });
-  await output.close();
-
-  const readOutput = () => readFile(output_file, 'utf8').catch(() => '');
-  const lastOutput = async () => (await readOutput()).trimEnd().split('\n').slice(-OUTPUT_LINES).join('\n');
+  const remove = async () => {
+    await stopLeftPostgres(data_dir);
+    await rm(data_dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  };
+  let serving: ServeProcess;
+  try {
+    // Beside the data directory's own files, so that it is removed with them.
+    serving = await startServing({ env, output_file: join(data_dir, 'output.log'), signal });
+  } catch (error) {
+    await remove().catch(() => undefined);
+    throw error;
+  }
+  const { base_url, pid, exited, lastOutput } = serving;
   let stopping: Promise<void> | null = null;
   const stop = () => {
-    stopping ??= (async () => {
-      await endProcess(child, exited);
-      await stopLeftPostgres(data_dir);
-      await rm(data_dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-    })().catch(() => undefined);
+    stopping ??= serving
+      .end()
+      .then(remove)
+      .catch(() => undefined);
     return stopping;
   };
+  return { base_url, admin_key, data_dir, pid, env, exited, lastOutput, stop };
+}
 
-  try {
-    const base_url = await waitUntilReady(readOutput, exited, signal);
-    return { base_url, admin_key, data_dir, pid: child.pid ?? 0, env, exited, lastOutput, stop };
-  } catch (error) {
-    const shown = await lastOutput();
-    await stop();
-    if (!(error instanceof PurserProcessError) || shown === '') throw error;
-    throw new PurserProcessError(`${error.message} The end of its output:\n${shown}`);
+/** An environment for the service: ours without its own settings, but for the `inherited`, and these laid over it. */
+export function serviceEnvironment(
+  ours: Readonly<Record<string, string | undefined>>,
+  inherited: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Record<string, string | undefined> {
+  const env: Record<string, string | undefined> = { ...ours };
+  for (const name of Object.keys(SETTINGS)) {
+    if (!inherited.includes(name)) delete env[name];
   }
+  return { ...env, HOST: '127.0.0.1', PORT: '0', ...settings };
 }
 
 async function waitUntilReady(

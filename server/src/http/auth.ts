@@ -3,7 +3,7 @@ import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import { type FoundKey, findKeys } from '../storage/api-keys.ts';
 import type { Queryable } from '../storage/database.ts';
-import type { AuthResult } from './server.ts';
+import type { AuthResult } from './server-options.ts';
 
 export interface AuthOptions {
   db: Queryable;

@@ -26,6 +26,31 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError('internal_error', UNFORESEEN, { cause: thrown });
 }
 
+const RETRY_AFTER_S = 1;
+
+/** More waits than can be worked off: refused before anything was done. */
+export function overloaded(): ApiError {
+  return new ApiError('unavailable', 'The service is overloaded; nothing was carried out; retry.', {
+    retry_after_s: RETRY_AFTER_S,
+  });
+}
+
+/** The answer did not come in time; what was begun may still be carried out. */
+export function tooLate(): ApiError {
+  return new ApiError(
+    'unavailable',
+    'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
+    { retry_after_s: RETRY_AFTER_S },
+  );
+}
+
+/** The database did not say in time whose key it is. */
+export function keyUnknownYet(): ApiError {
+  return new ApiError('auth_unavailable', 'The key could not be verified right now; retry.', {
+    retry_after_s: RETRY_AFTER_S,
+  });
+}
+
 /** What is told of bytes that are no HTTP request, by the code of Node's `clientError`. */
 export function malformedRequest(code: string | undefined): ApiError {
   switch (code) {

@@ -129,6 +129,7 @@ export function makeLedgerRoutes(options: {
       description:
         'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
       scopes: ['read'],
+      takes_long: true,
       query: VerifyQuery,
       responses: { 200: { description: 'What was found.', schema: VerificationBody } },
       errors: [],
@@ -152,6 +153,7 @@ export function makeLedgerRoutes(options: {
         '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
       ].join('\n\n'),
       scopes: ['read'],
+      takes_long: true,
       query: ExportQuery,
       responses: {
         200: {

@@ -1,4 +1,10 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Redis } from 'ioredis';
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  RateLimiterRes,
+} from 'rate-limiter-flexible';
 import { addressBlock } from './client-address.ts';
 
 /** What `Retry-After` says over a limit: the whole window, as the interface specification writes it. */
@@ -19,7 +25,21 @@ export interface Count {
 /** Counts a request; never fails. */
 export type CountRequest = (name: string) => Promise<Count>;
 
-function makeCounter(limiter: RateLimiterMemory, policy_name: string, points: number) {
+/** Counts in Redis, and in this process while that does not answer; without Redis in this process alone. */
+function makeLimiter(points: number, prefix: string, redis: Redis | null): RateLimiterAbstract {
+  const local = new RateLimiterMemory({ points, duration: WINDOW_S });
+  if (redis === null) return local;
+  return new RateLimiterRedis({
+    storeClient: redis,
+    points,
+    duration: WINDOW_S,
+    keyPrefix: `purser:${prefix}`,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: local,
+  });
+}
+
+function makeCounter(limiter: RateLimiterAbstract, policy_name: string, points: number) {
   const policy = `"${policy_name}";q=${points};w=${WINDOW_S}`;
   const prefix = `"${policy_name}";r=`;
   function count(result: RateLimiterRes, within: boolean): Count {
@@ -36,30 +56,31 @@ function makeCounter(limiter: RateLimiterMemory, policy_name: string, points: nu
     );
 }
 
-/** Requests by key: `points` in any window of 60 s that begins with the first of them. `name` is the key's id. */
-export function makeKeyLimit(points: number): CountRequest {
-  return makeCounter(new RateLimiterMemory({ points, duration: WINDOW_S }), 'default', points);
+/**
+ * Requests by key: `points` in any window of 60 s that begins with the first of them. `name` is the key's id. With
+ * `redis` all nodes count together; while it cannot be reached each counts by itself.
+ */
+export function makeKeyLimit(points: number, redis: Redis | null): CountRequest {
+  return makeCounter(makeLimiter(points, 'key', redis), 'default', points);
 }
 
 /**
  * Requests with a missing, unknown, revoked or expired key, by client address. IPv6 clients are told apart by
- * their /64. `now_ms` only needs to move forward.
+ * their /64. `now_ms` only needs to move forward. `redis` as for keys.
  */
-export function makeUnknownKeyLimit(points: number, now_ms: () => number): CountRequest {
-  const limiter = new RateLimiterMemory({ points, duration: WINDOW_S });
-  const count = makeCounter(limiter, 'unknown-key', points);
+export function makeUnknownKeyLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
+  const count = makeCounter(makeLimiter(points, 'address', redis), 'unknown-key', points);
+  const addresses = new Set<string>();
   let window_began_ms = now_ms();
-  let new_addresses = 0;
   return async (name) => {
     const block = addressBlock(name);
-    const known = (await limiter.get(block)) !== null;
-    if (!known) {
-      if (now_ms() - window_began_ms >= WINDOW_S * 1000) {
-        window_began_ms = now_ms();
-        new_addresses = 0;
-      }
-      if (new_addresses >= MOST_ADDRESSES) return count('all other addresses');
-      new_addresses++;
+    if (now_ms() - window_began_ms >= WINDOW_S * 1000) {
+      window_began_ms = now_ms();
+      addresses.clear();
+    }
+    if (!addresses.has(block)) {
+      if (addresses.size >= MOST_ADDRESSES) return count('all other addresses');
+      addresses.add(block);
     }
     return count(block);
   };

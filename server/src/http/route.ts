@@ -68,6 +68,8 @@ export interface Route {
   agentKey?: 'own';
   /** The request must carry `idempotency-key` (1-255 visible ASCII characters); `body_hash` is then computed. */
   idempotent?: boolean;
+  /** Works through so many rows that the deadline of a request would be too short: it has none. */
+  takes_long?: true;
   /** Object schemas with `additionalProperties: false`. */
   params?: TSchema;
   query?: TSchema;

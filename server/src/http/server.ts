@@ -1,58 +1,27 @@
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
-import type { Caller } from '../domain/keys.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { BODY_LIMIT, checkBodyHeaders, readBody } from './body.ts';
 import { makeCall, runHandler } from './call.ts';
 import { type ClientAddress, makeClientAddress } from './client-address.ts';
-import { errorJson, malformedRequest, rawErrorAnswer, toApiError } from './failures.ts';
-import type { Metrics } from './metrics.ts';
+import type { Exchange } from './exchange.ts';
+import {
+  errorJson,
+  keyUnknownYet,
+  malformedRequest,
+  overloaded,
+  rawErrorAnswer,
+  toApiError,
+  tooLate,
+} from './failures.ts';
+import { makeOverload } from './overload.ts';
 import { parseQueryString } from './query-string.ts';
-import { type Count, makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
+import { makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import { requestId, traceId } from './request-ids.ts';
 import type { Answer, Route } from './route.ts';
+import type { AuthResult, ServerOptions } from './server-options.ts';
 import { writeAll } from './streams.ts';
 import { compileSchema } from './validation.ts';
-
-/** Whether a key is good. `message` is what the caller reads in the 401. */
-export type AuthResult = { ok: true; caller: Caller } | { ok: false; message: string };
-
-export interface ServerOptions {
-  routes: readonly Route[];
-  /**
-   * Tells who holds the key of the `x-api-key` header (undefined: no header). Throws `auth_unavailable` when it
-   * cannot be told; whatever it throws, the request is refused.
-   */
-  authenticate: (key: string | undefined) => Promise<AuthResult>;
-  rate_limit_per_minute: number;
-  unknown_key_limit_per_minute: number;
-  /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
-  trusted_proxies: readonly string[];
-  logger: Logger;
-  newRequestId: () => string;
-  /** Milliseconds of a clock that never runs backwards; only differences are used. */
-  now_ms: () => number;
-  metrics: Pick<Metrics, 'countRequest'>;
-}
-
-/** What is known of one request while it is being answered. */
-interface Exchange {
-  request_id: string;
-  trace_id: string | undefined;
-  client_address: string;
-  /** The route's pattern, or `unknown`. */
-  route: string;
-  began_ms: number;
-  caller: Caller | null;
-  count: Count | null;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    exchange: Exchange;
-  }
-}
 
 const UNKNOWN_ROUTE = 'unknown';
 const JSON_TYPE = 'application/json';
@@ -76,9 +45,10 @@ const DRAIN_LIMIT_MS = 3_000;
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { logger, metrics, now_ms, newRequestId } = options;
   const client_address: ClientAddress = makeClientAddress(options.trusted_proxies);
-  const countKey = makeKeyLimit(options.rate_limit_per_minute);
-  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms);
+  const countKey = makeKeyLimit(options.rate_limit_per_minute, options.redis);
+  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, options.redis);
   let draining = false;
+  const overload = makeOverload(options);
 
   const server = Fastify({
     logger: false,
@@ -117,7 +87,32 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       began_ms: now_ms(),
       caller: null,
       count: null,
+      deadline: null,
+      answered: false,
     };
+  }
+
+  /**
+   * Answers 503 when nothing else has answered in time: a database that says nothing, or a queue before it. What
+   * was begun goes on, and a retry with the same idempotency key finds out what became of it.
+   */
+  function setDeadline(request: FastifyRequest, reply: FastifyReply, route: Route): void {
+    const { exchange } = request;
+    if (route.takes_long === true && exchange.caller !== null) return;
+    exchange.deadline ??= setTimeout(() => {
+      exchange.deadline = null;
+      // A body that is still coming in is not our delay; the handler's time counts from its end.
+      if (exchange.caller !== null && (route.takes_long === true || !request.raw.complete)) return;
+      fail(request, reply, exchange.caller === null ? keyUnknownYet() : tooLate());
+    }, options.deadline_ms);
+  }
+
+  /** Whether it is still to be answered; from then on it no longer is. */
+  function takeAnswer({ exchange }: FastifyRequest): boolean {
+    if (exchange.deadline !== null) clearTimeout(exchange.deadline);
+    if (exchange.answered) return false;
+    exchange.answered = true;
+    return true;
   }
 
   function send(
@@ -128,6 +123,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     content_type: string,
     extra: Record<string, string> | undefined,
   ): void {
+    if (!takeAnswer(request)) return;
     const { exchange } = request;
     const body: Record<string, string | number> =
       payload === null ? {} : { 'content-type': content_type, 'content-length': Buffer.byteLength(payload) };
@@ -165,6 +161,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   ): Promise<void> {
     const { exchange } = request;
     const first = await stream.chunks.next();
+    if (!takeAnswer(request)) return;
     const { raw } = reply;
     if (!reply.sent) reply.hijack();
     if (!raw.destroyed) {
@@ -248,6 +245,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       exchange.count = await countUnknownKey(exchange.client_address);
     }
     if (!exchange.count.within) {
+      if (!result.ok) await overload.holdBack();
       const whose = result.ok ? 'this key' : 'this address without a valid key';
       throw new ApiError('rate_limited', `Too many requests with ${whose}; retry after ${RETRY_AFTER_S} s.`, {
         retry_after_s: RETRY_AFTER_S,
@@ -296,8 +294,15 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         if (request.headers.host === undefined && request.raw.httpVersionMinor === 1) {
           fail(request, reply, invalidField('host', 'is required'));
         } else if (scopes !== 'public') {
+          if (route.method !== 'GET' && !overload.takeWrite(reply.raw)) {
+            fail(request, reply, overloaded());
+            return;
+          }
+          setDeadline(request, reply, route);
           admit(request, route, scopes).then(
-            () => done(),
+            () => {
+              if (!request.exchange.answered) done();
+            },
             (error: unknown) => fail(request, reply, error),
           );
         } else {
@@ -306,6 +311,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         }
       },
       handler: (request, reply) => {
+        if (scopes !== 'public') setDeadline(request, reply, route);
         runHandler(route, makeCall(route, request, validateQuery, validateBody))
           .then((answer) => {
             const { stream } = answer;
@@ -332,6 +338,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook('preClose', (done) => {
     draining = true;
+    // Listening ends first, and by itself: whoever is told to close comes back at once, and would be cut off unheard
+    // if that were in the moment when listening ends.
+    NetServer.prototype.close.call(server.server);
     // Closing a kept-alive connection at once would cut off a request that is on its way. For a moment every
     // answer asks its client to close instead; what is still open then has been idle all the while.
     setTimeout(

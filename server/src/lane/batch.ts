@@ -355,12 +355,10 @@ export async function runBatch(
     if (folded.set.change_count > 0) sets.push(folded.set);
     return folded.results;
   });
-  if (sets.length === 0) {
-    await client.query({ text: 'rollback' });
-    return results;
-  }
   const began_ms = options.now_ms();
-  const writes = write(client, sets, opened);
+  // A batch that changed nothing commits too: what a replay repeats may have been kept by this server alone so far,
+  // and with a synchronous standby a commit waits for all that came before it.
+  const writes = sets.length === 0 ? [] : write(client, sets, opened);
   const commit = client.query({ text: 'commit' });
   // PostgreSQL answers a commit of a failed transaction with ROLLBACK: then the writes say what failed.
   const [written, committed] = await Promise.all([

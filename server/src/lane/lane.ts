@@ -20,6 +20,8 @@ export interface Lane {
   ): Promise<Output>;
   /** How many commands wait. */
   waiting(): number;
+  /** Whether a command that came now would be refused because too many wait. */
+  isFull(): boolean;
   /** Refuses what comes from now on and resolves when all that was accepted has been answered. */
   drain(): Promise<void>;
 }
@@ -85,6 +87,8 @@ export function makeLane(options: LaneOptions): Lane {
   let in_flight = 0;
   let draining = false;
   let onDrained: (() => void) | undefined;
+
+  const isFull = () => waiting_count + in_flight >= LONGEST_QUEUE;
 
   /** Takes what the next shared batch carries: of each workspace that has something waiting, in turn. */
   function gather(): Part<Waiting>[] {
@@ -262,7 +266,7 @@ export function makeLane(options: LaneOptions): Lane {
       origin: Origin,
     ) {
       if (draining) return Promise.reject(unavailable('The service is stopping; retry.'));
-      if (waiting_count + in_flight >= LONGEST_QUEUE) {
+      if (isFull()) {
         return Promise.reject(unavailable('The service is overloaded; nothing was carried out; retry.'));
       }
       return new Promise<Output>((resolve, reject) => {
@@ -282,6 +286,7 @@ export function makeLane(options: LaneOptions): Lane {
       });
     },
     waiting: () => waiting_count,
+    isFull,
     drain() {
       draining = true;
       if (busy.size === 0 && queues.size === 0) return Promise.resolve();

@@ -129,6 +129,12 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     client.on('error', options.onBroken);
     if (options.pipeline === true) sendTogether(client);
   });
+  const open = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    open.add(client);
+    client.once('end', () => open.delete(client));
+  });
+  connections.set(pool, open);
   return pool;
 }
 
@@ -147,6 +153,30 @@ function sendTogether(client: Client): void {
     }
     return query(...args);
   }) as typeof client.query;
+}
+
+/** The open connections of each pool. */
+const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
+/** A connection that went silent says no goodbye. */
+const GOODBYE_MS = 1_000;
+
+/**
+ * Ends a pool made by `makePool`, after what was asked of it was answered, and waits for its connections to be gone:
+ * `end` alone resolves once it has sent their goodbyes, and a PostgreSQL that is stopped then would call them broken.
+ */
+export async function endPool(pool: pg.Pool): Promise<void> {
+  const open = connections.get(pool) ?? new Set();
+  await pool.end();
+  if (open.size === 0) return;
+  const gone = Promise.all([...open].map((client) => new Promise((resolve) => client.once('end', resolve))));
+  let late: NodeJS.Timeout | undefined;
+  await Promise.race([
+    gone,
+    new Promise((resolve) => {
+      late = setTimeout(resolve, GOODBYE_MS);
+    }),
+  ]);
+  clearTimeout(late);
 }
 
 /** Ends a connection at once, whatever it waits for. */

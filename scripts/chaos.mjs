@@ -1,0 +1,7 @@
+// npm run chaos: breaks a Purser of its own in every way that production knows, and checks what clients were told.
+import { fail, prepare } from './prepare.mjs';
+import { runProgram } from './program.mjs';
+
+await prepare().catch(fail);
+const { main } = await import('../server/dist/chaos/main.js');
+await runProgram(main);

@@ -1,0 +1,194 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BENCH_AUTHORITY } from '../bench/spend-bodies.ts';
+import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
+import { type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
+import { findViolations, invalidChain, lookInto } from './invariants.ts';
+import { shown } from './kills.ts';
+import { type Finding, freePort, makeStage, type Stage, type Surroundings } from './stage.ts';
+
+const NODES = 4;
+const CLIENTS = 16;
+const STORM = 300;
+const STORM_BUDGET_MINOR = 100_000;
+const STORM_AMOUNT_MINOR = 777;
+const DUPLICATES = 100;
+
+/** A node beside the stage's own, on its database; it keeps its port when it is started again. */
+interface Node {
+  base_url: string;
+  start(): Promise<void>;
+  end(): Promise<string>;
+}
+
+async function makeNode(stage: Stage, surroundings: Surroundings, number: number): Promise<Node> {
+  const { host, port: database_port } = await stage.database();
+  const port = await freePort();
+  const env = serviceEnvironment(surroundings.env, [], {
+    DATABASE_URL: `postgresql://purser@localhost/purser?host=${encodeURIComponent(String(host))}&port=${database_port}`,
+    SECRET_KEY: (await readFile(join(stage.data_dir, 'secret-key'), 'utf8')).trim(),
+    DATA_DIR: join(stage.data_dir, `node-${number}`),
+    RATE_LIMIT_PER_MINUTE: '10000000',
+    PORT: String(port),
+  });
+  let serving: ServeProcess | null = null;
+  return {
+    base_url: `http://127.0.0.1:${port}`,
+    async start() {
+      const output_file = join(stage.data_dir, `node-${number}.log`);
+      serving = await startServing({ env, output_file, signal: surroundings.signal });
+    },
+    end: async () => (await serving?.end()) ?? 'not started',
+  };
+}
+
+const spend = (agent: string, amount_minor: number) => ({
+  agent,
+  action: {
+    type: 'purchase',
+    merchant: 'Chainline Tools',
+    amount_minor,
+    currency: 'EUR',
+    description: 'tools for the bicycle workshop: cone spanners, torque keys',
+  },
+});
+
+/** More spends at once, over all nodes, than the budget has room for: not one too many is allowed. */
+async function storm(clients: readonly JsonClient[], stage: Stage): Promise<string[]> {
+  await stage.client.send('POST', '/v1/agents', {
+    slug: 'storm',
+    authority: { ...BENCH_AUTHORITY, monthly_budget_minor: STORM_BUDGET_MINOR },
+  });
+  const answers = await Promise.all(
+    Array.from({ length: STORM }, (_, i) =>
+      (clients[i % clients.length] as JsonClient).send(
+        'POST',
+        '/v1/decisions',
+        spend('storm', STORM_AMOUNT_MINOR),
+        { 'idempotency-key': `storm-${i}` },
+      ),
+    ),
+  );
+  const held = answers.filter((each) => {
+    const { reservation } = each.body as { reservation?: { status: string } };
+    return reservation?.status === 'HELD';
+  }).length;
+  const room = Math.floor(STORM_BUDGET_MINOR / STORM_AMOUNT_MINOR);
+  const odd = answers.filter((each) => each.status !== 201).length;
+  return [
+    ...(held === room ? [] : [`${held} spends were held where there was room for ${room}.`]),
+    ...(odd === 0 ? [] : [`${odd} spends of the storm were not answered 201.`]),
+  ];
+}
+
+/** One spend asked for many times at once, over all nodes: one decision. */
+async function duplicates(clients: readonly JsonClient[]): Promise<string[]> {
+  const answers: Answer[] = await Promise.all(
+    Array.from({ length: DUPLICATES }, (_, i) =>
+      (clients[i % clients.length] as JsonClient).send('POST', '/v1/decisions', spend('workshop-1', 1), {
+        'idempotency-key': 'duplicate',
+      }),
+    ),
+  );
+  const made = answers.filter((each) => each.status === 201).length;
+  const replayed = answers.filter((each) => each.status === 200).length;
+  const different = new Set(answers.map((each) => JSON.stringify(each.body))).size;
+  return made === 1 && replayed === DUPLICATES - 1 && different === 1
+    ? []
+    : [`Of ${DUPLICATES} duplicates ${made} were made, ${replayed} replayed; ${different} answers differ.`];
+}
+
+/** What one node changes holds on the next request at each other: a pause, its end, a revoked key. */
+async function changes(nodes: readonly Node[], stage: Stage, rounds: number): Promise<string[]> {
+  const problems: string[] = [];
+  const admins = nodes.map((node) => makeJsonClient(node.base_url, stage.admin_key));
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, admin] of admins.entries()) {
+      const made = await admin.send('POST', '/v1/api-keys', {
+        name: 'short-lived',
+        agent_id: ((await admin.send('GET', '/v1/agents/workshop-1')).body as { id: string }).id,
+      });
+      const { id, key } = made.body as { id: string; key: string };
+      const askers = nodes.map((node) => makeJsonClient(node.base_url, key));
+      const expectOfAll = async (status: number, when: string) => {
+        for (const [k, asker] of askers.entries()) {
+          const { agent: _, ...body } = spend('', 1);
+          const answer = await asker.send('POST', '/v1/decisions', body, {
+            'idempotency-key': `change-${round}-${i}-${k}-${status}`,
+          });
+          if (answer.status !== status) problems.push(`${when}, node ${k + 1} answered ${answer.status}.`);
+        }
+      };
+      await admin.send('PATCH', '/v1/agents/workshop-1', { status: 'paused' });
+      await expectOfAll(403, 'After a pause');
+      await admin.send('PATCH', '/v1/agents/workshop-1', { status: 'active' });
+      await expectOfAll(201, 'After its end');
+      await admin.send('DELETE', `/v1/api-keys/${id}`);
+      await expectOfAll(401, 'After a revocation');
+      for (const asker of askers) asker.close();
+    }
+  }
+  for (const admin of admins) admin.close();
+  return problems;
+}
+
+/** The chain has no gap and no fork: as many events as its last number says. */
+async function gaps(stage: Stage): Promise<string[]> {
+  const [row] = await lookInto<{ events: string; last: string; links: string }>(
+    await stage.database(),
+    'select count(*) as events, max(seq) as last, count(distinct prev_hash) as links from ledger_events',
+  );
+  return row?.events === row?.last && row?.events === row?.links
+    ? []
+    : [`The chain has ${row?.events} events, ${row?.links} links, and ends with number ${row?.last}.`];
+}
+
+/**
+ * Four processes on one database: clients that go round them while each is restarted in turn see no failed request,
+ * a storm overspends nothing, equal idempotency keys make one decision, changes hold at once everywhere, and all of
+ * it is one chain.
+ */
+export async function severalNodes(surroundings: Surroundings): Promise<Finding> {
+  const rounds = Math.max(1, Math.round(5 * surroundings.share));
+  const stage = await makeStage(surroundings);
+  const nodes: Node[] = [];
+  try {
+    for (let number = 1; number <= NODES; number++) {
+      const node = await makeNode(stage, surroundings, number);
+      await node.start();
+      nodes.push(node);
+    }
+    let turn = 0;
+    const recorder = stage.makeRecorder(CLIENTS, () => (nodes[turn++ % NODES] as Node).base_url);
+    const problems: string[] = [];
+    recorder.start();
+    await surroundings.wait(1_000);
+    for (let round = 1; round <= rounds; round++) {
+      for (const [i, node] of nodes.entries()) {
+        const how = await node.end();
+        if (how !== 'exit code 0') problems.push(`Node ${i + 1} ended with ${how}.`);
+        await node.start();
+        await surroundings.wait(300);
+      }
+    }
+    await recorder.stop();
+    const figures = recorder.figures();
+    if (figures.broken > 0) problems.push(`${figures.broken} requests had no answer: ${recorder.breaks()}.`);
+    if (figures.unavailable > 0) problems.push(`${figures.unavailable} were refused during the restarts.`);
+    problems.push(...(await findViolations(recorder, stage.client, await stage.database())));
+
+    const clients = Array.from({ length: CLIENTS }, (_, i) =>
+      makeJsonClient((nodes[i % NODES] as Node).base_url, stage.admin_key),
+    );
+    problems.push(...(await storm(clients, stage)));
+    problems.push(...(await duplicates(clients)));
+    for (const client of clients) client.close();
+    problems.push(...(await changes(nodes, stage, rounds)));
+    problems.push(...(await gaps(stage)));
+    problems.push(...(await invalidChain(stage.client)));
+    return { figures: { nodes: NODES, restarts: rounds * NODES, ...shown(figures) }, problems };
+  } finally {
+    for (const node of nodes) await node.end();
+    await stage.close();
+  }
+}

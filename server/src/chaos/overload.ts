@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type LoadResult, runLoad } from '../bench/load.ts';
+import { makeSpendBody } from '../bench/spend-bodies.ts';
+import { percentilesOf } from '../demo/totals.ts';
+import { findViolations, invalidChain } from './invariants.ts';
+import { shown } from './kills.ts';
+import { between } from './random.ts';
+import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+
+/** Where the rate is at its best. */
+const CLIENTS = 256;
+const OVERLOAD = 10;
+const GOODPUT_AT_LEAST = 0.8;
+const NORMAL_WITHIN_MS = 5_000;
+/** Thousands of clients connect one after another. */
+const CONNECTING_MS = 3_000;
+const REFUSED_WITHIN_MS = 100;
+/** What the refusals' Retry-After asks for. */
+const RETRY_AFTER_MS = 1_000;
+
+function loadOn(stage: Stage, surroundings: Surroundings) {
+  const counter = { requests: 0 };
+  const run_id = randomBytes(6).toString('hex');
+  const targets = stage.agents.map(({ agent_key }) => ({ workspace_id: 'first', agent_key }));
+  return (clients: number, measured_ms: number, warm_up_ms = 500): Promise<LoadResult> =>
+    runLoad({
+      base_url: stage.base_url,
+      clients,
+      targets,
+      makeBody: makeSpendBody,
+      counter,
+      run_id,
+      warm_up_ms,
+      pause_after_refusal_ms: RETRY_AFTER_MS,
+      measured_ms,
+      signal: surroundings.signal,
+    });
+}
+
+const perSecond = (result: LoadResult) => (result.measured * 1000) / result.measured_ms;
+
+/**
+ * Ten times as many clients as the best rate takes, each with a request under way all the time: the excess is refused
+ * and what is served stays near the best rate, and is as before once they are gone.
+ */
+export async function overload(surroundings: Surroundings): Promise<Finding> {
+  const seconds = Math.max(8, Math.round(30 * surroundings.share));
+  const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' });
+  try {
+    const load = loadOn(stage, surroundings);
+    await load(CLIENTS, 2_000);
+    const best = await load(CLIENTS, 5_000);
+    // The clients share one process: how late that is itself is part of what they measure.
+    const lateness = monitorEventLoopDelay({ resolution: 10 });
+    lateness.enable();
+    const over = await load(OVERLOAD * CLIENTS, seconds * 1000, CONNECTING_MS);
+    lateness.disable();
+    const began_ms = performance.now();
+    const after = await load(16, 2_000);
+    const normal_ms = performance.now() - began_ms;
+    const problems: string[] = [];
+    const goodput = perSecond(over) / perSecond(best);
+    if (goodput < GOODPUT_AT_LEAST) problems.push(`Goodput was ${goodput.toFixed(2)} of the best rate.`);
+    for (const [what, count] of over.errors) {
+      if (!/^(503|429) /.test(what)) problems.push(`${count} requests ended with: ${what}`);
+    }
+    for (const [what, count] of after.errors) problems.push(`Afterwards ${count} ended with: ${what}`);
+    const refusals = percentilesOf(over.refusals_ms);
+    if (refusals.p99 > REFUSED_WITHIN_MS) {
+      problems.push(`One in a hundred refusals took ${Math.round(refusals.p99)} ms or longer.`);
+    }
+    problems.push(...(await invalidChain(stage.client)));
+    if (normal_ms > 2_500 + NORMAL_WITHIN_MS) problems.push('It was not back to normal.');
+    const refused = [...over.errors.values()].reduce((sum, count) => sum + count, 0);
+    return {
+      figures: {
+        clients: OVERLOAD * CLIENTS,
+        best_per_second: Math.round(perSecond(best)),
+        overloaded_per_second: Math.round(perSecond(over)),
+        goodput: goodput.toFixed(2),
+        refused,
+        ...shown({ p99_clients_late_ms: lateness.percentile(99) / 1e6 }),
+        ...shown({ p50_refused_ms: refusals.p50, p99_refused_ms: refusals.p99 }),
+        ...shown({ p99_overloaded_ms: percentilesOf(over.latencies_ms).p99 }),
+        ...shown({ p99_afterwards_ms: percentilesOf(after.latencies_ms).p99 }),
+      },
+      problems,
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** SIGTERM under load, again and again: what was accepted is answered, and the process ends with 0. */
+export async function stopUnderLoad(surroundings: Surroundings): Promise<Finding> {
+  const { random, share } = surroundings;
+  const rounds = Math.max(2, Math.round(10 * share));
+  const stage = await makeStage(surroundings);
+  try {
+    const recorder = stage.makeRecorder(32);
+    recorder.start();
+    const problems: string[] = [];
+    const ended_ms: number[] = [];
+    for (let round = 1; round <= rounds; round++) {
+      await surroundings.wait(between(random, 300, 1_200));
+      const began_ms = performance.now();
+      const how = await stage.serving.end();
+      ended_ms.push(performance.now() - began_ms);
+      if (how !== 'exit code 0') problems.push(`Round ${round} ended with ${how}.`);
+      await stage.restart();
+      if ((await recorder.nextAcknowledged(10_000)) === null)
+        problems.push(`Round ${round}: nothing came back.`);
+    }
+    await recorder.stop();
+    problems.push(...(await findViolations(recorder, stage.client, await stage.database())));
+    const log = await readFile(stage.output_file, 'utf8');
+    const broke = log.split('\n').filter((line) => line.includes('a database connection broke')).length;
+    if (broke > 0) problems.push(`${broke} connections to the database broke while it was ended in order.`);
+    const { broken } = recorder.figures();
+    if (broken > 0) problems.push(`${broken} requests had no answer: ${recorder.breaks()}.`);
+    const slowest = Math.round(Math.max(...ended_ms));
+    if (slowest > 10_000) problems.push(`Stopping took ${slowest} ms.`);
+    return { figures: { rounds, ...shown(recorder.figures()), slowest_stop_ms: slowest }, problems };
+  } finally {
+    await stage.close();
+  }
+}

@@ -1,0 +1,34 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { Caller } from '../domain/keys.ts';
+import type { Metrics } from './metrics.ts';
+import type { Route } from './route.ts';
+
+/** Whether a key is good. `message` is what the caller reads in the 401. */
+export type AuthResult = { ok: true; caller: Caller } | { ok: false; message: string };
+
+export interface ServerOptions {
+  routes: readonly Route[];
+  /**
+   * Tells who holds the key of the `x-api-key` header (undefined: no header). Throws `auth_unavailable` when it
+   * cannot be told; whatever it throws, the request is refused.
+   */
+  authenticate: (key: string | undefined) => Promise<AuthResult>;
+  rate_limit_per_minute: number;
+  unknown_key_limit_per_minute: number;
+  /** Where all nodes count requests together; null: each process by itself. */
+  redis: Redis | null;
+  /** A request with a key is answered within this time, 503 at the latest, ms. */
+  deadline_ms: number;
+  /** Writes under way at a time; one more is refused before anything is done for it. */
+  most_writes: number;
+  /** Whether the lane would refuse a write that came now: then it is refused as early. */
+  isFull: () => boolean;
+  /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
+  trusted_proxies: readonly string[];
+  logger: Logger;
+  newRequestId: () => string;
+  /** Milliseconds of a clock that never runs backwards; only differences are used. */
+  now_ms: () => number;
+  metrics: Pick<Metrics, 'countRequest'>;
+}
