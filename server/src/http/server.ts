@@ -107,12 +107,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     }, options.deadline_ms);
   }
 
-  /** Whether it is still to be answered; from then on it no longer is. */
-  function takeAnswer({ exchange }: FastifyRequest): boolean {
+  /** Whether it is still to be answered: the deadline may have done it. */
+  function isDue({ exchange }: FastifyRequest): boolean {
     if (exchange.deadline !== null) clearTimeout(exchange.deadline);
-    if (exchange.answered) return false;
-    exchange.answered = true;
-    return true;
+    return !exchange.answered;
   }
 
   function send(
@@ -123,7 +121,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     content_type: string,
     extra: Record<string, string> | undefined,
   ): void {
-    if (!takeAnswer(request)) return;
+    if (!isDue(request)) return;
     const { exchange } = request;
     const body: Record<string, string | number> =
       payload === null ? {} : { 'content-type': content_type, 'content-length': Buffer.byteLength(payload) };
@@ -132,6 +130,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     if (!reply.sent) reply.hijack();
     const gone = raw.destroyed || raw.headersSent;
     if (!gone) raw.writeHead(status, headers).end(payload ?? undefined);
+    exchange.answered = true;
     record(request.method, exchange, gone ? CLIENT_GONE : status);
   }
 
@@ -161,12 +160,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   ): Promise<void> {
     const { exchange } = request;
     const first = await stream.chunks.next();
-    if (!takeAnswer(request)) return;
+    if (!isDue(request)) return;
     const { raw } = reply;
     if (!reply.sent) reply.hijack();
     if (!raw.destroyed) {
       raw.writeHead(status, headersOf(exchange, { 'content-type': stream.content_type }, headers));
     }
+    exchange.answered = true;
     try {
       await writeAll(raw, first, stream.chunks);
     } catch (error) {
