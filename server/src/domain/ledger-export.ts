@@ -185,7 +185,11 @@ export function makeExportVerifier(key: VerifyingKey): ExportVerifier {
     const read = headerOf(line);
     if (headerLine(read) !== text) throw new TypeError('is not as it was written');
     header = read;
-    if (read.since > 0) previous = { seq: read.since, hash: read.since_hash };
+    // From the beginning the first event follows 32 zero bytes, so that another hash here is a broken link.
+    previous = { seq: read.since, hash: read.since_hash };
+    if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
+      add({ seq: 0, kind: 'LINK_BROKEN', detail: 'The header names a hash before the first event.' });
+    }
     if (read.checkpoints.includes(read.since)) signed_hashes.set(read.since, previous.hash);
   }
 
