@@ -1,7 +1,10 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Authority } from '../src/domain/authorities.ts';
+import { purposeHash } from '../src/domain/dealings.ts';
+import { makeHistories } from '../src/http/histories.ts';
 import { makePool } from '../src/storage/database.ts';
-import { loadSpokenOf } from '../src/storage/dealings.ts';
+import { loadSpokenOf, putDealings } from '../src/storage/dealings.ts';
 import { learnNext } from '../src/workers/learn-dealings.ts';
 import { freshKey, type RunningService, startTestService } from './running-service.ts';
 
@@ -139,4 +142,38 @@ test('what people said settles a later spend at the same merchant, within second
     body: { purpose: { objective: 'Something else altogether, which is not yet known.' }, currency: 'EUR' },
   });
   expect((await decide('settles', 'Zinnober Kontor', like)).purpose.assessment).not.toBe('PURPOSE_ALIGNED');
+});
+
+test('what a node keeps of the past is bounded over all agents, and what it let go is read again', async () => {
+  const authority: Authority = { purpose: PURPOSE, currency: 'EUR' };
+  const say = (agent_id: string, merchants: readonly string[]) =>
+    putDealings(
+      pool as never,
+      s.workspace_id,
+      merchants.map((name) => ({
+        agent_id,
+        purpose_hash: purposeHash(PURPOSE),
+        kind: 'merchant',
+        name,
+        allowed: 0,
+        denied: 0,
+        aligned: 1,
+        misaligned: 0,
+        paid: 0,
+        usual_minor: {},
+        payee_ids: [],
+      })),
+    );
+  await say('agt_one', ['a', 'b', 'c']);
+  await say('agt_two', ['a', 'b', 'c']);
+  const historyOf = makeHistories({ db: pool, now_ms: () => 0, most_rows: 6 });
+  const merchants = async (agent_id: string) =>
+    [...((await historyOf(s.workspace_id, agent_id, authority))?.merchants.keys() ?? [])].sort().join('');
+  expect(await merchants('agt_one')).toBe('abc');
+  await say('agt_one', ['d']);
+  expect(await merchants('agt_one')).toBe('abc');
+  expect(await merchants('agt_two')).toBe('abc');
+  await say('agt_two', ['e']);
+  expect(await merchants('agt_one')).toBe('abcd');
+  expect(await merchants('agt_two')).toBe('abce');
 });

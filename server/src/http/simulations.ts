@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { type Authority, authorityHash } from '../domain/authorities.ts';
@@ -21,8 +22,9 @@ import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from
 
 const DEFAULT_DECISIONS = 500;
 const MOST_DECISIONS = 2_000;
-/** Decisions replayed in one go: other requests are served between two of them. */
-const REPLAYED_AT_ONCE = 100;
+const LOADED_AT_ONCE = 100;
+/** Decisions replayed in one go, then other requests are served: one with much text takes some milliseconds. */
+const REPLAYED_AT_ONCE = 10;
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
@@ -156,15 +158,16 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
         const changes = await loadLaterChanges(db, workspace_id, ids);
         const simulation = makeSimulation({ draft, assess, changes });
         const authorities = new Map<number, Authority>();
-        for (let from = 0; from < ids.length; from += REPLAYED_AT_ONCE) {
-          const made = await loadMadeDecisions(db, workspace_id, ids.slice(from, from + REPLAYED_AT_ONCE));
+        for (let from = 0; from < ids.length; from += LOADED_AT_ONCE) {
+          const made = await loadMadeDecisions(db, workspace_id, ids.slice(from, from + LOADED_AT_ONCE));
           const unknown = new Set(made.flatMap((each) => each.authority_version ?? []));
           for (const version of authorities.keys()) unknown.delete(version);
           if (unknown.size > 0) {
             const rows = await loadAuthorityVersions(db, workspace_id, agent_id, [...unknown]);
             for (const row of rows) authorities.set(row.version, parseAuthority(row));
           }
-          for (const each of made) {
+          for (const [i, each] of made.entries()) {
+            if (i % REPLAYED_AT_ONCE === 0) await nextTurn();
             simulation.replay(each, authorities.get(each.authority_version ?? 0) ?? null);
           }
         }
