@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Core, makeCore } from '../src/app.ts';
+import { type Core, makeCore } from '../src/core.ts';
 import { sweepReservations } from '../src/workers/sweep-reservations.ts';
 import {
   add,

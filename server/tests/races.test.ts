@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Core, makeCore } from '../src/app.ts';
+import { type Core, makeCore } from '../src/core.ts';
 import { sweepReservations } from '../src/workers/sweep-reservations.ts';
 import {
   AUTHORITY,
