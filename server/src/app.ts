@@ -200,9 +200,9 @@ export async function startService(config: Config, database: Database, log: Logg
       async stop() {
         // Spends that wait for the model go on without it, so that the drain does not wait either.
         await second_opinion?.stop();
-        await server.close();
+        // At the same time: each may take seconds, and the process has ten.
+        await Promise.all([server.close(), workers.stop()]);
         shared_counts?.close();
-        await workers.stop();
         await key_uses.flush();
         await core.close();
       },

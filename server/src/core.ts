@@ -11,9 +11,13 @@ import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from './workers/sign-checkpoints.ts';
 
-/** Connections to the database: the lane's transactions, reads, the look-up of keys, which none may hold up, reports, and webhooks. */
+/**
+ * Connections to the database: the lane's transactions, reads, lists whose filters may take long, the look-up of keys,
+ * reports, and webhooks. None of them can hold up another.
+ */
 const LANE_CONNECTIONS = 8;
 const READ_CONNECTIONS = 8;
+const LIST_CONNECTIONS = 4;
 const KEY_CONNECTIONS = 2;
 const REPORT_CONNECTIONS = 3;
 const WEBHOOK_CONNECTIONS = 4;
@@ -36,6 +40,8 @@ export interface Database {
 export interface Core {
   lane: Lane;
   db: pg.Pool;
+  /** For lists that filters may make slow. */
+  lists_db: pg.Pool;
   keys_db: pg.Pool;
   reports_db: pg.Pool;
   webhooks_db: pg.Pool;
@@ -98,6 +104,7 @@ export function makeCore(database: Database, log: Logger): Core {
     ...role,
   });
   const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
+  const lists_db = makePool(address, { max: LIST_CONNECTIONS, onBroken, ...role });
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
   const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
@@ -127,6 +134,7 @@ export function makeCore(database: Database, log: Logger): Core {
   return {
     lane,
     db,
+    lists_db,
     keys_db,
     reports_db,
     webhooks_db,
@@ -142,7 +150,7 @@ export function makeCore(database: Database, log: Logger): Core {
     },
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool, db, keys_db, reports_db, webhooks_db, ledger_db].map(endPool));
+      await Promise.all([lane_pool, db, lists_db, keys_db, reports_db, webhooks_db, ledger_db].map(endPool));
     },
   };
 }

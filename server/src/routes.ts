@@ -80,7 +80,7 @@ export function makeApiRoutes(
   config: RouteConfig,
   assessAhead: AssessAhead | null = null,
 ): Route[] {
-  const { db, lane, metrics, now_ms, reports_db, secrets } = core;
+  const { db, lane, lists_db, metrics, now_ms, reports_db, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
   const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
@@ -97,6 +97,7 @@ export function makeApiRoutes(
   return [
     ...makeDecisionRoutes({
       db,
+      lists_db,
       lane,
       cursors,
       createDecision,
@@ -120,7 +121,7 @@ export function makeApiRoutes(
       newSecret: newWebhookSecret,
       sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
     }),
-    ...makeWebhookDeliveryRoutes({ db, lane, cursors }),
+    ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors }),
     ...makeWorkspaceRoutes({ db, cursors }),
     ...makeReportRoutes({ db, reports_db }),
     ...makeLedgerRoutes({

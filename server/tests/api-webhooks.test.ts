@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { connectOnce } from '../src/storage/database.ts';
 import { AUTHORITY, freshKey, type RunningService, spend, startTestService } from './running-service.ts';
 import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
 
@@ -412,4 +413,20 @@ describe('deliveries', () => {
       next_from: null,
     });
   });
+});
+
+test('lists that take long hold up neither decisions nor look-ups', async () => {
+  const other = await connectOnce(s.database.connection);
+  await other.query('begin');
+  await other.query('lock table webhook_attempts in access exclusive mode');
+  const lists = Array.from({ length: 12 }, () => s.call('GET', '/v1/webhooks/deliveries?status=FAILED'));
+  const found = await Promise.all([
+    s.call('GET', '/v1/agents/a'),
+    s.call('GET', '/v1/workspace'),
+    s.call('POST', '/v1/decisions', { body: spend('a', 100), idempotency_key: freshKey() }),
+  ]);
+  await other.query('rollback');
+  await other.end();
+  expect(found.map((reply) => reply.status)).toEqual([200, 200, 201]);
+  expect((await Promise.all(lists)).map((reply) => reply.status)).toEqual(lists.map(() => 200));
 });

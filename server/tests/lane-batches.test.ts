@@ -154,6 +154,26 @@ describe('limits of the lane', () => {
     await own.end();
   });
 
+  test('nobody is told "done" where a write did not reach the database and the commit did', async () => {
+    const own = pool();
+    const connect = own.connect.bind(own);
+    own.connect = (async () => {
+      const client = await connect();
+      const query = client.query.bind(client);
+      client.query = ((config: { text: string }) =>
+        config.text.startsWith('insert into audit_records')
+          ? Promise.reject(new Error('a value that the driver cannot send'))
+          : query(config as never)) as never;
+      return client;
+    }) as never;
+    const lane = makeTestLane(own);
+    await expect(lane.submit(workspace_id, createAgent, { slug: 'half' }, origin)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('cannot tell'),
+    });
+    await own.end();
+  });
+
   test('a deadlock is tried again, and given up after a bound', async () => {
     const own = pool();
     let attempts = 0;

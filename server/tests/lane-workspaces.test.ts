@@ -147,6 +147,44 @@ describe('workspaces share batches', () => {
     await close();
   });
 
+  test('queues of webhooks are locked in the order of their keys, as the workers lock theirs', async () => {
+    const { lane, close } = makeTestLane();
+    const deliver: Command<string, null> = {
+      name: 'deliver',
+      needs: () => ({}),
+      apply(set, endpoint_id) {
+        set.outbox.deliver(endpoint_id, 'evt_any');
+        return done(null);
+      },
+    };
+    const idle: Command<null, null> = { name: 'idle', needs: () => ({}), apply: () => done(null) };
+    const [low, high, ...others] = workspaces as [string, string, ...string[]];
+    for (const workspace_id of [low, high]) await lane.submit(workspace_id, deliver, 'wh_ordered', origin);
+    const worker = await connectOnce(database.connection);
+    const lock = (workspace_id: string) =>
+      worker.query({
+        text: 'select 1 from webhook_queues where workspace_id = $1 for update nowait',
+        values: [workspace_id],
+      });
+    await worker.query('begin');
+    await lock(low);
+    // More than go alone, so that the last two share a batch.
+    const busy = others.slice(0, 6).map((workspace_id) => lane.submit(workspace_id, idle, null, origin));
+    const written = [high, low].map((workspace_id) =>
+      lane.submit(workspace_id, deliver, 'wh_ordered', origin),
+    );
+    await Promise.all(busy);
+    const observer = await connectOnce(database.connection);
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await observer.query(waits)).rowCount === 0) await new Promise((next) => setTimeout(next, 5));
+    await observer.end();
+    await lock(high);
+    await worker.query('commit');
+    await Promise.all(written);
+    await worker.end();
+    await close();
+  });
+
   test('one with a long queue does not keep the others waiting for its end', async () => {
     const { lane, close } = makeTestLane();
     const [busy, other] = workspaces as [string, string];

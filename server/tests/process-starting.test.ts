@@ -167,10 +167,9 @@ describe('starting on an empty data directory', () => {
         }
       }
     });
-    await new Promise((wait) => setTimeout(wait, 800));
+    while (answered.size <= 20) await new Promise((wait) => setTimeout(wait, 10));
     first.child.kill('SIGKILL');
     await Promise.all(clients);
-    expect(answered.size).toBeGreaterThan(20);
 
     const again = run(['serve'], env);
     const url2 = await again.url;
@@ -206,11 +205,10 @@ describe('starting on an empty data directory', () => {
         }
       }
     });
-    await new Promise((wait) => setTimeout(wait, 500));
+    while (answered <= 20) await new Promise((wait) => setTimeout(wait, 10));
     service.child.kill('SIGTERM');
     await Promise.all(clients);
     expect((await service.ended).code).toBe(0);
-    expect(answered).toBeGreaterThan(20);
     const again = run(['serve'], env);
     const { events_checked } = (await call(await again.url, key, 'GET', '/v1/ledger/verify')).body;
     // Each decision that was made was also answered.

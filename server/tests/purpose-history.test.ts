@@ -1,5 +1,10 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Authority } from '../src/domain/authorities.ts';
+import { purposeHash } from '../src/domain/dealings.ts';
+import { makeHistories } from '../src/http/histories.ts';
+import { makePool } from '../src/storage/database.ts';
+import { loadSpokenOf, putDealings } from '../src/storage/dealings.ts';
 import { learnNext } from '../src/workers/learn-dealings.ts';
 import { freshKey, type RunningService, startTestService } from './running-service.ts';
 
@@ -7,7 +12,7 @@ let s: RunningService;
 let pool: pg.Pool;
 beforeAll(async () => {
   s = await startTestService();
-  pool = new pg.Pool({ ...s.database.connection, max: 2 });
+  pool = makePool(s.database.connection, { max: 2, by_key: true, onBroken: () => {} });
 });
 afterAll(async () => {
   await pool.end();
@@ -87,17 +92,47 @@ test('two nodes that add up at the same time count everything once', async () =>
   expect(await dealings('twice')).toMatchObject([{ misaligned: 5 }]);
 });
 
+test('a chain on which much was said is followed in parts of a bounded size, and nothing is left out', async () => {
+  await agent('parts');
+  const head = await pool.query('select seq from ledger_heads where workspace_id = $1', [s.workspace_id]);
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const { decision_id } = await decide('parts', 'Kiosk Ost');
+    ids.push(decision_id);
+    await label(decision_id, 'PURPOSE_MISALIGNED');
+  }
+  const found: string[] = [];
+  const sizes: number[] = [];
+  const client = await pool.connect();
+  for (let after = head.rows[0].seq as number; ; ) {
+    const range = { after, upto: after + 1_000, most: 2 };
+    const { last_seq, head_seq, decision_ids } = await loadSpokenOf(client, s.workspace_id, range);
+    found.push(...decision_ids);
+    sizes.push(decision_ids.length);
+    if (last_seq === head_seq) break;
+    after = last_seq;
+  }
+  client.release();
+  expect(found).toEqual(ids);
+  expect(sizes).toEqual([2, 2, 1]);
+  while (await learnNext(pool, s.workspace_id, 2));
+  await learned();
+  expect(await dealings('parts')).toMatchObject([{ misaligned: 5 }]);
+});
+
 test('what people said settles a later spend at the same merchant, within seconds, and not under another purpose', async () => {
   await agent('settles');
   const unclear = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
   expect(unclear.purpose.assessment).toBe('PURPOSE_UNCLEAR');
   await label(unclear.decision_id, 'PURPOSE_ALIGNED');
   await learned();
-  let later = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
+  // The like of it, for another sum: the same sum again could be the same invoice again.
+  const like = { description: 'engraving of two door signs', amount_minor: 1_200 };
+  let later = await decide('settles', 'Zinnober Kontor', like);
   // A node reads the past anew once a second.
   for (let i = 0; i < 100 && later.purpose.assessment === 'PURPOSE_UNCLEAR'; i++) {
     await new Promise((wait) => setTimeout(wait, 100));
-    later = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
+    later = await decide('settles', 'Zinnober Kontor', like);
   }
   expect(later.purpose.assessment).toBe('PURPOSE_ALIGNED');
   expect(later.purpose.evidence).toContainEqual(
@@ -106,8 +141,39 @@ test('what people said settles a later spend at the same merchant, within second
   await s.call('POST', '/v1/agents/settles/authority', {
     body: { purpose: { objective: 'Something else altogether, which is not yet known.' }, currency: 'EUR' },
   });
-  expect(
-    (await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' })).purpose
-      .assessment,
-  ).not.toBe('PURPOSE_ALIGNED');
+  expect((await decide('settles', 'Zinnober Kontor', like)).purpose.assessment).not.toBe('PURPOSE_ALIGNED');
+});
+
+test('what a node keeps of the past is bounded over all agents, and what it let go is read again', async () => {
+  const authority: Authority = { purpose: PURPOSE, currency: 'EUR' };
+  const say = (agent_id: string, merchants: readonly string[]) =>
+    putDealings(
+      pool as never,
+      s.workspace_id,
+      merchants.map((name) => ({
+        agent_id,
+        purpose_hash: purposeHash(PURPOSE),
+        kind: 'merchant',
+        name,
+        allowed: 0,
+        denied: 0,
+        aligned: 1,
+        misaligned: 0,
+        paid: 0,
+        usual_minor: {},
+        payee_ids: [],
+      })),
+    );
+  await say('agt_one', ['a', 'b', 'c']);
+  await say('agt_two', ['a', 'b', 'c']);
+  const historyOf = makeHistories({ db: pool, now_ms: () => 0, most_rows: 6 });
+  const merchants = async (agent_id: string) =>
+    [...((await historyOf(s.workspace_id, agent_id, authority))?.merchants.keys() ?? [])].sort().join('');
+  expect(await merchants('agt_one')).toBe('abc');
+  await say('agt_one', ['d']);
+  expect(await merchants('agt_one')).toBe('abc');
+  expect(await merchants('agt_two')).toBe('abc');
+  await say('agt_two', ['e']);
+  expect(await merchants('agt_one')).toBe('abcd');
+  expect(await merchants('agt_two')).toBe('abce');
 });

@@ -13,12 +13,17 @@ export interface CreateLabelInput {
 /** Records whether a spend fit the purpose. It stands beside earlier labels, or corrects the one it names. */
 export const createLabel: Command<CreateLabelInput, Label> = {
   name: 'createLabel',
-  needs: ({ decision_id }) => ({ decisions: [decision_id], labels_of: [decision_id], webhooks: true }),
+  needs: ({ decision_id, supersedes }) => ({
+    decisions: [decision_id],
+    // However many labels stand beside each other, one that corrects none does not look at them.
+    labels_of: supersedes === null ? [] : [decision_id],
+    webhooks: true,
+  }),
   apply(set, input, origin) {
     const kept = set.decision(input.decision_id);
     if (kept === undefined) return refuse('not_found', 'There is no such decision.');
     const { decision_id, supersedes } = input;
-    const current = currentLabels(set.labelsOf(decision_id));
+    const current = supersedes === null ? [] : currentLabels(set.labelsOf(decision_id));
     if (supersedes !== null && !current.some((each) => each.label_id === supersedes)) {
       return refuse('invalid_request', 'supersedes: must be the id of a current label of this decision');
     }

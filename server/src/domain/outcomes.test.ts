@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   exactRepeat,
   judgeOutcome,
+  MOST_REPORTS,
   OUTCOME_SOURCES,
   OUTCOME_TYPES,
   type Outcome,
@@ -227,4 +228,17 @@ test('whatever is reported in whatever order: sums stay within bounds, the rail 
     }),
     { numRuns: 1_000 },
   );
+});
+
+test('a source may make a bounded number of reports; what one used up does not silence the other', () => {
+  const executed = { ...report('E1000000', A) } as Outcome;
+  const refunds = Array.from({ length: MOST_REPORTS - 1 }, (_, i) => ({
+    ...report('P1', A),
+    external_reference: String(i),
+  })) as Outcome[];
+  const all = [executed, ...refunds];
+  expect(judgeOutcome(all.slice(0, -1), report('P1', A))).toMatchObject({ ok: true });
+  expect(judgeOutcome(all, report('P1', A))).toMatchObject({ ok: false });
+  expect(judgeOutcome(all, report('E1000000', B))).toMatchObject({ ok: true, contradicts_client: false });
+  expect(judgeOutcome(all, report('F', B))).toMatchObject({ ok: true, contradicts_client: true });
 });

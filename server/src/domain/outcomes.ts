@@ -242,9 +242,17 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
 }
 
 /**
+ * Reports that one source may make of a decision: all of them are read with each further one. Counted by source, so that
+ * no client can keep the rail from saying what happened.
+ */
+export const MOST_REPORTS = 1_000;
+
+/**
  * Whether a report may follow those before it. Exact repeats are looked for first (`exactRepeat`). `amount_minor`
  * of what is recorded: for a full refund what was left of the amount executed.
  */
 export function judgeOutcome(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
+  if (outcomes.filter((each) => each.source === report.source).length >= MOST_REPORTS)
+    return conflict(`A decision takes at most ${MOST_REPORTS} reports of one source.`);
   return report.source === 'PAYMENT_RAIL' ? judgeRail(outcomes, report) : judgeClient(outcomes, report);
 }

@@ -34,6 +34,8 @@ const IdParams = Fields({ id: Type.String() });
 
 export interface DecisionRouteOptions {
   db: pg.Pool;
+  /** For the list: a filter may have to look at very many decisions. */
+  lists_db: pg.Pool;
   lane: Lane;
   cursors: Cursors;
   createDecision: Command<CreateDecisionInput, CreatedDecision | AssessFirst>;
@@ -85,7 +87,8 @@ function makeFindAgentId(db: pg.Pool): (workspace_id: string, ref: string) => Pr
 
 /** Asking for decisions and looking at them. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
-  const { db, lane, cursors, createDecision, assess, assessAhead, historyOf, metrics, tokens } = options;
+  const { db, lists_db, lane, cursors, createDecision, assess, assessAhead, historyOf, metrics, tokens } =
+    options;
   const findAgentId = makeFindAgentId(db);
   /**
    * The authority each agent was last decided by. Without a model a spend is assessed against it before it joins the
@@ -277,7 +280,11 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           ...rest,
           ...(wanted_agent === undefined ? {} : { agent_id: wanted_agent }),
         };
-        const found = await listDecisions(db, workspace_id, filters, { order, after, limit: limit + 1 });
+        const found = await listDecisions(lists_db, workspace_id, filters, {
+          order,
+          after,
+          limit: limit + 1,
+        });
         const { rows, next_cursor } = pageOf(found, limit, (last) =>
           cursors.seal(list, last.made.decision_id),
         );

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Authority } from '../domain/authorities.ts';
 import { type DealingsRow, purposeHash } from '../domain/dealings.ts';
@@ -16,9 +17,12 @@ const FRESH_MS = 1_000;
 /** After this long nobody has asked: then a decision waits for the reading. */
 const USABLE_MS = 10_000;
 const REMEMBERED = 10_000;
+/** Of all agents together; an agent has some dozens, and at the most 5,000, of about half a kilobyte. */
+const REMEMBERED_ROWS = 100_000;
 
 interface Remembered {
   purpose_hash: string;
+  row_count: number;
   read_ms: number;
   history: PurposeHistory | undefined;
   reading: Promise<PurposeHistory | undefined> | null;
@@ -51,9 +55,13 @@ export function historyOfRows(rows: readonly DealingsRow[]): PurposeHistory | un
  * Reads histories and keeps them for a moment: a word that people said reaches every node's decisions within some
  * seconds, and a decision waits for the database only where its agent has been quiet.
  */
-export function makeHistories(options: { db: pg.Pool; now_ms: () => number }): HistoryOf {
+export function makeHistories(options: { db: pg.Pool; now_ms: () => number; most_rows?: number }): HistoryOf {
   const { db, now_ms } = options;
-  const remembered = new Map<string, Remembered>();
+  const remembered = new LRUCache<string, Remembered>({
+    max: REMEMBERED,
+    maxSize: options.most_rows ?? REMEMBERED_ROWS,
+    sizeCalculation: ({ row_count }) => 1 + row_count,
+  });
   const hashes = new WeakMap<Authority, string>();
 
   function hashOf(authority: Authority): string {
@@ -69,27 +77,22 @@ export function makeHistories(options: { db: pg.Pool; now_ms: () => number }): H
     agent_id: string,
     purpose_hash: string,
   ): Promise<PurposeHistory | undefined> {
-    const reading = listDealings(db, workspace_id, agent_id, purpose_hash).then(historyOfRows);
     const before = remembered.get(agent_id);
-    const usable = before?.purpose_hash === purpose_hash;
-    remembered.delete(agent_id);
-    if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string);
-    const entry: Remembered = {
-      purpose_hash,
-      read_ms: usable ? before.read_ms : Number.NEGATIVE_INFINITY,
-      history: usable ? before.history : undefined,
-      reading,
-    };
+    const known =
+      before?.purpose_hash === purpose_hash
+        ? before
+        : { purpose_hash, row_count: 0, read_ms: Number.NEGATIVE_INFINITY, history: undefined };
+    const rows = listDealings(db, workspace_id, agent_id, purpose_hash);
+    const reading = rows.then(historyOfRows);
+    const entry: Remembered = { ...known, reading };
     remembered.set(agent_id, entry);
-    reading.then(
-      (history) => {
-        entry.history = history;
-        entry.read_ms = now_ms();
-        entry.reading = null;
-      },
-      () => {
-        entry.reading = null;
-      },
+    /** Unless another purpose's was asked for meanwhile. */
+    const settle = (read: Omit<Remembered, 'reading'>) => {
+      if (remembered.get(agent_id) === entry) remembered.set(agent_id, { ...read, reading: null });
+    };
+    Promise.all([rows, reading]).then(
+      ([{ length }, history]) => settle({ purpose_hash, row_count: length, read_ms: now_ms(), history }),
+      () => settle(known),
     );
     return reading;
   }
@@ -101,9 +104,7 @@ export function makeHistories(options: { db: pg.Pool; now_ms: () => number }): H
       return read(workspace_id, agent_id, purpose_hash);
     }
     const age_ms = now_ms() - known.read_ms;
-    if (age_ms > FRESH_MS && known.reading === null)
-      void read(workspace_id, agent_id, purpose_hash).catch(() => {});
-    if (age_ms <= USABLE_MS) return known.history;
-    return (remembered.get(agent_id) as Remembered).reading ?? known.history;
+    const reading = known.reading ?? (age_ms > FRESH_MS ? read(workspace_id, agent_id, purpose_hash) : null);
+    return age_ms <= USABLE_MS || reading === null ? known.history : reading;
   };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createOutcome } from '../commands/create-outcome.ts';
-import { OUTCOME_SOURCES, OUTCOME_TYPES, outcomeBody } from '../domain/outcomes.ts';
+import { MOST_REPORTS, OUTCOME_SOURCES, OUTCOME_TYPES, outcomeBody } from '../domain/outcomes.ts';
 import { TEXT_LENGTHS } from '../domain/text.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
@@ -53,8 +53,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
       operationId: 'createOutcome',
       tag: 'Outcomes',
       summary: 'Report what happened to a spend',
-      description:
-        'Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed.',
+      description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. A source may make ${MOST_REPORTS} reports of a decision.`,
       scopes: ['authorize', 'consume', 'admin'],
       params: IdParams,
       body: OutcomeRequest,

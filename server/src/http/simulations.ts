@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { type Authority, authorityHash } from '../domain/authorities.ts';
@@ -21,8 +22,10 @@ import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from
 
 const DEFAULT_DECISIONS = 500;
 const MOST_DECISIONS = 2_000;
-/** Decisions replayed in one go: other requests are served between two of them. */
-const REPLAYED_AT_ONCE = 200;
+/** Decisions read at a time. */
+const LOADED_AT_ONCE = 200;
+/** Decisions replayed in one go, then other requests are served: one with much text takes some milliseconds. */
+const REPLAYED_AT_ONCE = 10;
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
@@ -156,8 +159,8 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
         const changes = await loadLaterChanges(db, workspace_id, ids);
         const simulation = makeSimulation({ draft, assess, changes });
         const authorities = new Map<number, Authority>();
-        const pages = Array.from({ length: Math.ceil(ids.length / REPLAYED_AT_ONCE) }, (_, n) =>
-          ids.slice(n * REPLAYED_AT_ONCE, (n + 1) * REPLAYED_AT_ONCE),
+        const pages = Array.from({ length: Math.ceil(ids.length / LOADED_AT_ONCE) }, (_, n) =>
+          ids.slice(n * LOADED_AT_ONCE, (n + 1) * LOADED_AT_ONCE),
         );
         const load = async (page: readonly string[] | undefined) => {
           if (page === undefined) return [];
@@ -175,7 +178,8 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
           const made = await next;
           // The database reads the next page while this one is replayed.
           next = load(pages[n + 1]);
-          for (const each of made) {
+          for (const [i, each] of made.entries()) {
+            if (i % REPLAYED_AT_ONCE === 0) await nextTurn();
             simulation.replay(each, authorities.get(each.authority_version ?? 0) ?? null);
           }
         }

@@ -93,8 +93,13 @@ function attemptBody({ attempt_id, ...rest }: WebhookAttempt): Record<string, un
 }
 
 /** What was sent, with which result, and sending it again. */
-export function makeWebhookDeliveryRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
-  const { db, lane, cursors } = options;
+export function makeWebhookDeliveryRoutes(options: {
+  db: pg.Pool;
+  lists_db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+}): Route[] {
+  const { db, lists_db, lane, cursors } = options;
 
   /** The ids that a replay reaches from and to. */
   async function rangeOf(body: Static<typeof ReplayBody>): Promise<{ first_id: string; end_id: string }> {
@@ -129,7 +134,7 @@ export function makeWebhookDeliveryRoutes(options: { db: pg.Pool; lane: Lane; cu
         const { workspace_id } = call.caller;
         const list = ['listWebhookDeliveries', workspace_id, filters];
         const after = cursors.open(list, cursor) as string | null;
-        const found = await listWebhookAttempts(db, workspace_id, filters, { after, limit: limit + 1 });
+        const found = await listWebhookAttempts(lists_db, workspace_id, filters, { after, limit: limit + 1 });
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.attempt_id));
         return { status: 200, body: { data: rows.map(attemptBody), next_cursor } };
       },

@@ -306,7 +306,7 @@ function write(
   return writes;
 }
 
-/** The commit was sent and its answer never came, or came broken: nobody may be told "done". */
+/** The commit was sent, and it is not certain that all of the batch is in it: nobody may be told "done". */
 export class UnknownCommit extends Error {
   override name = 'UnknownCommit';
 }
@@ -368,7 +368,11 @@ export async function runBatch(
       (error: unknown) => ({ ok: false, error }),
     ),
   ]);
+  const failure = written.find((each) => each.status === 'rejected');
   if (committed.ok) {
+    // One that the driver itself gave up never reached PostgreSQL, which then had nothing to undo.
+    if (failure !== undefined)
+      throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
     options.onCommitted?.(options.now_ms() - began_ms);
     if (sets.some((set) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
     return results;
@@ -377,6 +381,5 @@ export async function runBatch(
     if (refusedByDatabase(committed.error)) throw committed.error;
     throw new UnknownCommit('the answer of a commit did not come', { cause: committed.error });
   }
-  const failure = written.find((each) => each.status === 'rejected');
   throw failure?.reason ?? new ApiError('internal_error', 'The change could not be kept.');
 }

@@ -112,9 +112,12 @@ export class Outbox {
 /** The statements that write what changed. */
 export function writeOutboxes(
   client: Client,
-  sets: readonly { workspace_id: string; outbox: Outbox }[],
+  changed: readonly { workspace_id: string; outbox: Outbox }[],
 ): Promise<unknown>[] {
   const writes: Promise<unknown>[] = [];
+  // Queues are locked in the order of their keys, as the workers lock theirs: otherwise a batch and a worker that
+  // both hold queues of several workspaces could wait for each other.
+  const sets = [...changed].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
   const put = <Row>(write: Write<Row>, rowsOf: (changes: OutboxChanges) => readonly Row[]) => {
     const parts = sets.flatMap(({ workspace_id, outbox }) => {
       const rows = rowsOf(outbox.changes);
@@ -126,8 +129,6 @@ export function writeOutboxes(
   put(deleteWebhookEndpoints, (changes) => [...changes.deleted]);
   put(insertWebhookEvents, (changes) => changes.events);
   put(insertWebhookDeliveries, (changes) => [...changes.deliveries.values()]);
-  // In one order everywhere, so that no two batches can wait for each other: a batch that two workspaces share has
-  // locked their heads, and what else writes queues takes one workspace at a time.
   put(putWebhookQueues, (changes) =>
     [...changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
   );

@@ -32,7 +32,7 @@ import {
   type Trade,
   tradeWords,
 } from './lexicon.ts';
-import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+import { foldText, isTooLong, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 
 const LISTS_PAYEES =
   /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
@@ -46,7 +46,10 @@ interface Part {
 }
 
 export const SHINGLE_LENGTH = 5;
-const MAX_PARTS = 100;
+/** More than an authority can have. */
+const MAX_PARTS = 110;
+/** Forbidden things that are read: each is looked for in every spend. */
+const MAX_FORBIDDEN = 1_000;
 const SENTENCES = /[.;!?](?=\s|$)|\n/;
 /** IBANs, numbers in groups, customer numbers, handles. */
 const ACCOUNT =
@@ -168,7 +171,7 @@ const strongTrades = (tokens: readonly Token[]): Set<Trade> =>
 
 /**
  * Reads what the operator wrote: what is wanted, what is forbidden, what is demanded, who is named.
- * Linear in the length of the text (each part is cut at the text limit, at most 100 parts are read).
+ * Linear in the length of the text (each part is cut at the text limit).
  */
 export function readAuthority(authority: Authority): AuthorityReading {
   const trades = new Map<Trade, Quote & { strong: boolean }>();
@@ -187,6 +190,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   let exactly: Quote | undefined;
   let only_named: Quote | undefined;
   let lists_payees = false;
+  let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
   const parts = wholePurpose.slice(0, MAX_PARTS);
 
@@ -194,7 +198,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
     for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
       if (sentence.trim() === '') continue;
       const { forbidden, wanted } = readProhibitions(sentence, part.kind);
-      for (const one of forbidden) prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
+      for (const one of forbidden) {
+        forbidden_count += one.items.length;
+        if (forbidden_count > MAX_FORBIDDEN) break;
+        prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
+      }
       const quote = { field: part.field, text: sentence.trim() };
       if (part.kind === 'constraint' || part.kind === 'objective') {
         const requirement =
@@ -321,6 +329,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
     running,
     shingles,
     shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
-    cut: wholePurpose.length > MAX_PARTS || parts.some((part) => part.text.length > MAX_TEXT_LENGTH),
+    cut:
+      wholePurpose.length > MAX_PARTS ||
+      forbidden_count > MAX_FORBIDDEN ||
+      parts.some((part) => isTooLong(part.text)),
   };
 }

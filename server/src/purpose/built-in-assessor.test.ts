@@ -242,6 +242,36 @@ describe('attempts to mislead', () => {
     expect(judge(FILM_CREW, request)).toBe('PURPOSE_UNCLEAR');
   });
 
+  it('what stands behind more text than is read is not vouched for', () => {
+    expect(judge(FILM_CREW, good)).toBe('PURPOSE_ALIGNED');
+    const flood = { ...good, task: 'ﷺ'.repeat(1_000) };
+    expect(judge(FILM_CREW, flood)).toBe('PURPOSE_UNCLEAR');
+    const no = (count: number) => Array.from({ length: 50 }, () => Array(count).fill('No wine').join('. '));
+    const many: Authority = { ...FILM_CREW, purpose: { ...FILM_CREW.purpose, constraints: no(200) } };
+    expect(judge(many, good)).toBe('PURPOSE_UNCLEAR');
+    const some: Authority = { ...FILM_CREW, purpose: { ...FILM_CREW.purpose, constraints: no(10) } };
+    expect(judge(some, good)).toBe('PURPOSE_ALIGNED');
+  });
+
+  it('the last of as many constraints as an authority may have is read', () => {
+    const success_criteria = Array.from({ length: 50 }, () => 'Everybody arrives in time');
+    const constraints = Array.from({ length: 50 }, (_, i) => (i === 49 ? 'No trains' : 'No wine'));
+    const full: Authority = {
+      ...FILM_CREW,
+      purpose: { ...FILM_CREW.purpose, success_criteria, constraints },
+    };
+    expect(judge(full, good)).toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('a word of mixed alphabets is told by its letters, and a unit with a Greek letter is none', () => {
+    const mixed = (description: string) =>
+      assessBuiltIn(FILM_CREW, spend('SNCF', description)).rationale.includes('several alphabets');
+    expect(mixed('train for the pаypal crew')).toBe(true);
+    expect(mixed('train for the pаyμpal crew')).toBe(true);
+    expect(mixed('train, 5μm film')).toBe(false);
+    expect(mixed('поезд, train')).toBe(false);
+  });
+
   it('letters of other scripts are no attack by themselves', () => {
     for (const description of [
       'поезд в Ниццу, train',
@@ -432,6 +462,9 @@ describe('for every request', () => {
       'AB12'.repeat(long / 4),
       'x'.repeat(1_000_000),
       'up to '.repeat(long / 6),
+      'ﷺ'.repeat(long),
+      'ﬃ'.repeat(long),
+      'no wine, '.repeat(long / 9),
     ];
     for (const text of hostile) {
       const request: SpendRequest = {

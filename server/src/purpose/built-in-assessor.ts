@@ -177,6 +177,8 @@ function refusal(
 
   if (spend.cut)
     return unclear(0.5, 'The request carries more text than is read, so it cannot be vouched for.');
+  if (purpose.cut)
+    return unclear(0.5, 'The purpose has more text than is read, so no spend can be vouched for.');
   const stranger = strangerToTask(spend);
   if (stranger !== undefined && purpose.on_request) {
     return assessmentOf(

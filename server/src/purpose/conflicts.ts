@@ -37,17 +37,16 @@ function isWanted(authority: AuthorityReading, trade: Trade): boolean {
   return quote?.strong === true && quote.field === 'purpose.objective';
 }
 
+/** `sightings`: what merchant and description speak of without leaving it out. */
 function brokenBy(
   spend: SpendReading,
+  sightings: readonly Sighting[],
   authority: AuthorityReading,
   rule: Prohibition,
 ): PurposeEvidence | undefined {
   const { goods_stems: stems } = spend;
   if ([...rule.exceptions].some((stem) => stems.has(stem))) return undefined;
 
-  const sightings = [...spend.descriptionSightings, ...spend.merchantSightings].filter(
-    (one) => !isNegated(spend, one),
-  );
   for (const item of rule.items) {
     const company = spend.merchantTokens.find((token) => item.companies.has(token.word));
     if (
@@ -102,8 +101,11 @@ const OWN_UNIT = stemsOf('the our my this whole entire same a an each every own'
 /** Constraints of the authority that what is bought breaks. */
 export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
   const broken: Conflict[] = [];
+  const sightings = [...spend.descriptionSightings, ...spend.merchantSightings].filter(
+    (one) => !isNegated(spend, one),
+  );
   for (const rule of authority.prohibitions) {
-    const evidence = brokenBy(spend, authority, rule);
+    const evidence = brokenBy(spend, sightings, authority, rule);
     if (evidence === undefined) continue;
     broken.push({
       evidence: [evidence, conflictsWith(rule.field, rule.text)],

@@ -21,8 +21,11 @@ const HIDDEN =
   /(?![\u200c\u200d])\p{Cf}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\u{e0100}-\u{e01ef}]/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;
 const MARKS_OF_DIRECTION = /[\u200e\u200f\u061c]/g;
-const MIXED_SCRIPTS =
-  /(?:\p{Script=Latin}[\p{L}\d]{0,40}[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}])|(?:[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}][\p{L}\d]{0,40}\p{Script=Latin})/u;
+const RUN_OF_LETTERS = /[\p{L}\d]+/gu;
+const LATIN = /\p{Script=Latin}/u;
+const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+/** Greek letters that stand beside Latin ones in units and formulas. */
+const IN_UNITS = /[µμΩΔ]/gu;
 const NON_ASCII = /\P{ASCII}/u;
 
 /** At most this many characters of a text are quoted. */
@@ -64,11 +67,13 @@ function hiddenIn(text: FieldText): Suspicion | undefined {
       sentence: `contains an invisible character (U+${code})`,
     };
   }
-  const mixed = MIXED_SCRIPTS.exec(read);
-  if (mixed === null || /[µμΩΔ]/u.test(mixed[0])) return undefined;
+  const mixed = LIKE_LATIN.test(read)
+    ? read.match(RUN_OF_LETTERS)?.find((run) => LATIN.test(run) && LIKE_LATIN.test(run.replace(IN_UNITS, '')))
+    : undefined;
+  if (mixed === undefined) return undefined;
   return {
     kind: 'hidden',
-    evidence: { field: text.field, text: mixed[0].slice(0, MAX_QUOTE_LENGTH), effect: 'suspicious' },
+    evidence: { field: text.field, text: mixed.slice(0, MAX_QUOTE_LENGTH), effect: 'suspicious' },
     sentence: 'mixes letters of several alphabets within one word',
   };
 }

@@ -10,7 +10,7 @@ import {
   tradesOfCode,
   tradeWords,
 } from './lexicon.ts';
-import { foldText, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+import { foldText, isTooLong, type Token, tokenize } from './text.ts';
 
 /** One text of a request, with the field it came from. */
 export interface FieldText {
@@ -140,6 +140,6 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
     categorySightings: categorySightings(action.category ?? '', categoryTokens),
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
-    cut: texts.some((text) => text.length > MAX_TEXT_LENGTH) || trace.length > MAX_TRACE_STEPS,
+    cut: texts.some(isTooLong) || trace.length > MAX_TRACE_STEPS,
   };
 }

@@ -14,6 +14,13 @@ export interface Token {
 
 /** Nothing longer than this is read: a request's body is at most 64 KiB, and time must be bounded on any input. */
 export const MAX_TEXT_LENGTH = 4_000;
+/**
+ * How much longer than itself a text may become in NFKD: Korean becomes up to three times as long, a single ligature
+ * (U+FDFA) 18 times. What goes beyond is not read.
+ */
+const MOST_GROWTH = 3;
+const ALWAYS_READ = 200;
+const longestDecomposed = (text: string) => MOST_GROWTH * text.length + ALWAYS_READ;
 
 const MARKS = /\p{M}+/gu;
 const WORDS = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|[&+'’](?=\p{L}))*/gu;
@@ -22,7 +29,7 @@ const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 
 /**
  * Text in one spelling: NFKC, lower case, no diacritics, runs of white space as one space (a line break stays one
- * line break), typographic quotes and dashes as their ASCII forms. At most `MAX_TEXT_LENGTH` characters.
+ * line break), typographic quotes and dashes as their ASCII forms. Of what `isTooLong` the rest is left out.
  */
 export function foldText(text: string): string {
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
@@ -41,11 +48,18 @@ export function foldText(text: string): string {
     .replace(/ ?\n[ \n]*/g, '\n');
 }
 
-/** One word (or text) in lower case and without diacritics; `ß` becomes `ss`. */
+/** Whether a text is longer, as it is or in NFKD, than what is read of it. */
+export function isTooLong(text: string): boolean {
+  if (text.length > MAX_TEXT_LENGTH) return true;
+  return !ASCII_ONLY.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
+}
+
+/** One word (or text) in lower case and without diacritics; `ß` becomes `ss`. Cut where `isTooLong` says so. */
 export function foldWord(word: string): string {
   if (ASCII_ONLY.test(word)) return word.toLowerCase();
   return word
     .normalize('NFKD')
+    .slice(0, longestDecomposed(word))
     .replace(MARKS, '')
     .toLowerCase()
     .replaceAll('ß', 'ss')

@@ -8,13 +8,13 @@ const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, m
 /** Events that say something of a decision. */
 const SAYING = "('decision.review.recorded', 'decision.label.recorded', 'decision.outcome.recorded')";
 
-/** Workspaces, of all, whose chain goes on behind what has been looked at. */
+/** Workspaces whose chain goes on behind what has been looked at, furthest behind first; at most `limit`. */
 export async function findWorkspacesToLearnFrom(db: Queryable, limit: number): Promise<string[]> {
   const result = await db.query<{ workspace_id: string }>({
     name: 'find_workspaces_to_learn_from',
     text: `select h.workspace_id from ledger_heads h
       left join dealings_watermarks w on w.workspace_id = h.workspace_id
-      where h.seq > coalesce(w.seq, 0) limit $1`,
+      where h.seq > coalesce(w.seq, 0) order by h.seq - coalesce(w.seq, 0) desc limit $1`,
     values: [limit],
   });
   return result.rows.map((row) => row.workspace_id);
@@ -48,29 +48,36 @@ export async function moveDealingsWatermark(
   });
 }
 
-/** How far the chain goes now, and the decisions of which an event after `after`, up to `upto`, says something. */
+/**
+ * The decisions of which an event after `after`, up to `upto`, says something, by at most `most` such events; how far
+ * these reach (`last_seq`), and how far the chain goes now.
+ */
 export async function loadSpokenOf(
   client: Client,
   workspace_id: string,
-  range: { after: number; upto: number },
-): Promise<{ last_seq: number; decision_ids: string[] }> {
+  range: { after: number; upto: number; most: number },
+): Promise<{ last_seq: number; head_seq: number; decision_ids: string[] }> {
   const head = await client.query<{ seq: number }>({
+    name: 'load_head_seq',
     text: 'select seq from ledger_heads where workspace_id = $1',
     values: [workspace_id],
   });
-  const last_seq = Math.min(head.rows[0]?.seq ?? 0, range.upto);
-  const result = await client.query<{ decision_id: string }>({
+  const head_seq = head.rows[0]?.seq ?? 0;
+  const upto = Math.min(head_seq, range.upto);
+  const { rows } = await client.query<{ seq: number; decision_id: string | null }>({
     name: 'load_spoken_of',
-    text: `select distinct coalesce(
+    text: `select e.seq, coalesce(
           (select r.decision_id from reviews r where r.workspace_id = $1 and r.review_id = e.subject_id),
           (select l.decision_id from labels l where l.workspace_id = $1 and l.label_id = e.subject_id),
           (select o.decision_id from outcomes o where o.workspace_id = $1 and o.outcome_id = e.subject_id)
         ) as decision_id
       from ledger_events e
-      where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.type in ${SAYING}`,
-    values: [workspace_id, range.after, last_seq],
+      where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.type in ${SAYING}
+      order by e.seq limit $4`,
+    values: [workspace_id, range.after, upto, range.most],
   });
-  return { last_seq, decision_ids: result.rows.flatMap((row) => row.decision_id ?? []) };
+  const last_seq = rows.length < range.most ? upto : (rows.at(-1)?.seq as number);
+  return { last_seq, head_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
 }
 
 /** What was added up of these decisions; what was not is left out. */

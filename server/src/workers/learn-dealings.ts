@@ -28,10 +28,18 @@ import {
 import { loadKeptDecisions } from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { inTransaction } from '../storage/transactions.ts';
+import { followChains } from './follow-chains.ts';
 
-/** Events looked at in one transaction; few of them say anything. */
+/** Events looked at in one transaction. */
 const EVENTS_AT_ONCE = 20_000;
+/**
+ * Of these, at most so many that say something: for each a decision's document is read, and a page must keep neither the
+ * event loop nor a transaction busy for long.
+ */
+const SPOKEN_AT_ONCE = 500;
 const WORKSPACES_A_ROUND = 100;
+/** Together, so that a round ends soon enough for a stop, whoever is behind. */
+const PAGES_A_ROUND = 100;
 
 /** Whose dealings a spend belongs to: its merchant's, its payee's and, where people labelled it, its words'. */
 function placesOf(made: Decision, labelled: boolean): { kind: DealingKind; name: string }[] {
@@ -63,17 +71,22 @@ async function loadPurposeHashes(
 
 /**
  * Adds up what the next events of a workspace say of its spends, in one transaction with the watermark: however many
- * nodes are at it and wherever one dies, everything counts once. Whether there may be more at once.
+ * nodes are at it and wherever one dies, everything counts once. `most`: of so many events. Whether there is more.
  */
-export async function learnNext(pool: pg.Pool, workspace_id: string): Promise<boolean> {
+export async function learnNext(
+  pool: pg.Pool,
+  workspace_id: string,
+  most: number = SPOKEN_AT_ONCE,
+): Promise<boolean> {
   return inTransaction(pool, { reading: false }, async (client) => {
     const after = await lockDealingsWatermark(client, workspace_id);
     if (after === undefined) return false;
     const upto = after + EVENTS_AT_ONCE;
-    const { last_seq, decision_ids } = await loadSpokenOf(client, workspace_id, { after, upto });
+    const found = await loadSpokenOf(client, workspace_id, { after, upto, most });
+    const { last_seq, head_seq, decision_ids } = found;
     if (decision_ids.length > 0) await learn(client, workspace_id, decision_ids);
     if (last_seq > after) await moveDealingsWatermark(client, workspace_id, last_seq);
-    return last_seq === upto;
+    return last_seq < head_seq;
   });
 }
 
@@ -138,14 +151,14 @@ async function learn(client: Client, workspace_id: string, decision_ids: readonl
   if (now_counted.length > 0) await putCountedSaid(client, [{ workspace_id, rows: now_counted }]);
 }
 
-/** Adds up what was said since the last round. */
+/** Adds up what was said since the last round: a page of each workspace in turn, so that none waits for another's end. */
 export async function learnDealings(options: { pool: pg.Pool; log: Logger }): Promise<void> {
   const { pool, log } = options;
-  for (const workspace_id of await findWorkspacesToLearnFrom(pool, WORKSPACES_A_ROUND)) {
-    try {
-      await learnNext(pool, workspace_id);
-    } catch (error) {
-      log.warn({ err: error, workspace_id }, 'the past could not be added up; the next round tries again');
-    }
-  }
+  await followChains({
+    workspace_ids: await findWorkspacesToLearnFrom(pool, WORKSPACES_A_ROUND),
+    most_pages: PAGES_A_ROUND,
+    next: (workspace_id) => learnNext(pool, workspace_id),
+    onFailure: (error, workspace_id) =>
+      log.warn({ err: error, workspace_id }, 'the past could not be added up; the next round tries again'),
+  });
 }

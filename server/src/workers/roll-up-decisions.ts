@@ -11,6 +11,7 @@ import {
 } from '../storage/report-counters.ts';
 import { loadReportEvents } from '../storage/report-facts.ts';
 import { inTransaction } from '../storage/transactions.ts';
+import { followChains } from './follow-chains.ts';
 
 /** Small enough that a page keeps neither the event loop nor a transaction busy for long. */
 const EVENTS_AT_ONCE = 2_000;
@@ -47,15 +48,11 @@ export async function rollUpNext(pool: pg.Pool, workspace_id: string, limit: num
  */
 export async function rollUpDecisions(options: { pool: pg.Pool; log: Logger }): Promise<void> {
   const { pool, log } = options;
-  let pages = 0;
-  for (const workspace_id of await findWorkspacesToRollUp(pool, WORKSPACES_A_ROUND)) {
-    try {
-      while (pages < PAGES_A_ROUND) {
-        pages += 1;
-        if ((await rollUpNext(pool, workspace_id, EVENTS_AT_ONCE)) < EVENTS_AT_ONCE) break;
-      }
-    } catch (error) {
-      log.warn({ err: error, workspace_id }, 'decisions could not be added up; the next round tries again');
-    }
-  }
+  await followChains({
+    workspace_ids: await findWorkspacesToRollUp(pool, WORKSPACES_A_ROUND),
+    most_pages: PAGES_A_ROUND,
+    next: async (workspace_id) => (await rollUpNext(pool, workspace_id, EVENTS_AT_ONCE)) === EVENTS_AT_ONCE,
+    onFailure: (error, workspace_id) =>
+      log.warn({ err: error, workspace_id }, 'decisions could not be added up; the next round tries again'),
+  });
 }
