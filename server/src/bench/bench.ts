@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type PurserProcess, startPurser } from '../demo/purser-process.ts';
 import { DECISIONS, type DecisionKind } from '../domain/decisions.ts';
@@ -93,7 +93,6 @@ function makeBench(
   const { postmaster_pid, ...kept } = parts;
   const { purser, signal } = parts;
   const { base_url } = purser;
-  const run_id = randomBytes(6).toString('hex');
   const decisions: Bench['decisions'] = { ALLOW: 0, REVIEW: 0, DENY: 0 };
   const events = new Map<string, number>();
   const errors = new Map<string, number>();
@@ -125,7 +124,8 @@ function makeBench(
         make(n) {
           const number = asked;
           asked += 1;
-          const body = { text: makeBody(number), idempotency_key: `bench-${run_id}-${number}` };
+          // As clients make them: in no order, so that the index is written to everywhere.
+          const body = { text: makeBody(number), idempotency_key: randomUUID() };
           return requestText('POST', '/v1/decisions', targetOf(n).agent_key, body);
         },
         onGood(n, body) {
