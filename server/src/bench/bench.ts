@@ -31,6 +31,10 @@ export interface Bench {
   say: (line: string) => void;
   decisions: Record<DecisionKind, number>;
   load(clients: number, requests: Requests, limits: LoadLimits): Promise<Loaded>;
+  /** Processor time, ms, that some work takes of the service and of PostgreSQL; null where it cannot be told. */
+  processorTimeOf<T>(
+    work: () => Promise<T>,
+  ): Promise<{ result: T; service_ms: number | null; postgres_ms: number | null }>;
   /** Asks for decisions, the targets in turn; `makeBody` of a number that no other request of the run has. */
   decisionsOf(
     targets: readonly Target[],
@@ -98,6 +102,17 @@ function makeBench(
   const errors = new Map<string, number>();
   let asked = 0;
 
+  const processorTimeOf: Bench['processorTimeOf'] = async (work) => {
+    const pids = [purser.pid, postmaster_pid];
+    const before = await Promise.all(pids.map(processorSeconds));
+    const result = await work();
+    const after = await Promise.all(pids.map(processorSeconds));
+    const [service_ms = null, postgres_ms = null] = after.map((to, i) => {
+      const from = before[i] ?? null;
+      return to === null || from === null ? null : (to - from) * 1000;
+    });
+    return { result, service_ms, postgres_ms };
+  };
   const expectEvents = (workspace_id: string, count: number) =>
     void events.set(workspace_id, (events.get(workspace_id) ?? 0) + count);
 
@@ -106,17 +121,18 @@ function makeBench(
     decisions,
     expectEvents,
     async load(clients, requests, limits) {
-      const before = [await processorSeconds(purser.pid), await processorSeconds(postmaster_pid)];
-      const result = await runLoad({ base_url, clients, requests, signal, ...limits });
-      const after = [await processorSeconds(purser.pid), await processorSeconds(postmaster_pid)];
+      const { result, service_ms, postgres_ms } = await processorTimeOf(() =>
+        runLoad({ base_url, clients, requests, signal, ...limits }),
+      );
       for (const [what, count] of result.errors) errors.set(what, (errors.get(what) ?? 0) + count);
-      const cpuOf = (place: number) => {
-        const [from, to] = [before[place], after[place]];
-        return typeof from === 'number' && typeof to === 'number' ? ((to - from) * 1000) / result.good : null;
+      return {
+        ...result,
+        per_second: (result.measured * 1000) / result.measured_ms,
+        service_cpu_ms: service_ms === null ? null : service_ms / result.good,
+        postgres_cpu_ms: postgres_ms === null ? null : postgres_ms / result.good,
       };
-      const per_second = (result.measured * 1000) / result.measured_ms;
-      return { ...result, per_second, service_cpu_ms: cpuOf(0), postgres_cpu_ms: cpuOf(1) };
     },
+    processorTimeOf,
     decisionsOf(targets, { makeBody = makeSpendBody, onCreated } = {}) {
       const targetOf = (n: number) => targets[n % targets.length] as Target;
       return {

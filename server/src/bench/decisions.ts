@@ -22,9 +22,15 @@ interface Crowd {
   workspaces: readonly BenchWorkspace[];
 }
 
+/** A rate, and the processor time of PostgreSQL for one of what it counts; null where it cannot be told. */
+interface Baseline {
+  per_second: number;
+  postgres_cpu_ms: number | null;
+}
+
 /** What one round measured. */
 interface Round {
-  plain: number;
+  plain: Baseline;
   insert_ms: number;
   points: Map<string, Loaded>;
 }
@@ -32,6 +38,15 @@ interface Round {
 const pointName = (crowd: Crowd, clients: number) =>
   `${crowd.name}, ${clients} client${clients === 1 ? '' : 's'}`;
 const targetsOf = (crowd: Crowd) => crowd.workspaces.flatMap((workspace) => workspace.targets);
+
+async function runBaseline(bench: Bench, run: (seconds: number) => Promise<number>): Promise<Baseline> {
+  const { baseline_seconds } = bench.plan;
+  const { result: per_second, postgres_ms } = await bench.processorTimeOf(() => run(baseline_seconds));
+  return {
+    per_second,
+    postgres_cpu_ms: postgres_ms === null ? null : postgres_ms / (per_second * baseline_seconds),
+  };
+}
 
 async function runRound(bench: Bench, crowds: readonly Crowd[], plain: PlainWay): Promise<Round> {
   const { plan, say } = bench;
@@ -46,11 +61,11 @@ async function runRound(bench: Bench, crowds: readonly Crowd[], plain: PlainWay)
       say(`  ${pointName(crowd, clients)}: ${loaded.per_second.toFixed(0)}/s`);
     }
   }
-  const plain_per_second = await plain.run(plan.baseline_seconds);
+  const plain_way = await runBaseline(bench, plain.run);
   say(
-    `  the plain way: ${plain_per_second.toFixed(0)}/s; a bare committed insert: ${insert_ms.toFixed(2)} ms`,
+    `  the plain way: ${plain_way.per_second.toFixed(0)}/s; a bare committed insert: ${insert_ms.toFixed(2)} ms`,
   );
-  return { plain: plain_per_second, insert_ms, points };
+  return { plain: plain_way, insert_ms, points };
 }
 
 function tableOf(crowds: readonly Crowd[], rounds: readonly Round[], tpcb: readonly number[]): ResultTable {
@@ -115,12 +130,12 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
 
   say(`TPC-B: ${tpcb.method}`);
   const rounds: Round[] = [];
-  const tpcb_rates = [await tpcb.run(plan.baseline_seconds)];
+  const tpcbs = [await runBaseline(bench, tpcb.run)];
   try {
     for (let round = 0; round < plan.rounds; round += 1) {
-      say(`  TPC-B: ${(tpcb_rates.at(-1) as number).toFixed(0)}/s`);
+      say(`  TPC-B: ${tpcbs.at(-1)?.per_second.toFixed(0)}/s`);
       rounds.push(await runRound(bench, crowds, plain));
-      tpcb_rates.push(await tpcb.run(plan.baseline_seconds));
+      tpcbs.push(await runBaseline(bench, tpcb.run));
     }
   } finally {
     await plain.close();
@@ -129,7 +144,10 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
   const ratesOf = (crowd: Crowd, clients: number) =>
     rounds.map((round) => (round.points.get(pointName(crowd, clients)) as Loaded).per_second);
   const judged = ratesOf(hot, JUDGED_CLIENTS);
-  const plain_rates = rounds.map((round) => round.plain);
+  const tpcb_rates = tpcbs.map((each) => each.per_second);
+  const plain_rates = rounds.map((round) => round.plain.per_second);
+  const cpuOf = (baselines: readonly Baseline[]) =>
+    shownSpread(spreadOf(baselines.flatMap((each) => each.postgres_cpu_ms ?? [])));
   const inserts = rounds.map((round) => round.insert_ms);
   const lone = rounds.map(
     (round) => percentilesOf((round.points.get(pointName(hot, 1)) as Loaded).latencies_ms).p50,
@@ -160,7 +178,9 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
         columns: ['measurement', 'median (least to greatest)'],
         rows: [
           ['TPC-B, transactions/s', shownSpread(spreadOf(tpcb_rates))],
+          ['TPC-B, CPU ms PostgreSQL a transaction', cpuOf(tpcbs)],
           ['The plain way, decisions/s', shownSpread(spreadOf(plain_rates))],
+          ['The plain way, CPU ms PostgreSQL a decision', cpuOf(rounds.map((round) => round.plain))],
           ['One bare committed insert, p50 ms', shownSpread(spreadOf(inserts))],
           ['One lone client, p50 ms', shownSpread(spreadOf(lone))],
           [
@@ -196,7 +216,7 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
       `${plan.rounds} rounds of ${plan.seconds} s a point; figures are medians over the rounds, with the least and the greatest; times are of all rounds together.`,
       `TPC-B: ${tpcb.method}; measured before, between and after the rounds.`,
       `The plain way: the same rows in one transaction a decision of eleven prepared statements through pg, 64 clients on ${PLAIN_CONNECTIONS} connections, nothing assessed or decided.`,
-      'CPU is processor time per decision; the load generator shares the machine and is not in it.',
+      'CPU is processor time per decision, which a shared machine disturbs least; the load generator, pgbench and the client of the plain way share the machine and are not in it.',
     ],
     problems: await bench.findProblems(crowds.flatMap((crowd) => crowd.workspaces)),
   };
