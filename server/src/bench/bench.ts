@@ -25,11 +25,12 @@ export interface Bench {
   purser: PurserProcess;
   /** A connection to the service's PostgreSQL. */
   server: PostgresConnection;
-  tpcb: Tpcb;
   plan: Plan;
   signal: AbortSignal;
   say: (line: string) => void;
   decisions: Record<DecisionKind, number>;
+  /** TPC-B on the same PostgreSQL, for the groups that compare themselves with it. May be called once. */
+  prepareTpcb(): Promise<Tpcb>;
   load(clients: number, requests: Requests, limits: LoadLimits): Promise<Loaded>;
   /** Processor time, ms, that some work takes of the service and of PostgreSQL; null where it cannot be told. */
   processorTimeOf<T>(
@@ -64,8 +65,8 @@ export function requestText(
 }
 
 /**
- * Starts a service on a data directory of its own, on a disk, with TPC-B beside it on the same PostgreSQL. Throws
- * when it does not get ready; then nothing is left behind.
+ * Starts a service on a data directory of its own, on a disk. Throws when it does not get ready; then nothing is left
+ * behind.
  */
 export async function startBench(
   plan: Plan,
@@ -83,8 +84,8 @@ export async function startBench(
     const server = await findRunningEmbeddedPostgres(purser.data_dir);
     const postmaster = await readPostmasterFile(join(purser.data_dir, 'postgres'));
     if (server === null || postmaster === null) throw new Error('The service runs without its PostgreSQL.');
-    const tpcb = await prepareTpcb(server, env.PATH ?? '', signal);
-    return makeBench({ purser, server, postmaster_pid: postmaster.pid, tpcb, plan, signal, say });
+    const path = env.PATH ?? '';
+    return makeBench({ purser, server, postmaster_pid: postmaster.pid, path, plan, signal, say });
   } catch (error) {
     await purser.stop();
     throw error;
@@ -92,10 +93,13 @@ export async function startBench(
 }
 
 function makeBench(
-  parts: Pick<Bench, 'purser' | 'server' | 'tpcb' | 'plan' | 'signal' | 'say'> & { postmaster_pid: number },
+  parts: Pick<Bench, 'purser' | 'server' | 'plan' | 'signal' | 'say'> & {
+    postmaster_pid: number;
+    path: string;
+  },
 ): Bench {
-  const { postmaster_pid, ...kept } = parts;
-  const { purser, signal } = parts;
+  const { postmaster_pid, path, ...kept } = parts;
+  const { purser, server, signal } = parts;
   const { base_url } = purser;
   const decisions: Bench['decisions'] = { ALLOW: 0, REVIEW: 0, DENY: 0 };
   const events = new Map<string, number>();
@@ -120,6 +124,7 @@ function makeBench(
     ...kept,
     decisions,
     expectEvents,
+    prepareTpcb: () => prepareTpcb(server, path, signal),
     async load(clients, requests, limits) {
       const { result, service_ms, postgres_ms } = await processorTimeOf(() =>
         runLoad({ base_url, clients, requests, signal, ...limits }),

@@ -5,6 +5,7 @@ import { PLAIN_CONNECTIONS, type PlainWay, preparePlainWay } from './plain-way.t
 import { shownNumber, shownSpread } from './render.ts';
 import type { GroupResult, ResultTable } from './result.ts';
 import { betweenOf, medianOf, ratiosOf, spreadOf } from './statistics.ts';
+import type { Tpcb } from './tpcb.ts';
 import { type BenchWorkspace, makeWorkspaces } from './workspaces.ts';
 
 const CLIENTS = [1, 16, 64, 256] as const;
@@ -48,10 +49,14 @@ async function runBaseline(bench: Bench, run: (seconds: number) => Promise<numbe
   };
 }
 
-async function runRound(bench: Bench, crowds: readonly Crowd[], plain: PlainWay): Promise<Round> {
+async function runRound(
+  bench: Bench,
+  crowds: readonly Crowd[],
+  beside: { tpcb: Tpcb; plain: PlainWay },
+): Promise<Round> {
   const { plan, say } = bench;
   const points = new Map<string, Loaded>();
-  const insert_ms = (await bench.tpcb.commitInserts(plan.lone_inserts)).p50;
+  const insert_ms = (await beside.tpcb.commitInserts(plan.lone_inserts)).p50;
   for (const crowd of crowds) {
     for (const clients of CLIENTS) {
       const requests = bench.decisionsOf(targetsOf(crowd));
@@ -61,7 +66,7 @@ async function runRound(bench: Bench, crowds: readonly Crowd[], plain: PlainWay)
       say(`  ${pointName(crowd, clients)}: ${loaded.per_second.toFixed(0)}/s`);
     }
   }
-  const plain_way = await runBaseline(bench, plain.run);
+  const plain_way = await runBaseline(bench, beside.plain.run);
   say(
     `  the plain way: ${plain_way.per_second.toFixed(0)}/s; a bare committed insert: ${insert_ms.toFixed(2)} ms`,
   );
@@ -102,7 +107,8 @@ function tableOf(crowds: readonly Crowd[], rounds: readonly Round[], tpcb: reado
 
 /** Decisions over HTTP from few and many clients, beside TPC-B and the plain way on the same PostgreSQL. */
 export async function measureDecisions(bench: Bench): Promise<GroupResult> {
-  const { plan, purser, say, tpcb } = bench;
+  const { plan, purser, say } = bench;
+  const tpcb = await bench.prepareTpcb();
   say('Making agents, keys and workspaces…');
   const crowds: [Crowd, Crowd, Crowd] = [
     { name: 'one workspace, one agent', workspaces: await makeWorkspaces(purser, { count: 1, agents: 1 }) },
@@ -134,7 +140,7 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
   try {
     for (let round = 0; round < plan.rounds; round += 1) {
       say(`  TPC-B: ${tpcbs.at(-1)?.per_second.toFixed(0)}/s`);
-      rounds.push(await runRound(bench, crowds, plain));
+      rounds.push(await runRound(bench, crowds, { tpcb, plain }));
       tpcbs.push(await runBaseline(bench, tpcb.run));
     }
   } finally {

@@ -22,7 +22,8 @@ const megabytes = (bytes: number) => bytes / 1e6;
 
 /** What becomes of rate and memory when one workspace grows. Every decision is made over HTTP. */
 export async function measureGrowth(bench: Bench): Promise<GroupResult> {
-  const { plan, purser, say, tpcb } = bench;
+  const { plan, purser, say } = bench;
+  const tpcb = await bench.prepareTpcb();
   const [grown, ...young] = await makeWorkspaces(purser, { count: 1 + plan.rounds, agents: 1 });
   if (grown === undefined) throw new Error('No workspace was made.');
   const send = (workspace: BenchWorkspace, limits: { measured_ms: number; max_requests?: number }) =>

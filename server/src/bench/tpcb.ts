@@ -12,7 +12,7 @@ const DATABASE = 'bench_tpcb';
 const SCALE = 10;
 const TPCB_CLIENTS = 16;
 /** Run and thrown away before the first measurement, so that the tables are in memory, as the service's are. */
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 1;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** TPC-B as pgbench has it, on a database of its own beside the service's. */
