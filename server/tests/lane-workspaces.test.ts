@@ -85,7 +85,8 @@ describe('workspaces share batches', () => {
     expect(results.map((result) => result.status)).toEqual(
       workspaces.flatMap(() => ['fulfilled', 'rejected']),
     );
-    expect(batches.length).toBeLessThan(workspaces.length);
+    // One that found the lane idle, two beside it, and the one that all others share.
+    expect(batches.length).toBeLessThanOrEqual(4);
     for (const [i, workspace_id] of workspaces.entries()) {
       expect(await agentsOf(workspace_id, 'shared-')).toEqual([`shared-${i}`]);
       expect(

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
+import { requestText } from './bench.ts';
 import { readAnswer, runLoad } from './load.ts';
 import { makeSpendBody } from './spend-bodies.ts';
 
@@ -35,25 +36,58 @@ const server = createServer((request, response) => {
 let requests = 0;
 afterAll(() => server.close());
 
-test('every 201 is counted once and every other answer is reported, at exactly the asked number of requests', async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+async function listening(): Promise<string> {
+  if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const makeRequest = (n: number) => requestText('POST', '/v1/decisions', 'sk_a', { text: makeSpendBody(n) });
+
+test('every good answer is counted once and every other is reported, at exactly the asked number of requests', async () => {
+  const base_url = await listening();
+  const answered: number[] = [];
   const result = await runLoad({
-    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    base_url,
     clients: 7,
-    targets: [
-      { workspace_id: 'ws_a', agent_key: 'sk_a' },
-      { workspace_id: 'ws_b', agent_key: 'sk_b' },
-    ],
-    makeBody: makeSpendBody,
-    counter: { requests: 0 },
-    run_id: 'test',
+    requests: { good_status: 201, make: makeRequest, onGood: (n) => answered.push(n) },
     warm_up_ms: 0,
     measured_ms: Number.POSITIVE_INFINITY,
     max_requests: 100,
     signal: new AbortController().signal,
   });
   expect(requests).toBe(100);
-  expect([result.created, result.measured, result.decisions.REVIEW]).toEqual([90, 90, 90]);
+  expect([result.good, result.measured]).toEqual([90, 90]);
   expect(result.errors).toEqual(new Map([['503 unavailable', 10]]));
-  expect([...result.created_by_workspace.values()].reduce((a, b) => a + b)).toBe(90);
+  expect(new Set(answered).size).toBe(90);
+});
+
+test('a paced load sends what was due, whoever answers slowly, and counts the time from then on', async () => {
+  const slow = createServer((request, response) => {
+    request.resume().on('end', () => {
+      setTimeout(() => response.writeHead(201, { 'content-length': 2 }).end('{}'), 100);
+    });
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const result = await runLoad({
+    base_url: `http://127.0.0.1:${(slow.address() as AddressInfo).port}`,
+    clients: 1,
+    requests: { good_status: 201, make: makeRequest },
+    warm_up_ms: 0,
+    measured_ms: 500,
+    per_second: 100,
+    signal: new AbortController().signal,
+  }).finally(() => slow.close());
+  // One connection can carry 5 of the 50 that are due; none of the others is forgotten.
+  expect(result.good).toBeLessThan(10);
+  expect(result.latencies_ms.length).toBeGreaterThanOrEqual(45);
+  expect(result.errors.size).toBe(0);
+});
+
+test('what was asked to end rejects with the reason', async () => {
+  const asked = AbortSignal.abort(new Error('enough'));
+  const base_url = await listening();
+  const options = { clients: 1, requests: { good_status: 201, make: makeRequest }, warm_up_ms: 0 };
+  await expect(runLoad({ base_url, ...options, measured_ms: 1_000, signal: asked })).rejects.toThrow(
+    'enough',
+  );
 });

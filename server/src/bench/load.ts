@@ -1,44 +1,43 @@
-import { connect } from 'node:net';
-import { DECISIONS, type DecisionKind } from '../domain/decisions.ts';
+import { connect, type Socket } from 'node:net';
 
-/** Whose decisions are asked for. */
-export interface Target {
-  workspace_id: string;
-  agent_key: string;
+/** What a load sends. */
+export interface Requests {
+  /** The n-th request, from 0 on, as the bytes on the wire; ASCII. */
+  make: (n: number) => string;
+  good_status: number;
+  /** Told of every good answer: which request it belongs to, and the body. */
+  onGood?: (n: number, body: Buffer) => void;
 }
 
 export interface LoadOptions {
   base_url: string;
+  /** Connections, each with one request under way at the most. */
   clients: number;
-  /** Every client goes round all of them. */
-  targets: readonly Target[];
-  /** The body of the n-th request of the run; ASCII. */
-  makeBody: (n: number) => string;
-  /** Numbers the requests and idempotency keys of all loads of the run. */
-  counter: { requests: number };
-  /** Makes idempotency keys of this run unlike those of another. */
-  run_id: string;
+  requests: Requests;
   warm_up_ms: number;
   /** Infinity: until `max_requests`. */
   measured_ms: number;
   max_requests?: number;
+  /**
+   * Requests begin at this rate, evenly, however slowly they are answered, and their time counts from when they
+   * were due. Without it every client sends as soon as it was answered.
+   */
+  per_second?: number;
   /** How long a client that was refused waits before it asks again, ms; by default hardly at all. */
   pause_after_refusal_ms?: number;
   signal: AbortSignal;
 }
 
 export interface LoadResult {
-  /** Answers 201 of the whole load, warm-up and the last ones under way included, by workspace. */
-  created_by_workspace: Map<string, number>;
-  created: number;
-  /** Answers 201 within the measured time, and how long that was. */
+  /** Good answers of the whole load, warm-up and the last ones under way included. */
+  good: number;
+  /** Good answers within the measured time, and how long that was. */
   measured: number;
   measured_ms: number;
-  /** Milliseconds from sending to the whole answer, of the measured ones. */
+  /** Milliseconds from sending (or being due) to the whole answer, of the measured ones. */
   latencies_ms: number[];
-  /** The same of answers other than 201. */
+  /** The same of other answers. */
   refusals_ms: number[];
-  decisions: Record<DecisionKind, number>;
   /** What else came back, and how often. */
   errors: Map<string, number>;
 }
@@ -46,8 +45,8 @@ export interface LoadResult {
 const ANSWER_TIMEOUT_MS = 60_000;
 /** A server that refuses is not asked again at once. */
 const PAUSE_AFTER_ERROR_MS = 50;
+const PACE_TICK_MS = 1;
 const HEAD_END = Buffer.from('\r\n\r\n');
-const DECISION_MARKS = DECISIONS.map((kind) => ({ kind, mark: Buffer.from(`"decision":"${kind}"`) }));
 
 interface Received {
   status: number;
@@ -80,66 +79,62 @@ function errorCode({ status, body }: Received): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 
+/** One connection. `send` may be called when it is open and nothing is under way. */
+interface Client {
+  send(due_ms: number): void;
+  end(): void;
+}
+
 /**
- * Puts the service under load: each client has one connection and one request under way. As little work as
- * possible is done for a request, since the machine is shared with what is measured. Never rejects because of
- * an answer; what goes wrong is counted. Rejects with the signal's reason when that is aborted.
+ * Puts the service under load. As little work as possible is done for a request, since the machine is shared with
+ * what is measured. Never rejects because of an answer; what goes wrong is counted. Rejects with the signal's
+ * reason when that is aborted.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const { clients, targets, counter, signal, max_requests = Number.POSITIVE_INFINITY } = options;
+  const { clients, requests, signal, per_second, max_requests = Number.POSITIVE_INFINITY } = options;
   const { hostname, port } = new URL(options.base_url);
   const result: LoadResult = {
-    created_by_workspace: new Map(),
-    created: 0,
+    good: 0,
     measured: 0,
     measured_ms: 0,
     latencies_ms: [],
     refusals_ms: [],
-    decisions: { ALLOW: 0, REVIEW: 0, DENY: 0 },
     errors: new Map(),
   };
-  const heads = targets.map(
-    ({ agent_key }) =>
-      `POST /v1/decisions HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-api-key: ${agent_key}\r\ncontent-type: application/json\r\n`,
-  );
-  const measured_from_ms = performance.now() + options.warm_up_ms;
+  const begun_at_ms = performance.now();
+  const measured_from_ms = begun_at_ms + options.warm_up_ms;
   const measured_to_ms = measured_from_ms + options.measured_ms;
-  let left = max_requests;
+  let next = 0;
   let last_answer_ms = measured_from_ms;
+  /** With a pace: connections without work, and moments at which requests were due and found none. */
+  const idle: Client[] = [];
+  const due: number[] = [];
 
   const countError = (what: string) => result.errors.set(what, (result.errors.get(what) ?? 0) + 1);
-
-  /** Books an answer. False when it was a refusal. */
-  const book = (answer: Received, target: Target, sent_at_ms: number, now_ms: number): boolean => {
-    const is_measured = now_ms >= measured_from_ms && now_ms < measured_to_ms;
-    if (answer.status !== 201) {
-      countError(errorCode(answer));
-      if (is_measured) result.refusals_ms.push(now_ms - sent_at_ms);
-      return false;
-    }
-    const found = DECISION_MARKS.find(({ mark }) => answer.body.includes(mark));
-    if (found === undefined) countError('201 without a decision');
-    else result.decisions[found.kind] += 1;
-    result.created += 1;
-    const { workspace_id } = target;
-    result.created_by_workspace.set(workspace_id, (result.created_by_workspace.get(workspace_id) ?? 0) + 1);
-    if (is_measured) {
-      result.measured += 1;
-      result.latencies_ms.push(now_ms - sent_at_ms);
-      last_answer_ms = now_ms;
-    }
-    return true;
+  const isOver = () => signal.aborted || next >= max_requests || performance.now() >= measured_to_ms;
+  const bookTime = (since_ms: number, now_ms: number) => {
+    if (now_ms < measured_from_ms || now_ms >= measured_to_ms) return;
+    result.measured += 1;
+    result.latencies_ms.push(now_ms - since_ms);
+    last_answer_ms = now_ms;
   };
 
-  const runClient = (number: number): Promise<void> =>
+  /** What a connection does that is open and has nothing under way. */
+  const goOn = (client: Client) => {
+    if (isOver()) return client.end();
+    if (per_second === undefined) return client.send(performance.now());
+    const waiting_since_ms = due.shift();
+    if (waiting_since_ms === undefined) idle.push(client);
+    else client.send(waiting_since_ms);
+  };
+
+  const runClient = (): Promise<void> =>
     new Promise((resolve) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      let turn = number;
-      let target = targets[0] as Target;
-      let sent_at_ms = 0;
+      const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      let number = 0;
+      let since_ms = 0;
       let received: Buffer = Buffer.alloc(0);
       let is_over = false;
-
       const finish = (what: string | null) => {
         if (is_over) return;
         is_over = true;
@@ -147,42 +142,65 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
         socket.destroy();
         resolve();
       };
-      const sendNext = () => {
-        if (is_over) return;
-        if (signal.aborted || left <= 0 || performance.now() >= measured_to_ms) return finish(null);
-        left -= 1;
-        const at = turn % targets.length;
-        turn += 1;
-        target = targets[at] as Target;
-        const n = counter.requests;
-        counter.requests += 1;
-        const body = options.makeBody(n);
-        sent_at_ms = performance.now();
-        socket.write(
-          `${heads[at]}idempotency-key: ${options.run_id}-${n}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-          'latin1',
-        );
+      const client: Client = {
+        send(due_ms) {
+          if (is_over) return;
+          number = next;
+          next += 1;
+          since_ms = due_ms;
+          socket.write(requests.make(number), 'latin1');
+        },
+        end: () => finish(null),
       };
       socket.setTimeout(ANSWER_TIMEOUT_MS, () => finish(`no answer in ${ANSWER_TIMEOUT_MS} ms`));
       socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
       socket.on('close', () => finish('the connection was closed'));
-      socket.on('connect', sendNext);
+      socket.on('connect', () => goOn(client));
       socket.on('data', (chunk: Buffer) => {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
         try {
           const answer = readAnswer(received);
           if (answer === null) return;
           received = answer.rest;
-          if (book(answer, target, sent_at_ms, performance.now())) sendNext();
-          else setTimeout(sendNext, options.pause_after_refusal_ms ?? PAUSE_AFTER_ERROR_MS);
+          if (answer.status === requests.good_status) {
+            result.good += 1;
+            bookTime(since_ms, performance.now());
+            requests.onGood?.(number, answer.body);
+            goOn(client);
+          } else {
+            countError(errorCode(answer));
+            const now_ms = performance.now();
+            if (now_ms >= measured_from_ms && now_ms < measured_to_ms)
+              result.refusals_ms.push(now_ms - since_ms);
+            setTimeout(() => goOn(client), options.pause_after_refusal_ms ?? PAUSE_AFTER_ERROR_MS);
+          }
         } catch (error) {
           finish((error as Error).message);
         }
       });
     });
 
-  await Promise.all(Array.from({ length: clients }, (_, number) => runClient(number)));
+  let paced = 0;
+  const keepPace = (): void => {
+    const now_ms = performance.now();
+    const rate = per_second as number;
+    for (;;) {
+      const due_ms = begun_at_ms + (paced * 1000) / rate;
+      if (due_ms > now_ms || due_ms >= measured_to_ms) break;
+      paced += 1;
+      const client = idle.pop();
+      if (client === undefined) due.push(due_ms);
+      else client.send(due_ms);
+    }
+    if (isOver()) for (const client of idle.splice(0)) client.end();
+    else setTimeout(keepPace, PACE_TICK_MS);
+  };
+  if (per_second !== undefined) keepPace();
+
+  await Promise.all(Array.from({ length: clients }, runClient));
   signal.throwIfAborted();
+  // Requests that were due and never sent have waited until now, or longer.
+  for (const due_ms of due) if (due_ms >= measured_from_ms) result.latencies_ms.push(measured_to_ms - due_ms);
   result.measured_ms = Number.isFinite(options.measured_ms)
     ? options.measured_ms
     : last_answer_ms - measured_from_ms;

@@ -1,364 +1,187 @@
-import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Surroundings } from '../demo/main.ts';
-import { type PurserProcess, startPurser } from '../demo/purser-process.ts';
-import { verifyLedger } from '../demo/send-spends.ts';
-import { percentilesOf } from '../demo/totals.ts';
-import { findRunningEmbeddedPostgres } from '../storage/embedded-postgres.ts';
-import { type LoadResult, runLoad } from './load.ts';
-import { residentBytes, watchMemory } from './memory.ts';
-import { measureReading, type Reading, renderReading } from './reading.ts';
-import {
-  type BenchReport,
-  type Point,
-  pointName,
-  renderBench,
-  TARGET_CLIENTS,
-  TARGET_DECISIONS,
-} from './report.ts';
-import { makeSpendBody } from './spend-bodies.ts';
-import { prepareTpcb, TPCB_CLIENTS } from './tpcb.ts';
-import { deliveriesFor, measureWebhooks } from './webhooks.ts';
-import {
-  type BenchWorkspace,
-  checkWorkspace,
-  countEvents,
-  makeWorkspaces,
-  prepareFirstWorkspace,
-} from './workspaces.ts';
+import { type Bench, startBench } from './bench.ts';
+import { measureDecisions } from './decisions.ts';
+import { measureGrowth } from './growth.ts';
+import { measureLongHistory } from './reading.ts';
+import { type BenchReport, renderPage, renderReport } from './render.ts';
+import type { Group, Plan } from './result.ts';
+import { measureWays } from './ways.ts';
+import { measureWebhooks } from './webhooks.ts';
+
+/** Every part of the measurements, in their order. Each runs on a service and a database of its own. */
+const GROUPS: readonly Group[] = [
+  { name: 'decisions', title: 'Decisions', measure: measureDecisions },
+  { name: 'ways', title: 'The other hot ways', measure: measureWays },
+  { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
+  { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
+  { name: 'growth', title: 'Growth', measure: measureGrowth },
+];
+const NAMES = GROUPS.map((group) => group.name).join(', ');
+
+const PLANS: Record<Plan['kind'], Plan> = {
+  quick: {
+    kind: 'quick',
+    seconds: 0.4,
+    rounds: 1,
+    warm_up_ms: 100,
+    workspaces: 20,
+    baseline_seconds: 1,
+    lone_inserts: 200,
+    requests: 400,
+    grown_to: 2_000,
+  },
+  default: {
+    kind: 'default',
+    seconds: 2,
+    rounds: 3,
+    warm_up_ms: 300,
+    workspaces: 200,
+    baseline_seconds: 3,
+    lone_inserts: 500,
+    requests: 4_000,
+    grown_to: 50_000,
+  },
+  long: {
+    kind: 'long',
+    seconds: 5,
+    rounds: 5,
+    warm_up_ms: 1_000,
+    workspaces: 200,
+    baseline_seconds: 5,
+    lone_inserts: 1_000,
+    requests: 10_000,
+    grown_to: 1_000_000,
+  },
+};
 
 const HELP = `npm run bench -- [options]
 
-Measures decisions per second over HTTP, with durable commits and the ledger on, TPC-B on the same PostgreSQL,
-and what webhooks cost and give. Takes about three minutes.
+Measures the service over HTTP, with durable commits, ledger, holds and purpose on, beside TPC-B and the plain way
+of writing the same rows on the same PostgreSQL. Takes about five minutes.
 
-  --seconds N   measured time of each point (default 5)
-  --quick       a smoke run: 1 second a point, 5 workspaces, memory not measured
-  --reading N   decisions of the history whose reading is measured (default 100000; 5000 with --quick)
-  --only-reading  measures nothing else
+  --only A,B    only these groups: ${NAMES}
+  --quick       a smoke run of less than a minute
+  --long        everything: a workspace of a million decisions, and more rounds; half an hour
+  --seconds N   measured time of each point
+  --report      also writes docs/reference/performance.md
   --json FILE   also writes the figures to FILE
   --help        this text
 `;
 
-const CLIENTS = [1, 16, 64, 256];
-const AGENTS_IN_FIRST = 5;
-const WARM_UP_CLIENTS = 16;
-const MEMORY_EVERY_MS = 500;
-const WIDTH_WITHOUT_TERMINAL = 120;
+const WIDTH_WITHOUT_TERMINAL = 140;
+const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/performance.md', import.meta.url));
 
-/** How much is measured. */
-interface Plan {
-  seconds: number;
-  warm_up_ms: number;
-  workspaces: number;
-  tpcb_seconds: number;
-  lone_inserts: number;
-  min_decisions: number;
-  deliveries: number;
-  reading_decisions: number;
-  only_reading: boolean;
+interface Options {
+  plan: Plan;
+  groups: readonly Group[];
+  writes_report: boolean;
   json_file: string | null;
+  /** The options as they were given. */
+  given: string;
 }
 
 /** Null when the help is asked for. Throws TypeError, with a message for people, for arguments that are none. */
-function readPlan({ args, env }: Surroundings): Plan | null {
+function readOptions({ args, env }: Surroundings): Options | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      seconds: { type: 'string' },
+      only: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      reading: { type: 'string' },
-      'only-reading': { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
+      seconds: { type: 'string' },
+      report: { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
-  const seconds = Number(values.seconds ?? (values.quick ? 1 : 5));
+  if (values.quick && values.long) throw new TypeError('--quick and --long: only one of them.');
+  const plan = PLANS[values.quick ? 'quick' : values.long ? 'long' : 'default'];
+  const seconds = Number(values.seconds ?? plan.seconds);
   if (!(seconds >= 0.1 && seconds <= 3600)) {
     throw new TypeError(`--seconds ${values.seconds}: must be a number from 0.1 to 3600.`);
   }
-  const reading_decisions = Number(values.reading ?? (values.quick ? 5_000 : 100_000));
-  if (
-    !(
-      Number.isSafeInteger(reading_decisions) &&
-      reading_decisions >= 1_000 &&
-      reading_decisions <= 10_000_000
-    )
-  ) {
-    throw new TypeError(`--reading ${values.reading}: must be a whole number from 1000 to 10000000.`);
-  }
-  // npm changes to the package's directory and tells where it was called.
-  const json_file = values.json === undefined ? null : resolve(env.INIT_CWD ?? '.', values.json);
+  const wanted = values.only?.split(',') ?? GROUPS.map((group) => group.name);
+  const unknown = wanted.find((name) => !GROUPS.some((group) => group.name === name));
+  if (unknown !== undefined) throw new TypeError(`--only ${unknown}: there are ${NAMES}.`);
   return {
-    seconds,
-    warm_up_ms: values.quick ? 200 : 1_000,
-    workspaces: values.quick ? 5 : 50,
-    tpcb_seconds: values.quick ? 2 : Math.max(10, seconds),
-    lone_inserts: values.quick ? 200 : 1_000,
-    min_decisions: values.quick ? 0 : TARGET_DECISIONS,
-    deliveries: deliveriesFor(values.quick),
-    reading_decisions,
-    only_reading: values['only-reading'],
-    json_file,
+    plan: { ...plan, seconds },
+    groups: GROUPS.filter((group) => wanted.includes(group.name)),
+    writes_report: values.report,
+    // npm changes to the package's directory and tells where it was called.
+    json_file: values.json === undefined ? null : resolve(env.INIT_CWD ?? '.', values.json),
+    given: args.join(' '),
   };
 }
 
-/** What all loads of the run add up to. */
-class Tally {
-  created = 0;
-  readonly by_workspace = new Map<string, number>();
-  readonly decisions = { ALLOW: 0, REVIEW: 0, DENY: 0 };
-  readonly errors: Record<string, number> = {};
-
-  add(result: LoadResult): void {
-    this.created += result.created;
-    for (const [id, count] of result.created_by_workspace) {
-      this.by_workspace.set(id, (this.by_workspace.get(id) ?? 0) + count);
-    }
-    this.decisions.ALLOW += result.decisions.ALLOW;
-    this.decisions.REVIEW += result.decisions.REVIEW;
-    this.decisions.DENY += result.decisions.DENY;
-    for (const [what, count] of result.errors) this.errors[what] = (this.errors[what] ?? 0) + count;
+/** Runs a group on a service of its own; what the service said last is added to whatever fails. */
+async function runGroup(group: Group, plan: Plan, surroundings: Surroundings, say: (line: string) => void) {
+  say(`${group.title}: starting a service on a data directory of its own…`);
+  const bench: Bench = await startBench(plan, surroundings, say);
+  try {
+    return await group.measure(bench);
+  } catch (error) {
+    if (!surroundings.signal.aborted)
+      say(`The end of the service's output:\n${await bench.purser.lastOutput()}`);
+    throw error;
+  } finally {
+    await bench.stop();
   }
-}
-
-async function findProblems(
-  first: BenchWorkspace,
-  others: readonly BenchWorkspace[],
-  tally: Tally,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const problems: string[] = [];
-  for (const workspace of [first, ...others]) {
-    problems.push(...(await checkWorkspace(workspace, tally.by_workspace.get(workspace.id) ?? 0)));
-  }
-  const listed = await countEvents(first, 'decision.created', signal);
-  const answered = tally.by_workspace.get(first.id) ?? 0;
-  if (listed !== answered) {
-    problems.push(`${first.id} lists ${listed} events decision.created for ${answered} decisions answered.`);
-  }
-  const errors = Object.values(tally.errors).reduce((sum, count) => sum + count, 0);
-  if (errors > 0) problems.push(`${errors} requests were not answered 201.`);
-  return problems;
-}
-
-async function findServer(purser: PurserProcess) {
-  const server = await findRunningEmbeddedPostgres(purser.data_dir);
-  if (server === null) throw new Error('The embedded PostgreSQL of the service was not found.');
-  return server;
-}
-
-async function readLongHistory(
-  purser: PurserProcess,
-  plan: Plan,
-  signal: AbortSignal,
-  say: (line: string) => void,
-): Promise<Reading> {
-  say(`Making a history of ${plan.reading_decisions} decisions and reading it…`);
-  return measureReading(purser, await findServer(purser), plan.reading_decisions, signal, say);
-}
-
-async function measure(
-  purser: PurserProcess,
-  plan: Plan,
-  surroundings: Surroundings,
-  say: (line: string) => void,
-): Promise<BenchReport> {
-  const { signal, env } = surroundings;
-  const server = await findServer(purser);
-
-  say('Making agents, keys and workspaces…');
-  const first = await prepareFirstWorkspace(purser, AGENTS_IN_FIRST);
-  const others = await makeWorkspaces(purser, plan.workspaces, signal);
-  const many = others.flatMap((workspace) => workspace.targets);
-  const tpcb = await prepareTpcb(server, env.PATH ?? '', signal);
-
-  const tally = new Tally();
-  const counter = { requests: 0 };
-  const run_id = `bench-${randomBytes(6).toString('hex')}`;
-  const load = async (
-    clients: number,
-    targets: BenchWorkspace['targets'],
-    limits: { warm_up_ms: number; measured_ms: number; max_requests?: number },
-  ): Promise<LoadResult> => {
-    const { base_url } = purser;
-    const options = { base_url, clients, targets, counter, run_id, signal, makeBody: makeSpendBody };
-    const result = await runLoad({ ...options, ...limits });
-    tally.add(result);
-    return result;
-  };
-  const memory = watchMemory(purser.pid, MEMORY_EVERY_MS);
-
-  const lone_insert_ms = await tpcb.commitInserts(plan.lone_inserts);
-  say(`TPC-B: ${tpcb.method}`);
-  const { tps: before_tps } = await tpcb.run(plan.tpcb_seconds);
-  say(`  before: ${before_tps.toFixed(0)}/s`);
-
-  await load(WARM_UP_CLIENTS, [...first.targets, ...many], {
-    warm_up_ms: 0,
-    measured_ms: 2 * plan.warm_up_ms,
-  });
-  const points: Point[] = [];
-  for (const targets of [first.targets, many]) {
-    for (const clients of CLIENTS) {
-      const result = await load(clients, targets, {
-        warm_up_ms: plan.warm_up_ms,
-        measured_ms: plan.seconds * 1000,
-      });
-      const point: Point = {
-        clients,
-        workspaces: targets === many ? plan.workspaces : 1,
-        per_second: (result.measured * 1000) / result.measured_ms,
-        latency_ms: percentilesOf(result.latencies_ms),
-        rss_bytes: await residentBytes(purser.pid),
-        decisions_so_far: tally.created,
-        errors: Object.fromEntries(result.errors),
-      };
-      points.push(point);
-      say(`  ${pointName(point)}: ${point.per_second.toFixed(0)}/s`);
-    }
-  }
-
-  const { tps: after_tps } = await tpcb.run(plan.tpcb_seconds);
-  say(`  TPC-B after: ${after_tps.toFixed(0)}/s`);
-  const missing = plan.min_decisions - tally.created;
-  if (missing > 0) {
-    say(`Going on to ${plan.min_decisions} decisions…`);
-    await load(TARGET_CLIENTS, first.targets, {
-      warm_up_ms: 0,
-      measured_ms: Number.POSITIVE_INFINITY,
-      max_requests: missing,
-    });
-  }
-  const rss_bytes = await residentBytes(purser.pid);
-  memory.stop();
-  const decisions = tally.created;
-
-  say('Verifying the ledgers…');
-  const verification = await measureVerification(first, purser.pid);
-  say(`  ${verification.events} events: ${verification.per_second.toFixed(0)}/s`);
-  const problems = await findProblems(first, others, tally, signal);
-  say('Webhooks…');
-  const [apart] = await makeWorkspaces(purser, 1, signal);
-  const { seconds, warm_up_ms, deliveries } = plan;
-  const webhooks = await measureWebhooks(
-    apart as BenchWorkspace,
-    { base_url: purser.base_url, counter, run_id, signal, makeBody: makeSpendBody },
-    { seconds, warm_up_ms, deliveries },
-  );
-  problems.push(...webhooks.problems);
-  apart?.client.close();
-  for (const { client } of [first, ...others]) client.close();
-  const reading = await readLongHistory(purser, plan, signal, say);
-  return {
-    reading,
-    machine: {
-      cpus: cpus().length,
-      cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
-      memory_bytes: totalmem(),
-      node: process.versions.node,
-      data_dir: purser.data_dir,
-    },
-    seconds: plan.seconds,
-    tpcb: {
-      method: tpcb.method,
-      clients: TPCB_CLIENTS,
-      before_tps,
-      after_tps,
-      mean_tps: (before_tps + after_tps) / 2,
-    },
-    lone_insert_ms,
-    webhooks,
-    points,
-    memory: {
-      decisions,
-      rss_bytes,
-      peak_rss_bytes: Math.max(rss_bytes, ...memory.samples.map((sample) => sample.rss_bytes)),
-      samples: memory.samples,
-    },
-    verification,
-    decisions: tally.decisions,
-    created: tally.created,
-    errors: tally.errors,
-    problems,
-  };
-}
-
-/** Verifies one ledger twice, and gives the better: the first reads what lies on disk. */
-async function measureVerification(
-  workspace: BenchWorkspace,
-  pid: number,
-): Promise<BenchReport['verification']> {
-  let best: BenchReport['verification'] | null = null;
-  for (let round = 0; round < 2; round += 1) {
-    const memory = watchMemory(pid, MEMORY_EVERY_MS);
-    const { events_checked: events, duration_ms } = await verifyLedger(workspace.client);
-    memory.stop();
-    const per_second = (events * 1000) / duration_ms;
-    const rss_bytes = Math.max(await residentBytes(pid), ...memory.samples.map((sample) => sample.rss_bytes));
-    if (best === null || per_second > best.per_second) best = { events, duration_ms, per_second, rss_bytes };
-  }
-  return best as BenchReport['verification'];
 }
 
 /**
  * Runs the measurements and resolves with the exit code: 0, however slow; 1 when something is wrong (requests
- * failed, a ledger is not valid, decisions and events differ in number); 2 for wrong arguments; 130 when it was
+ * failed, a ledger is not valid, changes and events differ in number); 2 for wrong arguments; 130 when it was
  * asked to end.
  */
 export async function main(surroundings: Surroundings): Promise<number> {
   const { signal, stdout, stderr, env } = surroundings;
-  let plan: Plan | null;
+  let options: Options | null;
   try {
-    plan = readPlan(surroundings);
+    options = readOptions(surroundings);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     stderr.write(`${error.message}\n`);
     return 2;
   }
-  if (plan === null) {
+  if (options === null) {
     stdout.write(HELP);
     return 0;
   }
-  let purser: PurserProcess | null = null;
+  const say = (line: string) => void stderr.write(`${line}\n`);
+  const report: BenchReport = {
+    machine: {
+      cpus: cpus().length,
+      cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
+      memory_bytes: totalmem(),
+      node: process.versions.node,
+      load_before: loadavg()[0] ?? 0,
+      begun_at: new Date().toISOString(),
+    },
+    options: options.given,
+    groups: [],
+  };
   try {
-    const say = (line: string) => void stderr.write(`${line}\n`);
-    say('Starting the service on a data directory of its own…');
-    purser = await startPurser({
-      settings: {
-        BOOTSTRAP_PLAN: 'team',
-        RATE_LIMIT_PER_MINUTE: '10000000',
-        LOG_LEVEL: 'info',
-        WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
-      },
-      env,
-      signal,
-      needs_disk: true,
-    });
-    if (plan.only_reading) {
-      const reading = await readLongHistory(purser, plan, signal, say);
-      stdout.write(`\n${renderReading(reading).join('\n')}\n`);
-      if (plan.json_file !== null) await writeFile(plan.json_file, `${JSON.stringify(reading, null, 2)}\n`);
-      return 0;
+    for (const group of options.groups) {
+      const { name, title } = group;
+      report.groups.push({ name, title, result: await runGroup(group, options.plan, surroundings, say) });
     }
-    const report = await measure(purser, plan, surroundings, say);
-    const screen = {
-      width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,
-      has_colour: stdout.isTTY === true && !env.NO_COLOR,
-    };
-    stdout.write(`\n${renderBench(report, screen).join('\n')}\n`);
-    if (plan.json_file !== null) await writeFile(plan.json_file, `${JSON.stringify(report, null, 2)}\n`);
-    return report.problems.length === 0 ? 0 : 1;
   } catch (error) {
     if (signal.aborted) return 130;
-    stderr.write(`${(error as Error).message}\n`);
-    if (purser !== null) stderr.write(`The end of the service's output:\n${await purser.lastOutput()}\n`);
+    say((error as Error).message);
     return 1;
-  } finally {
-    await purser?.stop();
   }
+  const screen = {
+    width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,
+    has_colour: stdout.isTTY === true && !env.NO_COLOR,
+  };
+  stdout.write(`\n${renderReport(report, screen).join('\n')}\n`);
+  if (options.json_file !== null) await writeFile(options.json_file, `${JSON.stringify(report, null, 2)}\n`);
+  if (options.writes_report) await writeFile(REPORT_FILE, renderPage(report));
+  return report.groups.every(({ result }) => result.problems.length === 0) ? 0 : 1;
 }

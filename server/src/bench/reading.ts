@@ -3,7 +3,10 @@ import { describeError, type JsonClient } from '../demo/json-client.ts';
 import type { PurserProcess } from '../demo/purser-process.ts';
 import { type Percentiles, percentilesOf } from '../demo/totals.ts';
 import { type PostgresConnection, SUPERUSER, withClient } from '../storage/postmaster-file.ts';
+import type { Bench } from './bench.ts';
 import { fillHistory } from './history.ts';
+import { shownNumber } from './render.ts';
+import type { GroupResult } from './result.ts';
 import { BENCH_AUTHORITY, makeSpendBody } from './spend-bodies.ts';
 import { makeWorkspaces } from './workspaces.ts';
 
@@ -16,7 +19,7 @@ const SIMULATED = 2_000;
 const POLL_MS = 50;
 
 /** How long it takes to read a long history over HTTP. */
-export interface Reading {
+interface Reading {
   decisions: number;
   days: number;
   fill_s: number;
@@ -28,21 +31,21 @@ export interface Reading {
 
 const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
-async function must(client: JsonClient, method: string, path: string, body?: unknown) {
+async function get200(client: JsonClient, method: string, path: string, body?: unknown) {
   const answer = await client.send(method, path, body);
   if (answer.status !== 200) throw new Error(`${method} ${path} was answered ${describeError(answer)}`);
   return { body: answer.body as Record<string, unknown>, took_ms: answer.took_ms };
 }
 
 /** Fills a workspace of its own with `decisions` decisions of a month and measures what is read of it. */
-export async function measureReading(
+async function measureReading(
   purser: PurserProcess,
   server: PostgresConnection,
   decisions: number,
   signal: AbortSignal,
   say: (line: string) => void,
 ): Promise<Reading> {
-  const [workspace] = await makeWorkspaces(purser, 1, signal);
+  const [workspace] = await makeWorkspaces(purser, { count: 1, agents: 0 });
   if (workspace === undefined) throw new Error('No workspace was made.');
   const { id, client } = workspace;
   const agents = ['reader-1', 'reader-2', 'reader-3', 'reader-4'];
@@ -81,7 +84,7 @@ export async function measureReading(
       points.push({ name, took_ms });
       say(`  ${name}: p50 ${took_ms.p50.toFixed(1)} ms, max ${took_ms.max.toFixed(1)} ms`);
     };
-    const get = async (path: string) => (await must(client, 'GET', path)).took_ms;
+    const get = async (path: string) => (await get200(client, 'GET', path)).took_ms;
     const month = `/v1/reports/shadow?from=${dayBefore(DAYS)}&to=${dayBefore(0)}`;
     await measure('report of the month', () => get(month));
     await measure('report of the month, one agent', () => get(`${month}&agent=reader-1`));
@@ -92,7 +95,7 @@ export async function measureReading(
       let cursor = '';
       let took_ms = 0;
       for (let n = 0; n < number; n += 1) {
-        const found = await must(client, 'GET', `/v1/decisions?limit=${PAGE}${cursor}`);
+        const found = await get200(client, 'GET', `/v1/decisions?limit=${PAGE}${cursor}`);
         took_ms = found.took_ms;
         cursor = `&cursor=${encodeURIComponent(String(found.body.next_cursor))}`;
       }
@@ -104,7 +107,7 @@ export async function measureReading(
     );
     const simulate = async (draft: unknown) => {
       const path = `/v1/agents/reader-1/authority/simulate?limit=${SIMULATED}`;
-      return (await must(client, 'POST', path, draft)).took_ms;
+      return (await get200(client, 'POST', path, draft)).took_ms;
     };
     const most = Math.min(SIMULATED, Math.floor(decisions / agents.length));
     await measure(`simulation of ${most} decisions, same purpose`, () =>
@@ -128,14 +131,46 @@ export async function measureReading(
   });
 }
 
-/** The figures for people. */
-export function renderReading(reading: Reading): string[] {
-  const { decisions, days, events, added_up_per_second, points } = reading;
-  return [
-    `Reading ${decisions} decisions of ${days} days in one workspace, ${TIMES} times each, one client:`,
-    ...points.map(
-      ({ name, took_ms }) => `  ${name}: p50 ${took_ms.p50.toFixed(1)} ms, max ${took_ms.max.toFixed(1)} ms`,
-    ),
-    `  adding up for the report: ${added_up_per_second.toFixed(0)} events/s (${events} events, the worker's pauses included)`,
-  ];
+const GOALS = { report_ms: 1_000, simulation_ms: 150 };
+const DECISIONS = { quick: 5_000, default: 100_000, long: 1_000_000 };
+
+/** Reading a long history: report, pages and simulation. */
+export async function measureLongHistory(bench: Bench): Promise<GroupResult> {
+  const { purser, server, plan, signal, say } = bench;
+  const reading = await measureReading(purser, server, DECISIONS[plan.kind], signal, say);
+  const p50Of = (name: string) =>
+    reading.points.find((point) => point.name.startsWith(name))?.took_ms.p50 ?? null;
+  return {
+    tables: [
+      {
+        title: `${reading.decisions} decisions of ${reading.days} days in one workspace, ${TIMES} times each, one client`,
+        columns: ['what', 'p50 ms', 'max ms'],
+        rows: reading.points.map(({ name, took_ms }) => [
+          name,
+          shownNumber(took_ms.p50),
+          shownNumber(took_ms.max),
+        ]),
+      },
+    ],
+    goals: [
+      {
+        name: `Report of a month of ${DECISIONS.long} decisions, p50`,
+        unit: 'ms',
+        is_least: false,
+        goal: GOALS.report_ms,
+        measured: plan.kind === 'long' ? p50Of('report of the month') : null,
+      },
+      {
+        name: `Simulation of ${SIMULATED} decisions, same purpose, p50`,
+        unit: 'ms',
+        is_least: false,
+        goal: GOALS.simulation_ms,
+        measured: plan.kind === 'quick' ? null : p50Of('simulation of'),
+      },
+    ],
+    notes: [
+      `The history was written by SQL in ${shownNumber(reading.fill_s)} s; adding it up for the report went at ${shownNumber(reading.added_up_per_second)} events/s, the worker's pauses included.`,
+    ],
+    problems: [],
+  };
 }

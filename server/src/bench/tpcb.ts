@@ -3,25 +3,26 @@ import { access, constants, readdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type pg from 'pg';
-import { percentilesOf } from '../demo/totals.ts';
+import { type Percentiles, percentilesOf } from '../demo/totals.ts';
 import { type PostgresConnection, SUPERUSER, withClient } from '../storage/postmaster-file.ts';
 
 const run = promisify(execFile);
 
 const DATABASE = 'bench_tpcb';
 const SCALE = 10;
-export const TPCB_CLIENTS = 16;
-/** Run and thrown away before each measurement, so that the tables are in memory, as the service's are. */
-const WARM_UP_SECONDS = 2;
+const TPCB_CLIENTS = 16;
+/** Run and thrown away before the first measurement, so that the tables are in memory, as the service's are. */
+const WARM_UP_SECONDS = 1;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** TPC-B as pgbench has it, on a database of its own beside the service's. */
 export interface Tpcb {
   /** What does the work, for people. */
   method: string;
-  run(seconds: number): Promise<{ tps: number }>;
+  /** Transactions a second. */
+  run(seconds: number): Promise<number>;
   /** How long one client waits for one committed insert, again and again. Milliseconds. */
-  commitInserts(count: number): Promise<{ p50: number; p95: number; p99: number; max: number }>;
+  commitInserts(count: number): Promise<Percentiles>;
 }
 
 /** The newest pgbench of the usual places; null when there is none. */
@@ -87,7 +88,7 @@ async function transact(client: pg.Client): Promise<void> {
   for (const [name, text, values] of statements) await client.query({ name, text, values });
 }
 
-async function runWithSql(connection: PostgresConnection, seconds: number): Promise<{ tps: number }> {
+async function runWithSql(connection: PostgresConnection, seconds: number): Promise<number> {
   let transactions = 0;
   const begun_at_ms = performance.now();
   const end_ms = begun_at_ms + seconds * 1000;
@@ -99,7 +100,7 @@ async function runWithSql(connection: PostgresConnection, seconds: number): Prom
       }
     });
   await Promise.all(Array.from({ length: TPCB_CLIENTS }, runClient));
-  return { tps: (transactions * 1000) / (performance.now() - begun_at_ms) };
+  return (transactions * 1000) / (performance.now() - begun_at_ms);
 }
 
 /**
@@ -134,12 +135,10 @@ export async function prepareTpcb(
   const pgbench = await findPgbench(path);
   if (pgbench === null) {
     await withClient(connection, initialiseWithSql);
+    await runWithSql(connection, WARM_UP_SECONDS);
     return {
       method: `the statements of pgbench through pg, prepared, ${TPCB_CLIENTS} clients, scale ${SCALE} (pgbench is not installed)`,
-      run: async (seconds) => {
-        await runWithSql(connection, WARM_UP_SECONDS);
-        return runWithSql(connection, seconds);
-      },
+      run: (seconds) => runWithSql(connection, seconds),
       commitInserts,
     };
   }
@@ -153,16 +152,16 @@ export async function prepareTpcb(
     return stdout;
   };
   await call(['-i', '-q', '-s', String(SCALE)]);
+  const load = ['-c', String(TPCB_CLIENTS), '-j', '2', '-M', 'prepared'];
+  await call([...load, '-T', String(WARM_UP_SECONDS)]);
   const version = (await run(pgbench, ['--version'])).stdout.trim();
   return {
     method: `${version}, -M prepared, ${TPCB_CLIENTS} clients, scale ${SCALE}`,
     run: async (seconds) => {
-      const args = ['-c', String(TPCB_CLIENTS), '-j', '2', '-M', 'prepared'];
-      await call([...args, '-T', String(WARM_UP_SECONDS)]);
-      const output = await call([...args, '-T', String(Math.max(1, Math.round(seconds)))]);
+      const output = await call([...load, '-T', String(Math.max(1, Math.round(seconds)))]);
       const tps = Number(/^tps = ([\d.]+)/m.exec(output)?.[1]);
       if (!(tps > 0)) throw new Error(`pgbench gave no rate:\n${output}`);
-      return { tps };
+      return tps;
     },
     commitInserts,
   };

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { JsonClient } from '../demo/json-client.ts';
 import { percentilesOf } from '../demo/totals.ts';
-import { type LoadOptions, type LoadResult, runLoad } from './load.ts';
-import type { BenchWorkspace } from './workspaces.ts';
+import type { Bench, Loaded } from './bench.ts';
+import { shownNumber } from './render.ts';
+import type { GroupResult } from './result.ts';
+import { makeWorkspaces, must } from './workspaces.ts';
 
 const ENDPOINTS = 3;
 const LOAD_CLIENTS = 64;
@@ -12,20 +13,6 @@ const LOAD_CLIENTS = 64;
 const REPLAYED_AT_ONCE = 1_000;
 const POLL_MS = 20;
 const PATIENCE_MS = 120_000;
-
-/** What webhooks cost and give. */
-export interface WebhookFigures {
-  endpoints: number;
-  /** From the first event put into the outbox to the last one received, with nothing else to do. */
-  deliveries: number;
-  deliveries_per_second: number;
-  clients: number;
-  /** Decisions a second and their median, without endpoints and with them, deliveries under way beside. */
-  without: { per_second: number; p50_ms: number };
-  with: { per_second: number; p50_ms: number };
-  /** Events that never came, or deliveries beyond them. */
-  problems: string[];
-}
 
 /** A receiver in this process that answers 204 and counts. */
 async function startCounter(): Promise<{ url: string; ids: string[]; close(): Promise<void> }> {
@@ -45,12 +32,6 @@ async function startCounter(): Promise<{ url: string; ids: string[]; close(): Pr
   return { url: `http://127.0.0.1:${port}/`, ids, close };
 }
 
-async function must(client: JsonClient, method: string, path: string, body?: unknown) {
-  const answer = await client.send(method, path, body);
-  if (answer.status > 299) throw new Error(`${method} ${path} was answered ${answer.status}`);
-  return answer.body as Record<string, unknown>;
-}
-
 /** Waits until `count` deliveries came. False: they did not. */
 async function untilReceived(ids: readonly string[], count: number, signal: AbortSignal): Promise<boolean> {
   const deadline_ms = performance.now() + PATIENCE_MS;
@@ -61,74 +42,86 @@ async function untilReceived(ids: readonly string[], count: number, signal: Abor
   return true;
 }
 
-/** Measures on a workspace of its own, whose ledger nobody counts afterwards. */
-export async function measureWebhooks(
-  workspace: BenchWorkspace,
-  load: Pick<LoadOptions, 'base_url' | 'counter' | 'run_id' | 'signal' | 'makeBody'>,
-  plan: { seconds: number; warm_up_ms: number; deliveries: number },
-): Promise<WebhookFigures> {
-  const { client, targets } = workspace;
-  const { signal } = load;
+const GOALS = { deliveries_per_second: 1_500 };
+
+/** What deliveries to a local receiver come to, and what three endpoints cost a decision. */
+export async function measureWebhooks(bench: Bench): Promise<GroupResult> {
+  const { plan, signal } = bench;
+  const [workspace] = await makeWorkspaces(bench.purser, { count: 1, agents: 5 });
+  if (workspace === undefined) throw new Error('No workspace was made.');
+  const { client } = workspace;
   const problems: string[] = [];
-  const run = () =>
-    runLoad({
-      ...load,
-      clients: LOAD_CLIENTS,
-      targets,
+  const load = () =>
+    bench.load(LOAD_CLIENTS, bench.decisionsOf(workspace.targets), {
       warm_up_ms: plan.warm_up_ms,
       measured_ms: plan.seconds * 1000,
     });
-  const figures = (result: LoadResult) => ({
-    per_second: (result.measured * 1000) / result.measured_ms,
-    p50_ms: percentilesOf(result.latencies_ms).p50,
-  });
-
-  const without = await run();
+  const without = await load();
   const receiver = await startCounter();
   try {
     const endpoint_ids: string[] = [];
     for (let i = 0; i < ENDPOINTS; i++) {
-      const made = await must(client, 'POST', '/v1/webhooks', { url: receiver.url });
-      endpoint_ids.push(String(made.id));
+      const { id } = await must(client, 'POST', '/v1/webhooks', { url: receiver.url });
+      endpoint_ids.push(String(id));
     }
-    const loaded = await run();
-    const expected = loaded.created * ENDPOINTS;
+    const beside = await load();
+    const expected = beside.good * ENDPOINTS;
     if (!(await untilReceived(receiver.ids, expected, signal))) {
       problems.push(`${receiver.ids.length} of ${expected} deliveries came within ${PATIENCE_MS / 1000} s.`);
     }
-    if (new Set(receiver.ids).size !== loaded.created) {
-      problems.push(`${loaded.created} decisions were told of as ${new Set(receiver.ids).size} events.`);
+    if (new Set(receiver.ids).size !== beside.good) {
+      problems.push(`${beside.good} decisions were told of as ${new Set(receiver.ids).size} events.`);
     }
-
     const before = receiver.ids.length;
+    const wanted = ENDPOINTS * REPLAYED_AT_ONCE * (plan.kind === 'quick' ? 1 : 5);
     const begun_at_ms = performance.now();
     let queued = 0;
-    while (queued < plan.deliveries) {
+    while (queued < wanted) {
+      const queued_before = queued;
       for (const id of endpoint_ids) {
-        const replayed = await must(client, 'POST', `/v1/webhooks/${id}/replay`, { from: '2020-01-01' });
+        const replayed = await must(client, 'POST', `/v1/webhooks/${id}/replay`, { from: daysAgo(20) });
         queued += Number(replayed.queued);
       }
-      if (queued === 0) break;
+      if (queued === queued_before) break;
     }
     await untilReceived(receiver.ids, before + queued, signal);
     const took_ms = performance.now() - begun_at_ms;
     const came = receiver.ids.length - before;
     if (came !== queued) problems.push(`${came} deliveries came of ${queued} that were replayed.`);
+    const per_second = (came * 1000) / took_ms;
+    const row = (name: string, loaded: Loaded) => {
+      const { p50, p99 } = percentilesOf(loaded.latencies_ms);
+      return [name, shownNumber(loaded.per_second), shownNumber(p50), shownNumber(p99)];
+    };
     return {
-      endpoints: ENDPOINTS,
-      deliveries: came,
-      deliveries_per_second: (came * 1000) / took_ms,
-      clients: LOAD_CLIENTS,
-      without: figures(without),
-      with: figures(loaded),
+      tables: [
+        {
+          title: `Decisions, ${LOAD_CLIENTS} clients`,
+          columns: ['endpoints', 'per second', 'p50 ms', 'p99 ms'],
+          rows: [row('none', without), row(`${ENDPOINTS}, deliveries under way`, beside)],
+        },
+        {
+          title: 'Deliveries to a receiver on the same machine, nothing else to do',
+          columns: ['endpoints', 'deliveries', 'per second'],
+          rows: [[String(ENDPOINTS), String(came), shownNumber(per_second)]],
+        },
+      ],
+      goals: [
+        {
+          name: 'Webhook deliveries',
+          unit: '/s',
+          is_least: true,
+          goal: GOALS.deliveries_per_second,
+          measured: per_second,
+        },
+      ],
+      notes: ['The receiver is part of the load generator; deliveries share the process with decisions.'],
       problems,
     };
   } finally {
     await receiver.close();
+    client.close();
   }
 }
 
-/** How many deliveries the rate is taken over: a whole number of replays to all endpoints. */
-export function deliveriesFor(quick: boolean): number {
-  return ENDPOINTS * REPLAYED_AT_ONCE * (quick ? 1 : 5);
-}
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

@@ -1,24 +1,34 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import pino from 'pino';
+import { readConfig } from '../config.ts';
+import { addWorkspace, makeCore } from '../core.ts';
 import { describeError, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
-import { MAIN_FILE, type PurserProcess } from '../demo/purser-process.ts';
+import type { PurserProcess } from '../demo/purser-process.ts';
 import { verifyLedger } from '../demo/send-spends.ts';
-import type { Target } from './load.ts';
+import { openDatabase } from '../open-database.ts';
 import { BENCH_AUTHORITY } from './spend-bodies.ts';
 
-const run = promisify(execFile);
+/** Whose decisions are asked for. */
+export interface Target {
+  workspace_id: string;
+  agent_key: string;
+}
 
 /** A workspace with agents that may ask for decisions. */
 export interface BenchWorkspace {
   id: string;
+  admin_key: string;
   client: JsonClient;
   targets: Target[];
+  agent_ids: string[];
   /** Events of the ledger before the first decision. */
   events_before: number;
 }
 
+/** How many workspaces are given their agents at a time. */
+const AT_ONCE = 8;
+
 /** Sends a request that has to succeed; gives the answer's body. Throws with what the service said otherwise. */
-async function must(
+export async function must(
   client: JsonClient,
   method: string,
   path: string,
@@ -31,95 +41,92 @@ async function must(
   return answer.body as Record<string, unknown>;
 }
 
-async function prepareWorkspace(
+async function addAgents(
   base_url: string,
-  admin_key: string,
-  agent_count: number,
+  made: { workspace_id: string; admin_key: string },
+  options: { agents: number; mode: 'SHADOW' | 'ENFORCE' },
 ): Promise<BenchWorkspace> {
-  const client = makeJsonClient(base_url, admin_key);
-  const { id } = await must(client, 'GET', '/v1/workspace');
-  const workspace_id = String(id);
+  const client = makeJsonClient(base_url, made.admin_key);
+  const { workspace_id } = made;
   const targets: Target[] = [];
-  for (let number = 1; number <= agent_count; number += 1) {
-    const agent = await must(client, 'POST', '/v1/agents', {
+  const agent_ids: string[] = [];
+  for (let number = 1; number <= options.agents; number += 1) {
+    const { id } = await must(client, 'POST', '/v1/agents', {
       slug: `workshop-${number}`,
+      mode: options.mode,
       authority: BENCH_AUTHORITY,
     });
-    const created = await must(client, 'POST', '/v1/api-keys', {
-      name: `Workshop ${number}`,
-      agent_id: agent.id,
-    });
-    targets.push({ workspace_id, agent_key: String(created.key) });
+    const { key } = await must(client, 'POST', '/v1/api-keys', { name: `Workshop ${number}`, agent_id: id });
+    targets.push({ workspace_id, agent_key: String(key) });
+    agent_ids.push(String(id));
   }
   const { events_checked } = await verifyLedger(client);
-  return { id: workspace_id, client, targets, events_before: events_checked };
+  return {
+    id: workspace_id,
+    admin_key: made.admin_key,
+    client,
+    targets,
+    agent_ids,
+    events_before: events_checked,
+  };
 }
 
-/** The first workspace, which the service made at its start. */
-export function prepareFirstWorkspace(
+/** Gives the workspace that the service made at its start agents that may ask for decisions. */
+export async function prepareFirstWorkspace(
   purser: Pick<PurserProcess, 'base_url' | 'admin_key'>,
-  agent_count: number,
+  agents: number,
 ): Promise<BenchWorkspace> {
-  return prepareWorkspace(purser.base_url, purser.admin_key, agent_count);
+  const { base_url, admin_key } = purser;
+  const client = makeJsonClient(base_url, admin_key);
+  const { id } = await must(client, 'GET', '/v1/workspace');
+  client.close();
+  return addAgents(base_url, { workspace_id: String(id), admin_key }, { agents, mode: 'SHADOW' });
 }
 
-/** Two at a time: as many as the smallest machines have cores. */
-const AT_ONCE = 2;
-
-/** Makes further workspaces with the operator's command line, each with one agent. */
+/**
+ * Makes workspaces on the Team plan, each with so many agents. They are made as the operator's command line makes
+ * them, beside the running service on its database, by one process for all.
+ */
 export async function makeWorkspaces(
   purser: PurserProcess,
-  count: number,
-  signal: AbortSignal,
+  options: { count: number; agents: number; mode?: 'SHADOW' | 'ENFORCE' },
 ): Promise<BenchWorkspace[]> {
-  const makeOne = async (number: number): Promise<BenchWorkspace> => {
-    const args = ['workspace', 'create', '--name', `Bench ${number}`, '--plan', 'team', '--json'];
-    const { stdout } = await run(process.execPath, [MAIN_FILE, ...args], { env: purser.env, signal });
-    const { admin_key } = JSON.parse(stdout) as { admin_key: string };
-    return prepareWorkspace(purser.base_url, admin_key, 1);
-  };
-  const made: BenchWorkspace[] = [];
-  let next = 1;
+  const log = pino({ level: 'silent' });
+  const database = await openDatabase(readConfig(purser.env), { as: 'command', log });
+  const core = makeCore(database, log);
+  const made: { workspace_id: string; admin_key: string }[] = [];
+  try {
+    const input = { plan: 'team', trial_days: null, by: 'operator' } as const;
+    const names = Array.from({ length: options.count }, (_, i) => `Bench ${i + 1}`);
+    made.push(...(await Promise.all(names.map((name) => addWorkspace(core, { ...input, name })))));
+  } finally {
+    await core.close();
+    await database.close();
+  }
+  const workspaces: BenchWorkspace[] = [];
+  const { agents, mode = 'SHADOW' } = options;
   const worker = async () => {
-    while (next <= count) {
-      const number = next;
-      next += 1;
-      made.push(await makeOne(number));
+    for (let next = made.pop(); next !== undefined; next = made.pop()) {
+      workspaces.push(await addAgents(purser.base_url, next, { agents, mode }));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return made;
+  return workspaces;
 }
 
-/** How many events of a type a workspace's ledger lists, counted page by page. */
-export async function countEvents(
-  { client }: BenchWorkspace,
-  type: string,
+/** What does not hold in a workspace that must have gained `added` events: its chain, or their number. */
+export async function checkWorkspace(
+  { id, client, events_before }: BenchWorkspace,
+  added: number,
   signal: AbortSignal,
-): Promise<number> {
-  let count = 0;
-  let cursor: string | null = null;
-  do {
-    signal.throwIfAborted();
-    const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page = await must(client, 'GET', `/v1/ledger/events?limit=200${from}`);
-    const events = page.data as { type: string }[];
-    count += events.filter((event) => event.type === type).length;
-    cursor = typeof page.next_cursor === 'string' ? page.next_cursor : null;
-  } while (cursor !== null);
-  return count;
-}
-
-/** What does not hold in a workspace after `created` decisions: its chain, or their number. Empty: all is well. */
-export async function checkWorkspace(workspace: BenchWorkspace, created: number): Promise<string[]> {
-  const { valid, events_checked } = await verifyLedger(workspace.client);
-  const added = events_checked - workspace.events_before;
+): Promise<string[]> {
+  signal.throwIfAborted();
+  const { valid, events_checked } = await verifyLedger(client);
+  const found = events_checked - events_before;
   return [
-    ...(valid ? [] : [`The ledger of ${workspace.id} is not valid.`]),
-    ...(added === created
+    ...(valid ? [] : [`The ledger of ${id} is not valid.`]),
+    ...(found === added
       ? []
-      : [
-          `The ledger of ${workspace.id} has ${added} new events for ${created} decisions that were answered.`,
-        ]),
+      : [`The ledger of ${id} has ${found} new events for ${added} changes that were answered.`]),
   ];
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { requestText } from '../bench/bench.ts';
 import { type LoadResult, runLoad } from '../bench/load.ts';
 import { makeSpendBody } from '../bench/spend-bodies.ts';
 import { percentilesOf } from '../demo/totals.ts';
@@ -21,17 +22,19 @@ const REFUSED_WITHIN_MS = 100;
 const RETRY_AFTER_MS = 1_000;
 
 function loadOn(stage: Stage, surroundings: Surroundings) {
-  const counter = { requests: 0 };
   const run_id = randomBytes(6).toString('hex');
-  const targets = stage.agents.map(({ agent_key }) => ({ workspace_id: 'first', agent_key }));
+  let requests = 0;
+  const make = () => {
+    const n = requests++;
+    const { agent_key } = stage.agents[n % stage.agents.length] as (typeof stage.agents)[number];
+    const body = { text: makeSpendBody(n), idempotency_key: `${run_id}-${n}` };
+    return requestText('POST', '/v1/decisions', agent_key, body);
+  };
   return (clients: number, measured_ms: number, warm_up_ms = 500): Promise<LoadResult> =>
     runLoad({
       base_url: stage.base_url,
       clients,
-      targets,
-      makeBody: makeSpendBody,
-      counter,
-      run_id,
+      requests: { good_status: 201, make },
       warm_up_ms,
       pause_after_refusal_ms: RETRY_AFTER_MS,
       measured_ms,

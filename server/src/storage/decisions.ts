@@ -111,8 +111,13 @@ export async function loadKeptDecisions(
   return result.rows.map(({ workspace_id, ...row }) => ({ workspace_id, ...keptDecision(row) }));
 }
 
+/**
+ * The lateral makes each decision look its own state up. Joined plainly, and before the tables were first analyzed,
+ * each decision read all states of its workspace (measured with 6,000 decisions of which 120 had one: 305 ms a page).
+ */
 const SELECT_KEPT = `select ${STATE_COLUMNS}, s.decision_id as kept_id, d.document from decisions d
-  left join decision_states s on s.workspace_id = $1 and s.decision_id = d.decision_id`;
+  left join lateral (
+    select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true`;
 
 /** One decision; of the agent alone where `agent_id` is given. */
 export async function getDecision(
