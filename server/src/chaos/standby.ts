@@ -14,7 +14,7 @@ import { locatePostgresBinaries } from '../storage/postgres-binaries.ts';
 import { POSTGRES_ENVIRONMENT, prepareCluster, prepareSocketDirectory } from '../storage/postgres-cluster.ts';
 import { makePostgresRunner, type PostgresRunner } from '../storage/postgres-user.ts';
 import { answersFor, PORT, SUPERUSER, withClient } from '../storage/postmaster-file.ts';
-import { openProxy, type Proxy } from './connections.ts';
+import { type Proxy as DatabaseProxy, openProxy } from './connections.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
@@ -186,7 +186,7 @@ async function failOver(
   const nodes: ServeProcess[] = [];
   const servers: Server[] = [];
   let recorder: Recorder | undefined;
-  let proxy: Proxy | undefined;
+  let proxy: DatabaseProxy | undefined;
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
   const secret_key = randomBytes(32).toString('hex');
   try {
