@@ -31,6 +31,9 @@ const REQUEST_DEADLINE_MS = 5_000;
 /** Enough for full batches while others commit; what comes beyond would only wait longer. */
 const WRITES_UNDER_WAY = 1_000;
 
+/** Connections that may wait to be accepted: those beyond are tried again by the clients' systems, after seconds. */
+const LISTEN_BACKLOG = 4_096;
+
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
 /** What people said reaches the assessor within a few of these. */
@@ -189,7 +192,7 @@ export async function startService(config: Config, database: Database, log: Logg
   });
   try {
     // Listening comes first: a port in use must not cost the only sight of the first key.
-    await server.listen({ port: config.port, host: config.host });
+    await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     const first = await bootstrap(core, database.address, config);
     const workers = startWorkers(core, config, key_uses);
     const { address, family, port } = server.server.address() as AddressInfo;

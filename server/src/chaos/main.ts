@@ -141,8 +141,10 @@ export async function main(program: ProgramSurroundings): Promise<number> {
       share,
     };
     let finding: Finding;
+    const load_of_machine = (loadavg()[0] ?? 0).toFixed(1);
     try {
       finding = await run(surroundings);
+      finding.figures = { ...finding.figures, load_of_machine };
     } catch (error) {
       if (signal.aborted) return 130;
       finding = { figures: {}, problems: [`It could not be carried out: ${(error as Error).stack}`] };

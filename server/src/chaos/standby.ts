@@ -14,7 +14,7 @@ import { locatePostgresBinaries } from '../storage/postgres-binaries.ts';
 import { POSTGRES_ENVIRONMENT, prepareCluster, prepareSocketDirectory } from '../storage/postgres-cluster.ts';
 import { makePostgresRunner, type PostgresRunner } from '../storage/postgres-user.ts';
 import { answersFor, PORT, SUPERUSER, withClient } from '../storage/postmaster-file.ts';
-import { openProxy } from './connections.ts';
+import { type Proxy as DatabaseProxy, openProxy } from './connections.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
@@ -186,12 +186,14 @@ async function failOver(
   const nodes: ServeProcess[] = [];
   const servers: Server[] = [];
   let recorder: Recorder | undefined;
+  let proxy: DatabaseProxy | undefined;
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
   const secret_key = randomBytes(32).toString('hex');
   try {
     const { primary, standby } = await startPair(dir);
     servers.push(primary, standby);
-    const proxy = await openProxy(primary.socket);
+    const opened = await openProxy(primary.socket);
+    proxy = opened;
     const startNode = async (name: string, database_url: string): Promise<ServeProcess> => {
       const node = await startServing({
         env: serviceEnvironment(surroundings.env, [], {
@@ -208,7 +210,7 @@ async function failOver(
       nodes.push(node);
       return node;
     };
-    const node = await startNode('node', `postgresql://purser@127.0.0.1:${proxy.port}/purser`);
+    const node = await startNode('node', `postgresql://purser@127.0.0.1:${opened.port}/purser`);
     const socket = encodeURIComponent(primary.socket_dir);
     const left_behind = await startNode(
       'left-behind',
@@ -233,8 +235,8 @@ async function failOver(
     const owed = recorder.owed().slice(0, ASKED_OF_THE_OLD);
     if (standby_lags) await standby.start();
     await promote(standby);
-    proxy.to(standby.socket);
-    proxy.cutAll();
+    opened.to(standby.socket);
+    opened.cutAll();
     const problems: string[] = [];
     if ((await recorder.nextAcknowledged(BACK_WITHIN_MS)) === null) {
       problems.push(`No decision within ${BACK_WITHIN_MS} ms of the promotion.`);
@@ -249,11 +251,11 @@ async function failOver(
     const client = makeJsonClient(node.base_url, admin_key);
     problems.push(...(await findViolations(recorder, client, { ...standby.connection, database: 'purser' })));
     client.close();
-    proxy.close();
     return { problems, back_ms, figures: recorder.figures() };
   } finally {
     for (const node of nodes) await node.end();
     await recorder?.stop();
+    proxy?.close();
     for (const server of servers) await server.kill();
     await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
