@@ -100,11 +100,7 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
     return labelled !== undefined && labelled[label] > 0 && labelled[other] === 0;
   };
   const usual = known?.usual_minor.get(currency);
-  // The same thing for the same sum may be the same invoice again: that it fitted once says nothing then.
-  const isSameAgain =
-    (usual?.low === amount_minor || usual?.high === amount_minor) &&
-    words.every((word) => history.words.has(word));
-  const fitting_words = isSameAgain ? [] : words.filter((word) => isOnly(word, 'aligned', 'misaligned'));
+  const fitting_words = words.filter((word) => isOnly(word, 'aligned', 'misaligned'));
   const isLike = fitting_words.length > 0 && fitting_words.length * 2 >= words.length;
   const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
   const isOtherPayee =
