@@ -124,6 +124,7 @@ export function makeApiRoutes(
     ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors }),
     ...makeWorkspaceRoutes({ db, cursors }),
     ...makeReportRoutes({ db, reports_db }),
-    ...makeLedgerRoutes({ db, cursors, now_ms }),
+    // A verification keeps its connection for as long as the chain is.
+    ...makeLedgerRoutes({ db: lists_db, cursors, now_ms }),
   ];
 }
