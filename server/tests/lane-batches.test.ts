@@ -65,6 +65,17 @@ const unwritable: Command<null, null> = {
   },
 };
 
+/** Its row cannot even be sent, when another statement of the batch is on its way already. */
+const unsendable: Command<null, null> = {
+  name: 'unsendable',
+  needs: () => ({}),
+  apply(set) {
+    set.noteKeyUse({ key_id: 'key_never', last_used_at: set.now });
+    set.changes.decisions.push({ reason_codes: null } as never);
+    return done(null);
+  },
+};
+
 /** Submits while another batch is under way, so that all of these share the next one. */
 async function inOneBatch(
   submit: (s: Core['lane']['submit']) => Promise<unknown>[],
@@ -85,6 +96,7 @@ describe('one command never fails its neighbours', () => {
     ['throws', throwing],
     ['refuses after a change', hesitant],
     ['writes what the database refuses', unwritable],
+    ['writes what cannot be sent', unsendable],
   ])('a command that %s is answered 500 alone', async (name, bad) => {
     const slug = (i: number) => `${name.replaceAll(' ', '-')}-${i}`;
     const results = await inOneBatch((submit) => [

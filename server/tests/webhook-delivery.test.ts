@@ -433,11 +433,11 @@ test('a database that goes away for a while loses no result', async () => {
   expect(receiver.received).toHaveLength(30);
 });
 
-test('what is older than it is kept for is removed, a part at a time, and nothing else', async () => {
-  const to = await subscribe(await newWorkspace(), 'http://127.0.0.1:9/');
-  const { workspace_id, endpoint_id } = to;
+test('what is older than it is kept for is removed, a part of all workspaces at a time, and nothing else', async () => {
+  const one = await subscribe(await newWorkspace(), 'http://127.0.0.1:9/');
+  const other = await subscribe(await newWorkspace(), 'http://127.0.0.1:9/');
   const now_ms = Date.now();
-  const put = async (at_ms: number, count: number) => {
+  const put = async ({ workspace_id, endpoint_id }: typeof one, at_ms: number, count: number) => {
     const newId = makeIdsAt(at_ms, random);
     const at = new Date(at_ms).toISOString();
     const ids = (kind: 'event' | 'delivery') => Array.from({ length: count }, () => newId(kind));
@@ -455,12 +455,12 @@ test('what is older than it is kept for is removed, a part at a time, and nothin
       [workspace_id, ids('event'), at, endpoint_id],
     );
   };
-  await put(now_ms - KEPT_FOR_MS - 1_000, 1_500);
-  await put(now_ms - KEPT_FOR_MS + 60_000, 3);
+  for (const to of [one, other]) await put(to, now_ms - KEPT_FOR_MS - 1_000, 700);
+  await put(one, now_ms - KEPT_FOR_MS + 60_000, 3);
   const cutoff_ms = now_ms - KEPT_FOR_MS;
-  expect(await pruneWebhooks(db, cutoff_ms)).toBe(3_000);
-  expect(await pruneWebhooks(db, cutoff_ms)).toBe(1_500);
-  expect(await pruneWebhooks(db, cutoff_ms)).toBe(0);
+  expect(await pruneWebhooks(db, cutoff_ms, 1_000)).toBe(3_000);
+  expect(await pruneWebhooks(db, cutoff_ms, 1_000)).toBe(1_200);
+  expect(await pruneWebhooks(db, cutoff_ms, 1_000)).toBe(0);
   for (const table of ['events', 'attempts', 'deliveries']) {
     expect(await rows(`select count(*)::int as n from webhook_${table}`)).toEqual([{ n: 3 }]);
   }

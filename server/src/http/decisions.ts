@@ -93,8 +93,15 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
   /**
    * The authority each agent was last decided by. Without a model a spend is assessed against it before it joins the
    * lane, while the database works on the batch before; the lane assesses again if the authority is another by then.
+   * It is kept in memory by `parseAuthority` alone, which bounds how much there is of them.
    */
-  const latest_authority = new Map<string, KnownAuthority>();
+  const latest_authority = new Map<string, { hash: string; authority: WeakRef<Authority> }>();
+
+  function latestOf(agent_id: string): KnownAuthority | undefined {
+    const latest = latest_authority.get(agent_id);
+    const authority = latest?.authority.deref();
+    return latest === undefined || authority === undefined ? undefined : { hash: latest.hash, authority };
+  }
 
   /** With what is known of the agent's past and, where there is one, with a model's opinion. */
   async function assessment(
@@ -123,7 +130,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
     const { workspace_id } = call.caller;
     const request = call.body;
     const idempotency_key = call.headers['idempotency-key'] as string;
-    let known = latest_authority.get(agent_id);
+    let known = latestOf(agent_id);
     for (let attempt = 1; ; attempt++) {
       const created = await lane.submit(
         workspace_id,
@@ -239,8 +246,9 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         if (created.decided !== null) {
           const { decision, mode, reason_code, authority } = created.decided;
           if (authority === null) latest_authority.delete(agent_id);
-          else if (authority.hash !== latest_authority.get(agent_id)?.hash) {
-            rememberIn(latest_authority, agent_id, authority);
+          else if (authority.authority !== latestOf(agent_id)?.authority) {
+            const { hash } = authority;
+            rememberIn(latest_authority, agent_id, { hash, authority: new WeakRef(authority.authority) });
           }
           metrics.countDecision(decision, mode, reason_code);
         }

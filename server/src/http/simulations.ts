@@ -143,6 +143,7 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
       description:
         "Replays the agent's newest decisions in the order of their making, with budgets of the draft's own that begin empty before the first of them and follow what really happened afterwards (executed, failed, refunded, denied by a person). Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
       scopes: ['admin'],
+      takes_long: true,
       params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
       query: SimulateQuery,
       body: AuthorityBody,

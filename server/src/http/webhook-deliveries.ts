@@ -54,11 +54,14 @@ const ListQuery = Fields({
   ...PageQuery,
 });
 
-const ReplayBody = Fields({
-  event_id: Type.Optional(IdIn('event', { description: 'This event alone.' })),
-  from: Type.Optional(QueryBound('from')),
-  to: Type.Optional(QueryBound('to')),
-});
+const ReplayBody = Fields(
+  {
+    event_id: Type.Optional(IdIn('event', { description: 'This event alone.' })),
+    from: Type.Optional(QueryBound('from')),
+    to: Type.Optional(QueryBound('to')),
+  },
+  { examples: [{ from: '2026-11-21' }] },
+);
 
 const Replayed = Fields(
   {

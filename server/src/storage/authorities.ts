@@ -1,23 +1,28 @@
+import { LRUCache } from 'lru-cache';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { Queryable } from './database.ts';
 import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id';
 const REMEMBERED = 10_000;
+/** Of all remembered together; what is prepared for an authority may take twenty times as much as its text. */
+const REMEMBERED_CHARACTERS = 8_000_000;
 
 /**
  * Parsed authorities by hash. The hash names the content, so an entry is right for ever; the same object each
- * time lets the blocklist and the assessor keep what they prepared for it.
+ * time lets the blocklist and the assessor keep what they prepared for it, as long as it is here.
  */
-const parsed = new Map<string, Authority>();
+const parsed = new LRUCache<string, Authority>({ max: REMEMBERED, maxSize: REMEMBERED_CHARACTERS });
 
-/** The authority of a row; equal rows give the same object. It must not be changed. */
+/**
+ * The authority of a row; equal rows give the same object, unless very many others were asked for in between. It must
+ * not be changed.
+ */
 export function parseAuthority(row: Pick<AuthorityRow, 'hash' | 'authority'>): Authority {
   const known = parsed.get(row.hash);
   if (known !== undefined) return known;
   const authority = JSON.parse(row.authority) as Authority;
-  if (parsed.size >= REMEMBERED) parsed.delete(parsed.keys().next().value as string);
-  parsed.set(row.hash, authority);
+  parsed.set(row.hash, authority, { size: row.authority.length });
   return authority;
 }
 

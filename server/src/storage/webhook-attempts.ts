@@ -41,22 +41,27 @@ export async function listWebhookAttempts(
   return result.rows;
 }
 
-const PRUNED_AT_ONCE = 1_000;
+/** Of all workspaces together: a statement has 5 s, however many workspaces there are. */
+const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Removes attempts, events and waiting deliveries from before `cutoff_ms`, at most 1,000 of each a workspace.
- * Gives how many there were: 0 when nothing is left to do. Ids begin with their time, so that what is old is the
+ * Removes attempts, events and waiting deliveries from before `cutoff_ms`, at most `at_once` of each. Gives how many
+ * there were: 0 when nothing is left to do. Ids begin with their time, so that what is old is the
  * beginning of the primary key.
  */
-export async function pruneWebhooks(db: Queryable, cutoff_ms: number): Promise<number> {
+export async function pruneWebhooks(
+  db: Queryable,
+  cutoff_ms: number,
+  at_once: number = PRUNED_AT_ONCE,
+): Promise<number> {
   const cutoff = new Date(cutoff_ms).toISOString();
   const attempts = await db.query({
     name: 'prune_webhook_attempts',
     text: `delete from webhook_attempts where (workspace_id, attempt_id) in (
       select w.workspace_id, o.attempt_id from workspaces w cross join lateral (
         select a.attempt_id from webhook_attempts a
-        where a.workspace_id = w.workspace_id and a.attempt_id < $1 order by a.attempt_id limit $2) o)`,
-    values: [firstIdAt('delivery', cutoff_ms), PRUNED_AT_ONCE],
+        where a.workspace_id = w.workspace_id and a.attempt_id < $1 order by a.attempt_id limit $2) o limit $2)`,
+    values: [firstIdAt('delivery', cutoff_ms), at_once],
   });
   const deliveries = await db.query({
     name: 'prune_webhook_deliveries',
@@ -64,16 +69,16 @@ export async function pruneWebhooks(db: Queryable, cutoff_ms: number): Promise<n
       select q.workspace_id, q.endpoint_id, o.due_at, o.event_id from webhook_queues q cross join lateral (
         select d.due_at, d.event_id from webhook_deliveries d
         where d.workspace_id = q.workspace_id and d.endpoint_id = q.endpoint_id and d.due_at < $1
-        order by d.due_at limit $2) o)`,
-    values: [cutoff, PRUNED_AT_ONCE],
+        order by d.due_at limit $2) o limit $2)`,
+    values: [cutoff, at_once],
   });
   const events = await db.query({
     name: 'prune_webhook_events',
     text: `delete from webhook_events where (workspace_id, event_id) in (
       select w.workspace_id, o.event_id from workspaces w cross join lateral (
         select v.event_id from webhook_events v
-        where v.workspace_id = w.workspace_id and v.event_id < $1 order by v.event_id limit $2) o)`,
-    values: [firstIdAt('event', cutoff_ms), PRUNED_AT_ONCE],
+        where v.workspace_id = w.workspace_id and v.event_id < $1 order by v.event_id limit $2) o limit $2)`,
+    values: [firstIdAt('event', cutoff_ms), at_once],
   });
   return (attempts.rowCount ?? 0) + (deliveries.rowCount ?? 0) + (events.rowCount ?? 0);
 }
