@@ -405,7 +405,7 @@ describe('POST /v1/capabilities/consume', () => {
       expect((await pay(made)).status).toBe(201);
     });
     test('a well-made token of a decision that issued none', async () => {
-      const { makeCore } = await import('../src/app.ts');
+      const { makeCore } = await import('../src/core.ts');
       const { SECRET_KEY } = await import('./running-service.ts');
       const { default: pino } = await import('pino');
       const core = makeCore(
