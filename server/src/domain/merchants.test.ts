@@ -530,6 +530,12 @@ describe('an allowed name', () => {
     expect(allowedBy('Acme', [])).toBe(null);
   });
 
+  it('of which nothing can be seen is only itself', () => {
+    expect(allowedBy('\u200b', ['\u00ad'])).toBeNull();
+    expect(allowedBy('\u00ad', ['\u00ad'])).toBe('\u00ad');
+    expect(blockedBy('\u200b', ['\u00ad'])).toBeNull();
+  });
+
   it('is never wider than the same name on a blocklist', () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
     fc.assert(

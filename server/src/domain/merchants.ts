@@ -110,7 +110,9 @@ function compileAllowlist(allowed: readonly string[]): (merchant: string) => str
 function wholeName(text: string): string {
   const plain = plainText(text);
   // The sign keeps the two kinds apart: no folded name begins with it.
-  return hasLookAlikes(plain) ? `=${lessFolded(plain)}` : normaliseMerchant(text);
+  if (hasLookAlikes(plain)) return `=${lessFolded(plain)}`;
+  // Of a name of nothing but invisible characters nothing is left: it is only itself.
+  return normaliseMerchant(text) || text;
 }
 
 /** The host that is the whole text (or the URL's), without `www.`; null for anything else. */
