@@ -264,7 +264,7 @@ describe('tampering by somebody who knows the format is reported where it is', (
     const elsewhere = verify(
       changed(
         (line) => line.startsWith('{"kind":"header"'),
-        (line) => line.replace(h.workspace_id, `${h.workspace_id.slice(0, -1)}0`),
+        (line) => line.replace(h.workspace_id, `ws_${'0'.repeat(26)}`),
       ),
     );
     expect(elsewhere).toMatchObject({ valid: false, signed_through_seq: null });
