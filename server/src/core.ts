@@ -104,7 +104,7 @@ export function makeCore(database: Database, log: Logger): Core {
     ...role,
   });
   const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
-  const lists_db = makePool(address, { max: LIST_CONNECTIONS, onBroken, ...role });
+  const lists_db = makePool(address, { max: LIST_CONNECTIONS, in_order: true, onBroken, ...role });
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
   const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });

@@ -74,6 +74,8 @@ export interface PoolOptions {
   by_key?: boolean;
   /** Work as this role instead of the one that connects. */
   role?: string;
+  /** Every statement reads pages in the order of an index. For lists. */
+  in_order?: boolean;
   /** How long one statement may run; 5 s when left out. */
   statement_timeout_ms?: number;
   /** How long a transaction may wait for its next statement; 10 s when left out. */
@@ -108,6 +110,12 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
           '-c enable_hashjoin=off',
           '-c enable_mergejoin=off',
         ]
+      : []),
+    // A page is the first rows of an index. Where a filter seems rarer than it is, the planner would rather gather
+    // all rows that meet it and sort them, for each page anew (measured with 12,000 decisions: 57 pages a second
+    // instead of 275).
+    ...(options.in_order === true
+      ? ['-c enable_sort=off', '-c enable_seqscan=off', '-c enable_bitmapscan=off']
       : []),
   ];
   const pool = new pg.Pool({
