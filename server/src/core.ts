@@ -21,8 +21,11 @@ const LIST_CONNECTIONS = 4;
 const KEY_CONNECTIONS = 2;
 const REPORT_CONNECTIONS = 3;
 const WEBHOOK_CONNECTIONS = 4;
-/** So many histories are verified or exported at a time; whoever waits 5 s for a turn is told to come again. */
-const LEDGER_CONNECTIONS = 2;
+/**
+ * Histories are verified or exported on these, at least three at a time: a verification takes a second connection only
+ * while half of them are free. Whoever waits 5 s for a turn is told to come again.
+ */
+const LEDGER_CONNECTIONS = 4;
 const LEDGER_STATEMENT_MS = 60_000;
 const LEDGER_IDLE_MS = 60_000;
 

@@ -2,6 +2,7 @@ import { type BudgetCounter, standingOf } from './budget.ts';
 import { type Capability, type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
 import {
   type Decision,
+  type DecisionCore,
   type DecisionKind,
   effectiveDecision,
   type OutcomeState,
@@ -40,7 +41,7 @@ export interface DecisionState {
 }
 
 /** The state of a decision about which nothing changed since it was made. */
-export function initialState(made: Decision): DecisionState {
+export function initialState(made: DecisionCore): DecisionState {
   const { decision_id, reservation, review_state, capability } = made;
   return {
     decision_id,
@@ -99,7 +100,7 @@ export function afterRunningOut(state: DecisionState): DecisionState {
  * The state at that moment: what has run out by then has, whether or not anyone has written it down. In ENFORCE
  * a pending review runs out even where an outcome has settled the hold.
  */
-export function stateAt(made: Decision, kept: DecisionState | null, now_ms: number): DecisionState {
+export function stateAt(made: DecisionCore, kept: DecisionState | null, now_ms: number): DecisionState {
   const state = kept ?? initialState(made);
   if (hasRunOut(state, now_ms)) return afterRunningOut(state);
   const deadline = made.mode === 'ENFORCE' ? made.reservation.expires_at : null;
@@ -114,7 +115,7 @@ export function stateAt(made: Decision, kept: DecisionState | null, now_ms: numb
  * with, the hold runs out with it.
  */
 export function afterReview(
-  made: Decision,
+  made: DecisionCore,
   state: DecisionState,
   review: Pick<ReviewRow, 'review_id' | 'action' | 'capability_expires_at' | 'created_at'>,
 ): DecisionState {
@@ -141,7 +142,7 @@ export function afterReview(
 }
 
 /** Whether a review's ALLOW issues a capability: in ENFORCE, unless the spend was settled meanwhile. */
-export function issuesCapability(made: Decision, state: DecisionState, action: ReviewAction): boolean {
+export function issuesCapability(made: DecisionCore, state: DecisionState, action: ReviewAction): boolean {
   return action === 'ALLOW' && made.mode === 'ENFORCE' && state.reservation_status === 'HELD';
 }
 
@@ -162,7 +163,7 @@ export function afterConsumption(state: DecisionState, consumed_at: string): Dec
  * unconsumed capability is revoked: it must not pay a second time.
  */
 export function afterOutcome(
-  made: Decision,
+  made: DecisionCore,
   state: DecisionState,
   outcomes: readonly OutcomeReport[],
 ): DecisionState {
@@ -190,18 +191,18 @@ export function afterOutcome(
 }
 
 /** What may be spent now: 0 on DENY and until a person allowed a REVIEW; then what was held. */
-export function authorizedMinor(made: Decision, state: DecisionState): number {
+export function authorizedMinor(made: DecisionCore, state: DecisionState): number {
   if (made.decision !== 'REVIEW') return made.authorized_amount_minor;
   return state.review_state === 'ALLOWED' ? made.reservation.amount_minor : 0;
 }
 
 /** What is in force by now. */
-export function effectiveNow(made: Decision, state: DecisionState): DecisionKind {
+export function effectiveNow(made: DecisionCore, state: DecisionState): DecisionKind {
   return effectiveDecision(made.mode, made.decision, state.review_state);
 }
 
 /** The decision's capability as it was last set; null where none was issued. Its running out is not judged here. */
-export function capabilityOf(made: Decision, state: DecisionState): Capability | null {
+export function capabilityOf(made: DecisionCore, state: DecisionState): Capability | null {
   if (state.capability_status === null) return null;
   return {
     capability_id: capabilityIdOf(made.decision_id),

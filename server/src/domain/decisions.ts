@@ -105,6 +105,21 @@ export interface Decision {
   requested_by: { key_id: string; principal_id: string | null };
 }
 
+/** What the rules about a decision's later states read of it. */
+export type DecisionCore = Pick<
+  Decision,
+  | 'decision_id'
+  | 'decision'
+  | 'review_state'
+  | 'authorized_amount_minor'
+  | 'currency'
+  | 'mode'
+  | 'reservation'
+  | 'capability'
+  | 'agent'
+  | 'action'
+>;
+
 /**
  * What is in force: in SHADOW always `ALLOW`; in ENFORCE the decision itself, until a review settles it.
  */

@@ -9,7 +9,7 @@ import {
   initialState,
   stateAt,
 } from './decision-states.ts';
-import type { Decision } from './decisions.ts';
+import type { DecisionCore } from './decisions.ts';
 import { firstIdAt } from './ids.ts';
 import type { Label } from './labels.ts';
 import type { Outcome } from './outcomes.ts';
@@ -46,7 +46,7 @@ interface Step {
  * else of its moment; a capability was consumed before every outcome, since an outcome revokes it. Throws
  * RangeError where a record's time is none.
  */
-export function rebuiltState(made: Decision, records: DecisionRecords): RebuiltState {
+export function rebuiltState(made: DecisionCore, records: DecisionRecords): RebuiltState {
   const { consumption, run_out } = records;
   const steps: Step[] = [
     ...records.reviews.map((review) => ({

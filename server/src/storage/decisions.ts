@@ -1,5 +1,5 @@
 import type { DecisionState } from '../domain/decision-states.ts';
-import type { Decision, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
+import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
 import { firstIdAt } from '../domain/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
@@ -67,6 +67,13 @@ export interface KeptDecision {
   state: DecisionState | null;
 }
 
+/** The core of a decision with its state. */
+export interface KeptCore {
+  made: DecisionCore;
+  /** Null: as it was made. */
+  state: DecisionState | null;
+}
+
 /** A row of the join: the state's columns are null where there is no state. */
 type KeptRow = DecisionState & { document: string; kept_id: string | null };
 
@@ -109,6 +116,57 @@ export async function loadKeptDecisions(
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows.map(({ workspace_id, ...row }) => ({ workspace_id, ...keptDecision(row) }));
+}
+
+/**
+ * A decision's document without its explanation, its findings and what the agent told, which are three quarters of
+ * it: they need not travel nor be read (measured over 24,000 decisions of 3.6 KB in ENFORCE: verified at 34,000
+ * instead of 21,000 events a second). In a JSON text no unescaped quote lies within a string, so the marks are keys;
+ * whichever object they may be of, a piece that is cut out of any but the outermost has brackets without partners.
+ */
+const CORE_OF_DOCUMENT = `case when 0 < p.head and p.head < p.core and p.core < p.told then convert_from(
+    substr(d.bytes, 1, p.head - 1) || substr(d.bytes, p.core, p.told - p.core) || '}'::bytea, 'UTF8') else d.document end`;
+
+/**
+ * The cores of these decisions of a workspace with their states. Without the offset the marks are looked for wherever
+ * they are named: 17 instead of 9 ms for a thousand.
+ */
+export async function loadKeptCores(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<KeptCore[]> {
+  const result = await db.query<KeptRow & { workspace_id: string; made_id: string }>({
+    name: 'load_kept_cores',
+    text: `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id,
+        ${CORE_OF_DOCUMENT} as document
+      from unnest($2::text[]) as w(decision_id)
+      cross join lateral (
+        select *, convert_to(d.document, 'UTF8') as bytes from decisions d
+        where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d
+      cross join lateral (select position(',"explanation":'::bytea in d.bytes) as head,
+        position(',"reservation":'::bytea in d.bytes) as core, position(',"task":'::bytea in d.bytes) as told
+        offset 0) as p
+      left join lateral (
+        select * from decision_states s where s.workspace_id = $1 and s.decision_id = w.decision_id limit 1) as s on true`,
+    values: [workspace_id, decision_ids],
+  });
+  const found: KeptCore[] = [];
+  const uncut: string[] = [];
+  for (const { made_id, document, kept_id, ...state } of result.rows) {
+    try {
+      found.push({ made: JSON.parse(document) as DecisionCore, state: kept_id === null ? null : state });
+    } catch {
+      // A document that is not as they are written today is read whole.
+      uncut.push(made_id);
+    }
+  }
+  if (uncut.length === 0) return found;
+  const whole = await loadKeptDecisions(
+    db,
+    uncut.map((decision_id) => ({ workspace_id, decision_id })),
+  );
+  return [...found, ...whole];
 }
 
 /**

@@ -79,8 +79,10 @@ export interface Span {
 
 /** What lies within spans of ids, whether or not the chain speaks of it. */
 export interface SpanCounts extends Record<WalkedTable, number> {
-  /** The decisions, of the span of decisions, about which there is more than themselves. */
-  changed: string[];
+  /** The decisions, of the span of decisions, that have a state of their own. */
+  kept: string[];
+  /** Those about which something was recorded. */
+  recorded: string[];
 }
 
 /** Counts the rows of a stretch of the chain. */
@@ -100,14 +102,14 @@ export async function countSpans(
       (select count(*) from reviews where workspace_id = $1 and review_id > $4 and review_id <= $5) as reviews,
       (select count(*) from labels where workspace_id = $1 and label_id > $6 and label_id <= $7) as labels,
       (select count(*) from outcomes where workspace_id = $1 and outcome_id > $8 and outcome_id <= $9) as outcomes,
+      array(select decision_id from decision_states where ${within('decision_id')}) as kept,
       array(
-        select decision_id from decision_states where ${within('decision_id')}
-        union select decision_id from reviews where ${within('decision_id')} and decision_id <> ''
+        select decision_id from reviews where ${within('decision_id')} and decision_id <> ''
         union select decision_id from labels where ${within('decision_id')} and decision_id <> ''
         union select decision_id from outcomes where ${within('decision_id')} and decision_id <> ''
         union select 'dec_' || substr(capability_id, 5) from consumptions where ${sameSpan('cap_', 'capability_id')}
         union select 'dec_' || substr(reservation_id, 5) from run_out_holds where ${sameSpan('rsv_', 'reservation_id')}
-      ) as changed`,
+      ) as recorded`,
     values: [
       workspace_id,
       decisions.after,

@@ -13,8 +13,11 @@ export interface Snapshot {
   close(failure?: Error): Promise<void>;
 }
 
-/** Opens a snapshot. `pool` is one with `pipeline`: the next page is on its way while one is worked on. */
-export async function openSnapshot(pool: pg.Pool): Promise<Snapshot> {
+/**
+ * Opens a snapshot. `pool` is one with `pipeline`: the next page is on its way while one is worked on. `moment` is the
+ * one that another snapshot exported; else it is now.
+ */
+export async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
   const client = await pool.connect();
   const silence = setTimeout(() => cut(client, new Error('the database connection fell silent')), SILENCE_MS);
   const release = (failure?: Error) => {
@@ -23,6 +26,9 @@ export async function openSnapshot(pool: pg.Pool): Promise<Snapshot> {
   };
   try {
     await client.query('begin isolation level repeatable read read only');
+    if (moment !== undefined) {
+      await client.query(`set transaction snapshot ${client.escapeLiteral(moment)}`);
+    }
     // Every look-up is of another key: remembering them costs four times the look-up (measured).
     await client.query('set local enable_memoize = off');
   } catch (error) {
@@ -44,19 +50,50 @@ export async function openSnapshot(pool: pg.Pool): Promise<Snapshot> {
   };
 }
 
-/** Reads one snapshot. */
+/** Whether a second connection would leave half of the pool to others. */
+function hasToSpare(pool: pg.Pool): boolean {
+  const in_use = pool.totalCount - pool.idleCount;
+  return pool.waitingCount === 0 && in_use < (pool.options.max ?? 1) / 2;
+}
+
+/**
+ * A second connection to the same moment, where the pool can spare one, so that the database can use two of its
+ * cores. Null where there is none to be had. Asked before anything else is read of `first`.
+ */
+async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | null> {
+  if (!hasToSpare(pool)) return null;
+  try {
+    const exported = await first.client.query<{ moment: string }>('select pg_export_snapshot() as moment');
+    return await openSnapshot(pool, exported.rows[0]?.moment);
+  } catch {
+    // One connection is enough; whatever is wrong with it, the statements to come will tell.
+    await first.client.query('rollback and chain');
+    return null;
+  }
+}
+
+/**
+ * Reads one snapshot, on one connection or, where the pool can spare it, on two. The first is always there. Once
+ * `read` has ended nothing may be under way on any of them.
+ */
 export async function withinSnapshot<T>(
   pool: pg.Pool,
-  read: (client: Client, alive: () => void) => Promise<T>,
+  read: (clients: readonly [Client, ...Client[]], alive: () => void) => Promise<T>,
 ): Promise<T> {
-  const snapshot = await openSnapshot(pool);
+  const first = await openSnapshot(pool);
+  let second: Snapshot | null = null;
   let failure: Error | undefined;
   try {
-    return await read(snapshot.client, snapshot.alive);
+    second = await openBeside(pool, first);
+    const clients: [Client, ...Client[]] = [first.client, ...(second === null ? [] : [second.client])];
+    return await read(clients, () => {
+      first.alive();
+      second?.alive();
+    });
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
     throw error;
   } finally {
-    await snapshot.close(failure);
+    await Promise.all([first.close(failure), second?.close(failure)]);
   }
 }

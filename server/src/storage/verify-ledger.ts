@@ -11,13 +11,15 @@ import {
 } from '../domain/ledger.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { loadConsumptionKeys } from './consumptions.ts';
-import type { Queryable } from './database.ts';
+import type { Client, Queryable } from './database.ts';
 import { getHead, type KeptHead, listLedgerEvents, loadLedgerEvents } from './ledger.ts';
 import { type Findings, makeFindings } from './ledger-findings.ts';
 import {
   type ChainRow,
   countSpans,
   loadChain,
+  type Span,
+  type SpanCounts,
   STRAY_TABLES,
   type StrayTable,
   type WalkedTable,
@@ -73,7 +75,9 @@ export interface VerifyOptions {
 }
 
 /** Links read at a time: memory stays flat however long the chain is, and other requests get their turns. */
-const LINKS_AT_ONCE = 1_000;
+const LINKS_AT_ONCE = 500;
+/** Pages under way at a time on each connection: while one is checked here, the database hashes another. */
+const PAGES_AT_ONCE = 2;
 /** A clock that was set back by more than this while nothing happened is worth a look. */
 const TOLERATED_AHEAD_MS = 3_600_000;
 
@@ -90,7 +94,8 @@ export async function verifyLedger(
 ): Promise<LedgerVerification> {
   const { since, key, checkpoint_dir } = options;
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
-  return withinSnapshot(pool, async (client, alive) => {
+  return withinSnapshot(pool, async (clients, alive) => {
+    const [client] = clients;
     const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);
     const findings = makeFindings();
@@ -109,7 +114,7 @@ export async function verifyLedger(
       occurred_ms: 0,
       is_vouched_for: true,
     };
-    const events_checked = await walkChain(walk, alive);
+    const events_checked = await walkChain(walk, clients, alive);
     const last = walk.previous;
     checkHead(findings, head, last, walk.occurred_ms, clock_ms);
     checkpoints.checkLater(last);
@@ -155,57 +160,123 @@ async function startingPoint(
   return { link, reached: reachedBy(last) };
 }
 
-/** Goes along the chain. While one page is checked here, the database hashes the next. Gives how many it had. */
-async function walkChain(walk: Walk, alive: () => void): Promise<number> {
-  const { db, workspace_id } = walk;
-  const load = (after: number) => {
-    const page = loadChain(db, workspace_id, { after, limit: LINKS_AT_ONCE });
-    // It is awaited only once the page before has been checked; until then nobody listens to its failure.
-    page.catch(() => {});
-    return page;
-  };
+/** A page of the chain, and the stretch of each table that lies along it. */
+interface Page {
+  events: ChainRow[];
+  intact: boolean[];
+  spans: Record<WalkedTable, Span>;
+}
+
+/** A page whose links have been checked: what was rebuilt of its events, by their places, and from which rows. */
+interface LinkedPage extends Page {
+  rebuilt: Map<number, Buffer>;
+  rows: Map<number, SealedRow>;
+  counting: Promise<SpanCounts>;
+}
+
+/**
+ * Goes along the chain, some pages at the same time: each is read and rebuilt by itself, and held against the one
+ * before it in their order. Gives how many events there were.
+ */
+async function walkChain(walk: Walk, clients: readonly Client[], alive: () => void): Promise<number> {
+  const { workspace_id } = walk;
   let events_checked = 0;
-  let next = load(walk.previous.seq);
-  for (;;) {
-    const events = await next;
-    if (events.length === 0) return events_checked;
+  let is_over = false;
+  let pages = 0;
+  // After which place the first page would begin if none were missing up to the newest page.
+  let base = walk.previous.seq;
+  // Of the newest page: where it ends, and that its links are checked.
+  let arrived: Promise<number> = Promise.resolve(base);
+  let linked: Promise<unknown> = Promise.resolve();
+
+  async function arrive(
+    db: Client,
+    number: number,
+    earlier: Promise<number>,
+  ): Promise<Page & { end: number }> {
+    const load = (after: number) => loadChain(db, workspace_id, { after, limit: LINKS_AT_ONCE });
+    const after = base + number * LINKS_AT_ONCE;
+    const guessed = unheard(load(after));
+    const begin = await earlier;
+    if (begin !== after) base = begin - number * LINKS_AT_ONCE;
+    const events = await (begin === after ? guessed : load(begin));
+    if (events.length === 0) is_over = true;
     alive();
     events_checked += events.length;
     const intact = events.map(isIntact);
-    const spans = spansOf(walk, events, intact);
-    const last_seq = (events.at(-1) as ChainRow).seq;
-    const counting = countSpans(db, workspace_id, spans);
-    counting.catch(() => {});
-    next = load(last_seq);
-    const rebuilt = await rebuild(walk, events);
-    const counts = await counting;
+    return { events, intact, spans: spansOf(walk, events, intact), end: events.at(-1)?.seq ?? begin };
+  }
+
+  async function link(db: Client, page: Page, earlier: Promise<unknown>): Promise<LinkedPage> {
+    const { events, intact, spans } = page;
+    const counting = unheard(countSpans(db, workspace_id, spans));
+    const unknown = events.filter((event) => event.is_as_sealed !== true);
+    const rows = unknown.length === 0 ? new Map() : await loadSealedRows(db, workspace_id, unknown);
+    await earlier;
+    const rebuilt = rebuild(walk, events, rows);
     for (const [i, event] of events.entries()) {
       for (const found of checkLink(walk.previous, event, rebuilt.get(event.seq) ?? null, intact[i])) {
         walk.findings.add(found);
       }
       walk.checkpoints.check(event);
       walk.previous = { seq: event.seq, hash: event.hash };
+      walk.occurred_ms = Date.parse(event.occurred_at);
     }
-    walk.occurred_ms = Date.parse((events.at(-1) as ChainRow).occurred_at);
-    await checkCounts(walk, events, rebuilt, spans, counts);
-    await checkDecisions(walk, events, rebuilt, new Set(counts.changed));
+    return { ...page, rebuilt, rows, counting };
   }
+
+  async function walkOn(db: Client): Promise<void> {
+    while (!is_over) {
+      const arriving = unheard(arrive(db, pages, arrived));
+      pages += 1;
+      arrived = unheard(arriving.then(({ end }) => end));
+      const before = linked;
+      const linking = arriving.then((page) => link(db, page, before));
+      linked = unheard(linking);
+      const { events, rebuilt, rows, spans, counting } = await linking;
+      await checkConsumptionKeys(walk, db, events, rows);
+      await checkCounts(walk, events, rebuilt, spans, await counting);
+      await checkDecisions(walk, db, events, rebuilt, await counting);
+    }
+  }
+
+  const walks = clients.flatMap((db) => Array.from({ length: PAGES_AT_ONCE }, () => walkOn(db)));
+  const ends = await Promise.allSettled(
+    walks.map((each) =>
+      each.catch((error) => {
+        is_over = true;
+        throw error;
+      }),
+    ),
+  );
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return events_checked;
 }
 
-/** The hash of what each event is about, by its place: from the rows as they are now; what is gone is left out. */
-async function rebuild(walk: Walk, events: readonly ChainRow[]): Promise<Map<number, Buffer>> {
-  const { db, workspace_id, tally } = walk;
+/** A promise that is awaited only later; until then nobody listens to its failure. */
+function unheard<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
+/**
+ * The hash of what each event is about, by its place: from the rows as they are now; what is gone is left out. Called
+ * in the order of the chain, since the newest record of a row is what it must be.
+ */
+function rebuild(
+  walk: Walk,
+  events: readonly ChainRow[],
+  rows: ReadonlyMap<number, SealedRow>,
+): Map<number, Buffer> {
+  const { tally } = walk;
   const hashes = new Map<number, Buffer>();
-  const others: ChainRow[] = [];
   for (const event of events) {
     if (event.is_as_sealed === true) {
       hashes.set(event.seq, event.data_hash);
       tally.found.idempotency_keys += 1;
-    } else others.push(event);
-  }
-  if (others.length === 0) return hashes;
-  const rows = await loadSealedRows(db, workspace_id, others);
-  for (const event of others) {
+      continue;
+    }
     const row = rows.get(event.seq);
     if (row === undefined) {
       if (isAdministrative(event)) walk.is_vouched_for = false;
@@ -223,19 +294,20 @@ async function rebuild(walk: Walk, events: readonly ChainRow[]): Promise<Map<num
     else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
     else if (event.type === 'reservation.expired') tally.found.run_out_holds += 1;
   }
-  const consumed = others.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
-  if (consumed.length > 0) await checkConsumptionKeys(walk, consumed, rows);
   return hashes;
 }
 
 /** The idempotency key of every consumption must lead to it. */
 async function checkConsumptionKeys(
   walk: Walk,
-  events: readonly ChainRow[],
+  db: Client,
+  page: readonly ChainRow[],
   rows: ReadonlyMap<number, SealedRow>,
 ): Promise<void> {
+  const events = page.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
+  if (events.length === 0) return;
   const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
-  const kept = await loadConsumptionKeys(walk.db, walk.workspace_id, events.map(keyOf));
+  const kept = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
   const leads_to = new Map(kept.map((row) => [row.idempotency_key, row.capability_id]));
   for (const event of events) {
     if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
@@ -249,20 +321,23 @@ async function checkConsumptionKeys(
 /** The decisions of a page whose rows are as they were: their states, and what they count in their months. */
 async function checkDecisions(
   walk: Walk,
+  db: Client,
   events: readonly ChainRow[],
   rebuilt: ReadonlyMap<number, Buffer>,
-  changed: ReadonlySet<string>,
+  counts: SpanCounts,
 ): Promise<void> {
+  const kept = new Set(counts.kept);
+  const recorded = new Set(counts.recorded);
   const to_fold: ChainRow[] = [];
   for (const event of events) {
     if (event.type !== 'decision.created') continue;
     if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
     // In ENFORCE a hold may run out by itself, of which the document tells.
     const may_run_out = event.mode === 'ENFORCE' && event.decision !== 'DENY';
-    if (may_run_out || changed.has(event.subject_id)) to_fold.push(event);
+    if (may_run_out || kept.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
     else countAsMade(walk.tally, event);
   }
-  await checkStates(walk.db, walk.workspace_id, to_fold, walk.tally, walk.findings);
+  await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);
 }
 
 /** The head must name the last link, and its time must be one at which that could have been made. */

@@ -8,14 +8,13 @@ import { loadAllBudgets } from './budgets.ts';
 import { loadConsumptions } from './consumptions.ts';
 import type { Queryable } from './database.ts';
 import { loadExpiringHolds, loadRunOutHolds } from './decision-states.ts';
-import { loadKeptDecisions } from './decisions.ts';
+import { loadKeptCores } from './decisions.ts';
 import { listLabelsOfDecisions } from './labels.ts';
 import type { Findings } from './ledger-findings.ts';
 import type { ChainRow, StrayTable } from './ledger-pages.ts';
 import { listOutcomesOfDecisions } from './outcomes.ts';
 import { loadReviewsOfDecisions } from './reviews.ts';
 
-const DECISIONS_AT_ONCE = 200;
 const BUDGETS_AT_ONCE = 1_000;
 
 /** What was met along the chain, to be held against the tables at the end. Grows with agents and months alone. */
@@ -76,38 +75,29 @@ function sameState(one: DecisionState, other: DecisionState): boolean {
 
 /**
  * Makes the states of decisions again from the records about them, and holds them against the kept ones and against
- * the holds that will run out. `events` are those of the decisions, whose own rows are as they were.
+ * the holds that will run out. `events` are those of the decisions, whose own rows are as they were; `recorded` are
+ * the ids of those about which there are records.
  */
 export async function checkStates(
   db: Queryable,
   workspace_id: string,
   events: readonly ChainRow[],
+  recorded: ReadonlySet<string>,
   tally: Tally,
   findings: Findings,
 ): Promise<void> {
-  for (let i = 0; i < events.length; i += DECISIONS_AT_ONCE) {
-    await checkSomeStates(db, workspace_id, events.slice(i, i + DECISIONS_AT_ONCE), tally, findings);
-  }
-}
-
-async function checkSomeStates(
-  db: Queryable,
-  workspace_id: string,
-  events: readonly ChainRow[],
-  tally: Tally,
-  findings: Findings,
-): Promise<void> {
+  if (events.length === 0) return;
   const ids = events.map((event) => event.subject_id);
+  const told = ids.filter((id) => recorded.has(id));
+  const ofTold = async <T extends { decision_id: string }>(load: (ids: readonly string[]) => Promise<T[]>) =>
+    groupBy(told.length === 0 ? [] : await load(told));
   const [kept, reviews, labels, outcomes, consumptions, run_outs] = await Promise.all([
-    loadKeptDecisions(
-      db,
-      ids.map((decision_id) => ({ workspace_id, decision_id })),
-    ),
-    loadReviewsOfDecisions(db, workspace_id, ids).then(groupBy),
-    listLabelsOfDecisions(db, workspace_id, ids).then(groupBy),
-    listOutcomesOfDecisions(db, workspace_id, ids).then(groupBy),
-    loadConsumptions(db, workspace_id, ids.map(capabilityIdOf)).then(groupBy),
-    loadRunOutHolds(db, workspace_id, ids.map(reservationIdOf)).then(groupBy),
+    loadKeptCores(db, workspace_id, ids),
+    ofTold((each) => loadReviewsOfDecisions(db, workspace_id, each)),
+    ofTold((each) => listLabelsOfDecisions(db, workspace_id, each)),
+    ofTold((each) => listOutcomesOfDecisions(db, workspace_id, each)),
+    ofTold((each) => loadConsumptions(db, workspace_id, each.map(capabilityIdOf))),
+    ofTold((each) => loadRunOutHolds(db, workspace_id, each.map(reservationIdOf))),
   ]);
   const by_id = new Map(kept.map((each) => [each.made.decision_id, each]));
   const expiring: (DecisionState & { expires_at: string; seq: number })[] = [];
