@@ -178,6 +178,31 @@ describe('the token is shown to the key that asked and to the agent’s own keys
     }
   });
 
+  test('also when many look at the same and other decisions in the same moment', async () => {
+    const [slug, other] = [await agent(), await agent()];
+    const own = (await makeKey(s, { agent_id: slug })).key;
+    const stranger = (await makeKey(s, { agent_id: other })).key;
+    const made: string[] = [];
+    for (const of of [slug, other, slug]) {
+      const reply = await s.call('POST', '/v1/decisions', {
+        body: spend(of, 500),
+        idempotency_key: freshKey(),
+      });
+      made.push(reply.body.decision_id);
+    }
+    const look = (key: string) => (id: string) => s.call('GET', `/v1/decisions/${id}`, { key });
+    const ids = [...made, 'dec_00000000000000000000000000', 'dec_%00', `${made[0]}x`];
+    const keys = [s.admin_key, own, stranger, reviewer, other_admin];
+    const alone = [];
+    for (const key of keys) for (const id of ids) alone.push(await look(key)(id));
+    const together = await Promise.all(keys.flatMap((key) => ids.map(look(key))));
+    const shown = (replies: Awaited<ReturnType<typeof s.call>>[]) =>
+      replies.map(({ status, body }) => [status, body.error?.code, body.decision_id, tokenOf(body)]);
+    expect(shown(together)).toEqual(shown(alone));
+    const tokens = shown(together).filter(([, , , token]) => token !== undefined);
+    expect(tokens.length).toBe(3 + 2 + 1);
+  });
+
   test('asked for by an agent’s key: no admin key sees it', async () => {
     const slug = await agent();
     const own = (await makeKey(s, { agent_id: slug })).key;

@@ -3,6 +3,7 @@ import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import { type FoundKey, findKeys } from '../storage/api-keys.ts';
 import type { Queryable } from '../storage/database.ts';
+import { makeGather } from './gather.ts';
 import type { AuthResult } from './server-options.ts';
 
 export interface AuthOptions {
@@ -19,54 +20,21 @@ const LONGEST_KEY = 512;
 const LOOKED_UP_AT_ONCE = 500;
 const MOST_WAITING = 5_000;
 
-interface Wanted {
-  digest: Buffer;
-  answer: { resolve: (found: FoundKey | undefined) => void; reject: (error: unknown) => void }[];
-}
-
 /**
  * Tells who holds a key. Nothing is remembered: a key that was revoked or has expired is refused on the very next
- * request, on every node. One look-up is under way at a time and takes along all keys that came meanwhile, so
- * that thousands of requests a second cost some hundred small statements, and a flood of unknown keys no more.
+ * request, on every node. Keys are looked up together, so that a flood of unknown ones costs no more statements.
  */
 export function makeAuthenticate(options: AuthOptions): (key: string | undefined) => Promise<AuthResult> {
-  const waiting = new Map<string, Wanted>();
-  let busy = false;
-
-  async function lookUp(): Promise<void> {
-    busy = true;
-    while (waiting.size > 0) {
-      const batch: [string, Wanted][] = [];
-      for (const entry of waiting) {
-        batch.push(entry);
-        if (batch.length === LOOKED_UP_AT_ONCE) break;
-      }
-      for (const [hex] of batch) waiting.delete(hex);
-      try {
-        const found = await findKeys(
-          options.db,
-          batch.map(([, wanted]) => wanted.digest),
-        );
-        const by_digest = new Map(found.map((key) => [key.digest.toString('hex'), key]));
-        for (const [hex, { answer }] of batch) for (const one of answer) one.resolve(by_digest.get(hex));
-      } catch (error) {
-        options.onFailure(error);
-        for (const [, { answer }] of batch) for (const one of answer) one.reject(error);
-      }
-    }
-    busy = false;
-  }
-
-  function find(digest: Buffer): Promise<FoundKey | undefined> {
-    return new Promise((resolve, reject) => {
-      const hex = digest.toString('hex');
-      const wanted = waiting.get(hex);
-      if (wanted !== undefined) wanted.answer.push({ resolve, reject });
-      else if (waiting.size >= MOST_WAITING) reject(new Error('too many keys wait to be looked up'));
-      else waiting.set(hex, { digest, answer: [{ resolve, reject }] });
-      if (!busy) void lookUp();
-    });
-  }
+  const find = makeGather<Buffer, FoundKey>({
+    nameOf: (digest) => digest.toString('hex'),
+    load: async (digests) => {
+      const found = await findKeys(options.db, digests);
+      return new Map(found.map((key) => [key.digest.toString('hex'), key]));
+    },
+    at_once: LOOKED_UP_AT_ONCE,
+    most_waiting: MOST_WAITING,
+    onFailure: options.onFailure,
+  });
 
   return async (key) => {
     if (key === undefined || key.length > LONGEST_KEY || !key.startsWith('sk_')) {

@@ -7,6 +7,7 @@ import type { BudgetRow } from '../domain/budget.ts';
 import { capabilityIdOf, capabilityStatusAt } from '../domain/capabilities.ts';
 import { currentDecision } from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
+import { isId } from '../domain/ids.ts';
 import type { Caller } from '../domain/keys.ts';
 import { reviewBody } from '../domain/reviews.ts';
 import type { SpendRequest } from '../domain/spends.ts';
@@ -17,13 +18,19 @@ import type { Assess } from '../purpose/assessment.ts';
 import type { CapabilityTokens } from '../secrets.ts';
 import { getAgent, loadAgents } from '../storage/agents.ts';
 import { listBudgets } from '../storage/budgets.ts';
-import { type DecisionFilters, getDecision, type KeptDecision, listDecisions } from '../storage/decisions.ts';
+import {
+  type DecisionFilters,
+  type KeptDecision,
+  listDecisions,
+  loadKeptDecisions,
+} from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { loadReviews } from '../storage/reviews.ts';
 import { readClock } from '../storage/workspaces.ts';
 import type { AssessAhead } from './assess-ahead.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
+import { makeGatherByWorkspace } from './gather.ts';
 import type { HistoryOf } from './histories.ts';
 import type { Metrics } from './metrics.ts';
 import { originOf } from './origin.ts';
@@ -58,6 +65,10 @@ interface KnownAuthority {
 
 /** How often a spend is assessed before the lane, should its authority change each time. */
 const ASSESSMENTS = 3;
+
+/** Decisions of a workspace looked up by one statement, and waiting for the next one. */
+const LOOKED_UP_AT_ONCE = 100;
+const MOST_WAITING = 5_000;
 
 /** How many agents a node remembers something of. */
 const REMEMBERED = 50_000;
@@ -165,9 +176,12 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
     return `${document.slice(0, at)}{"token":"${token}",${document.slice(at + 1)}`;
   }
 
-  async function present(caller: Caller, rows: readonly KeptDecision[]): Promise<Decision[]> {
+  /** What rows are shown with: gives each as a caller may see it, in their order. */
+  async function lookUpFacts(
+    workspace_id: string,
+    rows: readonly KeptDecision[],
+  ): Promise<((caller: Caller) => Decision)[]> {
     if (rows.length === 0) return [];
-    const { workspace_id } = caller;
     const counted = rows.map(({ made }) => ({
       agent_id: made.agent.id,
       period: made.reservation.period,
@@ -198,14 +212,44 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
       };
       const decision = currentDecision(made, state, records, clock_ms);
       const { capability } = decision;
-      if (capability === null) return decision;
+      if (capability === null) return () => decision;
       const status = capabilityStatusAt(capability, agent_by_id.get(made.agent.id) as Agent, clock_ms);
-      const token = maySeeToken(caller, made)
-        ? { token: tokens.of(workspace_id, capability.capability_id) }
-        : {};
-      return { ...decision, capability: { ...token, ...capability, status } };
+      return (caller) => {
+        const token = maySeeToken(caller, made)
+          ? { token: tokens.of(workspace_id, capability.capability_id) }
+          : {};
+        return { ...decision, capability: { ...token, ...capability, status } };
+      };
     });
   }
+
+  async function present(caller: Caller, rows: readonly KeptDecision[]): Promise<Decision[]> {
+    const shown = await lookUpFacts(caller.workspace_id, rows);
+    return shown.map((show) => show(caller));
+  }
+
+  /** One decision of a workspace, looked up together with the others that are asked for meanwhile. */
+  const findDecision = makeGatherByWorkspace<
+    string,
+    { agent_id: string; show: (caller: Caller) => Decision }
+  >((workspace_id) => ({
+    nameOf: (decision_id) => decision_id,
+    load: async (decision_ids) => {
+      const rows = await loadKeptDecisions(
+        db,
+        decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
+      );
+      const shown = await lookUpFacts(workspace_id, rows);
+      return new Map(
+        rows.map(({ made }, i) => [
+          made.decision_id,
+          { agent_id: made.agent.id, show: shown[i] as (caller: Caller) => Decision },
+        ]),
+      );
+    },
+    at_once: LOOKED_UP_AT_ONCE,
+    most_waiting: MOST_WAITING,
+  }));
 
   /** An agent key sees its own agent's decisions alone. */
   const onlyAgent = (call: Pick<Call, 'caller'>) =>
@@ -314,9 +358,13 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
       errors: ['not_found'],
       handler: async (call: Call<{ id: string }, unknown, unknown>) => {
         const { workspace_id } = call.caller;
-        const row = await getDecision(db, workspace_id, call.params.id, onlyAgent(call));
-        if (row === undefined) throw new ApiError('not_found', 'There is no such decision.');
-        return { status: 200, body: (await present(call.caller, [row]))[0] };
+        const { id } = call.params;
+        const found = isId('decision', id) ? await findDecision(workspace_id, id) : undefined;
+        const own = onlyAgent(call);
+        if (found === undefined || (own !== null && found.agent_id !== own)) {
+          throw new ApiError('not_found', 'There is no such decision.');
+        }
+        return { status: 200, body: found.show(call.caller) };
       },
     },
   ];

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { makeGather, makeGatherByWorkspace } from './gather.ts';
+
+/** A database that answers when told to. */
+function fakeLoad() {
+  const asked: string[][] = [];
+  const open: { answer: (found: Map<string, string>) => void; fail: (error: Error) => void }[] = [];
+  return {
+    asked,
+    load: (wanted: readonly string[]) => {
+      asked.push([...wanted]);
+      return new Promise<Map<string, string>>((answer, fail) => open.push({ answer, fail }));
+    },
+    answerAll() {
+      const wanted = asked.at(-1) ?? [];
+      open.shift()?.answer(new Map(wanted.filter((id) => id !== 'none').map((id) => [id, `row ${id}`])));
+    },
+    failAll: () => open.shift()?.fail(new Error('the database is away')),
+  };
+}
+const nameOf = (id: string) => id;
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('the first is looked up at once, what comes meanwhile together after it, and each gets its own', async () => {
+  const db = fakeLoad();
+  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10 });
+  const first = find('a');
+  const later = [find('b'), find('none'), find('b'), find('a')];
+  expect(db.asked).toEqual([['a']]);
+  db.answerAll();
+  expect(await first).toBe('row a');
+  await settle();
+  // Asked again although it was just read: it may have changed.
+  expect(db.asked).toEqual([['a'], ['b', 'none', 'a']]);
+  db.answerAll();
+  expect(await Promise.all(later)).toEqual(['row b', undefined, 'row b', 'row a']);
+});
+
+test('no more than so many are looked up together, in the order of asking', async () => {
+  const db = fakeLoad();
+  const find = makeGather({ nameOf, load: db.load, at_once: 2, most_waiting: 10 });
+  const all = ['a', 'b', 'c', 'd'].map((id) => find(id));
+  for (let i = 0; i < 3; i++) {
+    db.answerAll();
+    await settle();
+  }
+  expect(db.asked).toEqual([['a'], ['b', 'c'], ['d']]);
+  expect(await Promise.all(all)).toEqual(['row a', 'row b', 'row c', 'row d']);
+});
+
+test('a failure is that of its look-up alone, and is told once', async () => {
+  const db = fakeLoad();
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => failures.push(error);
+  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10, onFailure });
+  void find('a');
+  const failing = Promise.allSettled([find('b'), find('c')]);
+  db.answerAll();
+  await settle();
+  db.failAll();
+  expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(failures).toEqual([new Error('the database is away')]);
+  const next = find('b');
+  db.answerAll();
+  expect(await next).toBe('row b');
+});
+
+test('more than may wait are refused, and take nobody’s place', async () => {
+  const db = fakeLoad();
+  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 2 });
+  const kept = [find('a'), find('b'), find('c')];
+  await expect(find('d')).rejects.toThrow('too many look-ups wait');
+  const again = find('b');
+  db.answerAll();
+  await settle();
+  db.answerAll();
+  expect(await Promise.all([...kept, again])).toEqual(['row a', 'row b', 'row c', 'row b']);
+});
+
+test('a workspace neither waits for another nor sees what that found', async () => {
+  const dbs = new Map(['ws_1', 'ws_2'].map((id) => [id, fakeLoad()]));
+  const of = (id: string) => dbs.get(id) as ReturnType<typeof fakeLoad>;
+  const find = makeGatherByWorkspace((workspace_id) => ({
+    nameOf,
+    load: async (wanted: readonly string[]) => {
+      const found = await of(workspace_id).load(wanted);
+      return new Map([...found].map(([name, row]) => [name, `${workspace_id} ${row}`]));
+    },
+    at_once: 10,
+    most_waiting: 10,
+  }));
+  const slow = find('ws_1', 'a');
+  const quick = find('ws_2', 'a');
+  expect([of('ws_1').asked, of('ws_2').asked]).toEqual([[['a']], [['a']]]);
+  of('ws_2').answerAll();
+  expect(await quick).toBe('ws_2 row a');
+  const again = find('ws_2', 'b');
+  expect(of('ws_2').asked).toEqual([['a'], ['b']]);
+  of('ws_2').answerAll();
+  of('ws_1').answerAll();
+  expect([await slow, await again]).toEqual(['ws_1 row a', 'ws_2 row b']);
+});
