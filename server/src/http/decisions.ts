@@ -4,7 +4,7 @@ import type { AssessFirst, CreateDecisionInput, CreatedDecision } from '../comma
 import type { Agent } from '../domain/agents.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
-import { capabilityIdOf, capabilityStatusAt } from '../domain/capabilities.ts';
+import { capabilityStatusAt } from '../domain/capabilities.ts';
 import { currentDecision } from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
 import { isId } from '../domain/ids.ts';
@@ -56,6 +56,9 @@ export interface DecisionRouteOptions {
 
 /** The field of a stored answer. Its first place is ours: in the texts before it every quote is escaped. */
 const CAPABILITY = '"capability":';
+/** A capability begins with its id. */
+const CAPABILITY_ID = /^\{"capability_id":"(cap_[0-9A-Z]{26})"/;
+const CAPABILITY_ID_WITHIN = 60;
 
 /** An authority and the name of its content. */
 interface KnownAuthority {
@@ -166,13 +169,16 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
   const maySeeToken = (caller: Caller, made: Pick<Decision, 'requested_by' | 'agent'>) =>
     caller.key_id === made.requested_by.key_id || caller.agent_id === made.agent.id;
 
-  /** The stored answer, with the token for whom it is: it is made anew each time, since it is kept nowhere. */
-  function answered(caller: Caller, document: string): string {
+  /**
+   * The stored answer, with the token for whom it is: it is made anew each time, since it is kept nowhere. Who has
+   * just asked may see it; a replay may be asked for by another key, so there the text is read (11 µs for 3.6 KB).
+   */
+  function answered(caller: Caller, { document, replayed }: CreatedDecision): string {
     const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
-    if (document[at] !== '{') return document;
-    const made = JSON.parse(document) as Decision;
-    if (!maySeeToken(caller, made)) return document;
-    const token = tokens.of(caller.workspace_id, capabilityIdOf(made.decision_id));
+    const [, capability_id] = CAPABILITY_ID.exec(document.slice(at, at + CAPABILITY_ID_WITHIN)) ?? [];
+    if (capability_id === undefined) return document;
+    if (replayed && !maySeeToken(caller, JSON.parse(document) as Decision)) return document;
+    const token = tokens.of(caller.workspace_id, capability_id);
     return `${document.slice(0, at)}{"token":"${token}",${document.slice(at + 1)}`;
   }
 
@@ -296,7 +302,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           }
           metrics.countDecision(decision, mode, reason_code);
         }
-        const json = answered(caller, created.document);
+        const json = answered(caller, created);
         return created.replayed
           ? { status: 200, json, headers: { 'idempotent-replay': 'true' } }
           : { status: 201, json };

@@ -9,7 +9,7 @@ import {
   errorJson,
   keyUnknownYet,
   malformedRequest,
-  overloaded,
+  OVERLOADED,
   rawErrorAnswer,
   toApiError,
   tooLate,
@@ -48,7 +48,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const countKey = makeKeyLimit(options.rate_limit_per_minute, options.redis);
   const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, options.redis);
   let draining = false;
-  const overload = makeOverload(options);
+  const { most_writes, isFull } = options;
+  const overload = makeOverload({
+    most_writes,
+    isFull,
+    now_ms,
+    onRefused: (refused) => logger.warn({ refused }, 'overloaded: writes were refused'),
+  });
 
   const server = Fastify({
     logger: false,
@@ -201,6 +207,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     else send(request, reply, status, JSON.stringify(answer.body), JSON_TYPE, headers);
   }
 
+  /** Answers with an error of which the log need not tell more than that the request had it. */
+  function refuse(request: FastifyRequest, reply: FastifyReply, error: ApiError): void {
+    const headers =
+      error.retry_after_s === undefined ? undefined : { 'retry-after': String(error.retry_after_s) };
+    send(request, reply, error.status, errorJson(error, request.exchange.request_id), JSON_TYPE, headers);
+  }
+
   function fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
     const error = toApiError(thrown);
     const { exchange } = request;
@@ -215,9 +228,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         },
         'request failed',
       );
-    const headers =
-      error.retry_after_s === undefined ? undefined : { 'retry-after': String(error.retry_after_s) };
-    send(request, reply, error.status, errorJson(error, exchange.request_id), JSON_TYPE, headers);
+    refuse(request, reply, error);
   }
 
   function answerMalformed(code: string | undefined, socket: Socket): void {
@@ -295,7 +306,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
           fail(request, reply, invalidField('host', 'is required'));
         } else if (scopes !== 'public') {
           if (route.method !== 'GET' && !overload.takeWrite(reply.raw)) {
-            fail(request, reply, overloaded());
+            refuse(request, reply, OVERLOADED);
             return;
           }
           setDeadline(request, reply, route);
