@@ -79,7 +79,7 @@ const shown = (found: Awaited<ReturnType<typeof verify>>) => ({
 
 /** Does something to the history behind the service's back, and undoes it. */
 async function afterDoing(change: string, look: () => Promise<void>): Promise<void> {
-  const tables = ['ledger_events', 'decisions', 'labels', 'decision_states', 'idempotency_keys'];
+  const tables = ['ledger_events', 'decision_states', 'expiring_holds'];
   for (const table of tables) await s.sql(`create table kept_${table} as table ${table}`);
   try {
     await s.sql(change.replaceAll(/\bW\b/g, `'${s.workspace_id}'`));
@@ -129,6 +129,36 @@ describe.each(['one connection', 'two connections'])('on %s', (name) => {
         new Set(['GAP', 'ROW_MISMATCH']),
       );
     });
+  });
+
+  test('places beyond all numbers of ours are a gap, however many pages of them there are', async () => {
+    await afterDoing(
+      `insert into ledger_events select workspace_id, 9223372036854773000 + seq, id, type, subject_type, subject_id,
+        occurred_at, data_hash, prev_hash, hash from ledger_events where workspace_id = W and seq <= 1700`,
+      async () => {
+        const found = await verify(pool());
+        expect(found.valid).toBe(false);
+        expect(found.events_checked).toBe(found.head.seq + 1_700);
+        expect([found.first_break_seq, found.breaks[0]?.kind]).toEqual([found.head.seq + 1, 'GAP']);
+      },
+    );
+  });
+
+  test('more than can be told: the first are', async () => {
+    const { rows } = await s.sql(
+      `select min(e.seq)::int as first, count(*)::int as count from ledger_events e join decision_states s
+        on s.workspace_id = e.workspace_id and s.decision_id = e.subject_id where e.workspace_id = $1`,
+      [s.workspace_id],
+    );
+    expect(rows[0].count).toBeGreaterThan(700);
+    await afterDoing(
+      'truncate decision_states; delete from expiring_holds where workspace_id = W',
+      async () => {
+        const { breaks, first_break_seq } = await verify(pool());
+        expect([breaks.length, first_break_seq]).toEqual([1_000, rows[0].first]);
+        expect(breaks.map((each) => each.seq)).toEqual(breaks.map((each) => each.seq).sort((a, b) => a - b));
+      },
+    );
   });
 
   test('an edit in each page is found at its place', async () => {

@@ -30,20 +30,24 @@ export function makeFindings(): Findings {
   const strays: string[] = [];
   let has_stray_records = false;
   let first = Number.POSITIVE_INFINITY;
-  const keep = <T>(list: T[], found: T) => {
-    if (list.length < MOST_BREAKS) list.push(found);
+  /** Pages of the chain are checked at the same time, so that what is found first need not be the first. */
+  const keepFirst = (list: LedgerBreak[], found: LedgerBreak) => {
+    list.push(found);
+    if (list.length < 2 * MOST_BREAKS) return;
+    list.sort((a, b) => a.seq - b.seq);
+    list.length = MOST_BREAKS;
   };
   return {
     add(found) {
       // A place that is no number of ours is after all others.
       const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : Number.MAX_SAFE_INTEGER;
       first = Math.min(first, seq);
-      keep(direct, { ...found, seq });
+      keepFirst(direct, { ...found, seq });
     },
-    addDerived: (found) => keep(derived, found),
+    addDerived: (found) => keepFirst(derived, found),
     addStray(detail, is_record = false) {
       has_stray_records ||= is_record;
-      keep(strays, detail);
+      if (strays.length < MOST_BREAKS) strays.push(detail);
     },
     soFarIntact: () => first === Number.POSITIVE_INFINITY,
     breaks(last_seq) {

@@ -4,6 +4,9 @@ import { type Client, cut } from './database.ts';
 /** A connection that has answered nothing for this long is given up; a statement may take a minute. */
 const SILENCE_MS = 70_000;
 
+/** Every look-up is of another key: remembering them costs four times the look-up (measured). */
+const LOOK_UPS_DIFFER = 'set local enable_memoize = off';
+
 /** One moment of the database, read on a connection of its own, without holding up any writer. */
 export interface Snapshot {
   client: Client;
@@ -29,8 +32,7 @@ export async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snap
     if (moment !== undefined) {
       await client.query(`set transaction snapshot ${client.escapeLiteral(moment)}`);
     }
-    // Every look-up is of another key: remembering them costs four times the look-up (measured).
-    await client.query('set local enable_memoize = off');
+    await client.query(LOOK_UPS_DIFFER);
   } catch (error) {
     release(error as Error);
     throw error;
@@ -68,8 +70,17 @@ async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | nu
   } catch {
     // One connection is enough; whatever is wrong with it, the statements to come will tell.
     await first.client.query('rollback and chain');
+    await first.client.query(LOOK_UPS_DIFFER);
     return null;
   }
+}
+
+/** What keeps the connections of a snapshot in order. */
+export interface SnapshotCare {
+  /** To be called with every page: a connection that falls silent is cut. */
+  alive(): void;
+  /** Gives the second connection back before the end, where there is one. */
+  closeBeside(): Promise<void>;
 }
 
 /**
@@ -78,22 +89,28 @@ async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | nu
  */
 export async function withinSnapshot<T>(
   pool: pg.Pool,
-  read: (clients: readonly [Client, ...Client[]], alive: () => void) => Promise<T>,
+  read: (clients: readonly [Client, ...Client[]], care: SnapshotCare) => Promise<T>,
 ): Promise<T> {
   const first = await openSnapshot(pool);
   let second: Snapshot | null = null;
   let failure: Error | undefined;
+  const closeBeside = async () => {
+    const closing = second?.close(failure);
+    second = null;
+    await closing;
+  };
+  const alive = () => {
+    first.alive();
+    second?.alive();
+  };
   try {
     second = await openBeside(pool, first);
     const clients: [Client, ...Client[]] = [first.client, ...(second === null ? [] : [second.client])];
-    return await read(clients, () => {
-      first.alive();
-      second?.alive();
-    });
+    return await read(clients, { alive, closeBeside });
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
     throw error;
   } finally {
-    await Promise.all([first.close(failure), second?.close(failure)]);
+    await Promise.all([first.close(failure), closeBeside()]);
   }
 }
