@@ -72,6 +72,8 @@ const ASSESSMENTS = 3;
 /** Decisions of a workspace looked up by one statement, and waiting for the next one. */
 const LOOKED_UP_AT_ONCE = 100;
 const MOST_WAITING = 5_000;
+/** So many statements of a workspace at a time: one that hangs must not hold up all. */
+const LOOK_UPS = 2;
 
 /** How many agents a node remembers something of. */
 const REMEMBERED = 50_000;
@@ -255,6 +257,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
     },
     at_once: LOOKED_UP_AT_ONCE,
     most_waiting: MOST_WAITING,
+    look_ups: LOOK_UPS,
   }));
 
   /** An agent key sees its own agent's decisions alone. */

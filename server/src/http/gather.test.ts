@@ -7,6 +7,7 @@ function fakeLoad() {
   const open: { answer: (found: Map<string, string>) => void; fail: (error: Error) => void }[] = [];
   return {
     asked,
+    open,
     load: (wanted: readonly string[]) => {
       asked.push([...wanted]);
       return new Promise<Map<string, string>>((answer, fail) => open.push({ answer, fail }));
@@ -15,7 +16,7 @@ function fakeLoad() {
       const wanted = asked.at(-1) ?? [];
       open.shift()?.answer(new Map(wanted.filter((id) => id !== 'none').map((id) => [id, `row ${id}`])));
     },
-    failAll: () => open.shift()?.fail(new Error('the database is away')),
+    failAll: (message: string) => open.shift()?.fail(new Error(message)),
   };
 }
 const nameOf = (id: string) => id;
@@ -57,19 +58,57 @@ test('a failure is that of its look-up alone, and is told once', async () => {
   const failing = Promise.allSettled([find('b'), find('c')]);
   db.answerAll();
   await settle();
-  db.failAll();
+  db.failAll('connection timeout');
   expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(failures).toEqual([new Error('the database is away')]);
+  expect(failures).toEqual([new Error('connection timeout')]);
   const next = find('b');
   db.answerAll();
   expect(await next).toBe('row b');
+});
+
+test('where one cannot be read, the others are', async () => {
+  const db = fakeLoad();
+  const failures: string[] = [];
+  const onFailure = (error: unknown) => failures.push((error as Error).message);
+  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10, onFailure });
+  void find('a');
+  const all = Promise.allSettled([find('b'), find('broken'), find('c')]);
+  db.answerAll();
+  await settle();
+  db.failAll('bad row');
+  await settle();
+  db.answerAll();
+  await settle();
+  db.failAll('bad row');
+  await settle();
+  db.answerAll();
+  expect(db.asked).toEqual([['a'], ['b', 'broken', 'c'], ['b'], ['broken'], ['c']]);
+  expect(await all).toEqual([
+    { status: 'fulfilled', value: 'row b' },
+    { status: 'rejected', reason: new Error('bad row') },
+    { status: 'fulfilled', value: 'row c' },
+  ]);
+  expect(failures).toEqual(['bad row', 'bad row']);
+});
+
+test('as many look-ups are under way as may be, so that one that hangs holds up one', async () => {
+  const db = fakeLoad();
+  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10, look_ups: 2 });
+  void find('hangs');
+  const second = find('b');
+  void find('c');
+  expect(db.asked).toEqual([['hangs'], ['b']]);
+  db.open[1]?.answer(new Map([['b', 'row b']]));
+  expect(await second).toBe('row b');
+  await settle();
+  expect(db.asked).toEqual([['hangs'], ['b'], ['c']]);
 });
 
 test('more than may wait are refused, and take nobody’s place', async () => {
   const db = fakeLoad();
   const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 2 });
   const kept = [find('a'), find('b'), find('c')];
-  await expect(find('d')).rejects.toThrow('too many look-ups wait');
+  await expect(find('d')).rejects.toMatchObject({ code: 'unavailable', status: 503, retry_after_s: 1 });
   const again = find('b');
   db.answerAll();
   await settle();

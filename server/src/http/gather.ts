@@ -1,3 +1,6 @@
+import { ApiError } from '../errors.ts';
+import { isUnavailable } from '../storage/database.ts';
+
 export interface GatherOptions<Wanted, Found> {
   /** Wishes of the same name are one. */
   nameOf: (wanted: Wanted) => string;
@@ -6,9 +9,14 @@ export interface GatherOptions<Wanted, Found> {
   /** So many are looked up together, and so many may wait. */
   at_once: number;
   most_waiting: number;
+  /** Look-ups under way at a time; 1 when left out. */
+  look_ups?: number;
   /** Told of every failed look-up, once. */
   onFailure?: (error: unknown) => void;
 }
+
+const tooManyWaiting = () =>
+  new ApiError('unavailable', 'The service is overloaded; retry.', { retry_after_s: 1 });
 
 interface Wish<Wanted, Found> {
   wanted: Wanted;
@@ -16,19 +24,34 @@ interface Wish<Wanted, Found> {
 }
 
 /**
- * Looks things up together: one look-up is under way at a time and takes along everything that was asked for
- * meanwhile, so that thousands of requests a second cost some hundred statements, and a lone one waits for nothing.
- * What is found was read after it was asked for. Rejects with the error of the look-up, or when too many wait.
+ * Looks things up together: a look-up takes along everything that was asked for while others were under way, so that
+ * thousands of requests a second cost some hundred statements, and a lone one waits for nothing. What is found was read
+ * after it was asked for. Where one of them cannot be read, the others are looked up alone. Rejects with the error of
+ * the look-up, or `unavailable` when too many wait.
  */
 export function makeGather<Wanted, Found>(
   options: GatherOptions<Wanted, Found>,
 ): (wanted: Wanted) => Promise<Found | undefined> {
-  const { nameOf, load, at_once, most_waiting, onFailure } = options;
+  const { nameOf, load, at_once, most_waiting, look_ups = 1, onFailure } = options;
   const waiting = new Map<string, Wish<Wanted, Found>>();
-  let is_busy = false;
+  let under_way = 0;
 
-  async function lookUp(): Promise<void> {
-    is_busy = true;
+  async function lookUp(batch: readonly [string, Wish<Wanted, Found>][]): Promise<void> {
+    try {
+      const found = await load(batch.map(([, { wanted }]) => wanted));
+      for (const [name, { answers }] of batch) for (const one of answers) one.resolve(found.get(name));
+    } catch (error) {
+      onFailure?.(error);
+      if (batch.length > 1 && !isUnavailable(error)) {
+        for (const one of batch) await lookUp([one]);
+        return;
+      }
+      for (const [, { answers }] of batch) for (const one of answers) one.reject(error);
+    }
+  }
+
+  async function lookUpAll(): Promise<void> {
+    under_way += 1;
     while (waiting.size > 0) {
       const batch: [string, Wish<Wanted, Found>][] = [];
       for (const entry of waiting) {
@@ -36,15 +59,9 @@ export function makeGather<Wanted, Found>(
         if (batch.length === at_once) break;
       }
       for (const [name] of batch) waiting.delete(name);
-      try {
-        const found = await load(batch.map(([, { wanted }]) => wanted));
-        for (const [name, { answers }] of batch) for (const one of answers) one.resolve(found.get(name));
-      } catch (error) {
-        onFailure?.(error);
-        for (const [, { answers }] of batch) for (const one of answers) one.reject(error);
-      }
+      await lookUp(batch);
     }
-    is_busy = false;
+    under_way -= 1;
   }
 
   return (wanted) =>
@@ -52,9 +69,9 @@ export function makeGather<Wanted, Found>(
       const name = nameOf(wanted);
       const wish = waiting.get(name);
       if (wish !== undefined) wish.answers.push({ resolve, reject });
-      else if (waiting.size >= most_waiting) reject(new Error('too many look-ups wait'));
+      else if (waiting.size >= most_waiting) reject(tooManyWaiting());
       else waiting.set(name, { wanted, answers: [{ resolve, reject }] });
-      if (!is_busy) void lookUp();
+      if (under_way < look_ups) void lookUpAll();
     });
 }
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { makeOverload } from './overload.ts';
 
 const answer = () => new EventEmitter() as unknown as ServerResponse;
@@ -9,7 +9,6 @@ test('so many writes are taken on, and another one as soon as one has ended, how
   const overload = makeOverload({
     most_writes: 2,
     isFull: () => false,
-    now_ms: () => 0,
     onRefused: () => {},
   });
   const [first, second] = [answer(), answer()];
@@ -23,7 +22,6 @@ test('none is taken on while the lane is full', () => {
   const overload = makeOverload({
     most_writes: 9,
     isFull: () => is_full,
-    now_ms: () => 0,
     onRefused: () => {},
   });
   expect(overload.takeWrite(answer())).toBe(false);
@@ -31,19 +29,25 @@ test('none is taken on while the lane is full', () => {
   expect(overload.takeWrite(answer())).toBe(true);
 });
 
-test('refusals are told of at once, then once a second with their number', () => {
-  const told: [number, number][] = [];
-  let now_ms = 5_000;
-  const overload = makeOverload({
-    most_writes: 0,
-    isFull: () => false,
-    now_ms: () => now_ms,
-    onRefused: (count) => told.push([now_ms, count]),
-  });
-  for (; now_ms < 7_500; now_ms += 100) overload.takeWrite(answer());
-  expect(told).toEqual([
-    [5_000, 1],
-    [6_000, 10],
-    [7_000, 10],
-  ]);
+test('refusals are told of at once, then by the second, to the last one', () => {
+  vi.useFakeTimers();
+  try {
+    const told: number[] = [];
+    const overload = makeOverload({
+      most_writes: 0,
+      isFull: () => false,
+      onRefused: (count) => told.push(count),
+    });
+    for (let i = 0; i < 25; i++) {
+      overload.takeWrite(answer());
+      vi.advanceTimersByTime(100);
+    }
+    expect(told).toEqual([1, 9, 10]);
+    vi.advanceTimersByTime(10_000);
+    expect(told).toEqual([1, 9, 10, 5]);
+    overload.takeWrite(answer());
+    expect(told).toEqual([1, 9, 10, 5, 1]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -24,26 +24,30 @@ export interface OverloadOptions {
   most_writes: number;
   /** None is taken on while it says so. */
   isFull: () => boolean;
-  now_ms: () => number;
-  /** Told of writes that were refused: of the first at once, then once a second of how many there were. */
+  /** Told of writes that were refused: of the first at once, then of how many there were in each second. */
   onRefused: (count: number) => void;
 }
 
-/** Makes it; nothing of it outlives the requests. */
+/** Makes it; it keeps no process alive. */
 export function makeOverload(options: OverloadOptions): Overload {
   let writes_under_way = 0;
   let refused = 0;
-  let told_ms = Number.NEGATIVE_INFINITY;
+  let telling: NodeJS.Timeout | undefined;
+
+  function tell(): void {
+    telling = undefined;
+    if (refused === 0) return;
+    options.onRefused(refused);
+    refused = 0;
+    telling = setTimeout(tell, TELL_EVERY_MS).unref();
+  }
+
   let held_back = 0;
   return {
     takeWrite(answer) {
       if (writes_under_way >= options.most_writes || options.isFull()) {
         refused += 1;
-        if (options.now_ms() - told_ms >= TELL_EVERY_MS) {
-          told_ms = options.now_ms();
-          options.onRefused(refused);
-          refused = 0;
-        }
+        if (telling === undefined) tell();
         return false;
       }
       writes_under_way += 1;

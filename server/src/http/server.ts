@@ -52,7 +52,6 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const overload = makeOverload({
     most_writes,
     isFull,
-    now_ms,
     onRefused: (refused) => logger.warn({ refused }, 'overloaded: writes were refused'),
   });
 
