@@ -100,6 +100,49 @@ describe('workspaces share batches', () => {
     await close();
   });
 
+  test('a workspace whose rows are stuck fails alone from the second time on', async () => {
+    const { lane, close } = makeTestLane();
+    const [stuck, ...free] = workspaces as [string, ...string[]];
+    await lane.submit(stuck, createAgent, { slug: 'in-the-way' }, origin);
+    const other = await connectOnce(database.connection);
+    await other.query('begin');
+    // The name of an agent that is not committed yet: whoever wants it waits to see whether it will be.
+    await other.query(
+      `create temp table copied on commit drop as select * from agents where workspace_id = $1 and slug = 'in-the-way'`,
+      [stuck],
+    );
+    await other.query(`update copied set slug = 'stuck', agent_id = agent_id || 'x'`);
+    await other.query('insert into agents select * from copied');
+    const create = (workspace_id: string, slug: string) =>
+      lane.submit(workspace_id, createAgent, { slug }, origin).then(
+        () => 'made',
+        (error: { code?: string }) => error.code,
+      );
+    /** All at once: one finds the lane idle, two go beside it, and the rest share the next batch. */
+    const round = async (n: number) => {
+      const began_ms = performance.now();
+      const before = free.slice(0, 3).map((workspace_id) => create(workspace_id, `before-${n}`));
+      const blocked = create(stuck, 'stuck');
+      const beside = free.slice(3).map((workspace_id) => create(workspace_id, `near-${n}`));
+      const others = await Promise.all([...before, ...beside]);
+      return { others: new Set(others), took_ms: performance.now() - began_ms, blocked };
+    };
+    const first = await round(1);
+    expect(await first.blocked).toBe('unavailable');
+    // What shared a batch with it cannot be told from it.
+    expect(first.others).toEqual(new Set(['made', 'unavailable']));
+    for (const n of [2, 3]) {
+      const again = await round(n);
+      expect([...again.others]).toEqual(['made']);
+      expect(again.took_ms).toBeLessThan(2_000);
+      expect(await again.blocked).toBe('unavailable');
+    }
+    await other.query('rollback');
+    await other.end();
+    expect(await create(stuck, 'stuck')).toBe('made');
+    await close();
+  }, 60_000);
+
   test('a workspace that another transaction has locked waits alone, and holds up nobody', async () => {
     const { lane, close } = makeTestLane();
     const [locked, ...free] = workspaces as [string, ...string[]];

@@ -52,6 +52,12 @@ const LONE_BATCHES = 4;
 const LONGEST_QUEUE = 2_000;
 /** A command that has waited this long is refused; a batch that takes this long loses its connection. */
 const DEADLINE_MS = 5_000;
+/**
+ * A shared batch that failed after this long waited for something in it; its workspaces then go alone for a while,
+ * each until it passes.
+ */
+const STUCK_MS = 2_500;
+const ALONE_FOR_MS = 30_000;
 const ATTEMPTS = 3;
 const FIRST_RETRY_MS = 10;
 
@@ -72,7 +78,8 @@ const NOT_NOW = 'The service cannot write right now; nothing was carried out; re
 /**
  * Makes the lane. Batches form by themselves: while one commits, the next gathers. There is no timer, so a lone
  * command waits for nobody. Workspaces share batches, because a commit, and every statement before it, costs the
- * same for one decision as for many; a workspace that another node has locked leaves the batch and waits alone.
+ * same for one decision as for many; a workspace that another node has locked leaves the batch and waits alone. So do
+ * those of a shared batch that ran out of time, until they pass: one of them may be what it waited for.
  */
 export function makeLane(options: LaneOptions): Lane {
   const { pool, log, now_ms } = options;
@@ -81,6 +88,8 @@ export function makeLane(options: LaneOptions): Lane {
   /** Workspaces of which a batch is under way. */
   const busy = new Set<string>();
   const lone: Part<Waiting>[] = [];
+  /** Workspaces that go alone, and until when. */
+  const set_apart = new Map<string, number>();
   let shared_running = 0;
   let lone_running = 0;
   let waiting_count = 0;
@@ -90,7 +99,10 @@ export function makeLane(options: LaneOptions): Lane {
 
   const isFull = () => waiting_count + in_flight >= LONGEST_QUEUE;
 
-  /** Takes what the next shared batch carries: of each workspace that has something waiting, in turn. */
+  /**
+   * Takes what the next shared batch carries: of each workspace that has something waiting, in turn. Those that are
+   * set apart join the ones that wait alone.
+   */
   function gather(): Part<Waiting>[] {
     const parts: Part<Waiting>[] = [];
     let room = LARGEST_BATCH;
@@ -111,8 +123,12 @@ export function makeLane(options: LaneOptions): Lane {
       });
       if (jobs.length > 0) {
         busy.add(workspace_id);
-        parts.push({ workspace_id, jobs });
-        room -= jobs.length;
+        if ((set_apart.get(workspace_id) ?? 0) > now_ms()) {
+          lone.push({ workspace_id, jobs });
+        } else {
+          parts.push({ workspace_id, jobs });
+          room -= jobs.length;
+        }
       }
       if (room === 0) break;
     }
@@ -120,7 +136,7 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   function pump(): void {
-    while (lone.length > 0 && lone_running < LONE_BATCHES) runAlone(lone.shift() as Part<Waiting>);
+    runLone();
     while (shared_running < SHARED_BATCHES) {
       const parts = gather();
       const [only] = parts;
@@ -128,7 +144,12 @@ export function makeLane(options: LaneOptions): Lane {
       if (parts.length === 1 && mayGoAlone(only)) runAlone(only);
       else runShared(parts);
     }
+    runLone();
     if (draining && busy.size === 0 && queues.size === 0) onDrained?.();
+  }
+
+  function runLone(): void {
+    while (lone.length > 0 && lone_running < LONE_BATCHES) runAlone(lone.shift() as Part<Waiting>);
   }
 
   /**
@@ -162,6 +183,12 @@ export function makeLane(options: LaneOptions): Lane {
     });
   }
 
+  function setApart(parts: readonly Part<Waiting>[]): void {
+    const now = now_ms();
+    for (const [workspace_id, until_ms] of set_apart) if (until_ms <= now) set_apart.delete(workspace_id);
+    for (const { workspace_id } of parts) set_apart.set(workspace_id, now + ALONE_FOR_MS);
+  }
+
   function finished(part: Part<Waiting>): void {
     busy.delete(part.workspace_id);
     in_flight -= part.jobs.length;
@@ -175,8 +202,10 @@ export function makeLane(options: LaneOptions): Lane {
     const jobs = parts.flatMap((part) => part.jobs);
     const about = { workspace_ids: parts.map((part) => part.workspace_id), commands: jobs.length };
     for (let attempt = 1; ; attempt++) {
+      const began_ms = now_ms();
       try {
         const results = await once(parts, wait, jobs.length);
+        for (const { workspace_id } of parts) set_apart.delete(workspace_id);
         return parts.filter((part, i) => {
           const answers = results[i];
           if (answers === null || answers === undefined) return true;
@@ -185,6 +214,7 @@ export function makeLane(options: LaneOptions): Lane {
         });
       } catch (error) {
         const state = sqlState(error);
+        if (parts.length > 1 && now_ms() - began_ms >= STUCK_MS) setApart(parts);
         if (error instanceof UnknownCommit) {
           log.error({ err: error, ...about }, 'a commit was not answered');
           for (const job of jobs) job.reject(unavailable(LOST, error));
