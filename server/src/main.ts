@@ -24,9 +24,10 @@ import { MigrationError } from './storage/migrate.ts';
 import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 
-// The heap may grow by 60 % of what lives before old garbage is collected; left to itself V8 lets it triple on a
-// machine with much memory (measured after 50,000 decisions: 147 MB instead of 228 MB, at the same rate).
-setFlagsFromString('--heap-growing-percent=60');
+// The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
+// machine with much memory. Measured over 100,000 decisions of 64 clients, the most resident memory and the service's
+// processor time a decision: 202 MB and 0.24 ms with 60 %, 190 MB and 0.25 ms with 50 %, 186 MB and 0.26 ms with 40 %.
+setFlagsFromString('--heap-growing-percent=50');
 
 /** How long a drain may take before the process ends all the same. */
 const DRAIN_MS = 9_000;
