@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type PurserProcess, startPurser } from '../demo/purser-process.ts';
 import { DECISIONS, type DecisionKind } from '../domain/decisions.ts';
-import { findRunningEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { connectOnce } from '../storage/database.ts';
+import { findRunningEmbeddedPostgres, SUPERUSER } from '../storage/embedded-postgres.ts';
 import { type PostgresConnection, readPostmasterFile } from '../storage/postmaster-file.ts';
 import { type LoadOptions, type LoadResult, type Requests, runLoad } from './load.ts';
 import { processorSeconds } from './processes.ts';
@@ -89,11 +90,27 @@ export async function startBench(
     const server = await findRunningEmbeddedPostgres(purser.data_dir);
     const postmaster = await readPostmasterFile(join(purser.data_dir, 'postgres'));
     if (server === null || postmaster === null) throw new Error('The service runs without its PostgreSQL.');
+    if (plan.flush_ms > 0) await slowFlushes(server, plan.flush_ms);
     const path = env.PATH ?? '';
     return makeBench({ purser, server, postmaster_pid: postmaster.pid, path, plan, signal, say });
   } catch (error) {
     await purser.stop();
     throw error;
+  }
+}
+
+/**
+ * Has PostgreSQL wait before every flush of a commit, as a slower disk would make it: whoever flushes waits, and who
+ * commits meanwhile shares the flush.
+ */
+async function slowFlushes(server: PostgresConnection, flush_ms: number): Promise<void> {
+  const client = await connectOnce({ ...server, ...SUPERUSER });
+  try {
+    await client.query(`alter system set commit_delay = ${Math.round(flush_ms * 1000)}`);
+    await client.query('alter system set commit_siblings = 0');
+    await client.query('select pg_reload_conf()');
+  } finally {
+    await client.end();
   }
 }
 

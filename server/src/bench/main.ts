@@ -26,6 +26,7 @@ const NAMES = GROUPS.map((group) => group.name).join(', ');
 const PLANS: Record<Plan['kind'], Plan> = {
   quick: {
     kind: 'quick',
+    flush_ms: 0,
     seconds: 0.4,
     rounds: 1,
     warm_up_ms: 100,
@@ -37,6 +38,7 @@ const PLANS: Record<Plan['kind'], Plan> = {
   },
   default: {
     kind: 'default',
+    flush_ms: 0,
     seconds: 2,
     rounds: 3,
     warm_up_ms: 300,
@@ -48,6 +50,7 @@ const PLANS: Record<Plan['kind'], Plan> = {
   },
   long: {
     kind: 'long',
+    flush_ms: 0,
     seconds: 5,
     rounds: 5,
     warm_up_ms: 1_000,
@@ -68,11 +71,14 @@ of writing the same rows on the same PostgreSQL. Takes about five minutes.
   --quick       a smoke run of less than a minute
   --long        everything: a workspace of a million decisions, and more rounds; half an hour
   --seconds N   measured time of each point
+  --flush-ms N  as on a disk whose flush takes so much longer, for the service and for what it is compared with
   --report      also writes docs/reference/performance.md
   --json FILE   also writes the figures to FILE
   --help        this text
 `;
 
+/** What PostgreSQL's `commit_delay` can say. */
+const LONGEST_FLUSH_MS = 100;
 const WIDTH_WITHOUT_TERMINAL = 140;
 const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/performance.md', import.meta.url));
 
@@ -94,6 +100,7 @@ function readOptions({ args, env }: Surroundings): Options | null {
       quick: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
       seconds: { type: 'string' },
+      'flush-ms': { type: 'string' },
       report: { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -106,11 +113,15 @@ function readOptions({ args, env }: Surroundings): Options | null {
   if (!(seconds >= 0.1 && seconds <= 3600)) {
     throw new TypeError(`--seconds ${values.seconds}: must be a number from 0.1 to 3600.`);
   }
+  const flush_ms = Number(values['flush-ms'] ?? plan.flush_ms);
+  if (!(flush_ms >= 0 && flush_ms <= LONGEST_FLUSH_MS)) {
+    throw new TypeError(`--flush-ms ${values['flush-ms']}: must be a number from 0 to ${LONGEST_FLUSH_MS}.`);
+  }
   const wanted = values.only?.split(',') ?? GROUPS.map((group) => group.name);
   const unknown = wanted.find((name) => !GROUPS.some((group) => group.name === name));
   if (unknown !== undefined) throw new TypeError(`--only ${unknown}: there are ${NAMES}.`);
   return {
-    plan: { ...plan, seconds },
+    plan: { ...plan, seconds, flush_ms },
     groups: GROUPS.filter((group) => wanted.includes(group.name)),
     writes_report: values.report,
     // npm changes to the package's directory and tells where it was called.

@@ -28,6 +28,8 @@ export interface Group {
 /** How much is measured. */
 export interface Plan {
   kind: 'quick' | 'default' | 'long';
+  /** Every commit waits so much longer for its flush, ms: for the service and for what it is compared with. */
+  flush_ms: number;
   /** Measured time of each point, and how often the points are gone through. */
   seconds: number;
   rounds: number;

@@ -75,7 +75,7 @@ const SETTINGS = {
   port: String(PORT),
   unix_socket_permissions: '0700',
   // Three sessions stay reserved for the superuser, so that the supervisor always gets in.
-  max_connections: '50',
+  max_connections: '80',
   shared_buffers: '128MB',
   // Fewer checkpoints: after each one every page is written whole into the log once.
   max_wal_size: '2GB',
