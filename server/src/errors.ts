@@ -122,3 +122,10 @@ export class ApiError extends Error {
 export function invalidField(field: string, problem: string): ApiError {
   return new ApiError('invalid_request', `${field}: ${problem}`);
 }
+
+/** More waits than can be worked off: refused before anything was done. One for all: a refusal has to cost little. */
+export const OVERLOADED = new ApiError(
+  'unavailable',
+  'The service is overloaded; nothing was carried out; retry.',
+  { retry_after_s: 1 },
+);

@@ -4,7 +4,7 @@ import {
   fieldOf,
   freshKey,
   makeKey,
-  NO_CHECKPOINT_FILES,
+  makeTestCore,
   type RunningService,
   refusal,
   spend,
@@ -431,18 +431,7 @@ describe('POST /v1/capabilities/consume', () => {
       expect((await pay(made)).status).toBe(201);
     });
     test('a well-made token of a decision that issued none', async () => {
-      const { makeCore } = await import('../src/core.ts');
-      const { SECRET_KEY } = await import('./running-service.ts');
-      const { default: pino } = await import('pino');
-      const core = makeCore(
-        {
-          address: s.database.connection,
-          secret_key: SECRET_KEY,
-          guarded: true,
-          checkpoint_dir: NO_CHECKPOINT_FILES,
-        },
-        pino({ level: 'silent' }),
-      );
+      const core = makeTestCore(s.database.connection);
       try {
         const pending = await ask(await agent(), 1_500);
         for (const id of [pending.decision_id, 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD']) {

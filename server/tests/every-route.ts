@@ -1,18 +1,8 @@
-import pino from 'pino';
 import { readConfig } from '../src/config.ts';
-import { makeCore } from '../src/core.ts';
 import type { Route } from '../src/http/route.ts';
 import { makeApiRoutes } from '../src/routes.ts';
 import { superuserConnection } from './postgres.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  NO_CHECKPOINT_FILES,
-  type RunningService,
-  SECRET_KEY,
-  spend,
-} from './running-service.ts';
+import { AUTHORITY, freshKey, makeKey, makeTestCore, type RunningService, spend } from './running-service.ts';
 
 /**
  * Every route, written from the interface specification and not from the code: who may call it, and a request that
@@ -280,18 +270,7 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
 };
 
 /** The routes that there are, known before any service runs: nothing connects until it is asked something. */
-export const ROUTES: readonly Route[] = makeApiRoutes(
-  makeCore(
-    {
-      address: superuserConnection(),
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    pino({ level: 'silent' }),
-  ),
-  readConfig({}),
-);
+export const ROUTES: readonly Route[] = makeApiRoutes(makeTestCore(superuserConnection()), readConfig({}));
 
 /** `GET /v1/agents`: how a route is named in the table. */
 export const nameOf = (route: Pick<Route, 'method' | 'path'>): string => `${route.method} ${route.path}`;

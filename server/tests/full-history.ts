@@ -1,13 +1,12 @@
-import pino from 'pino';
 import { setPlan } from '../src/commands/set-plan.ts';
-import { type Core, makeCore } from '../src/core.ts';
+import type { Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type VerifyOptions, verifyLedger } from '../src/storage/verify-ledger.ts';
 import {
   AUTHORITY,
   freshKey,
+  makeTestCore,
   type RunningService,
-  SECRET_KEY,
   spend,
   startTestService,
 } from './running-service.ts';
@@ -47,15 +46,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     beside: s,
     env: { REVIEW_TTL_SECONDS: '1', CAPABILITY_TTL_SECONDS: '1' },
   });
-  const core = makeCore(
-    {
-      address: s.database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: s.checkpoint_dir,
-    },
-    pino({ level: 'silent' }),
-  );
+  const core = makeTestCore(s.database.connection, s.checkpoint_dir);
   const { workspace_id } = s;
   const ok = async (on: RunningService, method: string, path: string, body: unknown, key = s.admin_key) => {
     const keyed = path === '/v1/decisions' || path.endsWith('/consume');

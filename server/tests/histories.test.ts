@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Core, makeCore } from '../src/core.ts';
+import type { Core } from '../src/core.ts';
 import { sweepReservations } from '../src/workers/sweep-reservations.ts';
 import {
   add,
@@ -29,10 +29,9 @@ import {
   AUTHORITY,
   freshKey,
   makeKey,
-  NO_CHECKPOINT_FILES,
+  makeTestCore,
   type Reply,
   type RunningService,
-  SECRET_KEY,
   spend,
   startTestService,
 } from './running-service.ts';
@@ -61,15 +60,7 @@ beforeAll(async () => {
   };
   const first = await startTestService({ env, stopped_at_ms: BEGIN_MS });
   nodes = [first, await startTestService({ env, beside: first })];
-  core = makeCore(
-    {
-      address: first.database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    log,
-  );
+  core = makeTestCore(first.database.connection);
 });
 afterAll(async () => {
   await core.close();

@@ -2,14 +2,14 @@ import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAgent } from '../src/commands/create-agent.ts';
-import { addWorkspace, type Core, makeCore } from '../src/core.ts';
+import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { makeLane } from '../src/lane/lane.ts';
 import { makePool } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
+import { makeTestCore } from './running-service.ts';
 
 let database: TestDatabase;
 let core: Core;
@@ -20,15 +20,7 @@ const origin = { actor: OPERATOR, request_id: null, client_address: null };
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore(
-    {
-      address: database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    log,
-  );
+  core = makeTestCore(database.connection);
   workspace_id = (
     await addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' })
   ).workspace_id;

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAgent } from '../src/commands/create-agent.ts';
 import { expireReservations } from '../src/commands/expire-reservations.ts';
-import { addWorkspace, type Core, makeCore } from '../src/core.ts';
+import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { type Lane, makeLane } from '../src/lane/lane.ts';
@@ -11,7 +11,7 @@ import { makePool } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
+import { makeTestCore, NO_CHECKPOINT_FILES } from './running-service.ts';
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
@@ -32,15 +32,7 @@ let connections: number;
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore(
-    {
-      address: database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    log,
-  );
+  core = makeTestCore(database.connection);
   workspace_id = (
     await addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' })
   ).workspace_id;

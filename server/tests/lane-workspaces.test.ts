@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAgent } from '../src/commands/create-agent.ts';
-import { addWorkspace, type Core, makeCore } from '../src/core.ts';
+import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done } from '../src/lane/command.ts';
 import { makeLane } from '../src/lane/lane.ts';
@@ -9,7 +9,7 @@ import { connectOnce, makePool } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
+import { makeTestCore, NO_CHECKPOINT_FILES } from './running-service.ts';
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
@@ -20,15 +20,7 @@ let workspaces: string[];
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore(
-    {
-      address: database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    log,
-  );
+  core = makeTestCore(database.connection);
   workspaces = [];
   for (let i = 0; i < 12; i++) {
     const made = await addWorkspace(core, {

@@ -1,16 +1,15 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Core, makeCore } from '../src/core.ts';
+import type { Core } from '../src/core.ts';
 import { sweepReservations } from '../src/workers/sweep-reservations.ts';
 import {
   AUTHORITY,
   type CallOptions,
   freshKey,
   makeKey,
-  NO_CHECKPOINT_FILES,
+  makeTestCore,
   type Reply,
   type RunningService,
-  SECRET_KEY,
   spend,
   startTestService,
 } from './running-service.ts';
@@ -37,15 +36,7 @@ beforeAll(async () => {
   };
   const first = await startTestService({ env, stopped_at_ms: BEGIN_MS, plan: 'enterprise' });
   nodes = [first, await startTestService({ env, beside: first })];
-  core = makeCore(
-    {
-      address: first.database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    log,
-  );
+  core = makeTestCore(first.database.connection);
   const key = async (scopes: string[]) => (await makeKey(first, { scopes })).key;
   reviewers = [await key(['review', 'read']), await key(['review', 'read'])];
   adapters = [await key(['consume']), await key(['consume'])];

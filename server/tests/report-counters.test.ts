@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAgent } from '../src/commands/create-agent.ts';
-import { addWorkspace, type Core, makeCore } from '../src/core.ts';
+import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import {
   afterOutcome,
@@ -25,7 +24,7 @@ import { loadReportSources } from '../src/storage/shadow-report.ts';
 import { rollUpDecisions, rollUpNext } from '../src/workers/roll-up-decisions.ts';
 import { naiveReport, type SeenDecision } from './naive-report.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
+import { makeTestCore } from './running-service.ts';
 
 const HOUR_MS = 3_600_000;
 /** The middle of a day, in a month that nothing else is in. */
@@ -47,15 +46,7 @@ let core: Core;
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore(
-    {
-      address: database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    pino({ level: 'silent' }),
-  );
+  core = makeTestCore(database.connection);
 });
 afterAll(async () => {
   await core.close();
@@ -433,15 +424,7 @@ describe('adding up', () => {
       });
       if (i % 5 === 0) await history.label(i, i % 3);
     }
-    const other = makeCore(
-      {
-        address: database.connection,
-        secret_key: SECRET_KEY,
-        guarded: true,
-        checkpoint_dir: NO_CHECKPOINT_FILES,
-      },
-      pino({ level: 'silent' }),
-    );
+    const other = makeTestCore(database.connection);
     try {
       const head = (
         await core.db.query('select seq from ledger_heads where workspace_id = $1', [history.workspace_id])

@@ -6,13 +6,14 @@ import pg from 'pg';
 import pino from 'pino';
 import { type Service, startService } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { addWorkspace, makeCore } from '../src/core.ts';
+import { addWorkspace, type Core, makeCore } from '../src/core.ts';
 import type { Plan } from '../src/domain/workspace.ts';
 import { ERRORS } from '../src/errors.ts';
 import { KEYED_ERRORS } from '../src/http/openapi.ts';
 import type { Route } from '../src/http/route.ts';
 import { ErrorBody } from '../src/http/schemas.ts';
 import { makeApiRoutes } from '../src/routes.ts';
+import type { DatabaseAddress } from '../src/storage/database.ts';
 import { SUPERUSER } from '../src/storage/embedded-postgres.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
@@ -20,6 +21,14 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 export const SECRET_KEY = Buffer.alloc(32, 7);
 /** For a core that signs nothing: a directory that is not there. */
 export const NO_CHECKPOINT_FILES = join(tmpdir(), 'purser-no-checkpoint-files');
+
+/** Lane, connections and secrets on a database of a test, without a service. It logs nothing. */
+export function makeTestCore(address: DatabaseAddress, checkpoint_dir = NO_CHECKPOINT_FILES): Core {
+  return makeCore(
+    { address, secret_key: SECRET_KEY, guarded: true, checkpoint_dir },
+    pino({ level: 'silent' }),
+  );
+}
 
 export interface Reply {
   status: number;

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createWebhook } from '../src/commands/create-webhook.ts';
 import { deleteWebhook } from '../src/commands/delete-webhook.ts';
 import { testWebhook } from '../src/commands/test-webhook.ts';
-import { addWorkspace, type Core, makeCore } from '../src/core.ts';
+import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { makeIdsAt } from '../src/domain/ids.ts';
 import { DISABLED_AFTER_MS, KEPT_FOR_MS, secretText } from '../src/domain/webhooks.ts';
@@ -24,7 +24,7 @@ import {
 } from '../src/workers/deliver-webhooks.ts';
 import { connectEndpoint } from '../src/workers/webhook-client.ts';
 import { connectionUrl, createTestDatabase, type TestDatabase } from './postgres.ts';
-import { NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
+import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
 
 const log = pino({ level: 'silent' });
@@ -42,15 +42,7 @@ let db: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.connection);
-  core = makeCore(
-    {
-      address: database.connection,
-      secret_key: SECRET_KEY,
-      guarded: true,
-      checkpoint_dir: NO_CHECKPOINT_FILES,
-    },
-    log,
-  );
+  core = makeTestCore(database.connection);
   db = makePool(database.connection, { max: 8, by_key: true, role: SERVICE_ROLE, onBroken: () => {} });
   superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
   await superuser.connect();

@@ -7,7 +7,6 @@ import type { BudgetRow } from '../domain/budget.ts';
 import { capabilityStatusAt } from '../domain/capabilities.ts';
 import { currentDecision } from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
-import { isId } from '../domain/ids.ts';
 import type { Caller } from '../domain/keys.ts';
 import { reviewBody } from '../domain/reviews.ts';
 import type { SpendRequest } from '../domain/spends.ts';
@@ -367,8 +366,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
       errors: ['not_found'],
       handler: async (call: Call<{ id: string }, unknown, unknown>) => {
         const { workspace_id } = call.caller;
-        const { id } = call.params;
-        const found = isId('decision', id) ? await findDecision(workspace_id, id) : undefined;
+        const found = await findDecision(workspace_id, call.params.id);
         const own = onlyAgent(call);
         if (found === undefined || (own !== null && found.agent_id !== own)) {
           throw new ApiError('not_found', 'There is no such decision.');

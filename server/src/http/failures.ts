@@ -28,13 +28,6 @@ export function toApiError(thrown: unknown): ApiError {
 
 const RETRY_AFTER_S = 1;
 
-/** More waits than can be worked off: refused before anything was done. One for all: a refusal has to cost little. */
-export const OVERLOADED = new ApiError(
-  'unavailable',
-  'The service is overloaded; nothing was carried out; retry.',
-  { retry_after_s: RETRY_AFTER_S },
-);
-
 /** The answer did not come in time; what was begun may still be carried out. */
 export function tooLate(): ApiError {
   return new ApiError(

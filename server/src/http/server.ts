@@ -1,6 +1,6 @@
 import { Server as NetServer, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ApiError, invalidField } from '../errors.ts';
+import { ApiError, invalidField, OVERLOADED } from '../errors.ts';
 import { BODY_LIMIT, checkBodyHeaders, readBody } from './body.ts';
 import { makeCall, runHandler } from './call.ts';
 import { type ClientAddress, makeClientAddress } from './client-address.ts';
@@ -9,7 +9,6 @@ import {
   errorJson,
   keyUnknownYet,
   malformedRequest,
-  OVERLOADED,
   rawErrorAnswer,
   toApiError,
   tooLate,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { ApiError } from '../errors.ts';
+import { ApiError, OVERLOADED } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
 import { type Job, type Part, type Result, runBatch, UnknownCommit } from './batch.ts';
 import type { Command } from './command.ts';
@@ -117,7 +117,7 @@ export function makeLane(options: LaneOptions): Lane {
       in_flight += taken.length;
       const jobs = taken.filter((job) => {
         if (now_ms() - job.since_ms < DEADLINE_MS) return true;
-        job.reject(unavailable('The service is overloaded; nothing was carried out; retry.'));
+        job.reject(OVERLOADED);
         in_flight -= 1;
         return false;
       });
@@ -307,7 +307,7 @@ export function makeLane(options: LaneOptions): Lane {
     ) {
       if (draining) return Promise.reject(unavailable('The service is stopping; retry.'));
       if (isFull()) {
-        return Promise.reject(unavailable('The service is overloaded; nothing was carried out; retry.'));
+        return Promise.reject(OVERLOADED);
       }
       return new Promise<Output>((resolve, reject) => {
         const job: Waiting = {

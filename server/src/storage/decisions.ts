@@ -60,18 +60,16 @@ export async function loadEarlierDecisions(
   return result.rows;
 }
 
-/** A decision with its state, as `GET` reads it. */
-export interface KeptDecision {
-  made: Decision;
-  /** Null: as it was made. */
-  state: DecisionState | null;
-}
-
 /** The core of a decision with its state. */
 export interface KeptCore {
   made: DecisionCore;
   /** Null: as it was made. */
   state: DecisionState | null;
+}
+
+/** A decision with its state, as `GET` reads it. */
+export interface KeptDecision extends KeptCore {
+  made: Decision;
 }
 
 /** A row of the join: the state's columns are null where there is no state. */

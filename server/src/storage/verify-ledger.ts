@@ -233,8 +233,9 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
       }
       walk.checkpoints.check(event);
       walk.previous = { seq: event.seq, hash: event.hash };
-      walk.occurred_ms = Date.parse(event.occurred_at);
     }
+    const last = events.at(-1);
+    if (last !== undefined) walk.occurred_ms = Date.parse(last.occurred_at);
     return { ...page, rebuilt, rows, counting };
   }
 
