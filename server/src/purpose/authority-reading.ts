@@ -7,20 +7,20 @@ import type {
   Prohibition,
   Quote,
   Requirement,
+  SourceRule,
+  UnitRange,
+  WantedTrade,
 } from './authority-terms.ts';
 import { readProhibitions } from './constraint-clauses.ts';
 import {
-  ABOUT_SUM,
   BROAD,
   EXACTLY,
-  EXCEPTS,
   HOME,
-  LEADING_SUBJECT,
   OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
   ONLY_NAMED,
+  ONLY_THESE,
   REQUIREMENT,
-  SAID_BY_TASK,
   TOLERANCE,
 } from './data/constraint-language.ts';
 import { ceilingIn, plainAccount } from './figures.ts';
@@ -28,11 +28,14 @@ import {
   COMMON_STEMS,
   carriesMeaning,
   companiesInText,
+  impliedTrades,
   LOOSE_STEMS,
   type Trade,
   tradeWords,
 } from './lexicon.ts';
+import { type Condition, readRequirement, readSource, readSubjectFirst, unitsIn } from './rule-reading.ts';
 import { foldText, isTooLong, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+import { inOneSense, type Spoken } from './word-senses.ts';
 
 const LISTS_PAYEES =
   /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
@@ -50,10 +53,11 @@ export const SHINGLE_LENGTH = 5;
 const MAX_PARTS = 110;
 /** Forbidden things that are read: each is looked for in every spend. */
 const MAX_FORBIDDEN = 1_000;
-const SENTENCES = /[.;!?](?=\s|$)|\n/;
+const SENTENCES =
+  /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n/i;
 /** IBANs, numbers in groups, customer numbers, handles. */
 const ACCOUNT =
-  /\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
+  /\b[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?\b|\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
 /** Numbers that things carry: order, part and equipment numbers. */
 export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
@@ -138,47 +142,17 @@ export function shinglesOf(tokens: readonly Token[]): string[] {
   return runs;
 }
 
-function readRequirement(sentence: string, quote: Quote, language: RegExp): Requirement | undefined {
-  const whole = foldText(sentence);
-  const exception = EXCEPTS.exec(whole);
-  const folded = exception === null ? whole : whole.slice(0, exception.index);
-  const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
-  const match = language.exec(folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)));
-  if (match === null) return undefined;
-  const before = tokenize(folded.slice(0, match.index)).filter(carriesMeaning);
-  const after = tokenize(folded.slice(match.index)).filter(carriesMeaning);
-  const lead = LEADING_SUBJECT.exec(folded);
-  const subject = lead === null ? before : tokenize(lead[1] ?? '').filter(carriesMeaning);
-  return {
-    ...quote,
-    subject: new Set(subject.map((token) => token.stem)),
-    subject_trades: strongTrades(subject),
-    stems: new Set([...after, ...(subject.length === 0 ? before : [])].map((token) => token.stem)),
-    exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
-    exception_trades: new Set(tradeWords(exempt).map((mention) => mention.trade)),
-    said_by_task: SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded),
-    about_sum: ABOUT_SUM.test(folded),
-    about_presence: /\b(?:missing|lacks?|has|have|offers?|features?)\b/.test(folded),
-  };
-}
-
-const strongTrades = (tokens: readonly Token[]): Set<Trade> =>
-  new Set(
-    tradeWords(tokens)
-      .filter((mention) => mention.strong)
-      .map((mention) => mention.trade),
-  );
-
 /**
  * Reads what the operator wrote: what is wanted, what is forbidden, what is demanded, who is named.
  * Linear in the length of the text (each part is cut at the text limit).
  */
 export function readAuthority(authority: Authority): AuthorityReading {
-  const trades = new Map<Trade, Quote & { strong: boolean }>();
+  const trades = new Map<Trade, WantedTrade>();
   const words = new Map<string, Quote & { loose: boolean }>();
   const names = new Map<string, Quote>();
+  const spoken: Spoken[] = [];
   const prohibitions: { -readonly [K in keyof Prohibition]: Prohibition[K] }[] = [];
-  const requirements: Requirement[] = [];
+  const found_requirements: Condition[] = [];
   const attributes: AttributeRule[] = [];
   const tolerances: Quote[] = [];
   const accounts = new Map<string, readonly string[]>();
@@ -187,8 +161,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const shingles = new Set<string>();
   const entries: NamedEntry[] = [];
   const running: Quote[] = [];
+  const units: UnitRange[] = [];
+  const sources: SourceRule[] = [];
   let exactly: Quote | undefined;
   let only_named: Quote | undefined;
+  let only_these: Quote | undefined;
   let lists_payees = false;
   let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
@@ -204,34 +181,44 @@ export function readAuthority(authority: Authority): AuthorityReading {
         prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
       }
       const quote = { field: part.field, text: sentence.trim() };
+      const source = part.kind === 'constraint' ? readSource(sentence, quote) : undefined;
+      if (source !== undefined) sources.push(source);
       if (part.kind === 'constraint' || part.kind === 'objective') {
         const requirement =
-          forbidden.length > 0 && part.kind === 'constraint'
+          (forbidden.length > 0 && part.kind === 'constraint') ||
+          source !== undefined ||
+          ONLY_NAMED.test(foldText(sentence))
             ? undefined
-            : readRequirement(
+            : ((part.kind === 'constraint' ? readSubjectFirst(sentence, quote) : undefined) ??
+              readRequirement(
                 sentence,
                 quote,
                 part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT,
-              );
+              ));
         if (requirement !== undefined) {
-          requirements.push(requirement);
+          found_requirements.push(requirement);
           // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
           for (const trade of requirement.subject_trades) {
-            if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false });
+            if (!trades.has(trade))
+              trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
           }
         }
         if (part.kind === 'constraint' && TOLERANCE.test(foldText(sentence))) tolerances.push(quote);
         if (requirement !== undefined && part.kind === 'constraint') continue;
       }
       if (forbidden.length > 0 || FORBIDS.test(sentence)) {
+        const elsewhere = attributesIn(tokenize(wanted));
         for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
           if (/\bonly\b/i.test(sentence)) continue;
-          const allowed = new Set([...Array(count).keys()].filter((value) => !values.has(value)));
-          attributes.push({ ...quote, scale, allowed });
+          const kept = elsewhere.get(scale)?.values ?? new Set();
+          const allowed = new Set(
+            [...Array(count).keys()].filter((value) => !values.has(value) || kept.has(value)),
+          );
+          if (allowed.size < count) attributes.push({ ...quote, scale, allowed });
         }
       }
       const tokens = tokenize(wanted);
-      if (/\bonly\b/.test(foldText(sentence))) {
+      if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(foldText(sentence))) {
         for (const [scale, { values }] of attributesIn(tokens))
           attributes.push({ ...quote, scale, allowed: values });
       }
@@ -252,17 +239,26 @@ export function readAuthority(authority: Authority): AuthorityReading {
         const strong = mention.strong && part.kind !== 'criterion';
         // A loose word is not enough to want what purposes set apart.
         if (!strong && mention.trade.family === 'cash_like') continue;
-        const known = trades.get(mention.trade);
-        if (known === undefined || (strong && !known.strong)) {
-          trades.set(mention.trade, { field: part.field, text: mention.text, strong });
-        }
+        spoken.push({
+          core: mention.core,
+          trade: mention.trade,
+          place: `${quote.field} ${quote.text} ${mention.at}`,
+          quote: { field: part.field, text: mention.text },
+          strong,
+        });
+      }
+      for (const { trade, text } of part.kind === 'objective' ? impliedTrades(tokens) : []) {
+        const known = trades.get(trade);
+        if (known === undefined || known.conditional)
+          trades.set(trade, { field: part.field, text, strong: false, implied: true, conditional: false });
       }
     }
     for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(ACCOUNT)) {
       const lead = tokenize(
         part.text
           .slice(Math.max(0, match.index - 60), match.index)
-          .split(/[,;:]/)
+          .replace(/\([^)]*\)/g, ' ')
+          .split(/[,;:|]/)
           .at(-1) ?? '',
       );
       accounts.set(
@@ -271,6 +267,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       );
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
+    if (part.kind === 'constraint' && /\bonly\b/.test(folded)) units.push(...unitsIn(folded, part));
     for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
       number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
     domains.push(...domainsIn(folded));
@@ -285,16 +282,28 @@ export function readAuthority(authority: Authority): AuthorityReading {
       const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
       if (EXACTLY.test(folded)) exactly ??= quote;
       if (ONLY_NAMED.test(folded)) only_named ??= quote;
+      if (ONLY_THESE.test(folded)) only_these ??= quote;
     }
     if (part.kind === 'context') entries.push(...entriesIn(part));
     for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
   }
 
-  const wantedOutright = (stem: string) => words.get(stem)?.field === 'purpose.objective';
+  for (const { trade, quote, strong } of inOneSense(spoken, trades)) {
+    const known = trades.get(trade);
+    if (known === undefined || known.implied || known.conditional || (strong && !known.strong))
+      trades.set(trade, { ...quote, strong, implied: false, conditional: false });
+  }
+  const isSaidInObjective = (stem: string) => words.get(stem)?.field === 'purpose.objective';
   for (const prohibition of prohibitions) {
+    // "Work expenses are not household" where the household is served forbids no household goods.
+    prohibition.items = prohibition.items.map((item) =>
+      item.stems.length === 1 && item.stems.every(isSaidInObjective)
+        ? { ...item, trades: new Set<Trade>() }
+        : item,
+    );
     // "No licences for sponsors" where licences are wanted forbids what is for sponsors.
     const narrowed = prohibition.items.flatMap((item) => {
-      const rest = item.stems.filter((stem) => !wantedOutright(stem));
+      const rest = item.stems.filter((stem) => !isSaidInObjective(stem));
       const says = rest.some((stem) => !LOOSE_STEMS.has(stem) && stem.length > 3);
       return rest.length > 0 && rest.length < item.stems.length && says
         ? [{ stems: rest, trades: new Set<Trade>(), companies: new Set<string>() }]
@@ -302,6 +311,18 @@ export function readAuthority(authority: Authority): AuthorityReading {
     });
     prohibition.items = [...prohibition.items, ...narrowed];
   }
+  const isOfObjective = (trade: Trade) => trades.get(trade)?.field === 'purpose.objective';
+  const requirements = found_requirements.map((one): Requirement => {
+    const apart = [...one.subject].filter((stem) => !isSaidInObjective(stem));
+    return {
+      ...one,
+      decisive: apart.length > 0 ? apart : [...one.subject],
+      needs_all: apart.length === 0 && !one.is_any,
+      // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
+      subject_trades: new Set([...one.subject_trades].filter((trade) => !isOfObjective(trade))),
+      subject_implied: apart.length === 0 ? one.subject_implied : new Set(),
+    };
+  });
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
   const strongFamilies = new Set(
     [...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family),
@@ -325,8 +346,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
     entries,
     exactly,
     only_named,
+    only_these,
     lists_payees,
     running,
+    units,
+    sources,
     shingles,
     shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut:

@@ -30,11 +30,28 @@ export interface Requirement extends Quote {
   /** What it is about; empty: every spend. */
   subject: ReadonlySet<string>;
   subject_trades: ReadonlySet<Trade>;
+  /** Trades that the subject's words bring with them, as far as the objective has those words. */
+  subject_implied: ReadonlySet<Trade>;
+  /** The subject is a list, or the objective itself: any of its words is meant. */
+  is_any: boolean;
+  /**
+   * The stems that say whether a spend is meant: those that set the subject apart from the objective ("video ads" where
+   * ads are wanted), or all.
+   */
+  decisive: readonly string[];
+  /** All of them must be named, or else one. */
+  needs_all: boolean;
   /** What would have to be seen. */
   stems: ReadonlySet<string>;
+  /** Values of attribute scales that it asks for ('second class'), by scale. */
+  kinds: ReadonlyMap<string, ReadonlySet<number>>;
+  /** So many of them. */
+  least: number;
   /** Stems after "except", "unless": where it does not apply. */
   exceptions: ReadonlySet<string>;
   exception_trades: ReadonlySet<Trade>;
+  /** Speaks of paying bills, so that purchases without one are not meant. */
+  about_payment: boolean;
   /** Holds when the spend is what the task asks for: "as written", "on their list", "what was approved". */
   said_by_task: boolean;
   /** Speaks of something that must be there; a trace that shows it there fulfils it. */
@@ -48,10 +65,20 @@ export interface AttributeRule extends Quote {
   allowed: ReadonlySet<number>;
 }
 
+/** How the purpose speaks of a trade, with the words that do. */
+export interface WantedTrade extends Quote {
+  /** In a word of one meaning. */
+  strong: boolean;
+  /** Only a broad word of the objective brings it with it. */
+  implied: boolean;
+  /** Only a condition speaks of it: it is no stranger, and not wanted for that. */
+  conditional: boolean;
+}
+
 /** What the operator wrote, made comparable. */
 export interface AuthorityReading {
   /** Trades the purpose wants; the quote that says so and whether it says so in a word with one meaning. */
-  trades: ReadonlyMap<Trade, Quote & { strong: boolean }>;
+  trades: ReadonlyMap<Trade, WantedTrade>;
   families: ReadonlySet<string>;
   /** Content words of objective, criteria and context, without what is forbidden. */
   words: ReadonlyMap<string, Quote & { loose: boolean }>;
@@ -81,8 +108,13 @@ export interface AuthorityReading {
   exactly: Quote | undefined;
   /** The sentence by which only those are paid whom the operator names. */
   only_named: Quote | undefined;
+  /** The sentence by which only those are served whom the operator names. */
+  only_these: Quote | undefined;
   /** The words of objective, constraints and context in order, folded, for names of several words; a part each. */
   running: readonly Quote[];
+  sources: readonly SourceRule[];
+  /** Codes of the only units that are bought for. */
+  units: readonly UnitRange[];
   /** The context lists whom it pays. */
   lists_payees: boolean;
   /** Some of the purpose is longer than is read. */
@@ -91,6 +123,24 @@ export interface AuthorityReading {
   shingles: ReadonlySet<string>;
   /** First words of those runs. */
   shingle_starts: ReadonlySet<string>;
+}
+
+/** What may come from certain merchants alone: "chemicals only from Merck or VWR". */
+export interface SourceRule extends Quote {
+  /** Empty: everything. */
+  subject: ReadonlySet<string>;
+  subject_trades: ReadonlySet<Trade>;
+  /** Words of the names of those it may come from. */
+  names: ReadonlySet<string>;
+}
+
+/** Units that the operator names by code: "H1 to H9", "4B". */
+export interface UnitRange {
+  before: string;
+  after: string;
+  from: number;
+  to: number;
+  quote: Quote;
 }
 
 /** One line of a list that the operator keeps in the context. */

@@ -4,22 +4,27 @@ import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merc
 import type { Assess, Assessment, PurposeEvidence } from './assessment.ts';
 import { readAuthority } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
-import { answersTask, strangerToTask } from './conditions.ts';
+import { answersTask, failedCondition, strangerToTask } from './conditions.ts';
 import {
   brokenConstraints,
+  type Conflict,
   cashLike,
+  conflictsWith,
   contradictedByTrace,
+  forPrivateLife,
+  otherSource,
+  otherUnit,
   overTaskCeiling,
   overTolerance,
-  switchedPayee,
 } from './conflicts.ts';
 import { figuresIn } from './figures.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
 import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
 import { carriesMeaning, indexMerchants, type OwnIndex } from './lexicon.ts';
-import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
+import { beforeAttack, MAX_QUOTE_LENGTH, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
 import type { OwnMerchant } from './own-merchants.ts';
+import { switchedPayee } from './payees.ts';
 import {
   askedToLook,
   besidesWanted,
@@ -31,7 +36,6 @@ import {
   tookUpOther,
 } from './records.ts';
 import { readSpend, type SpendReading } from './spend-reading.ts';
-import { tokenize } from './text.ts';
 import { assessmentOf, unclear } from './verdict.ts';
 import { type Weighed, weighed } from './weighing.ts';
 
@@ -130,12 +134,16 @@ function refusal(
 ): Assessment | undefined {
   const conflicts = [
     ...brokenConstraints(spend, purpose),
+    otherSource(spend, purpose),
+    forPrivateLife(spend, purpose),
+    otherUnit(spend, purpose),
     cashLike(spend, purpose),
     switchedPayee(spend, purpose),
     past.confirmed === undefined ? otherTrade(spend, purpose, fit) : undefined,
     overTaskCeiling(spend),
     overTolerance(spend, purpose),
     contradictedByTrace(spend, purpose),
+    notAsDemanded(spend, purpose),
     settledBefore(spend),
     refundElsewhere(spend),
     otherThanListed(spend, purpose),
@@ -201,6 +209,18 @@ function refusal(
   return undefined;
 }
 
+/** What the purpose demands is shown not to hold. */
+function notAsDemanded(spend: SpendReading, purpose: AuthorityReading): Conflict | undefined {
+  const failed = failedCondition(spend, purpose);
+  if (failed === undefined) return undefined;
+  const { requirement, field, text } = failed;
+  return {
+    evidence: [conflictsWith(field, text), conflictsWith(requirement.field, requirement.text)],
+    sentence: `The purpose demands "${requirement.text.slice(0, MAX_QUOTE_LENGTH)}", and the request shows "${text}".`,
+    confidence: 0.7,
+  };
+}
+
 /** The words stand where the one who asks wrote them, and are no quoted warning. */
 const isSaidByRequester = ({ evidence }: Suspicion): boolean =>
   /^action\.(?:description|merchant|category|type)$/.test(evidence.field) &&
@@ -218,7 +238,7 @@ function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
   if (!(fit.account_known || fit.merchant_named) || fit.support < ENOUGH_SUPPORT) return false;
   const step = spend.trace.find((text) => text.field === one.evidence.field);
   if (step === undefined) return false;
-  const said = new Set(tokenize(step.text).map((token) => token.stem));
+  const said = new Set(step.tokens.map((token) => token.stem));
   const own = [...spend.merchantTokens, ...spend.descriptionTokens].filter(carriesMeaning);
   return (
     !own.some((token) => said.has(token.stem)) &&

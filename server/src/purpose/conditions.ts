@@ -1,7 +1,9 @@
+import { attributesIn } from './attributes.ts';
 import type { AuthorityReading, Requirement } from './authority-terms.ts';
-import { carriesMeaning, LOOSE_STEMS } from './lexicon.ts';
-import type { SpendReading } from './spend-reading.ts';
-import { tokenize } from './text.ts';
+import { OTHER_ACCOUNT } from './data/record-language.ts';
+import { carriesMeaning, LOOSE_STEMS, type Trade } from './lexicon.ts';
+import type { Sighting, SpendReading } from './spend-reading.ts';
+import { stemsOf, tokenize } from './text.ts';
 
 const OPEN =
   /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|from the link|(?:in|see) the link|as discussed|see (?:the )?(?:mail|e-?mail|attachment)|the (?:usual|other) thing|the thing|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;
@@ -12,24 +14,79 @@ export function openQuestion(spend: SpendReading): { field: string; text: string
     const match = OPEN.exec(text.folded);
     if (match !== null) return { field: text.field, text: match[0] };
   }
+  if (spend.request.action.payee_id === undefined) return undefined;
+  for (const text of [spend.task, ...spend.trace]) {
+    if (!/accoun|payee|pay|konto|iban|detail|compte|cuenta|rib/.test(text.folded)) continue;
+    const match = OTHER_ACCOUNT.exec(text.folded);
+    if (match !== null) return { field: text.field, text: match[0] };
+  }
   return undefined;
 }
 
-function touches(spend: SpendReading, requirement: Requirement, authority: AuthorityReading): boolean {
-  const tokens = [...spend.merchantTokens, ...spend.descriptionTokens];
-  const sightings = [...spend.descriptionSightings, ...spend.merchantSightings];
-  if (tokens.some((token) => requirement.exceptions.has(token.stem))) return false;
-  if (sightings.some((one) => one.trades.some((trade) => requirement.exception_trades.has(trade))))
-    return false;
-  if (requirement.subject.size === 0) return true;
-  if (tokens.some((token) => requirement.subject.has(token.stem))) return true;
-  // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
-  return sightings.some((one) =>
-    one.trades.some(
-      (trade) =>
-        requirement.subject_trades.has(trade) && authority.trades.get(trade)?.field !== 'purpose.objective',
-    ),
+const PAYS = /^(?:bill|bill_?payment|payment|payout|transfer|invoice|wire|bank_?transfer)$/;
+const INVOICES = stemsOf('invoice bill rechnung facture factura');
+
+/** A bill is paid: by the kind of spend, or by its description. */
+const isBill = (spend: SpendReading): boolean =>
+  PAYS.test(spend.request.action.type.toLowerCase()) ||
+  spend.descriptionTokens.some((token) => INVOICES.has(token.stem));
+
+function touches(spend: SpendReading, requirement: Requirement): boolean {
+  for (const stem of requirement.exceptions) if (spend.goods_stems.has(stem)) return false;
+  const sightings = [spend.descriptionSightings, spend.merchantSightings];
+  const sees = (test: (one: Sighting) => boolean) => sightings.some((each) => each.some(test));
+  const speaksOf = (one: Sighting, trades: ReadonlySet<Trade>) =>
+    one.trades.some((trade) => trades.has(trade));
+  const { subject, decisive, exception_trades, subject_implied, subject_trades } = requirement;
+  if (exception_trades.size > 0 && sees((one) => speaksOf(one, exception_trades))) return false;
+  if (subject.size === 0) return !requirement.about_payment || isBill(spend);
+  // What a spend calls itself is no proof of what it is, but enough to ask for what its kind has to show.
+  const isNamed = (stem: string) => spend.claimed_stems.has(stem);
+  if (requirement.needs_all ? decisive.every(isNamed) : decisive.some(isNamed)) return true;
+  if (decisive.length < subject.size && !requirement.is_any) return false;
+  if (subject_implied.size > 0 && sees((one) => one.strong && speaksOf(one, subject_implied))) return true;
+  return subject_trades.size > 0 && sees((one) => speaksOf(one, subject_trades));
+}
+
+const DENIES = stemsOf(
+  'not no never without non nicht kein keine ohne sans sin un isn hasn haven wasn didn unsigned',
+);
+const DENIED = stemsOf('missing empty false none declined refused rejected denied failed expired absent');
+const DENIAL_REACH = 3;
+
+/**
+ * A condition that applies and that description or run show not to hold: "not signed", "folder: empty". A word that
+ * was asked for and that stands behind "not" is told from one that merely is not there.
+ */
+export function failedCondition(
+  spend: SpendReading,
+  authority: AuthorityReading,
+): { requirement: Requirement; field: string; text: string } | undefined {
+  const applying = authority.requirements.filter(
+    (requirement) =>
+      (requirement.about_payment && isBill(spend)) ||
+      (requirement.subject.size > 0 && touches(spend, requirement)),
   );
+  if (applying.length === 0) return undefined;
+  for (const text of [spend.description, ...spend.trace]) {
+    const { tokens } = text;
+    for (const requirement of applying) {
+      const at = tokens.findIndex((token, i) => {
+        if (token.word.startsWith('un') && requirement.stems.has(token.stem.slice(2))) return true;
+        if (!carriesMeaning(token) || LOOSE_STEMS.has(token.stem) || !requirement.stems.has(token.stem))
+          return false;
+        return (
+          tokens.slice(Math.max(0, i - DENIAL_REACH), i).some((before) => DENIES.has(before.stem)) ||
+          DENIED.has(tokens[i + 1]?.stem ?? '') ||
+          (/^(?:is|are|was|were)$/.test(tokens[i + 1]?.word ?? '') && DENIED.has(tokens[i + 2]?.stem ?? ''))
+        );
+      });
+      if (at < 0) continue;
+      const shown = tokens.slice(Math.max(0, at - DENIAL_REACH), at + DENIAL_REACH);
+      return { requirement, field: text.field, text: shown.map((token) => token.raw).join(' ') };
+    }
+  }
+  return undefined;
 }
 
 /**
@@ -41,10 +98,10 @@ export function unseenCondition(
   authority: AuthorityReading,
   isListed: boolean,
 ): Requirement | undefined {
-  const applying = authority.requirements.filter((requirement) => touches(spend, requirement, authority));
+  const applying = authority.requirements.filter((requirement) => touches(spend, requirement));
   if (applying.length === 0) return undefined;
   const shown = new Set(
-    [spend.description, ...spend.trace].flatMap((text) => tokenize(text.text).map((token) => token.stem)),
+    [spend.description, ...spend.trace].flatMap((text) => text.tokens.map((token) => token.stem)),
   );
   const saidByTask = taskShare(spend) >= 0.5;
   const confirmed = confirmedByTrace(spend);
@@ -54,8 +111,9 @@ export function unseenCondition(
       !(requirement.said_by_task && (saidByTask || confirmed || isListed)) &&
       !(confirmed && requirement.about_presence) &&
       !isRecorded(spend, requirement) &&
+      !isOfKind(spend, requirement) &&
       !(NUMBERS.test(requirement.text) && OWN_CODE.test(spend.description.text)) &&
-      [...requirement.stems].filter((stem) => shown.has(stem)).length < Math.min(2, requirement.stems.size),
+      [...requirement.stems].filter((stem) => shown.has(stem)).length < requirement.least,
   );
 }
 
@@ -68,13 +126,22 @@ const FOUND =
 const NOT_FOUND =
   /\b(?:not|no|none|missing|without|pending|incomplete|never|unsigned|unconfirmed|false|expired)\b/;
 
+/** The condition asks for one value of a scale ("second class"), and the description names it. */
+function isOfKind(spend: SpendReading, requirement: Requirement): boolean {
+  if (requirement.kinds.size === 0) return false;
+  const named = attributesIn(spend.descriptionTokens, new Set(requirement.kinds.keys()));
+  return [...named].some(([scale, { values }]) =>
+    [...values].some((value) => requirement.kinds.get(scale)?.has(value)),
+  );
+}
+
 /** A step of the run names what the condition asks for and that it is there. */
 function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
   return spend.trace.some(
     (step) =>
       FOUND.test(step.folded) &&
       !NOT_FOUND.test(step.folded) &&
-      tokenize(step.text).some((token) => requirement.stems.has(token.stem) && carriesMeaning(token)),
+      step.tokens.some((token) => requirement.stems.has(token.stem) && carriesMeaning(token)),
   );
 }
 

@@ -1,6 +1,8 @@
 import type { PurposeEvidence } from './assessment.ts';
 import { attributesIn } from './attributes.ts';
 import type { AuthorityReading, Prohibition } from './authority-terms.ts';
+import { UNIT_CODE } from './data/constraint-language.ts';
+import { SOMEBODYS_OWN } from './data/record-language.ts';
 import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
@@ -61,7 +63,10 @@ function brokenBy(
       const isFirst = (token: Token) => token.stem === item.stems[0];
       const at = spend.descriptionTokens.findIndex(isFirst);
       const token = at < 0 ? spend.merchantTokens.find(isFirst) : spend.descriptionTokens[at];
-      const negated = at > 0 && NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '');
+      const negated =
+        at >= 0 &&
+        (NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '') ||
+          spend.descriptionTokens[at + 1]?.stem === 'free');
       const field = at < 0 ? 'action.merchant' : 'action.description';
       if (token !== undefined && !negated) return conflictsWith(field, token.raw);
     }
@@ -87,6 +92,11 @@ function brokenBy(
     }
   }
   if (!rule.private_use) return undefined;
+  for (const text of [spend.description, spend.task]) {
+    const match = SOMEBODYS.exec(text.text.slice(0, MAX_TEXT_LENGTH));
+    if (match !== null && !authority.names.has((match[1] ?? '').toLowerCase()))
+      return conflictsWith(text.field, match[0]);
+  }
   const circle = privateCircleWords(spend.descriptionTokens)[0] ?? privateCircleWords(spend.taskTokens)[0];
   if (circle !== undefined) {
     const inDescription = privateCircleWords(spend.descriptionTokens).length > 0;
@@ -95,8 +105,89 @@ function brokenBy(
   return undefined;
 }
 
+/** "for Mrs. Hale's car", "for my garden", "her ponies" */
+const SOMEBODYS =
+  /\b(?:for (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?(?!\p{L}+day['’]|(?:January|February|March|April|May|June|July|August|September|October|November|December|Christmas|Easter|Today|Tomorrow)['’])(\p{Lu}[\p{L}-]{1,30})['’]s?|for (?:his|her|my|their own|my own)|(?:her|his|my) own) \p{L}/u;
 const UNIT = /\b([\p{L}-]{2,30}) (?:team|department|unit|branch|division|lab|group|desk)\b/u;
 const OWN_UNIT = stemsOf('the our my this whole entire same a an each every own');
+
+/** Without one of these there is no match: looking for words is cheaper than the pattern. */
+const OWN_WORDS = stemsOf(
+  'son daughter wife husband kid child children mother mom mum father dad brother sister nephew niece cousin grandson granddaughter girlfriend boyfriend fiance fiancee birthday wedding honeymoon nursery do shower house flat garden pony ponies boat motorbike',
+);
+
+/** A purpose of work, and something bought for somebody's private life. */
+export function forPrivateLife(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  if (authority.broad || authority.on_request) return undefined;
+  for (const text of [spend.description, spend.task]) {
+    if (!text.tokens.some((token) => OWN_WORDS.has(token.stem))) continue;
+    const match = SOMEBODYS_OWN.exec(text.folded);
+    if (match === null || authority.words.has(stemWord(match[1] ?? ''))) continue;
+    return {
+      evidence: [conflictsWith(text.field, match[0])],
+      sentence: `"${match[0]}" is somebody's private life, which the purpose does not speak of.`,
+      confidence: 0.7,
+    };
+  }
+  return undefined;
+}
+
+const HEAD_WORDS = 4;
+
+/** What the purpose wants from certain merchants alone comes from another one. */
+export function otherSource(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  // What a spend is stands at its head; what comes later may only be circumstances.
+  const head = spend.descriptionTokens.filter(carriesMeaning).slice(0, HEAD_WORDS);
+  const stems = new Set([...head, ...spend.categoryTokens].map((token) => token.stem));
+  const sightings = [...spend.descriptionSightings, ...spend.categorySightings].filter((one) => one.strong);
+  const rule = authority.sources.find(
+    ({ subject, subject_trades, names }) =>
+      !spend.merchantTokens.some((token) => names.has(token.word)) &&
+      (subject.size === 0 ||
+        [...subject].some((stem) => stems.has(stem)) ||
+        (sightings.length > 0 &&
+          sightings.every((one) => one.trades.some((trade) => subject_trades.has(trade))))),
+  );
+  if (rule === undefined) return undefined;
+  return {
+    evidence: [conflictsWith('action.merchant', spend.merchant.text), conflictsWith(rule.field, rule.text)],
+    sentence: `"${spend.merchant.text.slice(0, MAX_QUOTE_LENGTH)}" is none of those that the purpose buys this from: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+    confidence: 0.75,
+  };
+}
+
+/** What is bought is for another unit than those that the operator names by code. */
+export function otherUnit(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  if (authority.units.length === 0) return undefined;
+  const isShaped = (before: string, after: string) =>
+    before.length + after.length > 0 &&
+    authority.units.some(
+      (one) =>
+        one.before.length === before.length && one.after.length === after.length && one.before === before,
+    );
+  for (const text of [spend.description, spend.task]) {
+    const codes = [...text.folded.matchAll(UNIT_CODE)].filter(([, before = '', , after = '']) =>
+      isShaped(before, after),
+    );
+    const isOwn = ([, before = '', number = '', after = '']: RegExpMatchArray) =>
+      authority.units.some(
+        (one) =>
+          one.before === before &&
+          one.after === after &&
+          Number(number) >= one.from &&
+          Number(number) <= one.to,
+      );
+    const other = codes.find((code) => !isOwn(code));
+    const [rule] = authority.units;
+    if (other === undefined || rule === undefined || codes.some(isOwn)) continue;
+    return {
+      evidence: [conflictsWith(text.field, other[0]), conflictsWith(rule.quote.field, rule.quote.text)],
+      sentence: `"${other[0].toUpperCase()}" is none of those that the purpose buys for: "${rule.quote.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+      confidence: 0.75,
+    };
+  }
+  return undefined;
+}
 
 /** Constraints of the authority that what is bought breaks. */
 export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
@@ -189,7 +280,8 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
       confidence: 0.7,
     };
   }
-  if (!TRANSFER_TYPES.test(type.toLowerCase())) return undefined;
+  if (!TRANSFER_TYPES.test(type.toLowerCase()) || (spend.description.text === '' && spend.task.text === ''))
+    return undefined;
   const wanted = [...authority.words.keys()].some((stem) => WANTS_TRANSFERS.has(stem));
   const purposePays = /\b(?:pay|pays|paying|payouts?|transfers?|refunds?|reimburse|send)\b/i;
   if (
@@ -202,49 +294,6 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
     sentence: `The spend is a ${type.replaceAll('_', ' ')} of money, and nothing in the purpose asks for transfers.`,
     confidence: 0.7,
   };
-}
-
-const IBAN = /\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
-/** Rails whose ids are tokens of a processor, which nobody writes down. */
-export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
-
-/** Whether the merchant's name is the one that stands before an account in the operator's text. */
-export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
-  return spend.merchantTokens.some(
-    (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
-  );
-}
-
-/** Money goes to another account than the operator's text, the task or the trace names for it. */
-export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
-  const payee = spend.request.action.payee_id;
-  if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase()))
-    return undefined;
-  const account = plainAccount(payee);
-  if (authority.accounts.has(account)) {
-    const lead = authority.accounts.get(account) ?? [];
-    if (isLedBy(spend, lead)) return undefined;
-  }
-  for (const [known, lead] of authority.accounts) {
-    if (known === account || !isLedBy(spend, lead)) continue;
-    return {
-      evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
-      sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
-      confidence: 0.9,
-    };
-  }
-  for (const text of [spend.task, ...spend.trace]) {
-    const named = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)].map((match) =>
-      match[0].toUpperCase(),
-    );
-    if (named.length === 0 || named.includes(account) || !/^[A-Z]{2}\d{2}/.test(account)) continue;
-    return {
-      evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, named[0] ?? '')],
-      sentence: `The money would go to ${account}, while the run itself names ${named[0]}.`,
-      confidence: 0.8,
-    };
-  }
-  return undefined;
 }
 
 /** The amount is over the ceiling that the task itself names for it. */

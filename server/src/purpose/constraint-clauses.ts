@@ -4,13 +4,22 @@ import {
   ELSEWHERE,
   ENDS_LIST,
   EXCEPTS,
+  FREE_OF,
   MEASURES,
+  MONEY,
   NOT,
   PROHIBITS,
   RULED_OUT,
 } from './data/constraint-language.ts';
-import { carriesMeaning, companiesInText, privateCircleWords, tradeWords } from './lexicon.ts';
-import { foldText, type Token, tokenize } from './text.ts';
+import {
+  carriesMeaning,
+  companiesInText,
+  impliedTrades,
+  narrowTrades,
+  privateCircleWords,
+  tradeWords,
+} from './lexicon.ts';
+import { foldText, stemsOf, type Token, tokenize } from './text.ts';
 
 type Forbidden = Omit<Prohibition, 'field' | 'text'>;
 
@@ -55,32 +64,50 @@ function itemsOf(text: string): ForbiddenItem[] {
   return items;
 }
 
+/** Words that only stress what is forbidden: "no real fur", "asbestos in any form". */
+const STRESSES = stemsOf('real genuine actual whatsoever form');
+
+/** Broad words that mean goods or services themselves; others ("kitchen", "club") only tell where they are used. */
+const GOODS_CLASSES = stemsOf(
+  'hardware electronics furniture equipment machinery tool food drink beverage snack clothing travel training transport gift toy stationery marketing advertising software appliance entertainment hospitality catering',
+);
+
 function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   const start = run.findIndex((token) => !PREPOSITIONS.has(token.word));
   if (start < 0) return undefined;
   const trimmed = run.slice(start);
-  const content = trimmed.filter(carriesMeaning);
+  const content = trimmed.filter((token) => carriesMeaning(token) && !STRESSES.has(token.stem));
   if (content.length === 0) return undefined;
   return {
     stems: content.map((token) => token.stem),
-    trades: new Set(
-      tradeWords(trimmed)
-        // A word that is all that is forbidden means its trade, whatever else it may mean elsewhere.
-        .filter((mention) => mention.strong || content.length === 1)
-        .map((mention) => mention.trade),
-    ),
+    trades: new Set([
+      // A word that is all that is forbidden means its trade, whatever else it may mean elsewhere. A word among others
+      // does not: "complete bicycles" are not all that belongs to bicycles.
+      ...narrowTrades(
+        tradeWords(trimmed).filter(
+          (mention) =>
+            content.length === 1 || (mention.strong && mention.core && mention.length >= content.length),
+        ),
+      ),
+      ...(content.length === 1 && GOODS_CLASSES.has(content[0]?.stem ?? '')
+        ? impliedTrades(trimmed).map((mention) => mention.trade)
+        : []),
+    ]),
     companies: new Set(
       companiesInText(trimmed).flatMap((mention) => tokenize(mention.text).map((token) => token.word)),
     ),
   };
 }
 
+const PRIVATE_USE =
+  /\b(?:private(?:ly)?|personal (?:use|items?|things?|purchases?|spending|expenses?)|for themselves|for oneself|(?:their|his|her|\w+s') own|own use|privat\w*)\b/i;
+
 const OTHERS =
   /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
 
 function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   const items = itemsOf(text);
-  const private_use = privateCircleWords(tokenize(text)).length > 0;
+  const private_use = privateCircleWords(tokenize(text)).length > 0 || PRIVATE_USE.test(text);
   if (items.length === 0 && !private_use) return undefined;
   return {
     items,
@@ -140,17 +167,25 @@ export function readProhibitions(
 
   if (kind === 'criterion') return { forbidden, wanted: sentence };
   // "Never X before Y" forbids X only as long as Y is not seen: a condition, read elsewhere.
-  if (kind === 'constraint' && CONDITIONAL_PROHIBITION.test(folded)) return { forbidden, wanted: '' };
+  if (
+    kind === 'constraint' &&
+    (CONDITIONAL_PROHIBITION.test(folded) || /^\s*(?:if|when|unless|before|until)\b/.test(folded))
+  )
+    return { forbidden, wanted: '' };
   const away = /\bwithout\b/.test(folded)
     ? null
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
   // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
+  // "Refunds go to the card they came from": where money goes is no other buyer.
+  if (away !== null && / to\b/.test(away[0]) && MONEY.test(folded.slice(0, away.index)))
+    return { forbidden, wanted: sentence };
   const namesDoer =
     kind === 'context' &&
     away !== null &&
     /^\s*(?:the |our )?\p{Lu}/u.test(sentence.slice(away.index + away[0].length));
   if (namesDoer) return { forbidden, wanted: sentence };
-  if (away !== null && tokenize(folded.slice(0, away.index)).some(carriesMeaning)) {
+  const opens = /^\s*(?:no|never|nothing)\b/.test(folded);
+  if (away !== null && !opens && tokenize(folded.slice(0, away.index)).some(carriesMeaning)) {
     const clauses = sentence.slice(0, away.index).split(/,(?=[^,]*\b(?:and|or)\b)|:/);
     add(
       clauses.length > 1 && /\b(?:and|or)\b/.test(clauses.at(-1) ?? '')
@@ -160,6 +195,8 @@ export function readProhibitions(
     return { forbidden, wanted: '' };
   }
 
+  const free_of = kind === 'constraint' ? FREE_OF.exec(folded)?.[1] : undefined;
+  if (free_of !== undefined) add(free_of);
   let listing = false;
   for (const clause of sentence.split(/,|\s[–—-]\s|:|\bbut\b/)) {
     const tokens = tokenize(clause);

@@ -1,9 +1,9 @@
 import type { PurposeEvidence } from './assessment.ts';
 import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './authority-reading.ts';
-import type { AuthorityReading, Quote } from './authority-terms.ts';
-import { isLedBy } from './conflicts.ts';
+import type { AuthorityReading, Quote, WantedTrade } from './authority-terms.ts';
 import { plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';
+import { isLedBy } from './payees.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
 import { MAX_TEXT_LENGTH, type Token } from './text.ts';
 
@@ -35,21 +35,28 @@ export const ENOUGH_SUPPORT = 1;
 
 type Bearing = 'wanted' | 'hinted' | 'near' | 'foreign' | 'none';
 
-const STRENGTH = { strong: 1, weak: 0.5, both_weak: 0.2 } as const;
+/** `known`: a company that is known for its trade, where the purpose speaks of the trade only broadly. */
+const STRENGTH = { strong: 1, known: 0.8, weak: 0.5, both_weak: 0.2 } as const;
 const WORD_SUPPORT = 0.6;
 const LOOSE_SUPPORT = 0.15;
 const NAME_RUN_SUPPORT = 0.5;
 const NAME_TRADE_SUPPORT = 0.8;
 
 /** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
-function bearing(trades: readonly Trade[], authority: AuthorityReading): { bearing: Bearing; quote?: Quote } {
-  let hinted: Quote | undefined;
+function bearing(
+  trades: readonly Trade[],
+  authority: AuthorityReading,
+): { bearing: Bearing; quote?: Quote; implied?: boolean } {
+  let hinted: WantedTrade | undefined;
+  let isConditional = false;
   for (const trade of trades) {
     const quote = authority.trades.get(trade);
     if (quote?.strong) return { bearing: 'wanted', quote };
-    hinted ??= quote;
+    if (quote?.conditional) isConditional = true;
+    else hinted ??= quote;
   }
-  if (hinted !== undefined) return { bearing: 'hinted', quote: hinted };
+  if (hinted !== undefined) return { bearing: 'hinted', quote: hinted, implied: hinted.implied };
+  if (isConditional) return { bearing: 'near' };
   if (authority.families.size === 0) return { bearing: 'none' };
   return { bearing: trades.some((trade) => authority.families.has(trade.family)) ? 'near' : 'foreign' };
 }
@@ -70,21 +77,33 @@ function supportsFrom(
   }
 }
 
-function weigh(sightings: readonly Sighting[], authority: AuthorityReading, supports: PurposeEvidence[]) {
+/** `seconded`: trades that something else of the spend speaks of. */
+function weigh(
+  sightings: readonly Sighting[],
+  authority: AuthorityReading,
+  supports: PurposeEvidence[],
+  seconded: ReadonlySet<Trade>,
+) {
   const scored = new Map<string, number>();
   let total = 0;
   let foreign: Sighting | undefined;
   const strangers = new Set<string>();
   for (const sighting of sightings) {
     const found = bearing(sighting.trades, authority);
+    // What a broad word of the purpose only brings with it is spoken for by words of one meaning, or by two things.
+    if (found.implied === true && !sighting.strong && !sighting.trades.some((trade) => seconded.has(trade)))
+      continue;
     if (found.quote !== undefined) {
       const known = scored.get(`${sighting.field}:${sighting.text}`) ?? 0;
       const full = found.bearing === 'wanted' && sighting.strong;
+      const isKnown = sighting.kind === 'company' && sighting.field === 'action.merchant';
       const score = full
         ? STRENGTH.strong
-        : found.bearing === 'wanted' || sighting.strong
-          ? STRENGTH.weak
-          : STRENGTH.both_weak;
+        : isKnown && sighting.strong
+          ? STRENGTH.known
+          : found.bearing === 'wanted' || sighting.strong
+            ? STRENGTH.weak
+            : STRENGTH.both_weak;
       if (score > known) total += score - known;
       supportsFrom(scored, sighting, score, supports, found.quote);
     } else if (found.bearing === 'foreign' && sighting.strong) {
@@ -187,6 +206,36 @@ function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boole
   );
 }
 
+const NONE: ReadonlySet<Trade> = new Set();
+
+/** From this share on, a description says just what the objective says. */
+const MOSTLY = 0.5;
+const LONGEST_WORD = 40;
+
+/** Share of the description's words of meaning that stand in the objective itself, 0..1. */
+function literalShare(spend: SpendReading, authority: AuthorityReading): number {
+  const said = spend.descriptionTokens.filter(
+    (token) =>
+      carriesMeaning(token) &&
+      !LOOSE_STEMS.has(token.stem) &&
+      !/\d/.test(token.word) &&
+      token.word.length <= LONGEST_WORD,
+  );
+  const isWeak = (token: Token) =>
+    spend.descriptionSightings.some((one) => spend.descriptionTokens[one.at] === token && !one.strong);
+  const isWanted = (token: Token) => {
+    const quote = authority.words.get(token.stem);
+    return (
+      !isWeak(token) &&
+      quote !== undefined &&
+      !quote.loose &&
+      quote.field === 'purpose.objective' &&
+      !authority.names.has(token.word)
+    );
+  };
+  return said.length === 0 ? 0 : said.filter(isWanted).length / said.length;
+}
+
 /**
  * Weighs what is bought against what the operator wrote. Only merchant and description count, never task, category
  * or trace. Linear in the length of the request.
@@ -194,10 +243,13 @@ function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boole
 export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
   const supports: PurposeEvidence[] = [];
   const parrots = repeatsPurpose(spend, authority);
-  const merchant = weigh(spend.merchantSightings, authority, supports);
+  const merchant = weigh(spend.merchantSightings, authority, supports, NONE);
+  const known_for = spend.merchantSightings
+    .filter((one) => one.kind === 'company')
+    .flatMap((one) => one.trades);
   const goods = parrots
     ? { total: 0, foreign: undefined, count: 0 }
-    : weigh(spend.descriptionSightings, authority, supports);
+    : weigh(spend.descriptionSightings, authority, supports, new Set(known_for));
 
   const whole = wholeNameIn(spend, authority);
   const named =
@@ -243,8 +295,12 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
       if (quote === undefined || seen.has(token.stem) || !carriesMeaning(token)) continue;
       seen.add(token.stem);
       // A word that a trade has counted already is not counted twice, unless it could have meant something else.
-      if (spend.descriptionSightings.some((one) => one.strong && at >= one.at && at < one.at + one.length))
-        continue;
+      const isCounted = (one: Sighting) =>
+        one.strong &&
+        at >= one.at &&
+        at < one.at + one.length &&
+        bearing(one.trades, authority).bearing !== 'foreign';
+      if (spend.descriptionSightings.some(isCounted)) continue;
       // Criteria and context tell circumstances; their words alone do not make a purchase wanted.
       const firm = !quote.loose && quote.field === 'purpose.objective';
       words += firm ? WORD_SUPPORT : LOOSE_SUPPORT;
@@ -254,7 +310,8 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
       }
     }
   }
-  const goods_support = goods.total + Math.min(words, 1.2);
+  const literal = parrots ? 0 : literalShare(spend, authority);
+  const goods_support = Math.max(goods.total + Math.min(words, 1.2), literal >= MOSTLY ? ENOUGH_SUPPORT : 0);
   return {
     support: merchant_support + goods_support,
     supports,

@@ -191,12 +191,13 @@ describe('history', () => {
 
   const learnt: PurposeHistory['words'] = new Map([
     ['rye', { aligned: 1, misaligned: 0 }],
+    ['sour', { aligned: 1, misaligned: 0 }],
     ['starter', { aligned: 1, misaligned: 0 }],
     ['wine', { aligned: 1, misaligned: 0 }],
     ['flour', { aligned: 1, misaligned: 0 }],
   ]);
 
-  it('that people labelled aligned, with words like these, settles what only lacked words and is told as evidence', () => {
+  it('that people labelled aligned, with all of these words, settles what only lacked words and is told as evidence', () => {
     const good = dealings({ aligned: 1, misaligned: 0 });
     expect(rank(BAKERY, unknown)).toBe(RANK.PURPOSE_UNCLEAR);
     const found = assessBuiltIn(BAKERY, unknown, past('OSTRAVA PARTNERS', good, learnt));

@@ -47,7 +47,7 @@ export function historyWords(description: string): string[] {
 
 /** What the past says of a spend. */
 export interface Past {
-  /** People found a spend there with words like these to fit, and none that did not. */
+  /** People found spends there with all of these words to fit, and none that did not. */
   confirmed: PurposeEvidence | undefined;
   /** People found spends there not to fit, and none that did. */
   rejected: PurposeEvidence | undefined;
@@ -101,7 +101,8 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
   };
   const usual = known?.usual_minor.get(currency);
   const fitting_words = words.filter((word) => isOnly(word, 'aligned', 'misaligned'));
-  const isLike = fitting_words.length > 0 && fitting_words.length * 2 >= words.length;
+  // On spends that others wrote, half of the words let through as many that did not fit as that did.
+  const isLike = words.length > 0 && fitting_words.length === words.length;
   const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
   const isOtherPayee =
     payee_id !== undefined &&

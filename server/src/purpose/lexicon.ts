@@ -1,4 +1,5 @@
 import { BRANDS } from './data/brands.ts';
+import { BROAD_WORDS } from './data/broad-words.ts';
 import { BUSINESS_TRADES } from './data/business-trades.ts';
 import { COMMON_WORDS, LOOSE_WORDS } from './data/common-words.ts';
 import { GOODS } from './data/goods.ts';
@@ -10,6 +11,17 @@ import {
   PRIVATE_TRADES,
 } from './data/private-trades.ts';
 import type { Trade } from './data/trade-shape.ts';
+import { WIDER_COMPANIES } from './data/wider-companies.ts';
+import { WIDER_WORDS } from './data/wider-words.ts';
+import {
+  type Found,
+  findPhrases,
+  indexPhrases,
+  meaningOf,
+  type Phrase,
+  type PhraseIndex,
+  phrasesOf,
+} from './phrase-index.ts';
 import { stemsOf, type Token, tokenize } from './text.ts';
 
 export type { Trade } from './data/trade-shape.ts';
@@ -44,91 +56,66 @@ export interface Mention {
   text: string;
   /** False for words with other everyday meanings. */
   strong: boolean;
+  /** From the trade's own table, and not from the long lists. */
+  core: boolean;
   kind: 'word' | 'company';
-}
-
-interface Entry {
-  stems: readonly string[];
-  /** No trade: a general merchant. */
-  trade: Trade | null;
-  strong: boolean;
-  kind: 'word' | 'company';
-  /** The name is an ordinary word too. */
-  ordinary: boolean;
 }
 
 const FIRM_GOODS: ReadonlySet<string> = new Set(['alcohol', 'luxury', 'adult']);
 
-/** Entries by their first stem, longest first. */
-type Index = ReadonlyMap<string, readonly Entry[]>;
-
-function buildIndex(entries: readonly Entry[]): Index {
-  const index = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    const first = entry.stems[0];
-    if (first === undefined) continue;
-    const bucket = index.get(first);
-    if (bucket === undefined) index.set(first, [entry]);
-    else bucket.push(entry);
-  }
-  for (const bucket of index.values()) bucket.sort((a, b) => b.stems.length - a.stems.length);
-  return index;
-}
-
-/** Company names are compared by their words, not by stems. */
-function entriesOf(list: string, kind: 'word' | 'company', trade: Trade | null): Entry[] {
-  return list
-    .split(';')
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .map((text) => ({
-      stems: tokenize(text.replace(/^[~^]/, '')).map((token) => (kind === 'word' ? token.stem : token.word)),
-      trade,
-      strong: !text.startsWith('~'),
-      kind,
-      ordinary: text.startsWith('^'),
-    }));
-}
-
-/** Brands of the published list are many, so each counts only where it is the whole name. */
-const brandsOf = (id: string, trade: Trade | null): Entry[] =>
-  entriesOf(BRANDS[id] ?? '', 'company', trade).map((entry) => ({ ...entry, ordinary: true }));
+/** Names of the long lists are many, so each counts only where it is the whole name. */
+const longListOf = (id: string, trade: Trade | null): Phrase[] =>
+  [BRANDS[id] ?? '', WIDER_COMPANIES[id] ?? ''].flatMap((list) =>
+    phrasesOf(list, 'company', trade, () => ({ ordinary: true })),
+  );
 
 /**
  * Goods of the published list: a single word of it may mean something else in a trade's jargon, so it adds to support
  * and contradicts nothing, but for the goods that purposes set apart.
  */
-const goodsOf = (trade: Trade): Entry[] =>
-  entriesOf(GOODS[trade.id] ?? '', 'word', trade).map((entry) => ({
-    ...entry,
-    strong: entry.strong && (entry.stems.length > 1 || FIRM_GOODS.has(trade.family)),
+const goodsOf = (trade: Trade): Phrase[] =>
+  phrasesOf(GOODS[trade.id] ?? '', 'word', trade, (length) => ({
+    core: false,
+    strong: FIRM_GOODS.has(trade.family) || (length > 1 && !PRIVATE_FAMILIES.has(trade.family)),
   }));
 
-const WORD_INDEX = buildIndex(
-  TRADES.flatMap((trade) => [...entriesOf(trade.words, 'word', trade), ...goodsOf(trade)]),
+const WORD_INDEX = indexPhrases(
+  TRADES.flatMap((trade) => [
+    ...phrasesOf(trade.words, 'word', trade),
+    ...phrasesOf(WIDER_WORDS[trade.id] ?? '', 'word', trade, () => ({ core: false })),
+    ...goodsOf(trade),
+  ]),
 );
-const COMPANY_INDEX = buildIndex(
-  withoutRepeats(
-    [
-      ...TRADES.flatMap((trade) => entriesOf(trade.companies, 'company', trade)),
-      ...entriesOf(GENERAL_MERCHANTS, 'company', null),
-    ],
-    [...TRADES.flatMap((trade) => brandsOf(trade.id, trade)), ...brandsOf('', null)],
-  ),
+const COMPANIES = withoutRepeats(
+  [
+    ...TRADES.flatMap((trade) => phrasesOf(trade.companies, 'company', trade)),
+    ...phrasesOf(GENERAL_MERCHANTS, 'company', null),
+  ],
+  [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf('', null)],
 );
-/** Each name once a trade. A name that the own tables have is theirs: what a published list says of it is left out. */
-function withoutRepeats(own: readonly Entry[], published: readonly Entry[]): Entry[] {
-  const kept = new Map<string, Entry>();
-  const known = new Set(own.map((entry) => entry.stems.join(' ')));
-  const more = published.filter((entry) => !known.has(entry.stems.join(' ')));
-  for (const entry of [...own, ...more]) {
-    const name = `${entry.trade?.id ?? ''} ${entry.stems.join(' ')}`;
-    if (!kept.has(name)) kept.set(name, entry);
+const COMPANY_INDEX = indexPhrases(COMPANIES);
+
+/** Each name once a trade. A name that the own tables have is theirs: what a long list says of it is left out. */
+function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
+  const kept = new Map<string, Phrase>();
+  const known = new Set(own.map((phrase) => phrase.text));
+  for (const phrase of [...own, ...listed.filter(({ text }) => !known.has(text))]) {
+    const name = `${phrase.meaning.trade?.id ?? ''} ${phrase.text}`;
+    if (!kept.has(name)) kept.set(name, phrase);
   }
   return [...kept.values()];
 }
 
-const PRIVATE_CIRCLE_INDEX = buildIndex(entriesOf(PRIVATE_CIRCLE_WORDS, 'word', null));
+const BROAD_INDEX = indexPhrases(
+  BROAD_WORDS.flatMap(({ words, trades }) => {
+    const ids = trades.split(' ');
+    return TRADES.filter((trade) => ids.includes(trade.id)).flatMap((trade) =>
+      phrasesOf(words, 'word', trade, () => ({ strong: false })),
+    );
+  }),
+);
+
+const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(PRIVATE_CIRCLE_WORDS, 'word', null));
 
 /** Trades whose companies are imitated to get at money: what everybody has an account with. */
 const IMITATED: ReadonlySet<string> = new Set([
@@ -141,25 +128,13 @@ const IMITATED: ReadonlySet<string> = new Set([
 
 /** First words of company names, for telling look-alikes; value: the name it is taken from. */
 export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
-  [...COMPANY_INDEX.values()].flat().flatMap((entry) => {
-    const first = entry.stems[0] ?? '';
-    const imitated = entry.trade === null || IMITATED.has(entry.trade.family);
-    const plain = entry.stems.length > 1 && ORDINARY_FIRST_WORDS.has(first);
-    return first.length >= 5 && imitated && !entry.ordinary && !plain
-      ? [[first, entry.stems.join(' ')] as const]
-      : [];
+  COMPANIES.flatMap(({ text, length, meaning }) => {
+    const [first = ''] = text.split(' ');
+    const imitated = meaning.trade === null || IMITATED.has(meaning.trade.family);
+    const plain = length > 1 && ORDINARY_FIRST_WORDS.has(first);
+    return first.length >= 5 && imitated && !meaning.ordinary && !plain ? [[first, text] as const] : [];
   }),
 );
-
-function matchesAt(tokens: readonly Token[], at: number, entry: Entry): boolean {
-  if (at + entry.stems.length > tokens.length) return false;
-  for (let i = 1; i < entry.stems.length; i += 1) {
-    const token = tokens[at + i];
-    if (token === undefined || (entry.kind === 'word' ? token.stem : token.word) !== entry.stems[i])
-      return false;
-  }
-  return true;
-}
 
 function textOf(tokens: readonly Token[], at: number, length: number): string {
   return tokens
@@ -168,34 +143,11 @@ function textOf(tokens: readonly Token[], at: number, length: number): string {
     .join(' ');
 }
 
-const NONE: never[] = [];
-
-/** The longest entries at each place (several trades may share one); words inside a longer match are not read again. */
-function scan(
-  tokens: readonly Token[],
-  index: Index,
-  key: 'stem' | 'word',
-  accept: (entry: Entry, at: number) => boolean,
-) {
-  let found: { entry: Entry; at: number; length: number }[] = NONE;
-  for (let at = 0; at < tokens.length; ) {
-    const bucket = index.get((tokens[at] as Token)[key]);
-    let length = 1;
-    if (bucket !== undefined) {
-      let longest = 0;
-      for (const entry of bucket) {
-        if (entry.stems.length < longest) break;
-        if (!matchesAt(tokens, at, entry) || !accept(entry, at)) continue;
-        longest = entry.stems.length;
-        if (found === NONE) found = [];
-        found.push({ entry, at, length: longest });
-      }
-      if (longest > 1) length = longest;
-    }
-    at += length;
-  }
-  return found;
-}
+/** What was found of trades, with the words as written. */
+const mentionsOf = (tokens: readonly Token[], found: readonly Found[]): Mention[] =>
+  found.flatMap(({ meaning: { trade, strong, core, kind }, at, length }) =>
+    trade === null ? [] : [{ trade, at, length, text: textOf(tokens, at, length), strong, core, kind }],
+  );
 
 /** Words that are also codes when written in capitals (airports, units): in capitals they are not read as goods. */
 const NOT_IN_CAPITALS = new Set(
@@ -212,10 +164,11 @@ function isCode(token: Token | undefined): boolean {
 }
 
 /** "Book only …", "post the …", "to train …": the word opens an instruction. */
-function isVerb(tokens: readonly Token[], at: number, entry: Entry): boolean {
+function isVerb(tokens: readonly Token[], at: number, length: number): boolean {
   const word = tokens[at]?.word ?? '';
-  if (entry.stems.length > 1 || !VERBS.has(word)) return false;
+  if (length > 1 || !VERBS.has(word)) return false;
   const before = tokens[at - 1]?.word;
+  if (before !== undefined && /^(?:a|the|one|this|that|of|picture|text|cook)$/.test(before)) return false;
   return (
     word === 'book' || before === undefined || before === 'to' || before === 'please' || before === 'and'
   );
@@ -223,30 +176,35 @@ function isVerb(tokens: readonly Token[], at: number, entry: Entry): boolean {
 
 /** Trades that the words of a text speak of. Linear in the number of tokens. */
 export function tradeWords(tokens: readonly Token[]): Mention[] {
-  return scan(
+  const found = findPhrases(
     tokens,
     WORD_INDEX,
     'stem',
-    (entry, at) => !isCode(tokens[at]) && !isVerb(tokens, at, entry),
-  ).flatMap(({ entry, at, length }) =>
-    entry.trade === null
-      ? []
-      : [
-          {
-            trade: entry.trade,
-            at,
-            length,
-            text: textOf(tokens, at, length),
-            strong: entry.strong,
-            kind: 'word',
-          },
-        ],
+    (_, at, length) => !isCode(tokens[at]) && !isVerb(tokens, at, length),
+  );
+  return mentionsOf(tokens, found);
+}
+
+/** The trades of mentions, without the wider one where a word belongs to two ("fish" is groceries, and fish). */
+export function narrowTrades(mentions: readonly Mention[]): Set<Trade> {
+  const isWider = (mention: Mention) =>
+    mentions.some(
+      (other) => other.at === mention.at && other.trade.words.length < mention.trade.words.length,
+    );
+  return new Set(mentions.filter((mention) => !isWider(mention)).map((mention) => mention.trade));
+}
+
+/** Trades that broad words of a purpose bring with them ("upkeep", "clinic"), without naming them. */
+export function impliedTrades(tokens: readonly Token[]): Mention[] {
+  return mentionsOf(
+    tokens,
+    findPhrases(tokens, BROAD_INDEX, 'stem', () => true),
   );
 }
 
 /** Words of the buyer's private circle ("wife", "for myself"). */
 export function privateCircleWords(tokens: readonly Token[]): string[] {
-  return scan(tokens, PRIVATE_CIRCLE_INDEX, 'stem', () => true).map(({ at, length }) =>
+  return findPhrases(tokens, PRIVATE_CIRCLE_INDEX, 'stem', () => true).map(({ at, length }) =>
     textOf(tokens, at, length),
   );
 }
@@ -255,16 +213,13 @@ const startsUpper = (raw: string): boolean => /^[\p{Lu}\p{N}]/u.test(raw);
 
 /** Companies that a running text names. Names that are ordinary words are not taken; the rest must be capitalised. */
 export function companiesInText(tokens: readonly Token[]): Mention[] {
-  return scan(
+  const found = findPhrases(
     tokens,
     COMPANY_INDEX,
     'word',
-    (entry, at) => !entry.ordinary && startsUpper(tokens[at]?.raw ?? ''),
-  ).flatMap(({ entry, at, length }) =>
-    entry.trade === null
-      ? []
-      : [{ trade: entry.trade, at, length, text: textOf(tokens, at, length), strong: true, kind: 'company' }],
+    (meaning, at) => !meaning.ordinary && startsUpper(tokens[at]?.raw ?? ''),
   );
+  return mentionsOf(tokens, found);
 }
 
 /** What is known of a merchant by its name. */
@@ -280,21 +235,19 @@ export const NAME_COMPANIONS = stemsOf(
 );
 
 /** The operator's own merchants, to be looked up before the tables. */
-export type OwnIndex = Index;
+export type OwnIndex = PhraseIndex;
 
 /** Makes the operator's merchants ready for `knownMerchant`. */
 export function indexMerchants(
   merchants: readonly { name: string; trade_ids: readonly string[] }[],
 ): OwnIndex {
-  return buildIndex(
+  return indexPhrases(
     merchants.flatMap(({ name, trade_ids }) => {
-      const stems = tokenize(name).map((token) => token.word);
-      const of = (trade: Trade | null): Entry => ({
-        stems,
-        trade,
-        strong: true,
-        kind: 'company',
-        ordinary: false,
+      const words = tokenize(name).map((token) => token.word);
+      const of = (trade: Trade | null): Phrase => ({
+        text: words.join(' '),
+        length: words.length,
+        meaning: meaningOf({ trade, strong: true, core: true, kind: 'company', ordinary: false }),
       });
       return trade_ids.length === 0
         ? [of(null)]
@@ -309,31 +262,20 @@ export function indexMerchants(
  */
 export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMerchant {
   const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
-  const listed = own === undefined ? [] : scan(tokens, own, 'word', () => true);
+  const listed = own === undefined ? [] : findPhrases(tokens, own, 'word', () => true);
   const found =
     listed.length > 0
       ? listed
-      : scan(
+      : findPhrases(
           tokens,
           COMPANY_INDEX,
           'word',
-          (entry, at) => !entry.ordinary || (at === 0 && rest <= entry.stems.length),
+          (meaning, at, length) => !meaning.ordinary || (at === 0 && rest <= length),
         );
-  const mentions: Mention[] = found.flatMap(({ entry, at, length }) =>
-    entry.trade === null
-      ? []
-      : [
-          {
-            trade: entry.trade,
-            at,
-            length,
-            text: textOf(tokens, at, length),
-            strong: true,
-            kind: 'company' as const,
-          },
-        ],
-  );
-  return { mentions, general: found.some(({ entry }) => entry.trade === null) };
+  return {
+    mentions: mentionsOf(tokens, found),
+    general: found.some(({ meaning }) => meaning.trade === null),
+  };
 }
 
 /** Whether a stem says something about a subject of its own. */

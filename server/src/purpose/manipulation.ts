@@ -39,10 +39,15 @@ export function quoteAround(text: string, at: number, length: number): string {
   return quote.replace(/\s+/g, ' ').trim();
 }
 
+const RECORDED_STATE =
+  /^(?:status|state|result|decision)\s?(?:[:=]|is)?\s?(?:approved|allowed|authori[sz]ed|aligned)$/;
+
 function languageIn(text: FieldText): Suspicion | undefined {
   if (text.folded.length < 8) return undefined;
   for (const { pattern, meaning } of ATTACK_PATTERNS) {
     const match = pattern.exec(text.folded);
+    // A record of the run says its state: "status: approved".
+    if (match !== null && text.field.startsWith('trace[') && RECORDED_STATE.test(match[0])) continue;
     if (match !== null) {
       const quote = quoteAround(text.folded, match.index, match[0].length);
       return {
@@ -55,7 +60,7 @@ function languageIn(text: FieldText): Suspicion | undefined {
   return undefined;
 }
 
-function hiddenIn(text: FieldText): Suspicion | undefined {
+function hiddenIn(text: Pick<FieldText, 'field' | 'text'>): Suspicion | undefined {
   if (!NON_ASCII.test(text.text)) return undefined;
   const read = RIGHT_TO_LEFT.test(text.text) ? text.text.replace(MARKS_OF_DIRECTION, '') : text.text;
   const hidden = HIDDEN.exec(read);
@@ -268,8 +273,8 @@ export function suspicionsIn(spend: SpendReading, authority: AuthorityReading): 
   if (mayAttack(texts)) found.push(...texts.map(languageIn));
   found.push(...texts.map(hiddenIn));
   const { type, payee_id } = spend.request.action;
-  found.push(hiddenIn({ field: 'action.type', text: type, folded: '' }));
-  if (payee_id !== undefined) found.push(hiddenIn({ field: 'action.payee_id', text: payee_id, folded: '' }));
+  found.push(hiddenIn({ field: 'action.type', text: type }));
+  if (payee_id !== undefined) found.push(hiddenIn({ field: 'action.payee_id', text: payee_id }));
   found.push(lookAlike(spend, authority), pressure(spend, joined));
   return found.filter((one) => one !== undefined);
 }

@@ -5,7 +5,7 @@ import { isPrivate } from './lexicon.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
 
 /** Families that even a purpose without borders does not cover unless it says so. */
-const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_like']);
+export const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_like']);
 
 function foreignConflict(sighting: Sighting, authority: AuthorityReading): Conflict {
   const wanted = [...authority.trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.label);
@@ -38,7 +38,8 @@ export function otherTrade(spend: SpendReading, authority: AuthorityReading, fit
   const vice = [fit.foreignMerchant, fit.foreignGoods].find((one) =>
     one?.trades.some((trade) => NEVER_MEANT.has(trade.family)),
   );
-  if (vice !== undefined && fit.goods_support < 0.5) return foreignConflict(vice, authority);
+  const isOutright = vice?.trades.every((trade) => trade.family === 'gambling');
+  if (vice !== undefined && (isOutright || fit.goods_support < 0.5)) return foreignConflict(vice, authority);
   if (authority.broad || authority.families.size === 0 || fit.goods_support >= 0.5) return undefined;
   const { foreignGoods, foreignMerchant, merchant_support } = fit;
   if (foreignGoods !== undefined) {

@@ -39,7 +39,7 @@ export function settledBefore(spend: SpendReading): Conflict | undefined {
   for (const step of spend.trace) {
     const done = DONE_BEFORE.exec(step.folded);
     if (done === null || !figuresIn(step.folded).some((one) => isAmount(spend, one.value))) continue;
-    const names = tokenize(step.text);
+    const names = step.tokens;
     const samePayee =
       (account.length > 3 && names.some((token) => token.word.toUpperCase() === account)) ||
       spend.merchantTokens.some(

@@ -13,10 +13,23 @@ import {
 import { foldText, isTooLong, type Token, tokenize } from './text.ts';
 
 /** One text of a request, with the field it came from. */
-export interface FieldText {
-  field: string;
-  text: string;
-  folded: string;
+export class FieldText {
+  readonly field: string;
+  readonly text: string;
+  readonly folded: string;
+  #tokens: readonly Token[] | undefined;
+
+  constructor(field: string, text: string | undefined) {
+    this.field = field;
+    this.text = text ?? '';
+    this.folded = text === undefined ? '' : foldText(text);
+  }
+
+  /** Read when first asked for: most steps of a run are never compared word by word. */
+  get tokens(): readonly Token[] {
+    this.#tokens ??= tokenize(this.text);
+    return this.#tokens;
+  }
 }
 
 /** Words of one place that may belong to several trades ("bacon" is meat, and pork). */
@@ -42,9 +55,12 @@ export interface SpendReading {
   merchantTokens: readonly Token[];
   descriptionTokens: readonly Token[];
   taskTokens: readonly Token[];
+  categoryTokens: readonly Token[];
   known: KnownMerchant;
   /** Stems of merchant and description. */
   goods_stems: ReadonlySet<string>;
+  /** Those, and what category and kind of spend claim. */
+  claimed_stems: ReadonlySet<string>;
   task_stems: ReadonlySet<string>;
   /** What merchant and description speak of. */
   merchantSightings: readonly Sighting[];
@@ -58,10 +74,6 @@ export interface SpendReading {
 }
 
 const MAX_TRACE_STEPS = 25;
-
-function fieldText(field: string, text: string | undefined): FieldText {
-  return { field, text: text ?? '', folded: text === undefined ? '' : foldText(text) };
-}
 
 function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
   if (mentions.length === 0) return [];
@@ -104,14 +116,21 @@ function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[
   );
 }
 
+const stemsIn = (...lists: (readonly Token[])[]): Set<string> => {
+  const stems = new Set<string>();
+  for (const tokens of lists) for (const token of tokens) stems.add(token.stem);
+  return stems;
+};
+
 /** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
 export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
   const { action, task, trace = [] } = request;
-  const merchant = fieldText('action.merchant', action.merchant);
-  const description = fieldText('action.description', action.description);
-  const merchantTokens = tokenize(action.merchant);
-  const descriptionTokens = tokenize(description.text);
-  const taskTokens = tokenize(task ?? '');
+  const merchant = new FieldText('action.merchant', action.merchant);
+  const description = new FieldText('action.description', action.description);
+  const said = new FieldText('task', task);
+  const merchantTokens = merchant.tokens;
+  const descriptionTokens = description.tokens;
+  const taskTokens = said.tokens;
   const categoryTokens = tokenize(action.category ?? '');
   const known = knownMerchant(merchantTokens, own);
   const texts = [action.merchant, description.text, task ?? '', ...trace.map((step) => step.step)];
@@ -119,15 +138,17 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
     request,
     merchant,
     description,
-    task: fieldText('task', task),
-    category: fieldText('action.category', action.category),
-    trace: trace.slice(0, MAX_TRACE_STEPS).map((step, i) => fieldText(`trace[${i}].step`, step.step)),
+    task: said,
+    category: new FieldText('action.category', action.category),
+    trace: trace.slice(0, MAX_TRACE_STEPS).map((step, i) => new FieldText(`trace[${i}].step`, step.step)),
     merchantTokens,
     descriptionTokens,
     taskTokens,
+    categoryTokens,
+    claimed_stems: stemsIn(merchantTokens, descriptionTokens, categoryTokens, tokenize(action.type)),
     known,
     task_stems: new Set(taskTokens.map((token) => token.stem)),
-    goods_stems: new Set([...merchantTokens, ...descriptionTokens].map((token) => token.stem)),
+    goods_stems: stemsIn(merchantTokens, descriptionTokens),
     merchantSightings: [
       ...sightings('action.merchant', known.mentions),
       ...sightings('action.merchant', tradeWords(outside(merchantTokens, known.mentions))),

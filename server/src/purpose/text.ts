@@ -91,12 +91,16 @@ const MAX_WORDS = 20_000;
 const MAX_KEPT_LENGTH = 12;
 const words = new Map<string, Token>();
 
+function readWord(raw: string): Token | undefined {
+  const word = foldWord(raw);
+  return word === '' ? undefined : { raw, word, stem: stemWord(word) };
+}
+
 function tokenOf(raw: string): Token | undefined {
   const known = words.get(raw);
   if (known !== undefined) return known;
-  const word = foldWord(raw);
-  if (word === '') return undefined;
-  const token: Token = { raw, word, stem: stemWord(word) };
+  const token = readWord(raw);
+  if (token === undefined) return undefined;
   if (raw.length > MAX_KEPT_LENGTH) return token;
   if (words.size >= MAX_WORDS) words.clear();
   words.set(raw, token);
@@ -108,12 +112,21 @@ function tokenOf(raw: string): Token | undefined {
  * Equal words are one object, whatever text they come from.
  */
 export function tokenize(text: string): Token[] {
+  return tokensIn(text, tokenOf);
+}
+
+/** The same for a text that is read only once: its words are not kept. */
+export function tokenizeOnce(text: string): Token[] {
+  return tokensIn(text, readWord);
+}
+
+function tokensIn(text: string, read: (raw: string) => Token | undefined): Token[] {
   if (text === '') return [];
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
   const tokens: Token[] = [];
   for (const found of cut.match(ASCII_ONLY.test(cut) ? ASCII_WORDS : WORDS) ?? []) {
     for (const raw of found.includes("'") || found.includes('’') ? found.split(/['’]/) : [found]) {
-      const token = tokenOf(raw);
+      const token = read(raw);
       if (token !== undefined) tokens.push(token);
     }
   }

@@ -1,10 +1,11 @@
 import type { Assessment, PurposeEvidence } from './assessment.ts';
 import type { AuthorityReading } from './authority-terms.ts';
 import { answersTask, confirmedByTrace, openQuestion, taskShare, unseenCondition } from './conditions.ts';
-import { TOKEN_RAILS } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
 import { carriesMeaning, isPrivate } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
+import { NEVER_MEANT } from './other-trade.ts';
+import { TOKEN_RAILS } from './payees.ts';
 import { entryFor, unmetNeed, unsureSize } from './records.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
 import { type Token, tokenize } from './text.ts';
@@ -52,6 +53,9 @@ function describeSupport(fit: Fit): string {
   return `"${bought?.text ?? ''}" ${how} ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
 }
 
+const isSetApart = (sighting: Sighting): boolean =>
+  sighting.trades.some((trade) => SET_APART.has(trade.family) || NEVER_MEANT.has(trade.family));
+
 const isApart = (sighting: Sighting): boolean =>
   sighting.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
 
@@ -64,12 +68,15 @@ function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sigh
   const outweighed =
     (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
     fit.support >= ENOUGH_SUPPORT &&
-    fit.foreignMerchant === undefined;
+    (fit.foreignMerchant === undefined ||
+      (fit.foreignGoods === undefined && fit.goods_support >= ENOUGH_SUPPORT));
   // What people ask for run by run may be of any trade.
   const asked =
     purpose.on_request &&
     tokenize(stray.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
-  return (outweighed || asked) && !apart ? undefined : stray;
+  // Goods that the purpose names may come from any shop but those that purposes set apart.
+  const fromAnyShop = stray === fit.foreignMerchant && fit.foreignGoods === undefined && !isSetApart(stray);
+  return (outweighed || asked) && (!apart || fromAnyShop) ? undefined : stray;
 }
 
 /** An assessment, and whether it is unclear for nothing but want of words that speak for the spend. */
@@ -114,6 +121,19 @@ export function weighed(
         },
         { field: purpose.only_named.field, text, effect: 'conflicts' },
       ]),
+    );
+  }
+  if (
+    purpose.only_these !== undefined &&
+    !spend.descriptionTokens.some((token) => isNamed(purpose, token) && !spend.merchantTokens.includes(token))
+  ) {
+    const text = purpose.only_these.text.slice(0, MAX_QUOTE_LENGTH);
+    return final(
+      unclear(
+        0.55,
+        `The purpose names whom it buys for ("${text}"), and the description names none of them.`,
+        [{ field: purpose.only_these.field, text, effect: 'conflicts' }, ...fit.supports],
+      ),
     );
   }
   const unlisted = !fit.merchant_named && !fit.account_known;

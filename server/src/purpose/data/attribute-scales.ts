@@ -19,7 +19,7 @@ export const ATTRIBUTE_SCALES: readonly { id: string; label: string; values: str
     id: 'term',
     label: 'length of contract',
     values:
-      'monthly|month to month|per month|pay as you go; annual|yearly|per year|12 months|annually|three years|3 years|multi-year|two years|2 years|lifetime',
+      'monthly|month to month|per month|pay as you go; annual|yearly|per year|12 months|12 month|annually|three years|3 years|multi-year|two years|2 years|lifetime',
   },
   {
     id: 'room',
@@ -35,7 +35,13 @@ export const ATTRIBUTE_SCALES: readonly { id: string; label: string; values: str
   {
     id: 'drive',
     label: 'drive',
-    values: 'electric|electric car|battery electric|ev; diesel|petrol|gasoline; hybrid',
+    values: 'electric|electric car|battery electric|ev; diesel; petrol|gasoline; hybrid',
+  },
+  {
+    id: 'colour',
+    label: 'colour',
+    values:
+      'red|rot|rouge|rojo; blue|navy|blau|bleu|azul; green|grun|vert|verde; black|schwarz|noir|negro; white|weiss|blanc|blanco; yellow|gelb|jaune; purple|violet|lila; pink|rosa; grey|gray|grau|gris; brown|braun|marron; orange; beige',
   },
   {
     id: 'delivery_speed',

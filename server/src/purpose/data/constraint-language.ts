@@ -49,25 +49,27 @@ export const RULED_OUT =
 
 /** A condition that has to be seen to hold. */
 export const REQUIREMENT =
-  /\b(?:only (?:when|if|after|once|as|against|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
+  /\b(?:only (?:when|if|after|once|as|against|upon|what|for|with|from|through|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must \w+|(?:has|have) to \w+|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
 
 /** A condition in an objective, where "outside" or "the same" mostly tell circumstances. */
 export const OBJECTIVE_REQUIREMENT =
-  /\b(?:only (?:when|if|after|once|asst|upon|what|for what|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
+  /\b(?:only (?:when|if|after|once|asst|upon|what|for what|those|items?|things)|unless|until|without|if|when|after|whose|twice|more than|at most|at least|within|needs? (?:an? (?:approval|quote|order|reference|signature)|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist)|has to (?:be|match)|have to (?:be|match)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
 
 /** A purpose that may mean nearly any trade. */
 export const BROAD =
-  /\b(?:everyday|errands?|money|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|account holder|personal finances|on behalf of|for people who)\b/;
+  /\b(?:everyday (?:shopping|spending|life|things|errands|purchases|needs|expenses)|errands?|money|anything (?:they|she|he|we)|all sorts|whatever (?:they|she|he)|personal (?:shopping|shopper|assistant)|general purchas\w*|account holder|personal finances|on behalf of|for people who)\b/;
 
 /** A home: nearly any trade may be meant, unless the purpose lists what is. */
-export const HOME = /\b(?:household|family|haushalt|foyer|hogar|huishouden)\b/;
+export const HOME =
+  /\b(?:household|family(?! (?:show|film|business|run|owned|doctor|room|law|practice|restaurant|hotel|firm|company|day|ticket)s?\b)|haushalt|foyer|hogar|huishouden)\b/;
 
 /** What is wanted is said by those whom the agent acts for, run by run. */
 export const ON_REQUEST =
   /\b(?:on request|when (?:she|he|they|somebody|someone|an? \w+|the \w+) asks?|as (?:she|he|they) (?:asks?|writes?|says?|wants?)|asked for|asks? for|exactly as|signed off|on behalf of|what (?:she|he|they|the \w+) (?:asks?|wants?|named|described|requests?)|as requested|as instructed|instructions? (?:of|from)|requests? (?:of|from)|their list|(?:members?|customers?|clients?|users?|guests?|persons?|residents?|people|employees?|colleagues?|travell?ers?|requesters?|callers?|patrons?|diners?|shoppers?|readers?) (?:who )?(?:listed|lists?|asked|wants?|wanted|requests?|requested|named|insists?|approved|wishe[sd]|chose|picked|ordered|described|posts?)|in their own words|auf wunsch|sur demande|a peticion|op verzoek)\b/;
 
 /** A condition whose subject stands first: "For presents, ask". */
-export const LEADING_SUBJECT = /^\s*for ([^,]{1,60}?)(?: show| ask| check|,)/;
+export const LEADING_SUBJECT =
+  /^\s*(?:for|(?:before|when) (?:buying|ordering|paying|booking|hiring|renewing)) ([^,]{1,60}?)(?: (?:show|ask|check|look|get|make|see|confirm)\b|,)/;
 
 /** A condition that holds when the spend is what the task asks for. */
 export const SAID_BY_TASK =
@@ -82,7 +84,7 @@ export const TOLERANCE =
 
 /** A prohibition that holds only under a condition or beyond a measure. */
 export const CONDITIONAL_PROHIBITION =
-  /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|after|whose|who|that (?:is|are|has|have|was|were)|which)\b/;
+  /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|(?<!looks? )after|whose|who|that (?:is|are|has|have|was|were)|which|such)\b/;
 
 /** Wants what was asked for and nothing beside it. */
 export const EXACTLY =
@@ -91,3 +93,38 @@ export const EXACTLY =
 /** Pays only those whom the operator names. */
 export const ONLY_NAMED =
   /\bonly\b.{0,30}\b(?:suppliers?|vendors?|providers?|merchants?|sellers?|shops?|stores?|wholesalers?|payees?|contacts?|accounts?|firms?|companies)\b.{0,40}\b(?:names?|named|listed|on (?:the |our )?(?:list|file|record|account)|in the (?:file|list|directory|configuration|router))\b|\bonly (?:from|to|with|at|through)\b.{0,50}\b(?:named|listed|list|on file|on record|directory|configuration)\b|\bonly approved (?:suppliers?|vendors?|providers?|merchants?|sellers?)\b/;
+
+/** What a kind of goods has to show: "music: the licence covers podcasts", "green coffee: organic only". */
+export const SUBJECT_FIRST = /^\s*([^:;,.!?]{2,40}): +(\S.*)$/;
+
+/** From whom alone something may come. Group 1 what, group 2 whom. */
+export const ONLY_FROM =
+  /^(.*?)\b(?:only|exclusively|solely|nur|ausschliesslich|uniquement|solo|alleen) (?:ever )?(?:(?:buy|order|use|book|done|bought|ordered|booked) )?(?:from|at|with|through|via|by|bei|von|chez|de|bij|van)\b(.*)$/;
+export const FROM_NOBODY_ELSE =
+  /^(.*?)\b(?:from|at|with|by|bei|von|chez) (.{2,80}?)(?:,? (?:and|und) (?:from |by )?(?:nobody|no ?one|nowhere|niemand(?:em)?) (?:else|sonst)\b| only\s*$)/;
+
+/** "must be latex-free", "only nut-free": group 1 is ruled out. */
+export const FREE_OF =
+  /\b(?:must be|has to be|have to be|be|only|always|strictly) (?:\w+ and )?([\p{L}]{2,20})[- ]free\b/u;
+
+/** Only for those whom the purpose names. */
+export const ONLY_THESE =
+  /\bonly (?:for )?(?:these|those|the (?:above|named|listed|following))\b(?: \w+)? (?:clients?|customers?|brands?|people|persons|projects?|sites?|shops?|accounts?|teams?|rooms?|boats?|cars?|vans?|trucks?|machines?)\b/;
+
+/** Money that goes somewhere is paid there; what else goes somewhere is bought there. */
+export const MONEY =
+  /\b(?:refunds?|money|payments?|returns?|reimbursements?|payouts?|transfers?|bills?|invoices?)\b/;
+
+/** The code of a unit: letters, a number of at most three digits, letters. */
+export const UNIT_CODE = /(?<![\p{L}\d.,/-])([a-z]{0,3})(\d{1,3})([a-z]{0,2})(?![\p{L}\d/%-]|[.,]\d)/gu;
+/** "h1 to h9" */
+export const UNIT_RANGE =
+  /(?<![\p{L}\d])([a-z]{1,3})(\d{1,3})()\s?(?:to|-|through|bis)\s?\1(\d{1,3})(?![\p{L}\d])/gu;
+
+/** The sentence speaks of paying for something, not of choosing it. */
+export const MONEY_PAID =
+  /\b(?:invoices?|bills?|paid|payments?|pay|payouts?|rechnung(?:en)?|bezahlt|factures?|facturas?)\b/;
+
+/** "Only treatments licensed in the EU": group 1 what, group 2 what it has to show. */
+export const ONLY_SHOWN =
+  /^\s*only (.{2,40}?) ((?:licen[sc]ed|certified|labell?ed|approved|registered|marked|rated|tested|insured|accredited|authori[sz]ed)\b.*)$/i;

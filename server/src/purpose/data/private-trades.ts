@@ -182,6 +182,30 @@ export const PRIVATE_TRADES: readonly Trade[] = [
     companies:
       'red cross; unicef; greenpeace; wwf; oxfam; save the children; doctors without borders; médecins sans frontières; amnesty international; caritas; salvation army; betterplace; wikimedia; ^kickstarter; actblue; winred; world vision; habitat for humanity; rotes kreuz; ^msf; wikipedia; mozilla foundation; free software foundation; electronic frontier foundation; ^eff; apache software foundation; open collective; github sponsors; liberapay; diakonie; malteser; johanniter; brot für die welt; misereor; care international; plan international; sos kinderdörfer; sos children s villages; unhcr; ^goodwill; united way; st jude; st. jude; american cancer society; feeding america; macmillan cancer; cancer research; ^rnli; rspca; aspca; humane society; justgiving; globalgiving; benevity; republican party; democratic party; labour party; ^cdu; ^spd',
   },
+  {
+    id: 'bicycles',
+    family: 'sport',
+    label: 'bicycles, their parts, tools and accessories',
+    mcc: '5940',
+    words: '',
+    companies: '',
+  },
+  {
+    id: 'fabrics_and_costumes',
+    family: 'art_and_craft',
+    label: 'fabrics, costumes and stage goods',
+    mcc: '5131, 5949, 7296',
+    words: '',
+    companies: '',
+  },
+  {
+    id: 'records_and_collectibles',
+    family: 'entertainment',
+    label: 'records and collectibles',
+    mcc: '5733, 5735, 5972',
+    words: '',
+    companies: '',
+  },
 ];
 
 /**

@@ -34,3 +34,15 @@ export const SIZE = /\b(women'?s?|ladies'?|men'?s?|unisex|kids'?|size|w|m|eu|uk|
 /** How many people or nights: group 1 the number, group 2 people, group 3 nights. */
 export const COUNTED =
   /\b(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten)\s(?:(passengers?|travell?ers?|guests?|people|persons?|attendees?|participants?|adults?|pax|visitors?)|(nights?))\b/g;
+
+/** Whom a step says to pay, by an id or handle: group 1. */
+export const SAID_PAYEE =
+  /\b(?:pay(?:able)? to|payee(?: is| was| id)?(?::| =| to)?|(?:= ?)payee|remit(?:tance)? to|beneficiary(?: is|:)?)\s+([a-z0-9][\w.@-]{3,60})/g;
+
+/** Somebody wants the money to go elsewhere than before. */
+export const OTHER_ACCOUNT =
+  /\b(?:(?:new|another|different|other|updated|changed) (?:bank )?(?:account|iban|bank details|payment details|payee)|(?:bank|payment|account) details (?:have |has )?changed|(?:to|into|on) my (?:own |checking |private |personal )?account(?: instead)?|(?:changed|switched|set|replaced) (?:the )?payee|use \S+ for all payments|instead (?:pay|send)|anderes konto|neues konto|neue bankverbindung|konto (?:umgestellt|geandert)|nouveau (?:rib|compte)|nueva cuenta)\b/;
+
+/** Somebody's private circle or belongings, told as whose they are: group 1 the word itself. */
+export const SOMEBODYS_OWN =
+  /\b(?:my|his|her|their|\p{L}+['’]s?|(?:boss|owner|neighbou?r|colleague|manager|director|friend)s?['’]?s?) (?:own |little |old |new |eldest |youngest )?(son|daughter|wife|husband|kids?|child|children|mother|mom|mum|father|dad|brother|sister|nephew|niece|cousin|grandson|granddaughter|girlfriend|boyfriend|fiancee?|birthday|wedding|honeymoon|nursery|stag do|hen do|baby shower|house|flat|garden|ponies|pony|boat|motorbike)\b/u;

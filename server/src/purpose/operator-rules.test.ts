@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import type { Authority } from '../domain/authorities.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import type { PurposeAssessment } from './assessment.ts';
+import { assessBuiltIn } from './built-in-assessor.ts';
+
+/** How the rules that operators write are read. The authorities are made for these tests. */
+const under = (objective: string, ...constraints: string[]): Authority => ({
+  purpose: { objective, constraints },
+  currency: 'EUR',
+});
+
+type More = Partial<SpendRequest['action']> & { task?: string; steps?: string[] };
+
+const spend = (merchant: string, description: string, { task, steps, ...more }: More = {}): SpendRequest => ({
+  action: { type: 'purchase', merchant, amount_minor: 4_200, currency: 'EUR', description, ...more },
+  ...(task === undefined ? {} : { task }),
+  ...(steps === undefined ? {} : { trace: steps.map((step) => ({ step })) }),
+});
+
+const judge = (authority: Authority, request: SpendRequest): PurposeAssessment =>
+  assessBuiltIn(authority, request).assessment;
+
+const DAIRY = 'Order milk, butter and coffee for the canteen.';
+
+describe('a condition', () => {
+  it('is asked for by what the spend calls itself, and fulfilled by what the run shows', () => {
+    const authority = under(
+      'Keep the horse clinic stocked: bandages, syringes and medicines.',
+      'Sedatives only against a slip signed by Dr Moss',
+    );
+    const claimed = { category: 'sedatives' };
+    expect(judge(authority, spend('Medline', '12 bandages'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Medline', '12 bandages', claimed))).toBe('PURPOSE_UNCLEAR');
+    const signed = { ...claimed, steps: ['slip 8 signed by Dr Moss'] };
+    expect(judge(authority, spend('Medline', '12 bandages', signed))).toBe('PURPOSE_ALIGNED');
+  });
+
+  it('that the run shows not to hold is a conflict that can be named', () => {
+    const authority = under(
+      'Pay what the roofers of the town hall bill.',
+      'Roofer invoices are paid only after the foreman has signed the work sheet',
+    );
+    const bill = (step: string) =>
+      spend('Dachbau Holm', 'Roofer invoice 12', { type: 'payment', steps: [step] });
+    expect(judge(authority, bill('foreman: I have not signed sheet 7'))).toBe('PURPOSE_MISALIGNED');
+    expect(judge(authority, bill('sheet 7: unsigned'))).toBe('PURPOSE_MISALIGNED');
+    expect(judge(authority, bill('work sheet 7 signed by the foreman'))).not.toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('of a narrower kind of goods does not bind the wider kind', () => {
+    const authority = under(
+      'Buy ads for the choir festival.',
+      'Video ads only once the board has seen the clip',
+    );
+    expect(judge(authority, spend('Google Ads', 'Search ads, choir festival'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Google Ads', 'Video ads, choir festival'))).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it('may stand behind its subject: "coffee: organic only"', () => {
+    const authority = under(DAIRY, 'coffee: organic only');
+    expect(judge(authority, spend('Metro', '4 kg coffee'))).toBe('PURPOSE_UNCLEAR');
+    expect(judge(authority, spend('Metro', '4 kg organic coffee'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Metro', '4 kg coffee, not organic'))).toBe('PURPOSE_MISALIGNED');
+    expect(judge(authority, spend('Metro', '4 l milk'))).toBe('PURPOSE_ALIGNED');
+  });
+
+  it('that names whom it is for asks for one of them', () => {
+    const authority = under(
+      'Pay for the software of the lab.',
+      'User seats only for the lab team: Ines, Tomas',
+    );
+    expect(judge(authority, spend('GitHub', '1 seat for Ines'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('GitHub', '1 more seat'))).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it('of the objective is no plain statement: "what we need to" and deadlines are none', () => {
+    const authority = under('Buy the software we need to make the films before spring.');
+    expect(judge(authority, spend('Adobe', 'software plan, monthly'))).toBe('PURPOSE_ALIGNED');
+  });
+});
+
+describe('what is ruled out', () => {
+  it('"must be nut-free" rules nuts out, and not what is free of them', () => {
+    const authority = under(DAIRY, 'Everything must be nut-free');
+    expect(judge(authority, spend('Metro', 'nut milk, 4 l'))).toBe('PURPOSE_MISALIGNED');
+    expect(judge(authority, spend('Metro', 'milk, nut-free, 4 l'))).toBe('PURPOSE_ALIGNED');
+  });
+
+  it('a narrower word rules out itself and not the trade around it', () => {
+    const authority = under('Buy the food for the camp.', 'No fish');
+    expect(judge(authority, spend('Metro', 'mushrooms and bread'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Metro', 'salmon and bread'))).toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('a word that only stresses it does not narrow it, and a class of goods means its goods', () => {
+    const authority = under('Buy cloud and software for the data team.', 'No real hardware, IT buys that');
+    expect(judge(authority, spend('Dell', 'laptop for Wei'))).toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('where money goes is no other buyer', () => {
+    const authority = under('Pay refunds for sofas.', 'Refunds go to the card the order was paid with');
+    const refund = spend('Ada Holm', 'refund of a sofa', { type: 'refund' });
+    expect(judge(authority, refund)).not.toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('"never buy gasoline" does not rule out the diesel that the trucks run on', () => {
+    const authority = under(
+      'Buy diesel and tyres for the trucks.',
+      'trucks run on diesel, never buy gasoline',
+    );
+    expect(judge(authority, spend('Shell', 'diesel, truck 4'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Shell', 'gasoline, 40 l'))).toBe('PURPOSE_MISALIGNED');
+  });
+});
+
+describe('from whom and for whom', () => {
+  it('what comes from certain sellers alone may not come from another, and what else is bought may', () => {
+    const authority = under(
+      'Order glassware, chemicals and gloves for the lab.',
+      'Chemicals only from Merck or TCI',
+    );
+    expect(judge(authority, spend('Merck', 'chemicals, order 4'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('VWR', 'chemicals, order 5'))).toBe('PURPOSE_MISALIGNED');
+    expect(judge(authority, spend('VWR', 'glassware'))).toBe('PURPOSE_ALIGNED');
+  });
+
+  it('a unit that is none of those named by code is a conflict, ranges included', () => {
+    const authority = under('Buy diesel for the vans.', 'Fuel only for V1 to V6');
+    expect(judge(authority, spend('Shell', 'diesel, V4'))).not.toBe('PURPOSE_MISALIGNED');
+    expect(judge(authority, spend('Shell', 'diesel, V9'))).toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('"only these clients" asks for one that the operator names', () => {
+    const authority = under(
+      'Buy ads for our clients Harrow Dental and Lakeside Bikes.',
+      'Only these two clients',
+    );
+    expect(judge(authority, spend('Google Ads', 'Search ads for Lakeside Bikes'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Google Ads', 'Search ads for Moss Motors'))).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it("somebody's family and belongings are no matter of a purpose of work", () => {
+    const authority = under('Order stationery and software for the law firm.');
+    const gift = spend('Viking', 'paper and pens', { task: "For the neighbour's son" });
+    expect(judge(authority, gift)).toBe('PURPOSE_MISALIGNED');
+    const household = under('Do the shopping of our family: food, stationery, presents.');
+    expect(judge(household, gift)).not.toBe('PURPOSE_MISALIGNED');
+  });
+});
+
+describe('the payee', () => {
+  const authority = under('Pay the freight bills of the mill.');
+  const bill = (payee_id: string, ...steps: string[]) =>
+    spend('DHL', 'freight invoice 77', { type: 'payment', payee_id, steps });
+
+  it('that the run names by its id is the one to be paid', () => {
+    const said = 'invoice 77: 42.00, pay to dhl-freight-de';
+    expect(judge(authority, bill('dhl-freight-de', said))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, bill('r-holm-private', said))).toBe('PURPOSE_MISALIGNED');
+  });
+
+  it('whose account somebody wants changed asks for a person', () => {
+    const asked = 'mail: please use our new bank account from now on';
+    expect(judge(authority, bill('dhl-freight-de', asked))).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it('is known by an account that is written in groups, behind what it sells', () => {
+    const listed: Authority = {
+      ...authority,
+      purpose: { ...authority.purpose, context: 'DHL (freight, parcels) DE44 5001 0517 5407 3249 31' },
+    };
+    const paid = (payee_id: string) => judge(listed, bill(payee_id));
+    expect(paid('iban:DE44500105175407324931')).toBe('PURPOSE_ALIGNED');
+    expect(paid('iban:DE02120300000000202051')).toBe('PURPOSE_MISALIGNED');
+  });
+});
+
+describe('broad words', () => {
+  it('bring trades with them that need goods and seller to speak for them', () => {
+    const authority = under('Look after the fleet.');
+    expect(judge(authority, spend('Shell', 'diesel'))).toBe('PURPOSE_ALIGNED');
+    expect(judge(authority, spend('Ostrava Partners', 'as discussed'))).toBe('PURPOSE_UNCLEAR');
+    expect(judge(authority, spend('Steam', 'a game'))).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it('let goods that the objective names come from any shop but those that purposes set apart', () => {
+    const authority = under('Kit for the youth teams: shirts, cones, bibs.');
+    expect(judge(authority, spend('Decathlon', '20 cones, 20 bibs'))).toBe('PURPOSE_ALIGNED');
+  });
+});

@@ -1,0 +1,81 @@
+import type { AuthorityReading } from './authority-terms.ts';
+import { type Conflict, conflictsWith } from './conflicts.ts';
+import { SAID_PAYEE } from './data/record-language.ts';
+import { plainAccount } from './figures.ts';
+import { carriesMeaning } from './lexicon.ts';
+import type { SpendReading } from './spend-reading.ts';
+import { MAX_TEXT_LENGTH } from './text.ts';
+
+const IBAN =
+  /\b[A-Za-z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?\b|\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+/** Rails whose ids are tokens of a processor, which nobody writes down. */
+export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
+
+/** Whether the merchant's name is the one that stands before an account in the operator's text. */
+export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
+  return spend.merchantTokens.some(
+    (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
+  );
+}
+
+/** A step of the run names the payee by its id, and the money goes to another one. */
+function otherPayeeSaid(spend: SpendReading, account: string): Conflict | undefined {
+  for (const step of spend.trace) {
+    if (!/pay|remit|beneficiary/.test(step.folded)) continue;
+    for (const [, id = ''] of step.folded.matchAll(SAID_PAYEE)) {
+      const named = plainAccount(id.replace(/[.-]+$/, ''));
+      // An id is no word: it has a digit, or parts.
+      if (
+        named.length < 4 ||
+        !/[\d_@-]|\w\.\w/.test(id.replace(/[.-]+$/, '')) ||
+        isSameAccount(named, account)
+      )
+        continue;
+      return {
+        evidence: [
+          conflictsWith('action.payee_id', spend.request.action.payee_id ?? ''),
+          conflictsWith(step.field, step.text),
+        ],
+        sentence: `The run names "${id}" as the payee, and the money would go to another one.`,
+        confidence: 0.75,
+      };
+    }
+  }
+  return undefined;
+}
+
+const isSameAccount = (a: string, b: string): boolean => a.endsWith(b) || b.endsWith(a);
+
+/** Money goes to another account than the operator's text, the task or the trace names for it. */
+export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
+  const payee = spend.request.action.payee_id;
+  if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase()))
+    return undefined;
+  const account = plainAccount(payee);
+  if (authority.accounts.has(account)) {
+    const lead = authority.accounts.get(account) ?? [];
+    if (isLedBy(spend, lead)) return undefined;
+  }
+  for (const [known, lead] of authority.accounts) {
+    if (known === account || !isLedBy(spend, lead)) continue;
+    return {
+      evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
+      sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
+      confidence: 0.9,
+    };
+  }
+  const said = otherPayeeSaid(spend, account);
+  if (said !== undefined) return said;
+  for (const text of [spend.task, ...spend.trace]) {
+    const named = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)].map((match) =>
+      match[0].toUpperCase().replaceAll(' ', ''),
+    );
+    if (named.length === 0 || named.includes(account) || !/^[A-Z]{2}\d{2}/.test(account)) continue;
+    return {
+      evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, named[0] ?? '')],
+      sentence: `The money would go to ${account}, while the run itself names ${named[0]}.`,
+      confidence: 0.8,
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,195 @@
+import { attributesIn } from './attributes.ts';
+import type { Quote, Requirement, SourceRule, UnitRange } from './authority-terms.ts';
+import {
+  ABOUT_SUM,
+  EXCEPTS,
+  FROM_NOBODY_ELSE,
+  LEADING_SUBJECT,
+  MONEY_PAID,
+  ON_REQUEST,
+  ONLY_FROM,
+  ONLY_SHOWN,
+  SAID_BY_TASK,
+  SUBJECT_FIRST,
+  UNIT_CODE,
+  UNIT_RANGE,
+} from './data/constraint-language.ts';
+import {
+  carriesMeaning,
+  impliedTrades,
+  LOOSE_STEMS,
+  narrowTrades,
+  type Trade,
+  tradeWords,
+} from './lexicon.ts';
+import { foldText, stemsOf, type Token, tokenize } from './text.ts';
+
+/** Words that all spends share, and that count where a condition demands nothing else. */
+const PAPERS = stemsOf(
+  'receipt invoice order quote offer contract reference number date bill agreement booking',
+);
+
+/** What a condition may be about though all spends share the word: "no deposit before …". */
+const OCCASIONS = stemsOf('deposit advance prepayment downpayment renewal subscription');
+
+/** A subject of several things. */
+const LISTS = / and | or |,|\/|&/;
+
+/** A condition as its sentence says it, before it is known what else the operator wrote. */
+export type Condition = Omit<Requirement, 'decisive' | 'needs_all'>;
+
+/** Reads a condition that `language` tells: what it is about, and what has to be seen. Undefined where there is none. */
+export function readRequirement(sentence: string, quote: Quote, language: RegExp): Condition | undefined {
+  const whole = foldText(sentence);
+  const exception = EXCEPTS.exec(whole);
+  const folded = exception === null ? whole : whole.slice(0, exception.index);
+  const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
+  const match = language.exec(folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)));
+  if (match === null) return undefined;
+  const lead_in = tokenize(folded.slice(0, match.index));
+  const telling_subject = lead_in.filter(carriesMeaning);
+  // "No deposit before …" speaks of deposits, not of every spend.
+  const before =
+    telling_subject.length > 0 ? telling_subject : lead_in.filter((token) => OCCASIONS.has(token.stem));
+  const demanded = tokenize(folded.slice(match.index));
+  const telling = demanded.filter(carriesMeaning);
+  // "Nothing without a receipt": where only words that all spends share are demanded, they count.
+  const after = telling.length > 0 ? telling : demanded.filter((token) => PAPERS.has(token.stem));
+  const lead = LEADING_SUBJECT.exec(folded);
+  const subject = lead === null ? before : tokenize(lead[1] ?? '').filter(carriesMeaning);
+  const stems = new Set([...after, ...(subject.length === 0 ? before : [])].map((token) => token.stem));
+  // "Only for the data team: Ana, Wei", "only for H1 to H9": whoever is named there, one of them must be.
+  const named = /^only (?:for|with)\b/.test(match[0])
+    ? namesIn(sentence.slice(match.index))
+    : new Set<string>();
+  if (named.size > 0 && subject.length === 0) return undefined;
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: strongTrades(subject),
+    subject_implied: new Set(
+      quote.field === 'purpose.objective' ? [] : impliedTrades(subject).map((mention) => mention.trade),
+    ),
+    is_any: quote.field === 'purpose.objective' || LISTS.test(folded.slice(0, match.index).trim()),
+    stems: named.size > 0 ? named : stems,
+    kinds: kindsIn(quote.text),
+    least:
+      named.size > 0 ||
+      / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/.test(
+        folded.slice(match.index),
+      )
+        ? 1
+        : Math.min(2, stems.size),
+    exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
+    exception_trades: new Set(tradeWords(exempt).map((mention) => mention.trade)),
+    about_payment:
+      MONEY_PAID.test(folded.slice(0, match.index)) && !/\p{Lu}/u.test(sentence.slice(1, match.index)),
+    said_by_task: named.size === 0 && (SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded)),
+    about_sum: ABOUT_SUM.test(folded),
+    about_presence: /\b(?:missing|lacks?|has|have|offers?|features?)\b/.test(folded),
+  };
+}
+
+/** A colour may belong to the name of the goods ("green coffee"), so it is no kind. */
+function kindsIn(text: string): Map<string, ReadonlySet<number>> {
+  const found = attributesIn(tokenize(text));
+  found.delete('colour');
+  return new Map([...found].map(([scale, { values }]) => [scale, values]));
+}
+
+/** Reads "green coffee: organic only", "life jackets: ISO 12402": what a kind of goods has to show. */
+export function readSubjectFirst(sentence: string, quote: Quote): Condition | undefined {
+  const match = SUBJECT_FIRST.exec(sentence) ?? ONLY_SHOWN.exec(sentence);
+  if (match === null) return undefined;
+  const [, lead = '', rest = ''] = match;
+  const subject = tokenize(lead).filter(
+    (token) => carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !/\d/.test(token.word),
+  );
+  const demanded = tokenize(rest).filter(
+    (token) => (carriesMeaning(token) || /\d/.test(token.word)) && !LOOSE_STEMS.has(token.stem),
+  );
+  if (subject.length === 0 || demanded.length === 0) return undefined;
+  // A list of names says whom, not what: "Suppliers: Dana, Okabe".
+  if (demanded.filter((token) => /^\p{Lu}\p{Ll}/u.test(token.raw)).length * 2 > demanded.length)
+    return undefined;
+  const folded = foldText(rest);
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: new Set(),
+    subject_implied: new Set(),
+    is_any: LISTS.test(lead) || ONLY_SHOWN.test(sentence),
+    stems: new Set(demanded.map((token) => token.stem)),
+    kinds: kindsIn(quote.text),
+    least: / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/.test(folded)
+      ? 1
+      : Math.min(2, demanded.length),
+    exceptions: new Set(),
+    exception_trades: new Set(),
+    about_payment: false,
+    said_by_task: SAID_BY_TASK.test(folded),
+    about_sum: ABOUT_SUM.test(folded),
+    about_presence: false,
+  };
+}
+
+/** Stems of the words that a text writes as names, the first excepted, and of its codes ("H3", "4B"). */
+function namesIn(text: string): Set<string> {
+  const tokens = tokenize(text).slice(1);
+  return new Set(
+    tokens
+      .filter(
+        (token) =>
+          (/^\p{Lu}/u.test(token.raw) && token.word.length > 1) ||
+          /^(?=.*\d)(?=.*\p{L})[\p{L}\d]{2,6}$/u.test(token.raw),
+      )
+      .map((token) => token.stem),
+  );
+}
+
+const ARTICLES = new Set(['the', 'our', 'a', 'an', 'either', 'der', 'die', 'das', 'dem', 'le', 'la']);
+
+/** Reads "X only from A or B": undefined where no names stand behind it. */
+export function readSource(sentence: string, quote: Quote): SourceRule | undefined {
+  const folded = foldText(sentence);
+  const match = FROM_NOBODY_ELSE.exec(folded) ?? ONLY_FROM.exec(folded);
+  if (match === null) return undefined;
+  const [, what = '', whom = ''] = match;
+  const at = folded.lastIndexOf(whom);
+  const said = sentence.slice(at, at + whom.length);
+  // "From a wholesaler with a licence" names nobody; "from our wholesalers (NVS, Centaur)" does, behind the bracket.
+  const listed = /[(:](.*)$/s.exec(said)?.[1];
+  const isName = (token: Token | undefined) =>
+    token !== undefined && /^\p{Lu}/u.test(token.raw) && carriesMeaning(token);
+  const tokens = tokenize(listed ?? said);
+  if (listed === undefined && !isName(tokens.find((token) => !ARTICLES.has(token.word)))) return undefined;
+  const names = tokens.filter(isName).map((token) => token.word);
+  if (names.length === 0) return undefined;
+  const subject = tokenize(what).filter(carriesMeaning);
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: narrowTrades(tradeWords(subject).filter((mention) => mention.strong)),
+    names: new Set(names),
+  };
+}
+
+/** The codes of rooms, vehicles or units that a text names, "H1 to H9" as a range. */
+export function unitsIn(folded: string, { field, text }: Quote): UnitRange[] {
+  const one = ([, before = '', number = '', after = '']: RegExpMatchArray) => ({
+    before,
+    after,
+    from: Number(number),
+    to: Number(number),
+    quote: { field, text },
+  });
+  const ranges = [...folded.matchAll(UNIT_RANGE)].map((match) => ({ ...one(match), to: Number(match[4]) }));
+  return [...ranges, ...[...folded.matchAll(UNIT_CODE)].map(one)];
+}
+
+const strongTrades = (tokens: readonly Token[]): Set<Trade> =>
+  new Set(
+    tradeWords(tokens)
+      .filter((mention) => mention.strong)
+      .map((mention) => mention.trade),
+  );
