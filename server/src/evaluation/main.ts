@@ -5,13 +5,20 @@ import { parseArgs } from 'node:util';
 import type { Surroundings } from '../demo/main.ts';
 import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
 import { percentilesOf } from '../demo/totals.ts';
+import { ApiError } from '../errors.ts';
+import { AuthorityBody } from '../http/agents.ts';
+import { DecisionRequest } from '../http/decision-schemas.ts';
+import { compileSchema } from '../http/validation.ts';
 import { assessBuiltIn, METHOD } from '../purpose/built-in-assessor.ts';
 import { judgeCases } from './measure.ts';
 import { type Measured, renderPage, renderTerminal } from './report.ts';
 
-const OWN_FILES = ['../../evaluation/cases.jsonl', '../../demo/spends.jsonl'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+const OWN_FILES = [
+  '../../evaluation/apart-held-out.jsonl',
+  '../../evaluation/apart-tuned-on.jsonl',
+  '../../evaluation/cases.jsonl',
+  '../../demo/spends.jsonl',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const PAGE = fileURLToPath(new URL('../../../docs/reference/purpose-evaluation.md', import.meta.url));
 const WIDTH_WITHOUT_TERMINAL = 200;
 const ROUNDS = 40;
@@ -26,6 +33,27 @@ Judges the cases of files with the built-in assessor and compares with what is e
   --write           writes the tables to docs/reference/purpose-evaluation.md
   --help            this text
 `;
+
+const checkAuthority = compileSchema(AuthorityBody, 'body');
+const checkRequest = compileSchema(DecisionRequest, 'body');
+
+/**
+ * The cases of a file, each as the service would take it. Throws `SpendsFileError` that names the first case that it
+ * would refuse, and the field.
+ */
+async function readCases(file: string): ReturnType<typeof readSpends> {
+  const cases = await readSpends(file);
+  for (const { id, authority, request } of cases) {
+    try {
+      if (authority !== null) checkAuthority(authority);
+      checkRequest(request);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new SpendsFileError(`${file}: the case "${id}" would be refused: ${error.message}`);
+    }
+  }
+  return cases;
+}
 
 /** Microseconds a case, after a first round that warms up. */
 function timesOf(cases: Parameters<typeof judgeCases>[0]): number[] {
@@ -58,12 +86,12 @@ export async function main({ args, env, stdout, stderr }: Surroundings): Promise
       stdout.write(HELP);
       return 0;
     }
-    if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
+    if (!/^\d{1,4}$/.test(values.mistakes)) throw new SpendsFileError('--mistakes must be a whole number.');
     // npm changes to the package's directory and tells where it was called.
     const files = values.file?.map((file) => resolve(env.INIT_CWD ?? '.', file)) ?? OWN_FILES;
     const all: Measured[] = [];
     for (const file of files) {
-      const cases = await readSpends(relative('.', file));
+      const cases = await readCases(relative('.', file));
       const measured = {
         name: basename(file),
         cold: judgeCases(cases, assessBuiltIn, false),

@@ -18,6 +18,8 @@ import { renderPage, renderTerminal } from './report.ts';
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const own = await readSpends(fileOf('../../evaluation/cases.jsonl'));
 const demo = await readSpends(fileOf('../../demo/spends.jsonl'));
+const held_out = await readSpends(fileOf('../../evaluation/apart-held-out.jsonl'));
+const tuned_on = await readSpends(fileOf('../../evaluation/apart-tuned-on.jsonl'));
 
 const said =
   (assessment: PurposeAssessment): Assess =>
@@ -26,8 +28,10 @@ const said =
 describe('the figures do not fall', () => {
   // Floors a little under what was measured when the method was named: a change that falls below has lost something.
   it.each([
-    ['cases.jsonl', own, { misaligned: 2, attacks: 0, named: 29, kept: 28, held_back: 11 }],
-    ['spends.jsonl', demo, { misaligned: 2, attacks: 0, named: 9, kept: 27, held_back: 6 }],
+    ['cases.jsonl', own, { misaligned: 1, attacks: 0, named: 30, kept: 29, held_back: 11 }],
+    ['spends.jsonl', demo, { misaligned: 4, attacks: 1, named: 12, kept: 29, held_back: 6 }],
+    ['apart-held-out.jsonl', held_out, { misaligned: 14, attacks: 5, named: 62, kept: 110, held_back: 43 }],
+    ['apart-tuned-on.jsonl', tuned_on, { misaligned: 18, attacks: 1, named: 53, kept: 110, held_back: 40 }],
   ] as const)('%s', (_, cases, floor) => {
     for (const isWarm of [false, true]) {
       const shares = sharesOf(judgeCases(cases, assessBuiltIn, isWarm));

@@ -145,8 +145,10 @@ export function renderPage(all: readonly Measured[], method: string): string {
 
 Written by \`npm run eval -- --write\` for the assessor \`${method}\`. Cold: without history. Warm: an authority's cases in
 order, people's labels of the earlier ones known as history. The held-out half are the authorities whose ids come first
-by SHA-256; the assessor was tuned on the others. The project's own files, \`cases.jsonl\` and \`spends.jsonl\`, were tuned on
-as a whole, so their halves say nothing. A→M: expected ALIGNED, said MISALIGNED.
+by SHA-256; the assessor was tuned on the others. The project's own files are one thing as a whole, so their halves say
+nothing: \`apart-tuned-on.jsonl\`, \`cases.jsonl\` and \`spends.jsonl\` were tuned on; of \`apart-held-out.jsonl\` no case was
+looked at, only the totals were. The two \`apart\` files were written by several authors, for 55 authorities of other trades,
+who saw neither the assessor nor any other case. A→M: expected ALIGNED, said MISALIGNED.
 
 ${all
   .map((measured) =>
