@@ -8,7 +8,7 @@ import type {
   Quote,
   Requirement,
   SourceRule,
-  UnitRange,
+  UnitRule,
   WantedTrade,
 } from './authority-terms.ts';
 import { readProhibitions } from './constraint-clauses.ts';
@@ -33,7 +33,7 @@ import {
   type Trade,
   tradeWords,
 } from './lexicon.ts';
-import { type Condition, readRequirement, readSource, readSubjectFirst, unitsIn } from './rule-reading.ts';
+import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
 import { foldText, isTooLong, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
 import { inOneSense, type Spoken } from './word-senses.ts';
 
@@ -161,7 +161,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const shingles = new Set<string>();
   const entries: NamedEntry[] = [];
   const running: Quote[] = [];
-  const units: UnitRange[] = [];
+  const units: UnitRule[] = [];
   const sources: SourceRule[] = [];
   let exactly: Quote | undefined;
   let only_named: Quote | undefined;
@@ -267,7 +267,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       );
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
-    if (part.kind === 'constraint' && /\bonly\b/.test(folded)) units.push(...unitsIn(folded, part));
+    if (part.kind === 'constraint') units.push(...readUnits(part));
     for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
       number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
     domains.push(...domainsIn(folded));
@@ -313,10 +313,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
   }
   const isOfObjective = (trade: Trade) => trades.get(trade)?.field === 'purpose.objective';
   const requirements = found_requirements.map((one): Requirement => {
-    const apart = [...one.subject].filter((stem) => !isSaidInObjective(stem));
+    // "Electric parts only for …" speaks of what is electric: a loose word decides only where there is no other.
+    const firm = [...one.subject].filter((stem) => !LOOSE_STEMS.has(stem));
+    const said = firm.length > 0 ? firm : [...one.subject];
+    const apart = said.filter((stem) => !isSaidInObjective(stem));
     return {
       ...one,
-      decisive: apart.length > 0 ? apart : [...one.subject],
+      decisive: apart.length > 0 ? apart : said,
       needs_all: apart.length === 0 && !one.is_any,
       // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
       subject_trades: new Set([...one.subject_trades].filter((trade) => !isOfObjective(trade))),

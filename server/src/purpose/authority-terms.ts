@@ -113,8 +113,7 @@ export interface AuthorityReading {
   /** The words of objective, constraints and context in order, folded, for names of several words; a part each. */
   running: readonly Quote[];
   sources: readonly SourceRule[];
-  /** Codes of the only units that are bought for. */
-  units: readonly UnitRange[];
+  units: readonly UnitRule[];
   /** The context lists whom it pays. */
   lists_payees: boolean;
   /** Some of the purpose is longer than is read. */
@@ -140,7 +139,14 @@ export interface UnitRange {
   after: string;
   from: number;
   to: number;
-  quote: Quote;
+}
+
+/** For which units alone something is bought: "fuel only for H1 to H9". */
+export interface UnitRule extends Quote {
+  /** Empty: everything. */
+  subject: ReadonlySet<string>;
+  subject_trades: ReadonlySet<Trade>;
+  ranges: readonly UnitRange[];
 }
 
 /** One line of a list that the operator keeps in the context. */

@@ -2,7 +2,7 @@ import { attributesIn } from './attributes.ts';
 import type { AuthorityReading, Requirement } from './authority-terms.ts';
 import { OTHER_ACCOUNT } from './data/record-language.ts';
 import { carriesMeaning, LOOSE_STEMS, type Trade } from './lexicon.ts';
-import type { Sighting, SpendReading } from './spend-reading.ts';
+import { claimsToBe, type Sighting, type SpendReading } from './spend-reading.ts';
 import { stemsOf, tokenize } from './text.ts';
 
 const OPEN =
@@ -40,8 +40,7 @@ function touches(spend: SpendReading, requirement: Requirement): boolean {
   const { subject, decisive, exception_trades, subject_implied, subject_trades } = requirement;
   if (exception_trades.size > 0 && sees((one) => speaksOf(one, exception_trades))) return false;
   if (subject.size === 0) return !requirement.about_payment || isBill(spend);
-  // What a spend calls itself is no proof of what it is, but enough to ask for what its kind has to show.
-  const isNamed = (stem: string) => spend.claimed_stems.has(stem);
+  const isNamed = (stem: string) => claimsToBe(spend, stem);
   if (requirement.needs_all ? decisive.every(isNamed) : decisive.some(isNamed)) return true;
   if (decisive.length < subject.size && !requirement.is_any) return false;
   if (subject_implied.size > 0 && sees((one) => one.strong && speaksOf(one, subject_implied))) return true;

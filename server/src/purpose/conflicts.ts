@@ -6,7 +6,7 @@ import { SOMEBODYS_OWN } from './data/record-language.ts';
 import { ceilingIn, plainAccount } from './figures.ts';
 import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
-import type { Sighting, SpendReading } from './spend-reading.ts';
+import { claimsToBe, type Sighting, type SpendReading } from './spend-reading.ts';
 import { MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './text.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
@@ -158,33 +158,34 @@ export function otherSource(spend: SpendReading, authority: AuthorityReading): C
 
 /** What is bought is for another unit than those that the operator names by code. */
 export function otherUnit(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
-  if (authority.units.length === 0) return undefined;
-  const isShaped = (before: string, after: string) =>
-    before.length + after.length > 0 &&
-    authority.units.some(
-      (one) =>
-        one.before.length === before.length && one.after.length === after.length && one.before === before,
-    );
-  for (const text of [spend.description, spend.task]) {
-    const codes = [...text.folded.matchAll(UNIT_CODE)].filter(([, before = '', , after = '']) =>
-      isShaped(before, after),
-    );
+  for (const rule of authority.units) {
+    const { subject, subject_trades, ranges } = rule;
+    const isMeant =
+      subject.size === 0 ||
+      [...subject].some((stem) => claimsToBe(spend, stem)) ||
+      spend.descriptionSightings.some((one) => one.trades.some((trade) => subject_trades.has(trade)));
+    if (!isMeant) continue;
+    const isShaped = ([, before = '', , after = '']: RegExpMatchArray) =>
+      before.length + after.length > 0 &&
+      ranges.some((one) => one.before === before && one.after.length === after.length);
     const isOwn = ([, before = '', number = '', after = '']: RegExpMatchArray) =>
-      authority.units.some(
+      ranges.some(
         (one) =>
           one.before === before &&
           one.after === after &&
           Number(number) >= one.from &&
           Number(number) <= one.to,
       );
-    const other = codes.find((code) => !isOwn(code));
-    const [rule] = authority.units;
-    if (other === undefined || rule === undefined || codes.some(isOwn)) continue;
-    return {
-      evidence: [conflictsWith(text.field, other[0]), conflictsWith(rule.quote.field, rule.quote.text)],
-      sentence: `"${other[0].toUpperCase()}" is none of those that the purpose buys for: "${rule.quote.text.slice(0, MAX_QUOTE_LENGTH)}".`,
-      confidence: 0.75,
-    };
+    for (const text of [spend.description, spend.task]) {
+      const codes = [...text.folded.matchAll(UNIT_CODE)].filter(isShaped);
+      const [other] = codes;
+      if (other === undefined || codes.some(isOwn)) continue;
+      return {
+        evidence: [conflictsWith(text.field, other[0]), conflictsWith(rule.field, rule.text)],
+        sentence: `"${other[0].toUpperCase()}" is none of those that the purpose buys for: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+        confidence: 0.75,
+      };
+    }
   }
   return undefined;
 }

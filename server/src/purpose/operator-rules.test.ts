@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BENCH_AUTHORITY, makeSpendBody } from '../bench/spend-bodies.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import type { PurposeAssessment } from './assessment.ts';
@@ -188,4 +189,11 @@ describe('broad words', () => {
     const authority = under('Kit for the youth teams: shirts, cones, bibs.');
     expect(judge(authority, spend('Decathlon', '20 cones, 20 bibs'))).toBe('PURPOSE_ALIGNED');
   });
+});
+
+it('ordinary spends of an ordinary purpose are aligned: those that measurements of speed send', () => {
+  for (let n = 0; n < 40; n += 1) {
+    const { agent: _, ...request } = JSON.parse(makeSpendBody(n)) as SpendRequest & { agent?: string };
+    expect(judge(BENCH_AUTHORITY, request), request.action.description).toBe('PURPOSE_ALIGNED');
+  }
 });

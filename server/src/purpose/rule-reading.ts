@@ -1,5 +1,5 @@
 import { attributesIn } from './attributes.ts';
-import type { Quote, Requirement, SourceRule, UnitRange } from './authority-terms.ts';
+import type { Quote, Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
 import {
   ABOUT_SUM,
   EXCEPTS,
@@ -174,14 +174,37 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   };
 }
 
-/** The codes of rooms, vehicles or units that a text names, "H1 to H9" as a range. */
-export function unitsIn(folded: string, { field, text }: Quote): UnitRange[] {
+/** Reads "fuel only for H1 to H9" in the sentences of a constraint. */
+export function readUnits({ field, text }: Quote): UnitRule[] {
+  return text.split(SENTENCE_ENDS).flatMap((sentence) => {
+    const [what, whom] = foldText(sentence).split(/\bonly (?:for|at|in|on)\b/, 2);
+    if (what === undefined || whom === undefined) return [];
+    const ranges = unitsIn(whom);
+    if (ranges.length === 0) return [];
+    const telling = tokenize(what).filter(carriesMeaning);
+    const firm = telling.filter((token) => !LOOSE_STEMS.has(token.stem));
+    const subject = firm.length > 0 ? firm : telling;
+    return [
+      {
+        field,
+        text: sentence.trim(),
+        subject: new Set(subject.map((token) => token.stem)),
+        subject_trades: strongTrades(subject),
+        ranges,
+      },
+    ];
+  });
+}
+
+const SENTENCE_ENDS = /[.;!?](?=\s|$)|\n/;
+
+/** The codes of rooms, vehicles or units that a text names, "h1 to h9" as a range. */
+function unitsIn(folded: string): UnitRange[] {
   const one = ([, before = '', number = '', after = '']: RegExpMatchArray) => ({
     before,
     after,
     from: Number(number),
     to: Number(number),
-    quote: { field, text },
   });
   const ranges = [...folded.matchAll(UNIT_RANGE)].map((match) => ({ ...one(match), to: Number(match[4]) }));
   return [...ranges, ...[...folded.matchAll(UNIT_CODE)].map(one)];

@@ -56,11 +56,10 @@ export interface SpendReading {
   descriptionTokens: readonly Token[];
   taskTokens: readonly Token[];
   categoryTokens: readonly Token[];
+  typeTokens: readonly Token[];
   known: KnownMerchant;
   /** Stems of merchant and description. */
   goods_stems: ReadonlySet<string>;
-  /** Those, and what category and kind of spend claim. */
-  claimed_stems: ReadonlySet<string>;
   task_stems: ReadonlySet<string>;
   /** What merchant and description speak of. */
   merchantSightings: readonly Sighting[];
@@ -116,11 +115,14 @@ function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[
   );
 }
 
-const stemsIn = (...lists: (readonly Token[])[]): Set<string> => {
-  const stems = new Set<string>();
-  for (const tokens of lists) for (const token of tokens) stems.add(token.stem);
-  return stems;
-};
+/**
+ * Whether a spend says of itself that it is of a kind: by merchant and description, or by its category and type, which
+ * are no proof of what it is, but enough to ask for what such a spend has to show.
+ */
+export const claimsToBe = (spend: SpendReading, stem: string): boolean =>
+  spend.goods_stems.has(stem) ||
+  spend.categoryTokens.some((token) => token.stem === stem) ||
+  spend.typeTokens.some((token) => token.stem === stem);
 
 /** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
 export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
@@ -145,10 +147,10 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
     descriptionTokens,
     taskTokens,
     categoryTokens,
-    claimed_stems: stemsIn(merchantTokens, descriptionTokens, categoryTokens, tokenize(action.type)),
+    typeTokens: tokenize(action.type),
     known,
     task_stems: new Set(taskTokens.map((token) => token.stem)),
-    goods_stems: stemsIn(merchantTokens, descriptionTokens),
+    goods_stems: new Set([...merchantTokens, ...descriptionTokens].map((token) => token.stem)),
     merchantSightings: [
       ...sightings('action.merchant', known.mentions),
       ...sightings('action.merchant', tradeWords(outside(merchantTokens, known.mentions))),
