@@ -233,7 +233,7 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
     notes: [
       `${plan.rounds} rounds of ${plan.seconds} s a point; figures are medians over the rounds, with the least and the greatest; times are of all rounds together.`,
       `TPC-B: ${tpcb.method}; measured before, between and after the rounds.`,
-      `TPC-B as pgbench comes: ${tpcb.as_it_comes.method}; measured in each round. Its one branch is updated by every transaction, as the head of a workspace is by every decision of it.`,
+      `TPC-B as pgbench comes: ${tpcb.as_it_comes.method}; measured in each round. Its one branch is updated by every transaction, as the head of a workspace is by every decision of it; its clients are 16, those of the decisions 64.`,
       `The plain way: the same rows in one transaction a decision of eleven prepared statements through pg, 64 clients on ${PLAIN_CONNECTIONS} connections, nothing assessed or decided.`,
       'CPU is processor time per decision, which a shared machine disturbs least; the load generator, pgbench and the client of the plain way share the machine and are not in it.',
     ],

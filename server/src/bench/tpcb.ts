@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 /**
  * Two forms of the same test. Widened: ten branches, so that transactions seldom wait for each other, statements
- * prepared, two threads. As it comes: pgbench without options, which is one branch that every transaction updates, as
+ * prepared, two threads. As it comes: pgbench with no option but clients and time, which is one branch that every transaction updates, as
  * every decision of a workspace updates its head.
  */
 const FORMS = {

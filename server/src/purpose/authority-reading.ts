@@ -42,6 +42,9 @@ const LISTS_PAYEES =
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
 
+/** "No red meat" and "white goods" are no colours of goods; "in white only" and "colour: red" are. */
+const COLOUR = /\bcolou?rs?\b/i;
+
 interface Part {
   field: string;
   text: string;
@@ -51,13 +54,14 @@ interface Part {
 export const SHINGLE_LENGTH = 5;
 /** More than an authority can have. */
 const MAX_PARTS = 110;
-/** Forbidden things that are read: each is looked for in every spend. */
+/** Forbidden things that are read, and other rules: each is looked for in every spend. */
 const MAX_FORBIDDEN = 1_000;
+const MAX_RULES = 200;
 const SENTENCES =
   /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n/i;
 /** IBANs, numbers in groups, customer numbers, handles. */
 const ACCOUNT =
-  /\b[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?\b|\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
+  /\b[A-Z]{2}\d{2}(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
 /** Numbers that things carry: order, part and equipment numbers. */
 export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
@@ -209,7 +213,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       if (forbidden.length > 0 || FORBIDS.test(sentence)) {
         const elsewhere = attributesIn(tokenize(wanted));
         for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
-          if (/\bonly\b/i.test(sentence)) continue;
+          if (/\bonly\b/i.test(sentence) || (scale === 'colour' && !COLOUR.test(sentence))) continue;
           const kept = elsewhere.get(scale)?.values ?? new Set();
           const allowed = new Set(
             [...Array(count).keys()].filter((value) => !values.has(value) || kept.has(value)),
@@ -219,8 +223,10 @@ export function readAuthority(authority: Authority): AuthorityReading {
       }
       const tokens = tokenize(wanted);
       if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(foldText(sentence))) {
-        for (const [scale, { values }] of attributesIn(tokens))
+        for (const [scale, { values }] of attributesIn(tokens)) {
+          if (scale === 'colour' && !COLOUR.test(sentence) && !/ in /.test(sentence)) continue;
           attributes.push({ ...quote, scale, allowed: values });
+        }
       }
       const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
       if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
@@ -293,6 +299,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     if (known === undefined || known.implied || known.conditional || (strong && !known.strong))
       trades.set(trade, { ...quote, strong, implied: false, conditional: false });
   }
+  const rule_count = found_requirements.length + sources.length + units.length;
   const isSaidInObjective = (stem: string) => words.get(stem)?.field === 'purpose.objective';
   for (const prohibition of prohibitions) {
     // "Work expenses are not household" where the household is served forbids no household goods.
@@ -311,8 +318,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
     });
     prohibition.items = [...prohibition.items, ...narrowed];
   }
-  const isOfObjective = (trade: Trade) => trades.get(trade)?.field === 'purpose.objective';
-  const requirements = found_requirements.map((one): Requirement => {
+  const isOfObjective = (trade: Trade) => {
+    const wanted = trades.get(trade);
+    return wanted?.field === 'purpose.objective' && !wanted.implied;
+  };
+  const requirements = found_requirements.slice(0, MAX_RULES).map((one): Requirement => {
     // "Electric parts only for …" speaks of what is electric: a loose word decides only where there is no other.
     const firm = [...one.subject].filter((stem) => !LOOSE_STEMS.has(stem));
     const said = firm.length > 0 ? firm : [...one.subject];
@@ -352,13 +362,14 @@ export function readAuthority(authority: Authority): AuthorityReading {
     only_these,
     lists_payees,
     running,
-    units,
-    sources,
+    units: units.slice(0, MAX_RULES),
+    sources: sources.slice(0, MAX_RULES),
     shingles,
     shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut:
       wholePurpose.length > MAX_PARTS ||
       forbidden_count > MAX_FORBIDDEN ||
+      rule_count > MAX_RULES ||
       parts.some((part) => isTooLong(part.text)),
   };
 }

@@ -129,6 +129,8 @@ export interface SourceRule extends Quote {
   /** Empty: everything. */
   subject: ReadonlySet<string>;
   subject_trades: ReadonlySet<Trade>;
+  /** The subject is a list: any of its words is meant. */
+  is_any: boolean;
   /** Words of the names of those it may come from. */
   names: ReadonlySet<string>;
 }

@@ -11,7 +11,6 @@ import {
   cashLike,
   conflictsWith,
   contradictedByTrace,
-  forPrivateLife,
   otherSource,
   otherUnit,
   overTaskCeiling,
@@ -25,6 +24,7 @@ import { beforeAttack, MAX_QUOTE_LENGTH, type Suspicion, suspicionsIn } from './
 import { otherTrade } from './other-trade.ts';
 import type { OwnMerchant } from './own-merchants.ts';
 import { switchedPayee } from './payees.ts';
+import { forPrivateLife } from './private-life.ts';
 import {
   askedToLook,
   besidesWanted,
@@ -168,7 +168,11 @@ function refusal(
   if (misled !== undefined) {
     const certain = suspicions.some((one) => one.kind !== 'language' || isSaidByRequester(one));
     // What is bought may still be right when only planted text surrounds it: then a person should look.
-    if (!certain && (fit.support >= ENOUGH_SUPPORT || answersTask(spend)) && !fit.parrots) {
+    if (
+      !certain &&
+      (fit.support >= ENOUGH_SUPPORT || (purpose.on_request && answersTask(spend))) &&
+      !fit.parrots
+    ) {
       return unclear(
         0.6,
         `The purchase itself looks right, but the request ${misled.sentence}; a person should look.`,

@@ -2,8 +2,9 @@ import { attributesIn } from './attributes.ts';
 import type { AuthorityReading, Requirement } from './authority-terms.ts';
 import { OTHER_ACCOUNT } from './data/record-language.ts';
 import { carriesMeaning, LOOSE_STEMS, type Trade } from './lexicon.ts';
+import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import { claimsToBe, type Sighting, type SpendReading } from './spend-reading.ts';
-import { stemsOf, tokenize } from './text.ts';
+import { MAX_TEXT_LENGTH, stemsOf, type Token, tokenize } from './text.ts';
 
 const OPEN =
   /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|from the link|(?:in|see) the link|as discussed|see (?:the )?(?:mail|e-?mail|attachment)|the (?:usual|other) thing|the thing|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;
@@ -61,31 +62,37 @@ export function failedCondition(
   spend: SpendReading,
   authority: AuthorityReading,
 ): { requirement: Requirement; field: string; text: string } | undefined {
-  const applying = authority.requirements.filter(
-    (requirement) =>
-      (requirement.about_payment && isBill(spend)) ||
-      (requirement.subject.size > 0 && touches(spend, requirement)),
-  );
+  const applying = authority.requirements.flatMap((requirement) => {
+    if (requirement.subject.size > 0 && touches(spend, requirement))
+      return [{ requirement, demanded: requirement.stems }];
+    // Whatever a bill is for, what a rule on bills wants done first ("signed") must not be shown undone.
+    if (!requirement.about_payment || !isBill(spend)) return [];
+    return [{ requirement, demanded: new Set([...requirement.stems].filter((stem) => stem.endsWith('ed'))) }];
+  });
   if (applying.length === 0) return undefined;
-  for (const text of [spend.description, ...spend.trace]) {
-    const { tokens } = text;
-    for (const requirement of applying) {
-      const at = tokens.findIndex((token, i) => {
-        if (token.word.startsWith('un') && requirement.stems.has(token.stem.slice(2))) return true;
-        if (!carriesMeaning(token) || LOOSE_STEMS.has(token.stem) || !requirement.stems.has(token.stem))
-          return false;
-        return (
-          tokens.slice(Math.max(0, i - DENIAL_REACH), i).some((before) => DENIES.has(before.stem)) ||
-          DENIED.has(tokens[i + 1]?.stem ?? '') ||
-          (/^(?:is|are|was|were)$/.test(tokens[i + 1]?.word ?? '') && DENIED.has(tokens[i + 2]?.stem ?? ''))
-        );
-      });
-      if (at < 0) continue;
-      const shown = tokens.slice(Math.max(0, at - DENIAL_REACH), at + DENIAL_REACH);
-      return { requirement, field: text.field, text: shown.map((token) => token.raw).join(' ') };
+  for (const { field, text } of [spend.description, ...spend.trace]) {
+    for (const clause of text.slice(0, MAX_TEXT_LENGTH).split(/[,;()]|\.\s/)) {
+      const tokens = tokenize(clause);
+      const found = applying.find(({ demanded }) => tokens.some((_, at) => isDenied(tokens, at, demanded)));
+      if (found !== undefined)
+        return { requirement: found.requirement, field, text: clause.trim().slice(0, MAX_QUOTE_LENGTH) };
     }
   }
   return undefined;
+}
+
+/** Whether the word at a place is demanded and denied, with nothing of meaning in between. */
+function isDenied(tokens: readonly Token[], at: number, demanded: ReadonlySet<string>): boolean {
+  const token = tokens[at] as Token;
+  if (token.word.startsWith('un') && demanded.has(token.stem.slice(2))) return true;
+  if (!carriesMeaning(token) || LOOSE_STEMS.has(token.stem) || !demanded.has(token.stem)) return false;
+  for (let i = at - 1; i >= Math.max(0, at - DENIAL_REACH); i -= 1) {
+    const before = tokens[i] as Token;
+    if (DENIES.has(before.stem)) return true;
+    if (carriesMeaning(before)) break;
+  }
+  const after = /^(?:is|are|was|were)$/.test(tokens[at + 1]?.word ?? '') ? tokens[at + 2] : tokens[at + 1];
+  return after !== undefined && DENIED.has(after.stem);
 }
 
 /**

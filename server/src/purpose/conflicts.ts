@@ -2,12 +2,11 @@ import type { PurposeEvidence } from './assessment.ts';
 import { attributesIn } from './attributes.ts';
 import type { AuthorityReading, Prohibition } from './authority-terms.ts';
 import { UNIT_CODE } from './data/constraint-language.ts';
-import { SOMEBODYS_OWN } from './data/record-language.ts';
 import { ceilingIn, plainAccount } from './figures.ts';
-import { carriesMeaning, isPrivate, privateCircleWords, type Trade } from './lexicon.ts';
+import { carriesMeaning, privateCircleWords, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import { claimsToBe, type Sighting, type SpendReading } from './spend-reading.ts';
-import { MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './text.ts';
+import { foldText, MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './text.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {
@@ -25,12 +24,18 @@ export const conflictsWith = (field: string, text: string): PurposeEvidence => (
 
 const NEGATED = stemsOf('no not without free non never kein keine ohne sans sin zero vrij frei');
 
+/** "pork-free", "pork free"; not "pork (free delivery)". */
+const isFreeOf = ({ description }: SpendReading, word: string): boolean =>
+  description.folded.includes(`${word}-free`) ||
+  (description.folded.includes(`${word} free`) && !GIVEN_FREE.test(description.folded));
+
+const GIVEN_FREE = /\bfree (?:delivery|shipping|returns?|trial|gifts?|samples?|of charge|cancellation)\b/;
+
 /** "no pork", "nut-free", "pindavrij": a description that names the thing in order to leave it out. */
 function isNegated(spend: SpendReading, sighting: Sighting): boolean {
   const tokens = sighting.field === 'action.description' ? spend.descriptionTokens : [];
   const before = tokens[sighting.at - 1];
-  const after = tokens[sighting.at + sighting.length];
-  return (before !== undefined && NEGATED.has(before.stem)) || (after !== undefined && after.stem === 'free');
+  return (before !== undefined && NEGATED.has(before.stem)) || isFreeOf(spend, foldText(sighting.text));
 }
 
 /** The objective itself speaks of the trade. */
@@ -65,8 +70,7 @@ function brokenBy(
       const token = at < 0 ? spend.merchantTokens.find(isFirst) : spend.descriptionTokens[at];
       const negated =
         at >= 0 &&
-        (NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '') ||
-          spend.descriptionTokens[at + 1]?.stem === 'free');
+        (NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '') || isFreeOf(spend, token?.word ?? ''));
       const field = at < 0 ? 'action.merchant' : 'action.description';
       if (token !== undefined && !negated) return conflictsWith(field, token.raw);
     }
@@ -107,30 +111,9 @@ function brokenBy(
 
 /** "for Mrs. Hale's car", "for my garden", "her ponies" */
 const SOMEBODYS =
-  /\b(?:for (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?(?!\p{L}+day['’]|(?:January|February|March|April|May|June|July|August|September|October|November|December|Christmas|Easter|Today|Tomorrow)['’])(\p{Lu}[\p{L}-]{1,30})['’]s?|for (?:his|her|my|their own|my own)|(?:her|his|my) own) \p{L}/u;
+  /\b(?:for (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?(?!\p{L}+day['’]|(?:January|February|March|April|May|June|July|August|September|October|November|December|Christmas|Easter|Today|Tomorrow)['’])(\p{Lu}[\p{L}-]{1,30})['’]s?|for (?:his|her|my|their own|my own)|(?:her|his|my) own) (?!(?:team|desk|office|department|project|group|unit|workplace|laptop|computer|account|seat|licen[cs]e|client|customer|class|room|ward)\b)\p{L}/u;
 const UNIT = /\b([\p{L}-]{2,30}) (?:team|department|unit|branch|division|lab|group|desk)\b/u;
 const OWN_UNIT = stemsOf('the our my this whole entire same a an each every own');
-
-/** Without one of these there is no match: looking for words is cheaper than the pattern. */
-const OWN_WORDS = stemsOf(
-  'son daughter wife husband kid child children mother mom mum father dad brother sister nephew niece cousin grandson granddaughter girlfriend boyfriend fiance fiancee birthday wedding honeymoon nursery do shower house flat garden pony ponies boat motorbike',
-);
-
-/** A purpose of work, and something bought for somebody's private life. */
-export function forPrivateLife(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
-  if (authority.broad || authority.on_request) return undefined;
-  for (const text of [spend.description, spend.task]) {
-    if (!text.tokens.some((token) => OWN_WORDS.has(token.stem))) continue;
-    const match = SOMEBODYS_OWN.exec(text.folded);
-    if (match === null || authority.words.has(stemWord(match[1] ?? ''))) continue;
-    return {
-      evidence: [conflictsWith(text.field, match[0])],
-      sentence: `"${match[0]}" is somebody's private life, which the purpose does not speak of.`,
-      confidence: 0.7,
-    };
-  }
-  return undefined;
-}
 
 const HEAD_WORDS = 4;
 
@@ -139,15 +122,22 @@ export function otherSource(spend: SpendReading, authority: AuthorityReading): C
   // What a spend is stands at its head; what comes later may only be circumstances.
   const head = spend.descriptionTokens.filter(carriesMeaning).slice(0, HEAD_WORDS);
   const stems = new Set([...head, ...spend.categoryTokens].map((token) => token.stem));
-  const sightings = [...spend.descriptionSightings, ...spend.categorySightings].filter((one) => one.strong);
-  const rule = authority.sources.find(
-    ({ subject, subject_trades, names }) =>
-      !spend.merchantTokens.some((token) => names.has(token.word)) &&
-      (subject.size === 0 ||
-        [...subject].some((stem) => stems.has(stem)) ||
-        (sightings.length > 0 &&
-          sightings.every((one) => one.trades.some((trade) => subject_trades.has(trade))))),
-  );
+  const sightings = spend.descriptionSightings.filter((one) => one.strong);
+  const rule = authority.sources.find(({ subject, subject_trades, names, is_any }) => {
+    if (spend.merchantTokens.some((token) => names.has(token.word))) return false;
+    if (subject.size === 0) return true;
+    // "Printer paper only from …" is no word on printer toner.
+    const isNamed = is_any
+      ? [...subject].some((stem) => stems.has(stem))
+      : [...subject].every((stem) => stems.has(stem));
+    if (isNamed) return true;
+    const isTradeMeant = is_any || subject.size === 1;
+    return (
+      isTradeMeant &&
+      sightings.length > 0 &&
+      sightings.every((one) => one.trades.some((trade) => subject_trades.has(trade)))
+    );
+  });
   if (rule === undefined) return undefined;
   return {
     evidence: [conflictsWith('action.merchant', spend.merchant.text), conflictsWith(rule.field, rule.text)],
@@ -176,10 +166,12 @@ export function otherUnit(spend: SpendReading, authority: AuthorityReading): Con
           Number(number) >= one.from &&
           Number(number) <= one.to,
       );
-    for (const text of [spend.description, spend.task]) {
-      const codes = [...text.folded.matchAll(UNIT_CODE)].filter(isShaped);
-      const [other] = codes;
-      if (other === undefined || codes.some(isOwn)) continue;
+    const codes = [spend.description, spend.task].flatMap((text) =>
+      [...text.folded.matchAll(UNIT_CODE)].filter(isShaped).map((code) => ({ text, code })),
+    );
+    const [first] = codes;
+    if (first !== undefined && !codes.some(({ code }) => isOwn(code))) {
+      const { text, code: other } = first;
       return {
         evidence: [conflictsWith(text.field, other[0]), conflictsWith(rule.field, rule.text)],
         sentence: `"${other[0].toUpperCase()}" is none of those that the purpose buys for: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
@@ -347,11 +339,6 @@ export function contradictedByTrace(spend: SpendReading, authority: AuthorityRea
     }
   }
   return undefined;
-}
-
-/** Goods of private life bought under a purpose of work: the sighting that shows it. */
-export function privateGoods(sightings: readonly Sighting[]): Sighting | undefined {
-  return sightings.find((one) => one.strong && one.trades.length > 0 && one.trades.every(isPrivate));
 }
 
 const PERCENT =

@@ -6,7 +6,7 @@ import {
   EXCEPTS,
   FREE_OF,
   MEASURES,
-  MONEY,
+  MONEY_ITSELF,
   NOT,
   PROHIBITS,
   RULED_OUT,
@@ -167,18 +167,20 @@ export function readProhibitions(
 
   if (kind === 'criterion') return { forbidden, wanted: sentence };
   // "Never X before Y" forbids X only as long as Y is not seen: a condition, read elsewhere.
-  if (
-    kind === 'constraint' &&
-    (CONDITIONAL_PROHIBITION.test(folded) || /^\s*(?:if|when|unless|before|until)\b/.test(folded))
-  )
-    return { forbidden, wanted: '' };
+  // "No sweets, even if asked for" sets no condition, and "when ordering here, no pork" forbids all the same.
+  const outright = folded.replace(/\beven (?:if|when)\b.*$/, '');
+  const isConditional =
+    CONDITIONAL_PROHIBITION.test(outright) ||
+    (/^\s*(?:if|when|unless|before|until)\b/.test(outright) &&
+      !/,\s*(?:no|never|nothing|not)\b/.test(outright));
+  if (kind === 'constraint' && isConditional) return { forbidden, wanted: '' };
   const away = /\bwithout\b/.test(folded)
     ? null
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
   // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
   // "Refunds go to the card they came from": where money goes is no other buyer.
-  if (away !== null && / to\b/.test(away[0]) && MONEY.test(folded.slice(0, away.index)))
-    return { forbidden, wanted: sentence };
+  if (away !== null && / to\b/.test(away[0]) && MONEY_ITSELF.test(folded.slice(0, away.index)))
+    return { forbidden, wanted: '' };
   const namesDoer =
     kind === 'context' &&
     away !== null &&

@@ -210,6 +210,7 @@ const NONE: ReadonlySet<Trade> = new Set();
 
 /** From this share on, a description says just what the objective says. */
 const MOSTLY = 0.5;
+/** A longer one is no word: a purpose and a spend of the same endless letters say nothing. */
 const LONGEST_WORD = 40;
 
 /** Share of the description's words of meaning that stand in the objective itself, 0..1. */

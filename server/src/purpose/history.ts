@@ -101,7 +101,7 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
   };
   const usual = known?.usual_minor.get(currency);
   const fitting_words = words.filter((word) => isOnly(word, 'aligned', 'misaligned'));
-  // On spends that others wrote, half of the words let through as many that did not fit as that did.
+  // On spends that others wrote, half of the words let through nearly as many that did not fit as that did.
   const isLike = words.length > 0 && fitting_words.length === words.length;
   const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
   const isOtherPayee =

@@ -39,17 +39,18 @@ export function quoteAround(text: string, at: number, length: number): string {
   return quote.replace(/\s+/g, ' ').trim();
 }
 
-const RECORDED_STATE =
-  /^(?:status|state|result|decision)\s?(?:[:=]|is)?\s?(?:approved|allowed|authori[sz]ed|aligned)$/;
+/** A record of the run says its state: "status: approved". What else stands beside it is read. */
+const RECORDED_STATE = /\b(?:status|state|result)\s?(?:[:=]|is)?\s?(?:approved|allowed|authori[sz]ed)\b/g;
 
 function languageIn(text: FieldText): Suspicion | undefined {
   if (text.folded.length < 8) return undefined;
+  const folded = text.field.startsWith('trace[')
+    ? text.folded.replace(RECORDED_STATE, (record) => ' '.repeat(record.length))
+    : text.folded;
   for (const { pattern, meaning } of ATTACK_PATTERNS) {
-    const match = pattern.exec(text.folded);
-    // A record of the run says its state: "status: approved".
-    if (match !== null && text.field.startsWith('trace[') && RECORDED_STATE.test(match[0])) continue;
+    const match = pattern.exec(folded);
     if (match !== null) {
-      const quote = quoteAround(text.folded, match.index, match[0].length);
+      const quote = quoteAround(folded, match.index, match[0].length);
       return {
         kind: 'language',
         evidence: { field: text.field, text: quote, effect: 'suspicious' },

@@ -1,7 +1,8 @@
 import type { AuthorityReading } from './authority-terms.ts';
-import { type Conflict, privateGoods } from './conflicts.ts';
+import type { Conflict } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
 import { isPrivate } from './lexicon.ts';
+import { privateGoods } from './private-life.ts';
 import type { Sighting, SpendReading } from './spend-reading.ts';
 
 /** Families that even a purpose without borders does not cover unless it says so. */

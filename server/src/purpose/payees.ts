@@ -7,7 +7,7 @@ import type { SpendReading } from './spend-reading.ts';
 import { MAX_TEXT_LENGTH } from './text.ts';
 
 const IBAN =
-  /\b[A-Za-z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?\b|\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+  /\b[A-Za-z]{2}\d{2}(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
 /** Rails whose ids are tokens of a processor, which nobody writes down. */
 export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
 
@@ -22,15 +22,12 @@ export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
 function otherPayeeSaid(spend: SpendReading, account: string): Conflict | undefined {
   for (const step of spend.trace) {
     if (!/pay|remit|beneficiary/.test(step.folded)) continue;
-    for (const [, id = ''] of step.folded.matchAll(SAID_PAYEE)) {
-      const named = plainAccount(id.replace(/[.-]+$/, ''));
-      // An id is no word: it has a digit, or parts.
-      if (
-        named.length < 4 ||
-        !/[\d_@-]|\w\.\w/.test(id.replace(/[.-]+$/, '')) ||
-        isSameAccount(named, account)
-      )
-        continue;
+    for (const match of step.folded.matchAll(SAID_PAYEE)) {
+      const id = (match[1] ?? '').replace(/[.-]+$/, '');
+      const named = plainAccount(id);
+      // An id is no name: it has a digit, or is small letters in parts. Accounts in groups are compared as a whole below.
+      const isName = !/\d/.test(id) && (!/[_-]/.test(id) || !step.text.includes(id));
+      if (named.length < 4 || isName || GROUPED.test(id) || isSameAccount(named, account)) continue;
       return {
         evidence: [
           conflictsWith('action.payee_id', spend.request.action.payee_id ?? ''),
@@ -43,6 +40,9 @@ function otherPayeeSaid(spend: SpendReading, account: string): Conflict | undefi
   }
   return undefined;
 }
+
+/** How an IBAN begins that is written in groups. */
+const GROUPED = /^[a-z]{2}\d{2}$/;
 
 const isSameAccount = (a: string, b: string): boolean => a.endsWith(b) || b.endsWith(a);
 

@@ -60,9 +60,10 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
   const stems = new Set([...after, ...(subject.length === 0 ? before : [])].map((token) => token.stem));
   // "Only for the data team: Ana, Wei", "only for H1 to H9": whoever is named there, one of them must be.
   const named = /^only (?:for|with)\b/.test(match[0])
-    ? namesIn(sentence.slice(match.index))
+    ? namesIn(tokensFrom(sentence, folded, match.index))
     : new Set<string>();
-  if (named.size > 0 && subject.length === 0) return undefined;
+  // Codes of units are a rule of their own.
+  if (named.size > 0 && [...named].every((stem) => /\d/.test(stem))) return undefined;
   return {
     ...quote,
     subject: new Set(subject.map((token) => token.stem)),
@@ -72,7 +73,7 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
     ),
     is_any: quote.field === 'purpose.objective' || LISTS.test(folded.slice(0, match.index).trim()),
     stems: named.size > 0 ? named : stems,
-    kinds: kindsIn(quote.text),
+    kinds: kindsIn(folded.slice(match.index)),
     least:
       named.size > 0 ||
       / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/.test(
@@ -92,6 +93,7 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
 
 /** A colour may belong to the name of the goods ("green coffee"), so it is no kind. */
 function kindsIn(text: string): Map<string, ReadonlySet<number>> {
+  if (/\b(?:no|not|never|nothing)\b/.test(foldText(text))) return new Map();
   const found = attributesIn(tokenize(text));
   found.delete('colour');
   return new Map([...found].map(([scale, { values }]) => [scale, values]));
@@ -120,7 +122,7 @@ export function readSubjectFirst(sentence: string, quote: Quote): Condition | un
     subject_implied: new Set(),
     is_any: LISTS.test(lead) || ONLY_SHOWN.test(sentence),
     stems: new Set(demanded.map((token) => token.stem)),
-    kinds: kindsIn(quote.text),
+    kinds: kindsIn(rest),
     least: / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/.test(folded)
       ? 1
       : Math.min(2, demanded.length),
@@ -133,9 +135,15 @@ export function readSubjectFirst(sentence: string, quote: Quote): Condition | un
   };
 }
 
+/**
+ * The words of a sentence from a place in its folded text on. Folding may change lengths ("ß"), so words are counted
+ * rather than characters.
+ */
+const tokensFrom = (sentence: string, folded: string, at: number): Token[] =>
+  tokenize(sentence).slice(tokenize(folded.slice(0, at)).length);
+
 /** Stems of the words that a text writes as names, the first excepted, and of its codes ("H3", "4B"). */
-function namesIn(text: string): Set<string> {
-  const tokens = tokenize(text).slice(1);
+function namesIn([, ...tokens]: readonly Token[]): Set<string> {
   return new Set(
     tokens
       .filter(
@@ -147,7 +155,8 @@ function namesIn(text: string): Set<string> {
   );
 }
 
-const ARTICLES = new Set(['the', 'our', 'a', 'an', 'either', 'der', 'die', 'das', 'dem', 'le', 'la']);
+/** "Flights only from Berlin" says where, not whom. */
+const TRAVELS = /\b(?:flights?|trains?|trips?|travel|tickets?|journeys?|deliver(?:y|ies))\b/;
 
 /** Reads "X only from A or B": undefined where no names stand behind it. */
 export function readSource(sentence: string, quote: Quote): SourceRule | undefined {
@@ -155,14 +164,18 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   const match = FROM_NOBODY_ELSE.exec(folded) ?? ONLY_FROM.exec(folded);
   if (match === null) return undefined;
   const [, what = '', whom = ''] = match;
-  const at = folded.lastIndexOf(whom);
-  const said = sentence.slice(at, at + whom.length);
-  // "From a wholesaler with a licence" names nobody; "from our wholesalers (NVS, Centaur)" does, behind the bracket.
-  const listed = /[(:](.*)$/s.exec(said)?.[1];
-  const isName = (token: Token | undefined) =>
-    token !== undefined && /^\p{Lu}/u.test(token.raw) && carriesMeaning(token);
-  const tokens = tokenize(listed ?? said);
-  if (listed === undefined && !isName(tokens.find((token) => !ARTICLES.has(token.word)))) return undefined;
+  const at = match.index + folded.slice(match.index).lastIndexOf(whom);
+  const listed = /[(:]/.exec(whom);
+  // "By" and "through" tell of ways and days too: there only a list says whom.
+  if (listed === null && / (?:by|through|via)\b\s*$/.test(folded.slice(0, at))) return undefined;
+  const isName = (token: Token) => /^\p{Lu}/u.test(token.raw) && carriesMeaning(token);
+  const tokens = tokensFrom(sentence, folded, listed === null ? at : at + listed.index).slice(
+    0,
+    tokenize(listed === null ? whom : whom.slice(listed.index)).length,
+  );
+  // "From a wholesaler with a licence" names nobody, and "from German farms" no seller.
+  const isListOfNames = tokens.every((token) => isName(token) || !carriesMeaning(token));
+  if (listed === null && (!isListOfNames || TRAVELS.test(what))) return undefined;
   const names = tokens.filter(isName).map((token) => token.word);
   if (names.length === 0) return undefined;
   const subject = tokenize(what).filter(carriesMeaning);
@@ -171,6 +184,7 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
     subject: new Set(subject.map((token) => token.stem)),
     subject_trades: narrowTrades(tradeWords(subject).filter((mention) => mention.strong)),
     names: new Set(names),
+    is_any: LISTS.test(what.trim()),
   };
 }
 

@@ -109,7 +109,7 @@ function tokenOf(raw: string): Token | undefined {
 
 /**
  * The words of a text, in order. An apostrophe inside a word parts it (`joe's` → `joe`, `s`), `&` and `+` do not.
- * Equal words are one object, whatever text they come from.
+ * Equal short words are mostly one object, whatever text they come from; compare `word` or `stem`.
  */
 export function tokenize(text: string): Token[] {
   return tokensIn(text, tokenOf);

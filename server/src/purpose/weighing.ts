@@ -125,7 +125,9 @@ export function weighed(
   }
   if (
     purpose.only_these !== undefined &&
-    !spend.descriptionTokens.some((token) => isNamed(purpose, token) && !spend.merchantTokens.includes(token))
+    !spend.descriptionTokens.some(
+      (token) => isNamed(purpose, token) && !spend.merchantTokens.some((one) => one.word === token.word),
+    )
   ) {
     const text = purpose.only_these.text.slice(0, MAX_QUOTE_LENGTH);
     return final(

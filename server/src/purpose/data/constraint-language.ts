@@ -49,7 +49,7 @@ export const RULED_OUT =
 
 /** A condition that has to be seen to hold. */
 export const REQUIREMENT =
-  /\b(?:only (?:when|if|after|once|as|against|upon|what|for|with|from|through|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must \w+|(?:has|have) to \w+|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
+  /\b(?:only (?:when|if|after|once|as|against|upon|what|for|with|from|through|those|items?|things)|unless|until|without|before|if|when|after|whose|twice|more than|at most|at least|within|same|again|beyond|outside|needs? (?:a|an|the|to|prior|written|\w+'s|\w+ (?:approval|signature|consent|ok|confirmation))|requires?|require|must (?:be|have|match|come|carry|show|name|exist|cover|contain|state|bear|meet|comply)|(?:has|have) to (?:be|match|cover|contain|state|bear|meet|comply|say|approve|agree|confirm|sign|ok)|once|as long as|provided (?:that|they|it)|(?:is|are) (?:agreed|approved|confirmed|called back|signed)|(?:has|have) been|signed off|approved|matche?s?|differs|come from|comes from|as written|exactly|missing|stay inside|followed|nur wenn|nur nach|erst nach|seulement si|solo si|alleen als|show options|careful)\b/;
 
 /** A condition in an objective, where "outside" or "the same" mostly tell circumstances. */
 export const OBJECTIVE_REQUIREMENT =
@@ -84,7 +84,7 @@ export const TOLERANCE =
 
 /** A prohibition that holds only under a condition or beyond a measure. */
 export const CONDITIONAL_PROHIBITION =
-  /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|(?<!looks? )after|whose|who|that (?:is|are|has|have|was|were)|which|such)\b/;
+  /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|(?<!looks? )after|whose|who|that (?:is|are|has|have|was|were)|which|(?:on|for|in|at) such)\b/;
 
 /** Wants what was asked for and nothing beside it. */
 export const EXACTLY =
@@ -99,7 +99,7 @@ export const SUBJECT_FIRST = /^\s*([^:;,.!?]{2,40}): +(\S.*)$/;
 
 /** From whom alone something may come. Group 1 what, group 2 whom. */
 export const ONLY_FROM =
-  /^(.*?)\b(?:only|exclusively|solely|nur|ausschliesslich|uniquement|solo|alleen) (?:ever )?(?:(?:buy|order|use|book|done|bought|ordered|booked) )?(?:from|at|with|through|via|by|bei|von|chez|de|bij|van)\b(.*)$/;
+  /^(.*?)\b(?:only|exclusively|solely|nur|ausschliesslich|uniquement|solo) (?:ever )?(?:(?:buy|order|use|book|done|bought|ordered|booked) )?(?:from|at|through|via|by|von|chez)\b(.*)$/;
 export const FROM_NOBODY_ELSE =
   /^(.*?)\b(?:from|at|with|by|bei|von|chez) (.{2,80}?)(?:,? (?:and|und) (?:from |by )?(?:nobody|no ?one|nowhere|niemand(?:em)?) (?:else|sonst)\b| only\s*$)/;
 
@@ -111,12 +111,12 @@ export const FREE_OF =
 export const ONLY_THESE =
   /\bonly (?:for )?(?:these|those|the (?:above|named|listed|following))\b(?: \w+)? (?:clients?|customers?|brands?|people|persons|projects?|sites?|shops?|accounts?|teams?|rooms?|boats?|cars?|vans?|trucks?|machines?)\b/;
 
-/** Money that goes somewhere is paid there; what else goes somewhere is bought there. */
-export const MONEY =
-  /\b(?:refunds?|money|payments?|returns?|reimbursements?|payouts?|transfers?|bills?|invoices?)\b/;
+/** Money itself goes somewhere; "invoices from lawyers go to …" speaks of lawyers. */
+export const MONEY_ITSELF =
+  /^\s*(?:all |any |the )?(?:refunds?|money|payments?|returns?|reimbursements?|payouts?)\s*$/;
 
-/** The code of a unit: letters, a number of at most three digits, letters. */
-export const UNIT_CODE = /(?<![\p{L}\d.,/-])([a-z]{0,3})(\d{1,3})([a-z]{0,2})(?![\p{L}\d/%-]|[.,]\d)/gu;
+/** The code of a unit: letters, a number of at most three digits, a letter that is no measure ("4B", not "4h"). */
+export const UNIT_CODE = /(?<![\p{L}\d.,/-])([a-z]{0,3})(\d{1,3})([a-f]?)(?![\p{L}\d/%-]|[.,]\d)/gu;
 /** "h1 to h9" */
 export const UNIT_RANGE =
   /(?<![\p{L}\d])([a-z]{1,3})(\d{1,3})()\s?(?:to|-|through|bis)\s?\1(\d{1,3})(?![\p{L}\d])/gu;

@@ -45,4 +45,4 @@ export const OTHER_ACCOUNT =
 
 /** Somebody's private circle or belongings, told as whose they are: group 1 the word itself. */
 export const SOMEBODYS_OWN =
-  /\b(?:my|his|her|their|\p{L}+['’]s?|(?:boss|owner|neighbou?r|colleague|manager|director|friend)s?['’]?s?) (?:own |little |old |new |eldest |youngest )?(son|daughter|wife|husband|kids?|child|children|mother|mom|mum|father|dad|brother|sister|nephew|niece|cousin|grandson|granddaughter|girlfriend|boyfriend|fiancee?|birthday|wedding|honeymoon|nursery|stag do|hen do|baby shower|house|flat|garden|ponies|pony|boat|motorbike)\b/u;
+  /\b(?:my|his|her|their|\p{L}+['’]s?|(?:boss|owner|neighbou?r|colleague|manager|director|friend)s?['’]?s?) (?:own |little |old |new |eldest |youngest )?(son|daughter|wife|husband|kids?|child|children|mother|mom|mum|father|dad|brother|sister|nephew|niece|cousin|grandson|granddaughter|girlfriend|boyfriend|fiancee?|birthday|honeymoon|nursery|stag do|hen do|baby shower|ponies|pony|motorbike)\b/u;
