@@ -86,7 +86,7 @@ export async function main({ args, env, stdout, stderr }: Surroundings): Promise
       stdout.write(HELP);
       return 0;
     }
-    if (!/^\d{1,4}$/.test(values.mistakes)) throw new SpendsFileError('--mistakes must be a whole number.');
+    if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
     // npm changes to the package's directory and tells where it was called.
     const files = values.file?.map((file) => resolve(env.INIT_CWD ?? '.', file)) ?? OWN_FILES;
     const all: Measured[] = [];

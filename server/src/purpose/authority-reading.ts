@@ -23,11 +23,12 @@ import {
   REQUIREMENT,
   TOLERANCE,
 } from './data/constraint-language.ts';
-import { ceilingIn, plainAccount } from './figures.ts';
+import { ceilingIn, IBAN_REST, plainAccount } from './figures.ts';
 import {
   COMMON_STEMS,
   carriesMeaning,
   companiesInText,
+  firmStems,
   impliedTrades,
   LOOSE_STEMS,
   type Trade,
@@ -60,8 +61,10 @@ const MAX_RULES = 200;
 const SENTENCES =
   /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n/i;
 /** IBANs, numbers in groups, customer numbers, handles. */
-const ACCOUNT =
-  /\b[A-Z]{2}\d{2}(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b/g;
+const ACCOUNT = new RegExp(
+  String.raw`\b[A-Z]{2}${IBAN_REST}|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b`,
+  'g',
+);
 /** Numbers that things carry: order, part and equipment numbers. */
 export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
@@ -185,13 +188,15 @@ export function readAuthority(authority: Authority): AuthorityReading {
         prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
       }
       const quote = { field: part.field, text: sentence.trim() };
+      const folded_sentence = foldText(sentence);
       const source = part.kind === 'constraint' ? readSource(sentence, quote) : undefined;
       if (source !== undefined) sources.push(source);
+      if (part.kind === 'constraint') units.push(...readUnits(sentence, quote));
       if (part.kind === 'constraint' || part.kind === 'objective') {
         const requirement =
           (forbidden.length > 0 && part.kind === 'constraint') ||
           source !== undefined ||
-          ONLY_NAMED.test(foldText(sentence))
+          ONLY_NAMED.test(folded_sentence)
             ? undefined
             : ((part.kind === 'constraint' ? readSubjectFirst(sentence, quote) : undefined) ??
               readRequirement(
@@ -207,7 +212,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
               trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
           }
         }
-        if (part.kind === 'constraint' && TOLERANCE.test(foldText(sentence))) tolerances.push(quote);
+        if (part.kind === 'constraint' && TOLERANCE.test(folded_sentence)) tolerances.push(quote);
         if (requirement !== undefined && part.kind === 'constraint') continue;
       }
       if (forbidden.length > 0 || FORBIDS.test(sentence)) {
@@ -222,13 +227,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
         }
       }
       const tokens = tokenize(wanted);
-      if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(foldText(sentence))) {
+      if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(folded_sentence)) {
         for (const [scale, { values }] of attributesIn(tokens)) {
           if (scale === 'colour' && !COLOUR.test(sentence) && !/ in /.test(sentence)) continue;
           attributes.push({ ...quote, scale, allowed: values });
         }
       }
-      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(foldText(sentence));
+      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(folded_sentence);
       if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
       tokens.forEach((token, i) => {
         if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
@@ -273,7 +278,6 @@ export function readAuthority(authority: Authority): AuthorityReading {
       );
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
-    if (part.kind === 'constraint') units.push(...readUnits(part));
     for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
       number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
     domains.push(...domainsIn(folded));
@@ -324,8 +328,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   };
   const requirements = found_requirements.slice(0, MAX_RULES).map((one): Requirement => {
     // "Electric parts only for …" speaks of what is electric: a loose word decides only where there is no other.
-    const firm = [...one.subject].filter((stem) => !LOOSE_STEMS.has(stem));
-    const said = firm.length > 0 ? firm : [...one.subject];
+    const said = firmStems([...one.subject]);
     const apart = said.filter((stem) => !isSaidInObjective(stem));
     return {
       ...one,

@@ -52,6 +52,8 @@ export interface Requirement extends Quote {
   exception_trades: ReadonlySet<Trade>;
   /** Speaks of paying bills, so that purchases without one are not meant. */
   about_payment: boolean;
+  /** What a rule on bills wants done before they are paid ("signed"): whatever a bill is for, it must not be shown undone. */
+  done_first: ReadonlySet<string>;
   /** Holds when the spend is what the task asks for: "as written", "on their list", "what was approved". */
   said_by_task: boolean;
   /** Speaks of something that must be there; a trace that shows it there fulfils it. */

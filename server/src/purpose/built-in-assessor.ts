@@ -4,12 +4,10 @@ import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merc
 import type { Assess, Assessment, PurposeEvidence } from './assessment.ts';
 import { readAuthority } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
-import { answersTask, failedCondition, strangerToTask } from './conditions.ts';
+import { answersTask, notAsDemanded, strangerToTask } from './conditions.ts';
 import {
   brokenConstraints,
-  type Conflict,
   cashLike,
-  conflictsWith,
   contradictedByTrace,
   otherSource,
   otherUnit,
@@ -20,7 +18,7 @@ import { figuresIn } from './figures.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
 import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
 import { carriesMeaning, indexMerchants, type OwnIndex } from './lexicon.ts';
-import { beforeAttack, MAX_QUOTE_LENGTH, type Suspicion, suspicionsIn } from './manipulation.ts';
+import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
 import type { OwnMerchant } from './own-merchants.ts';
 import { switchedPayee } from './payees.ts';
@@ -211,18 +209,6 @@ function refusal(
     );
   }
   return undefined;
-}
-
-/** What the purpose demands is shown not to hold. */
-function notAsDemanded(spend: SpendReading, purpose: AuthorityReading): Conflict | undefined {
-  const failed = failedCondition(spend, purpose);
-  if (failed === undefined) return undefined;
-  const { requirement, field, text } = failed;
-  return {
-    evidence: [conflictsWith(field, text), conflictsWith(requirement.field, requirement.text)],
-    sentence: `The purpose demands "${requirement.text.slice(0, MAX_QUOTE_LENGTH)}", and the request shows "${text}".`,
-    confidence: 0.7,
-  };
 }
 
 /** The words stand where the one who asks wrote them, and are no quoted warning. */

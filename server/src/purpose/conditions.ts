@@ -1,5 +1,6 @@
 import { attributesIn } from './attributes.ts';
 import type { AuthorityReading, Requirement } from './authority-terms.ts';
+import { type Conflict, conflictsWith } from './conflicts.ts';
 import { OTHER_ACCOUNT } from './data/record-language.ts';
 import { carriesMeaning, LOOSE_STEMS, type Trade } from './lexicon.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
@@ -58,24 +59,26 @@ const DENIAL_REACH = 3;
  * A condition that applies and that description or run show not to hold: "not signed", "folder: empty". A word that
  * was asked for and that stands behind "not" is told from one that merely is not there.
  */
-export function failedCondition(
-  spend: SpendReading,
-  authority: AuthorityReading,
-): { requirement: Requirement; field: string; text: string } | undefined {
+export function notAsDemanded(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const applying = authority.requirements.flatMap((requirement) => {
     if (requirement.subject.size > 0 && touches(spend, requirement))
       return [{ requirement, demanded: requirement.stems }];
-    // Whatever a bill is for, what a rule on bills wants done first ("signed") must not be shown undone.
-    if (!requirement.about_payment || !isBill(spend)) return [];
-    return [{ requirement, demanded: new Set([...requirement.stems].filter((stem) => stem.endsWith('ed'))) }];
+    const { done_first } = requirement;
+    return done_first.size > 0 && isBill(spend) ? [{ requirement, demanded: done_first }] : [];
   });
   if (applying.length === 0) return undefined;
   for (const { field, text } of [spend.description, ...spend.trace]) {
     for (const clause of text.slice(0, MAX_TEXT_LENGTH).split(/[,;()]|\.\s/)) {
       const tokens = tokenize(clause);
       const found = applying.find(({ demanded }) => tokens.some((_, at) => isDenied(tokens, at, demanded)));
-      if (found !== undefined)
-        return { requirement: found.requirement, field, text: clause.trim().slice(0, MAX_QUOTE_LENGTH) };
+      if (found === undefined) continue;
+      const { requirement } = found;
+      const shown = clause.trim().slice(0, MAX_QUOTE_LENGTH);
+      return {
+        evidence: [conflictsWith(field, shown), conflictsWith(requirement.field, requirement.text)],
+        sentence: `The purpose demands "${requirement.text.slice(0, MAX_QUOTE_LENGTH)}", and the request shows "${shown}".`,
+        confidence: 0.7,
+      };
     }
   }
   return undefined;

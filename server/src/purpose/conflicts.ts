@@ -25,9 +25,11 @@ export const conflictsWith = (field: string, text: string): PurposeEvidence => (
 const NEGATED = stemsOf('no not without free non never kein keine ohne sans sin zero vrij frei');
 
 /** "pork-free", "pork free"; not "pork (free delivery)". */
-const isFreeOf = ({ description }: SpendReading, word: string): boolean =>
-  description.folded.includes(`${word}-free`) ||
-  (description.folded.includes(`${word} free`) && !GIVEN_FREE.test(description.folded));
+function isFreeOf({ description: { folded } }: SpendReading, text: string): boolean {
+  if (!folded.includes('free')) return false;
+  const word = foldText(text);
+  return folded.includes(`${word}-free`) || (folded.includes(`${word} free`) && !GIVEN_FREE.test(folded));
+}
 
 const GIVEN_FREE = /\bfree (?:delivery|shipping|returns?|trial|gifts?|samples?|of charge|cancellation)\b/;
 
@@ -35,7 +37,7 @@ const GIVEN_FREE = /\bfree (?:delivery|shipping|returns?|trial|gifts?|samples?|o
 function isNegated(spend: SpendReading, sighting: Sighting): boolean {
   const tokens = sighting.field === 'action.description' ? spend.descriptionTokens : [];
   const before = tokens[sighting.at - 1];
-  return (before !== undefined && NEGATED.has(before.stem)) || isFreeOf(spend, foldText(sighting.text));
+  return (before !== undefined && NEGATED.has(before.stem)) || isFreeOf(spend, sighting.text);
 }
 
 /** The objective itself speaks of the trade. */
@@ -121,7 +123,7 @@ const HEAD_WORDS = 4;
 export function otherSource(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   // What a spend is stands at its head; what comes later may only be circumstances.
   const head = spend.descriptionTokens.filter(carriesMeaning).slice(0, HEAD_WORDS);
-  const stems = new Set([...head, ...spend.categoryTokens].map((token) => token.stem));
+  const stems = new Set([...head, ...spend.category.tokens].map((token) => token.stem));
   const sightings = spend.descriptionSightings.filter((one) => one.strong);
   const rule = authority.sources.find(({ subject, subject_trades, names, is_any }) => {
     if (spend.merchantTokens.some((token) => names.has(token.word))) return false;

@@ -140,6 +140,18 @@ function opensAt(tokens: readonly Token[], strict: boolean): number {
   });
 }
 
+/**
+ * "Never X before Y" forbids X only as long as Y is not seen: a condition, read elsewhere. "No sweets, even if asked
+ * for" sets none, and "when ordering here, no pork" forbids all the same.
+ */
+function isConditional(folded: string): boolean {
+  const outright = folded.replace(/\beven (?:if|when)\b.*$/, '');
+  if (CONDITIONAL_PROHIBITION.test(outright)) return true;
+  return (
+    /^\s*(?:if|when|unless|before|until)\b/.test(outright) && !/,\s*(?:no|never|nothing|not)\b/.test(outright)
+  );
+}
+
 function listEnd(tokens: readonly Token[], from: number): number {
   const end = tokens.findIndex((token, i) => i > from && ENDS_LIST.has(token.word));
   return end < 0 ? tokens.length : end;
@@ -166,21 +178,14 @@ export function readProhibitions(
   };
 
   if (kind === 'criterion') return { forbidden, wanted: sentence };
-  // "Never X before Y" forbids X only as long as Y is not seen: a condition, read elsewhere.
-  // "No sweets, even if asked for" sets no condition, and "when ordering here, no pork" forbids all the same.
-  const outright = folded.replace(/\beven (?:if|when)\b.*$/, '');
-  const isConditional =
-    CONDITIONAL_PROHIBITION.test(outright) ||
-    (/^\s*(?:if|when|unless|before|until)\b/.test(outright) &&
-      !/,\s*(?:no|never|nothing|not)\b/.test(outright));
-  if (kind === 'constraint' && isConditional) return { forbidden, wanted: '' };
+  if (kind === 'constraint' && isConditional(folded)) return { forbidden, wanted: '' };
   const away = /\bwithout\b/.test(folded)
     ? null
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
-  // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
   // "Refunds go to the card they came from": where money goes is no other buyer.
   if (away !== null && / to\b/.test(away[0]) && MONEY_ITSELF.test(folded.slice(0, away.index)))
     return { forbidden, wanted: '' };
+  // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
   const namesDoer =
     kind === 'context' &&
     away !== null &&

@@ -27,6 +27,9 @@ export function ceilingIn(folded: string): { value: number; text: string } | und
   return { value, text: match[0].trim() };
 }
 
+/** What follows the country of an IBAN: written in groups, or in one piece. For use within larger patterns. */
+export const IBAN_REST = String.raw`\d{2}(?:(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|[A-Z0-9]{8,30}\b)`;
+
 /** An account or handle as it is compared: without its rail, spaces and punctuation, in capitals. */
 export function plainAccount(payee_id: string): string {
   return payee_id

@@ -46,6 +46,12 @@ export const COMMON_STEMS: ReadonlySet<string> = stemsOf(COMMON_WORDS);
 /** Stems too loose to tie a purchase to a purpose by themselves. */
 export const LOOSE_STEMS: ReadonlySet<string> = stemsOf(LOOSE_WORDS);
 
+/** Those of the stems that are not loose; all where there are no others. */
+export function firmStems(stems: readonly string[]): readonly string[] {
+  const firm = stems.filter((stem) => !LOOSE_STEMS.has(stem));
+  return firm.length > 0 ? firm : stems;
+}
+
 /** Words of a text that belong to a trade. */
 export interface Mention {
   trade: Trade;

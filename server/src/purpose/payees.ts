@@ -1,13 +1,12 @@
 import type { AuthorityReading } from './authority-terms.ts';
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import { SAID_PAYEE } from './data/record-language.ts';
-import { plainAccount } from './figures.ts';
+import { IBAN_REST, plainAccount } from './figures.ts';
 import { carriesMeaning } from './lexicon.ts';
 import type { SpendReading } from './spend-reading.ts';
 import { MAX_TEXT_LENGTH } from './text.ts';
 
-const IBAN =
-  /\b[A-Za-z]{2}\d{2}(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|\b[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,30}\b/g;
+const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
 /** Rails whose ids are tokens of a processor, which nobody writes down. */
 export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
 

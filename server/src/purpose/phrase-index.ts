@@ -48,12 +48,12 @@ export function meaningOf(meaning: Meaning): Meaning {
   return meaning;
 }
 
-/** The phrases of a list parted by `;`, in the notation of `Trade`. */
+/** The phrases of a list parted by `;`, in the notation of `Trade`. `more`: what holds for the list besides, by length. */
 export function phrasesOf(
   list: string,
   kind: Meaning['kind'],
   trade: Trade | null,
-  more: (length: number) => Partial<Meaning> = () => ({}),
+  more: (length: number) => Partial<Pick<Meaning, 'strong' | 'core' | 'ordinary'>> = () => ({}),
 ): Phrase[] {
   return list
     .split(';')
@@ -61,20 +61,20 @@ export function phrasesOf(
     .filter((text) => text !== '')
     .map((text) => {
       const tokens = tokenizeOnce(text.replace(/^[~^]/, ''));
-      const said = { strong: !text.startsWith('~'), core: true, ordinary: text.startsWith('^') };
+      const { strong = true, core = true, ordinary = false } = more(tokens.length);
       return {
         text: tokens.map((token) => (kind === 'word' ? token.stem : token.word)).join(' '),
         length: tokens.length,
-        meaning: meaningOf({ trade, kind, ...said, ...narrowed(said, more(tokens.length)) }),
+        meaning: meaningOf({
+          trade,
+          kind,
+          core,
+          strong: strong && !text.startsWith('~'),
+          ordinary: ordinary || text.startsWith('^'),
+        }),
       };
     });
 }
-
-/** A list may take strength from its words, and give none. */
-const narrowed = (said: { strong: boolean }, more: Partial<Meaning>): Partial<Meaning> => ({
-  ...more,
-  strong: said.strong && more.strong !== false,
-});
 
 const alone = new Map<Meaning, readonly Meaning[]>();
 

@@ -16,6 +16,7 @@ import {
 } from './data/constraint-language.ts';
 import {
   carriesMeaning,
+  firmStems,
   impliedTrades,
   LOOSE_STEMS,
   narrowTrades,
@@ -64,6 +65,10 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
     : new Set<string>();
   // Codes of units are a rule of their own.
   if (named.size > 0 && [...named].every((stem) => /\d/.test(stem))) return undefined;
+  const sought = named.size > 0 ? named : stems;
+  // A name in it says whose bills are meant.
+  const about_payment =
+    MONEY_PAID.test(folded.slice(0, match.index)) && !/\p{Lu}/u.test(sentence.slice(1, match.index));
   return {
     ...quote,
     subject: new Set(subject.map((token) => token.stem)),
@@ -72,24 +77,25 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
       quote.field === 'purpose.objective' ? [] : impliedTrades(subject).map((mention) => mention.trade),
     ),
     is_any: quote.field === 'purpose.objective' || LISTS.test(folded.slice(0, match.index).trim()),
-    stems: named.size > 0 ? named : stems,
+    stems: sought,
     kinds: kindsIn(folded.slice(match.index)),
-    least:
-      named.size > 0 ||
-      / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/.test(
-        folded.slice(match.index),
-      )
-        ? 1
-        : Math.min(2, stems.size),
+    least: named.size > 0 ? 1 : leastOf(folded.slice(match.index), stems.size),
     exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
     exception_trades: new Set(tradeWords(exempt).map((mention) => mention.trade)),
-    about_payment:
-      MONEY_PAID.test(folded.slice(0, match.index)) && !/\p{Lu}/u.test(sentence.slice(1, match.index)),
+    about_payment,
+    done_first: new Set(about_payment ? [...sought].filter((stem) => stem.endsWith('ed')) : []),
     said_by_task: named.size === 0 && (SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded)),
     about_sum: ABOUT_SUM.test(folded),
     about_presence: /\b(?:missing|lacks?|has|have|offers?|features?)\b/.test(folded),
   };
 }
+
+/** How many of the words that are demanded have to be seen: one of alternatives, else two. */
+const leastOf = (folded: string, demanded: number): number =>
+  ALTERNATIVES.test(folded) ? 1 : Math.min(2, demanded);
+
+/** "30 days or more" tells no alternatives. */
+const ALTERNATIVES = / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/;
 
 /** A colour may belong to the name of the goods ("green coffee"), so it is no kind. */
 function kindsIn(text: string): Map<string, ReadonlySet<number>> {
@@ -123,12 +129,11 @@ export function readSubjectFirst(sentence: string, quote: Quote): Condition | un
     is_any: LISTS.test(lead) || ONLY_SHOWN.test(sentence),
     stems: new Set(demanded.map((token) => token.stem)),
     kinds: kindsIn(rest),
-    least: / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/.test(folded)
-      ? 1
-      : Math.min(2, demanded.length),
+    least: leastOf(folded, demanded.length),
     exceptions: new Set(),
     exception_trades: new Set(),
     about_payment: false,
+    done_first: new Set(),
     said_by_task: SAID_BY_TASK.test(folded),
     about_sum: ABOUT_SUM.test(folded),
     about_presence: false,
@@ -188,29 +193,17 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   };
 }
 
-/** Reads "fuel only for H1 to H9" in the sentences of a constraint. */
-export function readUnits({ field, text }: Quote): UnitRule[] {
-  return text.split(SENTENCE_ENDS).flatMap((sentence) => {
-    const [what, whom] = foldText(sentence).split(/\bonly (?:for|at|in|on)\b/, 2);
-    if (what === undefined || whom === undefined) return [];
-    const ranges = unitsIn(whom);
-    if (ranges.length === 0) return [];
-    const telling = tokenize(what).filter(carriesMeaning);
-    const firm = telling.filter((token) => !LOOSE_STEMS.has(token.stem));
-    const subject = firm.length > 0 ? firm : telling;
-    return [
-      {
-        field,
-        text: sentence.trim(),
-        subject: new Set(subject.map((token) => token.stem)),
-        subject_trades: strongTrades(subject),
-        ranges,
-      },
-    ];
-  });
+/** Reads "fuel only for H1 to H9": none or one rule. */
+export function readUnits(sentence: string, quote: Quote): UnitRule[] {
+  const [what, whom] = foldText(sentence).split(/\bonly (?:for|at|in|on)\b/, 2);
+  if (what === undefined || whom === undefined) return [];
+  const ranges = unitsIn(whom);
+  if (ranges.length === 0) return [];
+  const telling = tokenize(what).filter(carriesMeaning);
+  const subject = new Set(firmStems(telling.map((token) => token.stem)));
+  const subject_trades = strongTrades(telling.filter((token) => subject.has(token.stem)));
+  return [{ ...quote, subject, subject_trades, ranges }];
 }
-
-const SENTENCE_ENDS = /[.;!?](?=\s|$)|\n/;
 
 /** The codes of rooms, vehicles or units that a text names, "h1 to h9" as a range. */
 function unitsIn(folded: string): UnitRange[] {

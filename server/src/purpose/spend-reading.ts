@@ -55,7 +55,6 @@ export interface SpendReading {
   merchantTokens: readonly Token[];
   descriptionTokens: readonly Token[];
   taskTokens: readonly Token[];
-  categoryTokens: readonly Token[];
   typeTokens: readonly Token[];
   known: KnownMerchant;
   /** Stems of merchant and description. */
@@ -99,9 +98,9 @@ function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
 }
 
 /** A declared category: words, or a merchant category code. */
-function categorySightings(category: string, tokens: readonly Token[]): Sighting[] {
-  const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.trim())?.[1];
-  if (code === undefined) return sightings('action.category', tradeWords(tokens));
+function categorySightings(category: FieldText): Sighting[] {
+  const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.text.trim())?.[1];
+  if (code === undefined) return sightings('action.category', tradeWords(category.tokens));
   const trades = tradesOfCode(code);
   return trades.length === 0
     ? []
@@ -121,7 +120,7 @@ function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[
  */
 export const claimsToBe = (spend: SpendReading, stem: string): boolean =>
   spend.goods_stems.has(stem) ||
-  spend.categoryTokens.some((token) => token.stem === stem) ||
+  spend.category.tokens.some((token) => token.stem === stem) ||
   spend.typeTokens.some((token) => token.stem === stem);
 
 /** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
@@ -133,7 +132,7 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
   const merchantTokens = merchant.tokens;
   const descriptionTokens = description.tokens;
   const taskTokens = said.tokens;
-  const categoryTokens = tokenize(action.category ?? '');
+  const category = new FieldText('action.category', action.category);
   const known = knownMerchant(merchantTokens, own);
   const texts = [action.merchant, description.text, task ?? '', ...trace.map((step) => step.step)];
   return {
@@ -141,12 +140,11 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
     merchant,
     description,
     task: said,
-    category: new FieldText('action.category', action.category),
+    category,
     trace: trace.slice(0, MAX_TRACE_STEPS).map((step, i) => new FieldText(`trace[${i}].step`, step.step)),
     merchantTokens,
     descriptionTokens,
     taskTokens,
-    categoryTokens,
     typeTokens: tokenize(action.type),
     known,
     task_stems: new Set(taskTokens.map((token) => token.stem)),
@@ -160,7 +158,7 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
       ...companiesInText(descriptionTokens),
     ]),
     taskSightings: sightings('task', tradeWords(taskTokens)),
-    categorySightings: categorySightings(action.category ?? '', categoryTokens),
+    categorySightings: categorySightings(category),
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
     cut: texts.some(isTooLong) || trace.length > MAX_TRACE_STEPS,

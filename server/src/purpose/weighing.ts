@@ -75,7 +75,7 @@ function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sigh
     purpose.on_request &&
     tokenize(stray.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
   // Goods that the purpose names may come from any shop but those that purposes set apart.
-  const fromAnyShop = stray === fit.foreignMerchant && fit.foreignGoods === undefined && !isSetApart(stray);
+  const fromAnyShop = fit.foreignGoods === undefined && !isSetApart(stray);
   return (outweighed || asked) && (!apart || fromAnyShop) ? undefined : stray;
 }
 

@@ -43,6 +43,12 @@ export const SAID_PAYEE =
 export const OTHER_ACCOUNT =
   /\b(?:(?:new|another|different|other|updated|changed) (?:bank )?(?:account|iban|bank details|payment details|payee)|(?:bank|payment|account) details (?:have |has )?changed|(?:to|into|on) my (?:own |checking |private |personal )?account(?: instead)?|(?:changed|switched|set|replaced) (?:the )?payee|use \S+ for all payments|instead (?:pay|send)|anderes konto|neues konto|neue bankverbindung|konto (?:umgestellt|geandert)|nouveau (?:rib|compte)|nueva cuenta)\b/;
 
-/** Somebody's private circle or belongings, told as whose they are: group 1 the word itself. */
-export const SOMEBODYS_OWN =
-  /\b(?:my|his|her|their|\p{L}+['’]s?|(?:boss|owner|neighbou?r|colleague|manager|director|friend)s?['’]?s?) (?:own |little |old |new |eldest |youngest )?(son|daughter|wife|husband|kids?|child|children|mother|mom|mum|father|dad|brother|sister|nephew|niece|cousin|grandson|granddaughter|girlfriend|boyfriend|fiancee?|birthday|honeymoon|nursery|stag do|hen do|baby shower|ponies|pony|motorbike)\b/u;
+/** Somebody's private circle, and what belongs to private life. */
+export const OWN_WORDS =
+  'son|daughter|wife|husband|kid|kids|child|children|mother|mom|mum|father|dad|brother|sister|nephew|niece|cousin|grandson|granddaughter|girlfriend|boyfriend|fiance|fiancee|birthday|honeymoon|nursery|stag do|hen do|baby shower|ponies|pony|motorbike';
+
+/** One of them, told as whose it is: group 1 the word itself. */
+export const SOMEBODYS_OWN = new RegExp(
+  String.raw`\b(?:my|his|her|their|\p{L}+['’]s?|(?:boss|owner|neighbou?r|colleague|manager|director|friend)s?['’]?s?) (?:own |little |old |new |eldest |youngest )?(${OWN_WORDS})\b`,
+  'u',
+);
