@@ -28,13 +28,16 @@ const NPM = `
   \`);
 `;
 
-/** Stands for the server: shows what it was given, and with \`serve\` stays until a signal. */
+/**
+ * Stands for the server: shows what it was given, and with `serve` stays until a signal. It listens for the signal
+ * before it shows anything, since the tests send one as soon as they have seen that.
+ */
 const MAIN = `
-  console.log(JSON.stringify(process.argv.slice(2)));
   if (process.argv[2] === 'serve') {
     const timer = setInterval(() => {}, 1000);
     process.on('SIGTERM', () => { console.log('drained'); clearInterval(timer); });
   }
+  console.log(JSON.stringify(process.argv.slice(2)));
 `;
 
 beforeEach(async () => {
