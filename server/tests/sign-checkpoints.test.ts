@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -37,9 +37,9 @@ beforeEach(async () => {
 
 const made = () => addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' });
 let agents = 0;
-const change = () =>
+const change = (of = workspace_id) =>
   core.lane.submit(
-    workspace_id,
+    of,
     createAgent,
     { slug: `a${++agents}` },
     { actor: OPERATOR, request_id: null, client_address: null },
@@ -117,5 +117,39 @@ test('where no files can be written it is said once, and the table is signed all
     expect(logged.map((line) => line.msg)).toEqual(['checkpoints cannot be kept as files']);
   } finally {
     await blocked.close();
+  }
+});
+
+test('a folder that is barred among others is complained of once, and again only after it had been put right', async () => {
+  const dir = join(directory, 'partly');
+  const node = coreOn(dir);
+  const folder = join(dir, workspace_id);
+  const other = (await made()).workspace_id;
+  const roundOf = async (moved: readonly string[]) => {
+    for (const of of moved) await change(of);
+    await node.signer.round();
+  };
+  const complaints = () => logged.filter(({ msg }) => msg === 'checkpoints cannot be kept as files').length;
+  try {
+    await mkdir(dir);
+    await writeFile(folder, 'in the way');
+    await roundOf([workspace_id, other]);
+    await roundOf([other]);
+    await roundOf([]);
+    await roundOf([workspace_id, other]);
+    expect(complaints()).toBe(1);
+    expect(await inFiles(other, dir)).toEqual([3, 4, 5]);
+
+    await rm(folder);
+    await roundOf([]);
+    expect([await inFiles(workspace_id, dir), await inTable()]).toEqual([[4], [3, 4]]);
+    await roundOf([workspace_id, other]);
+    expect(await inFiles(workspace_id, dir)).toEqual([4, 5]);
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'in the way again');
+    await roundOf([workspace_id]);
+    expect(complaints()).toBe(2);
+  } finally {
+    await node.close();
   }
 });

@@ -18,24 +18,23 @@ const WORKSPACE_NAME = /^ws_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const fileName = (seq: number) => `${String(seq).padStart(16, '0')}.txt`;
 
-/** What is there; nothing when the directory is not. Other failures throw: what cannot be read vouches for nothing. */
-async function namesIn(dir: string): Promise<string[]> {
+/** `absent` when nothing is there of that name. Other failures throw: what cannot be read vouches for nothing. */
+async function unlessAbsent<T, U>(reading: Promise<T>, absent: U): Promise<T | U> {
   try {
-    return await readdir(dir);
+    return await reading;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return absent;
     throw error;
   }
 }
 
+const namesIn = (dir: string) => unlessAbsent(readdir(dir), []);
+
 /** Null: there is no such file (any more). Nothing of a file that is too long to be a note is read. */
 async function readNote(file: string): Promise<string | null> {
-  try {
-    return (await stat(file)).size > LONGEST_NOTE_BYTES ? '' : await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  const { size } = (await unlessAbsent(stat(file), null)) ?? {};
+  if (size === undefined) return null;
+  return size > LONGEST_NOTE_BYTES ? '' : unlessAbsent(readFile(file, 'utf8'), null);
 }
 
 /** A workspace's newest checkpoint files, newest first. Nothing about them has been checked. */
@@ -62,9 +61,9 @@ export async function listFiledWorkspaces(dir: string): Promise<string[]> {
   return (await namesIn(dir)).filter((name) => WORKSPACE_NAME.test(name)).sort();
 }
 
-/** Whether there is a checkpoint file of that place in the chain. */
+/** Whether there is a checkpoint file of that place in the chain. Throws where that cannot be told. */
 export async function hasCheckpointFile(dir: string, workspace_id: string, seq: number): Promise<boolean> {
-  return (await stat(join(dir, workspace_id, fileName(seq))).catch(() => null)) !== null;
+  return (await unlessAbsent(stat(join(dir, workspace_id, fileName(seq))), null)) !== null;
 }
 
 /** Keeps a checkpoint as a file, whole or not at all, also through a crash. */

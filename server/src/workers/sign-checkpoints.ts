@@ -54,10 +54,12 @@ export function makeCheckpointSigner(options: {
   log: Logger;
 }): CheckpointSigner {
   const { db, key, dir, log } = options;
-  /** Up to where each chain was signed by this process, and how often since it was last thinned. */
-  const signed = new Map<string, { seq: number; times: number }>();
+  /** Up to where each chain was signed by this process, null where no file says so, and how often since it was thinned. */
+  const signed = new Map<string, { seq: number | null; times: number }>();
   /** What was complained of, so that each thing is logged once. */
   const known = new Set<string>();
+  /** The workspaces whose files failed last; one more is no news. What is not filed is tried again in later rounds. */
+  const unfiled = new Set<string>();
   let rounds = 0;
   let latest_ms = 0;
 
@@ -68,16 +70,23 @@ export function makeCheckpointSigner(options: {
     log.error({ workspace_id, seq }, problem);
   };
 
-  async function filed<T>(work: () => Promise<T>): Promise<T | null> {
+  /** Works on a workspace's files; null when that fails. */
+  async function filed<T>(workspace_id: string, work: () => Promise<T>): Promise<T | null> {
     try {
-      const done = await work();
-      known.delete('files');
-      return done;
+      return await work();
     } catch (error) {
-      if (!known.has('files')) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
-      known.add('files');
+      if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
+      unfiled.add(workspace_id);
       return null;
     }
+  }
+
+  /** Whether it is kept as a file now. */
+  async function keepFile(checkpoint: Checkpoint): Promise<boolean> {
+    const { workspace_id } = checkpoint;
+    const kept = await filed(workspace_id, () => putCheckpointFile(dir, checkpoint).then(() => true));
+    if (kept === true) unfiled.delete(workspace_id);
+    return kept === true;
   }
 
   const good = (workspace_id: string, kept: readonly { note: string }[]): Checkpoint[] =>
@@ -86,7 +95,10 @@ export function makeCheckpointSigner(options: {
       return said?.workspace_id === workspace_id ? said : [];
     });
   const ofFiles = async (workspace_id: string, limit: number) =>
-    good(workspace_id, (await filed(() => loadCheckpointFiles(dir, workspace_id, limit))) ?? []);
+    good(
+      workspace_id,
+      (await filed(workspace_id, () => loadCheckpointFiles(dir, workspace_id, limit))) ?? [],
+    );
   const ofTable = async (workspace_id: string, limit: number) =>
     good(workspace_id, await loadCheckpoints(db, workspace_id, limit));
 
@@ -100,7 +112,7 @@ export function makeCheckpointSigner(options: {
     const of_table = superfluousCheckpoints(await ofTable(workspace_id, MOST_KEPT), now_ms);
     if (of_table.length > 0) await deleteCheckpoints(db, workspace_id, of_table);
     const of_files = superfluousCheckpoints(await ofFiles(workspace_id, MOST_KEPT), now_ms);
-    await filed(() => removeCheckpointFiles(dir, workspace_id, of_files));
+    await filed(workspace_id, () => removeCheckpointFiles(dir, workspace_id, of_files));
   }
 
   async function signHead(workspace_id: string): Promise<void> {
@@ -122,10 +134,10 @@ export function makeCheckpointSigner(options: {
       return;
     }
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);
-    if (in_files?.seq !== head.seq) await filed(() => putCheckpointFile(dir, checkpoint));
+    const is_filed = in_files?.seq === head.seq || (await keepFile(checkpoint));
     const times = (signed.get(workspace_id)?.times ?? 0) + 1;
     if (times >= SIGNED_BEFORE_THINNING) await thin(workspace_id, now_ms);
-    signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_THINNING });
+    signed.set(workspace_id, { seq: is_filed ? head.seq : null, times: times % SIGNED_BEFORE_THINNING });
   }
 
   // One history that cannot be read keeps no other from being signed.
@@ -138,7 +150,7 @@ export function makeCheckpointSigner(options: {
   async function isSigned({ workspace_id, seq, signed_seq }: MovedHead): Promise<boolean> {
     if (signed.get(workspace_id)?.seq === seq) return true;
     if (signed.has(workspace_id) || signed_seq !== seq) return false;
-    if ((await filed(() => hasCheckpointFile(dir, workspace_id, seq))) !== true) return false;
+    if ((await filed(workspace_id, () => hasCheckpointFile(dir, workspace_id, seq))) !== true) return false;
     signed.set(workspace_id, { seq, times: 0 });
     return true;
   }
