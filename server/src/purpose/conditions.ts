@@ -154,6 +154,8 @@ function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
   );
 }
 
+/** Without this there is no match: looking for the answer is cheaper than for what stands before it. */
+const YES = /:\s?(?:true|yes|ok|available|confirmed|complete)\b/;
 const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|confirmed|complete)\b/gu;
 
 /** The trace shows that something the task asks for holds ("quiet room: true"). */
@@ -161,7 +163,7 @@ export function confirmedByTrace(spend: SpendReading): boolean {
   const { task_stems: asked } = spend;
   return spend.trace.some(
     (step) =>
-      step.folded.includes(':') &&
+      YES.test(step.folded) &&
       [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
         const key = tokenize(match[1] ?? '').filter(carriesMeaning);
         return key.length > 0 && key.every((token) => asked.has(token.stem));

@@ -91,6 +91,7 @@ const WORD_INDEX = indexPhrases(
     ...phrasesOf(WIDER_WORDS[trade.id] ?? '', 'word', trade, () => ({ core: false })),
     ...goodsOf(trade),
   ]),
+  'stem',
 );
 const COMPANIES = withoutRepeats(
   [
@@ -99,7 +100,7 @@ const COMPANIES = withoutRepeats(
   ],
   [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf('', null)],
 );
-const COMPANY_INDEX = indexPhrases(COMPANIES);
+const COMPANY_INDEX = indexPhrases(COMPANIES, 'word');
 
 /** Each name once a trade. A name that the own tables have is theirs: what a long list says of it is left out. */
 function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
@@ -119,9 +120,10 @@ const BROAD_INDEX = indexPhrases(
       phrasesOf(words, 'word', trade, () => ({ strong: false })),
     );
   }),
+  'stem',
 );
 
-const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(PRIVATE_CIRCLE_WORDS, 'word', null));
+const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(PRIVATE_CIRCLE_WORDS, 'word', null), 'stem');
 
 /** Trades whose companies are imitated to get at money: what everybody has an account with. */
 const IMITATED: ReadonlySet<string> = new Set([
@@ -143,10 +145,9 @@ export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
 );
 
 function textOf(tokens: readonly Token[], at: number, length: number): string {
-  return tokens
-    .slice(at, at + length)
-    .map((token) => token.raw)
-    .join(' ');
+  let text = tokens[at]?.raw ?? '';
+  for (let i = at + 1; i < at + length; i += 1) text += ` ${tokens[i]?.raw}`;
+  return text;
 }
 
 /** What was found of trades, with the words as written. */
@@ -185,7 +186,6 @@ export function tradeWords(tokens: readonly Token[]): Mention[] {
   const found = findPhrases(
     tokens,
     WORD_INDEX,
-    'stem',
     (_, at, length) => !isCode(tokens[at]) && !isVerb(tokens, at, length),
   );
   return mentionsOf(tokens, found);
@@ -204,13 +204,13 @@ export function narrowTrades(mentions: readonly Mention[]): Set<Trade> {
 export function impliedTrades(tokens: readonly Token[]): Mention[] {
   return mentionsOf(
     tokens,
-    findPhrases(tokens, BROAD_INDEX, 'stem', () => true),
+    findPhrases(tokens, BROAD_INDEX, () => true),
   );
 }
 
 /** Words of the buyer's private circle ("wife", "for myself"). */
 export function privateCircleWords(tokens: readonly Token[]): string[] {
-  return findPhrases(tokens, PRIVATE_CIRCLE_INDEX, 'stem', () => true).map(({ at, length }) =>
+  return findPhrases(tokens, PRIVATE_CIRCLE_INDEX, () => true).map(({ at, length }) =>
     textOf(tokens, at, length),
   );
 }
@@ -222,7 +222,6 @@ export function companiesInText(tokens: readonly Token[]): Mention[] {
   const found = findPhrases(
     tokens,
     COMPANY_INDEX,
-    'word',
     (meaning, at) => !meaning.ordinary && startsUpper(tokens[at]?.raw ?? ''),
   );
   return mentionsOf(tokens, found);
@@ -259,6 +258,8 @@ export function indexMerchants(
         ? [of(null)]
         : TRADES.filter((trade) => trade_ids.includes(trade.id)).map(of);
     }),
+    'word',
+    { is_lasting: false },
   );
 }
 
@@ -268,14 +269,13 @@ export function indexMerchants(
  */
 export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMerchant {
   const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
-  const listed = own === undefined ? [] : findPhrases(tokens, own, 'word', () => true);
+  const listed = own === undefined ? [] : findPhrases(tokens, own, () => true);
   const found =
     listed.length > 0
       ? listed
       : findPhrases(
           tokens,
           COMPANY_INDEX,
-          'word',
           (meaning, at, length) => !meaning.ordinary || (at === 0 && rest <= length),
         );
   return {

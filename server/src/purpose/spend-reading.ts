@@ -108,7 +108,8 @@ function categorySightings(category: FieldText): Sighting[] {
 }
 
 /** Tokens not taken by a mention, so that a company's name is not read as goods. */
-function outside(tokens: readonly Token[], mentions: readonly Mention[]): Token[] {
+function outside(tokens: readonly Token[], mentions: readonly Mention[]): readonly Token[] {
+  if (mentions.length === 0) return tokens;
   return tokens.filter(
     (_, i) => !mentions.some((mention) => i >= mention.at && i < mention.at + mention.length),
   );
@@ -122,6 +123,12 @@ export const claimsToBe = (spend: SpendReading, stem: string): boolean =>
   spend.goods_stems.has(stem) ||
   spend.category.tokens.some((token) => token.stem === stem) ||
   spend.typeTokens.some((token) => token.stem === stem);
+
+function stemsOfAll(...lists: (readonly Token[])[]): Set<string> {
+  const stems = new Set<string>();
+  for (const tokens of lists) for (const token of tokens) stems.add(token.stem);
+  return stems;
+}
 
 /** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
 export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
@@ -147,8 +154,8 @@ export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
     taskTokens,
     typeTokens: tokenize(action.type),
     known,
-    task_stems: new Set(taskTokens.map((token) => token.stem)),
-    goods_stems: new Set([...merchantTokens, ...descriptionTokens].map((token) => token.stem)),
+    task_stems: stemsOfAll(taskTokens),
+    goods_stems: stemsOfAll(merchantTokens, descriptionTokens),
     merchantSightings: [
       ...sightings('action.merchant', known.mentions),
       ...sightings('action.merchant', tradeWords(outside(merchantTokens, known.mentions))),

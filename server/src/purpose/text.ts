@@ -1,3 +1,5 @@
+import type { Entry } from './phrase-index.ts';
+
 /** One word of a text. */
 export interface Token {
   /** As written, after NFKC. */
@@ -6,10 +8,12 @@ export interface Token {
   word: string;
   /** What `word` is compared by. */
   stem: string;
-  /** Whether it says something about a subject; filled in by the lexicon when first asked. */
-  meaning?: boolean;
-  /** The company whose name it nearly spells, or null; filled in when first asked. */
-  near_company?: string | null;
+  /** Whether it says something about a subject; null until the lexicon is asked. */
+  meaning: boolean | null;
+  /** The company whose name it nearly spells, or null; undefined until asked. */
+  near_company: string | null | undefined;
+  /** What the lasting phrase indexes say of it, by their places; null until one is asked. */
+  entries: (Entry | undefined)[] | null;
 }
 
 /** Nothing longer than this is read: a request's body is at most 64 KiB, and time must be bounded on any input. */
@@ -93,7 +97,9 @@ const words = new Map<string, Token>();
 
 function readWord(raw: string): Token | undefined {
   const word = foldWord(raw);
-  return word === '' ? undefined : { raw, word, stem: stemWord(word) };
+  return word === ''
+    ? undefined
+    : { raw, word, stem: stemWord(word), meaning: null, near_company: undefined, entries: null };
 }
 
 function tokenOf(raw: string): Token | undefined {
