@@ -154,15 +154,16 @@ function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
   );
 }
 
-/** Without this there is no match: looking for the answer is cheaper than for what stands before it. */
-const YES = /:\s?(?:true|yes|ok|available|confirmed|complete)\b/;
-const VISIBLE_YES = /([\p{L}][\p{L} _-]{1,60})\s?:\s?(?:true|yes|ok|available|confirmed|complete)\b/gu;
+const SAYS_YES = String.raw`:\s?(?:true|yes|ok|available|confirmed|complete)\b`;
+const YES = new RegExp(SAYS_YES);
+const VISIBLE_YES = new RegExp(String.raw`([\p{L}][\p{L} _-]{1,60})\s?${SAYS_YES}`, 'gu');
 
 /** The trace shows that something the task asks for holds ("quiet room: true"). */
 export function confirmedByTrace(spend: SpendReading): boolean {
   const { task_stems: asked } = spend;
   return spend.trace.some(
     (step) =>
+      // Looking for the answer is cheaper than for what stands before it.
       YES.test(step.folded) &&
       [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
         const key = tokenize(match[1] ?? '').filter(carriesMeaning);

@@ -302,11 +302,9 @@ export function overTaskCeiling(spend: SpendReading): Conflict | undefined {
   };
 }
 
-/** Without this there is no match: looking for the answer is cheaper than for what stands before it. */
-const NO =
-  /:\s?(?:false|no(?! entr| data| record| info)|none|not available|unavailable|closed|rejected|declined|failed|expired|not found)\b/;
-const VISIBLE_NO =
-  /([\p{L}][\p{L}\d _-]{1,60})\s?:\s?(?:false|no(?! entr| data| record| info)|none|not available|unavailable|closed|rejected|declined|failed|expired|not found)\b/gu;
+const SAYS_NO = String.raw`:\s?(?:false|no(?! entr| data| record| info)|none|not available|unavailable|closed|rejected|declined|failed|expired|not found)\b`;
+const NO = new RegExp(SAYS_NO);
+const VISIBLE_NO = new RegExp(String.raw`([\p{L}][\p{L}\d _-]{1,60})\s?${SAYS_NO}`, 'gu');
 const NOT_THERE = /\b(?:available|in stock|on sale)\b\s?:?\s?(?:false|no|none|0)\b/;
 const ALREADY_DONE =
   /\b(?:already (?:been )?(?:paid|ordered|booked|bought|renewed|settled|sent|delivered)|paid (?:on )?\d{1,2}\.? ?\p{L}+|was paid|paid last (?:week|month)|duplicate of|second payment|bereits bezahlt|ya pagad[oa]|deja paye)\b/u;
@@ -316,6 +314,7 @@ export function contradictedByTrace(spend: SpendReading, authority: AuthorityRea
   if (spend.trace.length === 0) return undefined;
   const { task_stems: asked } = spend;
   for (const step of spend.trace) {
+    // Looking for the answer is cheaper than for what stands before it.
     for (const match of NO.test(step.folded) ? step.folded.matchAll(VISIBLE_NO) : []) {
       const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);
       if (key.length === 0 || !key.every((token) => asked.has(token.stem) || authority.words.has(token.stem)))

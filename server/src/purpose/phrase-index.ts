@@ -143,7 +143,7 @@ function lookUp(word: string, { meanings: index, openings }: PhraseIndex): Entry
 function entryOf(token: Token, index: PhraseIndex): Entry {
   const { place, form } = index;
   if (place === null) return lookUp(token[form], index);
-  token.entries ??= [];
+  token.entries ??= new Array<Entry | undefined>(places);
   const known = token.entries[place];
   if (known !== undefined) return known;
   const entry = lookUp(token[form], index);
