@@ -60,6 +60,9 @@ async function isInMemory(dir: string): Promise<boolean> {
   return MEMORY_FILE_SYSTEMS.has(type);
 }
 
+/** As `npm start` runs the service: half of V8's own measure, which is 30 MB less memory in all. */
+const YOUNG_MEMORY = '--max-semi-space-size=8';
+
 /** Makes an empty directory; with `needs_disk` the first of the usual places that is not kept in memory. */
 export async function makeDataDirectory(needs_disk: boolean): Promise<string> {
   if (!needs_disk) return mkdtemp(join(tmpdir(), 'purser-'));
@@ -127,7 +130,8 @@ export async function startServing(options: ServeOptions): Promise<ServeProcess>
   const output = await open(output_file, 'a', 0o600);
   const { size: written_before } = await output.stat();
   // In a process group of its own: Ctrl-C reaches us alone, and we ask it to end, once.
-  const child = spawn(process.execPath, [...(options.node_options ?? []), MAIN_FILE, 'serve'], {
+  const node_options = [YOUNG_MEMORY, ...(options.node_options ?? [])];
+  const child = spawn(process.execPath, [...node_options, MAIN_FILE, 'serve'], {
     env,
     detached: true,
     stdio: ['ignore', output.fd, output.fd],
