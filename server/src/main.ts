@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
 import { type Service, startService, startWorkers, VERSION } from './app.ts';
@@ -28,6 +29,16 @@ import { listWorkspaces } from './storage/workspaces.ts';
 // machine with much memory. Measured over 100,000 decisions of 64 clients, the most resident memory and the service's
 // processor time a decision: 202 MB and 0.24 ms with 60 %, 190 MB and 0.25 ms with 50 %, 186 MB and 0.26 ms with 40 %.
 setFlagsFromString('--heap-growing-percent=50');
+
+/**
+ * Collects what the start has left. That rule holds from the first full collection on, which V8 would make when old
+ * memory has reached some 60 MB, or 100: the process then kept 165 or 200 MB. Takes some 50 ms.
+ */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  collect();
+}
 
 /** How long a drain may take before the process ends all the same. */
 const DRAIN_MS = 9_000;
@@ -162,6 +173,7 @@ async function serve(): Promise<void> {
   if (config.purpose_model_url !== null && isOpenToReaders(config.purpose_model_url)) {
     log.warn('PURPOSE_MODEL_URL is plain http to another machine: spends and the key can be read on the way');
   }
+  collectGarbage();
   process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION }, 'listening');
 }
