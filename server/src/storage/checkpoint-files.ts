@@ -66,12 +66,16 @@ export async function hasCheckpointFile(dir: string, workspace_id: string, seq: 
   return (await unlessAbsent(stat(join(dir, workspace_id, fileName(seq))), null)) !== null;
 }
 
+/** One checkpoint may be kept twice at a time. */
+let drafts = 0;
+
 /** Keeps a checkpoint as a file, whole or not at all, also through a crash. */
 export async function putCheckpointFile(dir: string, checkpoint: Checkpoint): Promise<void> {
   const folder = join(dir, checkpoint.workspace_id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, fileName(checkpoint.seq));
-  const draft = `${file}.${process.pid}.draft`;
+  drafts += 1;
+  const draft = `${file}.${process.pid}.${drafts}.draft`;
   try {
     const handle = await open(draft, 'w', 0o600);
     try {

@@ -35,8 +35,10 @@ const HEADS_AT_ONCE = 1_000;
 const SIGNED_AT_ONCE = 8;
 /** A batch that took this long to commit, or a clock that was set back by as much, hides no head. */
 const OVERLAP_MS = 60_000;
-/** Now and then all heads are looked at, wherever the clock stood when they moved. */
+/** Now and then all heads are looked at, wherever the clock stood when they moved, and what is not filed is tried again. */
 const ROUNDS_TO_LOOK_AT_ALL = 15;
+/** With a disk that is full, filing fails for all; so many show it. */
+const MOST_FAILURES = 8;
 /** How many of the newest are looked at to find one that is good. */
 const NEWEST = 5;
 /** Thinning looks at all that are kept; until it does, a few more are. */
@@ -54,11 +56,11 @@ export function makeCheckpointSigner(options: {
   log: Logger;
 }): CheckpointSigner {
   const { db, key, dir, log } = options;
-  /** Up to where each chain was signed by this process, null where no file says so, and how often since it was thinned. */
-  const signed = new Map<string, { seq: number | null; times: number }>();
+  /** Up to where each chain was signed by this process, and how often since it was last thinned. */
+  const signed = new Map<string, { seq: number; times: number }>();
   /** What was complained of, so that each thing is logged once. */
   const known = new Set<string>();
-  /** The workspaces whose files failed last; one more is no news. What is not filed is tried again in later rounds. */
+  /** The workspaces whose files failed in their last pass, the latest last; one more is no news. */
   const unfiled = new Set<string>();
   let rounds = 0;
   let latest_ms = 0;
@@ -70,35 +72,37 @@ export function makeCheckpointSigner(options: {
     log.error({ workspace_id, seq }, problem);
   };
 
-  /** Works on a workspace's files; null when that fails. */
-  async function filed<T>(workspace_id: string, work: () => Promise<T>): Promise<T | null> {
-    try {
-      return await work();
-    } catch (error) {
-      if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
-      unfiled.add(workspace_id);
-      return null;
-    }
+  /** A pass over a workspace's files, in which a failure gives null. */
+  function beginPass(workspace_id: string) {
+    let has_failed = false;
+    return {
+      workspace_id,
+      async attempt<T>(work: () => Promise<T>): Promise<T | null> {
+        try {
+          return await work();
+        } catch (error) {
+          if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
+          unfiled.delete(workspace_id);
+          unfiled.add(workspace_id);
+          has_failed = true;
+          return null;
+        }
+      },
+      /** Only where nothing failed the files can be kept again: a full disk can be read. */
+      end() {
+        if (!has_failed) unfiled.delete(workspace_id);
+      },
+    };
   }
-
-  /** Whether it is kept as a file now. */
-  async function keepFile(checkpoint: Checkpoint): Promise<boolean> {
-    const { workspace_id } = checkpoint;
-    const kept = await filed(workspace_id, () => putCheckpointFile(dir, checkpoint).then(() => true));
-    if (kept === true) unfiled.delete(workspace_id);
-    return kept === true;
-  }
+  type Pass = ReturnType<typeof beginPass>;
 
   const good = (workspace_id: string, kept: readonly { note: string }[]): Checkpoint[] =>
     kept.flatMap(({ note }) => {
       const said = openCheckpoint(note, key);
       return said?.workspace_id === workspace_id ? said : [];
     });
-  const ofFiles = async (workspace_id: string, limit: number) =>
-    good(
-      workspace_id,
-      (await filed(workspace_id, () => loadCheckpointFiles(dir, workspace_id, limit))) ?? [],
-    );
+  const ofFiles = async ({ workspace_id, attempt }: Pass, limit: number) =>
+    good(workspace_id, (await attempt(() => loadCheckpointFiles(dir, workspace_id, limit))) ?? []);
   const ofTable = async (workspace_id: string, limit: number) =>
     good(workspace_id, await loadCheckpoints(db, workspace_id, limit));
 
@@ -108,16 +112,18 @@ export function makeCheckpointSigner(options: {
     return event?.seq === kept.seq && event.hash.equals(kept.hash);
   }
 
-  async function thin(workspace_id: string, now_ms: number): Promise<void> {
+  async function thin(files: Pass, now_ms: number): Promise<void> {
+    const { workspace_id } = files;
     const of_table = superfluousCheckpoints(await ofTable(workspace_id, MOST_KEPT), now_ms);
     if (of_table.length > 0) await deleteCheckpoints(db, workspace_id, of_table);
-    const of_files = superfluousCheckpoints(await ofFiles(workspace_id, MOST_KEPT), now_ms);
-    await filed(workspace_id, () => removeCheckpointFiles(dir, workspace_id, of_files));
+    const of_files = superfluousCheckpoints(await ofFiles(files, MOST_KEPT), now_ms);
+    await files.attempt(() => removeCheckpointFiles(dir, workspace_id, of_files));
   }
 
   async function signHead(workspace_id: string): Promise<void> {
+    const files = beginPass(workspace_id);
     // What is kept is read before the head, which is therefore never behind it.
-    const [in_files] = await ofFiles(workspace_id, NEWEST);
+    const [in_files] = await ofFiles(files, NEWEST);
     const [in_table] = await ofTable(workspace_id, NEWEST);
     const head = await getHead(db, workspace_id);
     if (head === undefined) return;
@@ -134,10 +140,11 @@ export function makeCheckpointSigner(options: {
       return;
     }
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);
-    const is_filed = in_files?.seq === head.seq || (await keepFile(checkpoint));
+    if (in_files?.seq !== head.seq) await files.attempt(() => putCheckpointFile(dir, checkpoint));
     const times = (signed.get(workspace_id)?.times ?? 0) + 1;
-    if (times >= SIGNED_BEFORE_THINNING) await thin(workspace_id, now_ms);
-    signed.set(workspace_id, { seq: is_filed ? head.seq : null, times: times % SIGNED_BEFORE_THINNING });
+    if (times >= SIGNED_BEFORE_THINNING) await thin(files, now_ms);
+    signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_THINNING });
+    files.end();
   }
 
   // One history that cannot be read keeps no other from being signed.
@@ -146,11 +153,32 @@ export function makeCheckpointSigner(options: {
       log.warn({ err: error, workspace_id }, 'a history could not be signed'),
     );
 
+  /** Files what was signed into the table alone. */
+  async function file(workspace_id: string): Promise<void> {
+    const files = beginPass(workspace_id);
+    const [in_files] = await ofFiles(files, NEWEST);
+    const [in_table] = await ofTable(workspace_id, NEWEST);
+    if (in_table !== undefined && in_table.seq > (in_files?.seq ?? 0))
+      await files.attempt(() => putCheckpointFile(dir, in_table));
+    files.end();
+  }
+
+  async function fileAgain(): Promise<void> {
+    let failures = 0;
+    for (const workspace_id of [...unfiled]) {
+      await file(workspace_id);
+      if (unfiled.has(workspace_id)) failures += 1;
+      if (failures === MOST_FAILURES) return;
+    }
+  }
+
   /** Whether there is nothing to do: it was signed, in the table and in a file, now or before this process began. */
   async function isSigned({ workspace_id, seq, signed_seq }: MovedHead): Promise<boolean> {
     if (signed.get(workspace_id)?.seq === seq) return true;
     if (signed.has(workspace_id) || signed_seq !== seq) return false;
-    if ((await filed(workspace_id, () => hasCheckpointFile(dir, workspace_id, seq))) !== true) return false;
+    const files = beginPass(workspace_id);
+    if ((await files.attempt(() => hasCheckpointFile(dir, workspace_id, seq))) !== true) return false;
+    files.end();
     signed.set(workspace_id, { seq, times: 0 });
     return true;
   }
@@ -158,7 +186,8 @@ export function makeCheckpointSigner(options: {
   return {
     sign,
     async round() {
-      const moved_after_ms = rounds % ROUNDS_TO_LOOK_AT_ALL === 0 ? -1 : latest_ms - OVERLAP_MS;
+      const looks_at_all = rounds % ROUNDS_TO_LOOK_AT_ALL === 0;
+      const moved_after_ms = looks_at_all ? -1 : latest_ms - OVERLAP_MS;
       rounds += 1;
       let after = '';
       for (;;) {
@@ -172,9 +201,10 @@ export function makeCheckpointSigner(options: {
             }),
           );
         }
-        if (heads.length < HEADS_AT_ONCE) return;
+        if (heads.length < HEADS_AT_ONCE) break;
         after = heads.at(-1)?.workspace_id as string;
       }
+      if (looks_at_all) await fileAgain();
     },
   };
 }
