@@ -91,7 +91,7 @@ const WORD_INDEX = indexPhrases(
     ...phrasesOf(WIDER_WORDS[trade.id] ?? '', 'word', trade, () => ({ core: false })),
     ...goodsOf(trade),
   ]),
-  'stem',
+  { kind: 'word', is_lasting: true },
 );
 const COMPANIES = withoutRepeats(
   [
@@ -100,7 +100,7 @@ const COMPANIES = withoutRepeats(
   ],
   [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf('', null)],
 );
-const COMPANY_INDEX = indexPhrases(COMPANIES, 'word');
+const COMPANY_INDEX = indexPhrases(COMPANIES, { kind: 'company', is_lasting: true });
 
 /** Each name once a trade. A name that the own tables have is theirs: what a long list says of it is left out. */
 function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
@@ -120,10 +120,13 @@ const BROAD_INDEX = indexPhrases(
       phrasesOf(words, 'word', trade, () => ({ strong: false })),
     );
   }),
-  'stem',
+  { kind: 'word', is_lasting: true },
 );
 
-const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(PRIVATE_CIRCLE_WORDS, 'word', null), 'stem');
+const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(PRIVATE_CIRCLE_WORDS, 'word', null), {
+  kind: 'word',
+  is_lasting: true,
+});
 
 /** Trades whose companies are imitated to get at money: what everybody has an account with. */
 const IMITATED: ReadonlySet<string> = new Set([
@@ -258,8 +261,7 @@ export function indexMerchants(
         ? [of(null)]
         : TRADES.filter((trade) => trade_ids.includes(trade.id)).map(of);
     }),
-    'word',
-    { is_lasting: false },
+    { kind: 'company', is_lasting: false },
   );
 }
 

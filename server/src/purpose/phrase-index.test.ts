@@ -18,13 +18,13 @@ test('at each place the longest phrase that is accepted is found, and its words 
     fc.property(
       PHRASES,
       TEXT,
-      fc.constantFrom('stem' as const, 'word' as const),
+      fc.constantFrom('word' as const, 'company' as const),
       fc.integer({ min: 1, max: 4 }),
       fc.boolean(),
-      (phrases, text, form, longest_accepted, is_lasting) => {
+      (phrases, text, kind, longest_accepted, is_lasting) => {
+        const form = kind === 'word' ? 'stem' : 'word';
         const list = phrases.map((words) => words.join(' ')).join(';');
-        const kind = form === 'stem' ? 'word' : 'company';
-        const index = indexPhrases(phrasesOf(list, kind, null), form, { is_lasting });
+        const index = indexPhrases(phrasesOf(list, kind, null), { kind, is_lasting });
         const tokens = tokenize(text.join(' '));
         const accept = (_: unknown, at: number, length: number) => at !== 3 && length <= longest_accepted;
 
@@ -65,12 +65,25 @@ test('at each place the longest phrase that is accepted is found, and its words 
 });
 
 test('what words remember of one index says nothing of another', () => {
-  const first = indexPhrases(phrasesOf('green tea', 'word', null), 'stem');
-  const second = indexPhrases(phrasesOf('green paint; tea', 'word', null), 'stem');
+  const options = { kind: 'word', is_lasting: true } as const;
+  const first = indexPhrases(phrasesOf('green tea', 'word', null), options);
+  const second = indexPhrases(phrasesOf('green paint; tea', 'word', null), options);
   const tokens = tokenize('green tea');
   const found = (index: typeof first) =>
     findPhrases(tokens, index, () => true).map(({ at, length }) => [at, length]);
   expect(found(first)).toEqual([[0, 2]]);
   expect(found(second)).toEqual([[1, 1]]);
   expect(found(first)).toEqual([[0, 2]]);
+});
+
+test('what follows a word is kept once, however it is spelt and looked at', () => {
+  const names = Array.from({ length: 2_000 }, (_, n) => `hotel place${n}`).join(';');
+  for (const is_lasting of [true, false]) {
+    const index = indexPhrases(phrasesOf(names, 'company', null), { kind: 'company', is_lasting });
+    const spellings = ['Hotel place8', 'Hôtel place9', 'HOTEL place'].map(tokenize);
+    expect(spellings.map((tokens) => findPhrases(tokens, index, () => true).length)).toEqual([1, 1, 0]);
+    const kept = spellings.flatMap(([first]) => first?.entries?.[index.place ?? -1]?.followers ?? []);
+    expect(kept.length).toBe(is_lasting ? 3 : 0);
+    expect(new Set(kept).size).toBe(is_lasting ? 1 : 0);
+  }
 });

@@ -21,24 +21,24 @@ export interface Phrase {
   meaning: Meaning;
 }
 
-/** By which form of a word phrases are found. */
-export type WordForm = 'stem' | 'word';
+/** The words that phrases go on with after a word, each with the number of words of the longest such phrase. */
+type Followers = ReadonlyMap<string, number>;
 
 /** What an index says of a word. */
 export interface Entry {
   /** What the word means alone. */
   alone: readonly Meaning[] | undefined;
-  /** The words that phrases go on with after it, each with the number of words of the longest such phrase. */
-  followers: ReadonlyMap<string, number> | undefined;
+  followers: Followers | undefined;
 }
 
 export interface PhraseIndex {
-  form: WordForm;
+  /** By which form of a word its phrases are found. */
+  form: 'stem' | 'word';
   /** Where a token keeps what this index says of it; null for an index that is one of many. */
   place: number | null;
   meanings: ReadonlyMap<string, readonly Meaning[]>;
-  /** By the first word of phrases of several: their second words, as in `Entry.followers`. */
-  openings: ReadonlyMap<string, readonly (readonly [second: string, longest: number])[]>;
+  /** By the first word of phrases of several. */
+  openings: ReadonlyMap<string, Followers>;
 }
 
 /** A phrase that was found, and where. */
@@ -60,6 +60,9 @@ export function meaningOf(meaning: Meaning): Meaning {
   return meaning;
 }
 
+/** Words are compared by their stems, names of companies as they are. */
+const FORM_OF = { word: 'stem', company: 'word' } as const;
+
 /** The phrases of a list parted by `;`, in the notation of `Trade`. `more`: what holds for the list besides, by length. */
 export function phrasesOf(
   list: string,
@@ -75,7 +78,7 @@ export function phrasesOf(
       const tokens = tokenizeOnce(text.replace(/^[~^]/, ''));
       const { strong = true, core = true, ordinary = false } = more(tokens.length);
       return {
-        text: tokens.map((token) => (kind === 'word' ? token.stem : token.word)).join(' '),
+        text: tokens.map((token) => token[FORM_OF[kind]]).join(' '),
         length: tokens.length,
         meaning: meaningOf({
           trade,
@@ -101,14 +104,13 @@ function onlyOf(meaning: Meaning): readonly Meaning[] {
 let places = 0;
 
 /**
- * Makes phrases ready to be found by the words' `form`. Flat, since 40,000 phrases as a tree of maps took 25 MB more: a
- * phrase is looked up whole, from the longest that its first two words allow. `is_lasting`: made once and for all, so
- * that words remember what it says of them.
+ * Makes phrases of one kind ready to be found. Flat, since 40,000 phrases as a tree of maps took 25 MB more: a phrase is
+ * looked up whole, from the longest that its first two words allow. `is_lasting`: made once and for all, so that words
+ * remember what it says of them.
  */
 export function indexPhrases(
   phrases: readonly Phrase[],
-  form: WordForm,
-  { is_lasting = true }: { is_lasting?: boolean } = {},
+  { kind, is_lasting }: { kind: Meaning['kind']; is_lasting: boolean },
 ): PhraseIndex {
   const index = new Map<string, readonly Meaning[]>();
   const openings = new Map<string, Map<string, number>>();
@@ -122,10 +124,10 @@ export function indexPhrases(
     openings.set(first, followers.set(second, Math.max(length, followers.get(second) ?? 1)));
   }
   return {
-    form,
+    form: FORM_OF[kind],
     place: is_lasting ? places++ : null,
     meanings: index,
-    openings: new Map([...openings].map(([first, followers]) => [first, [...followers]])),
+    openings,
   };
 }
 
@@ -134,9 +136,8 @@ const NO_ENTRY: Entry = { alone: undefined, followers: undefined };
 
 function lookUp(word: string, { meanings: index, openings }: PhraseIndex): Entry {
   const alone = index.get(word);
-  const seconds = openings.get(word);
-  if (alone === undefined && seconds === undefined) return NO_ENTRY;
-  return { alone, followers: seconds === undefined ? undefined : new Map(seconds) };
+  const followers = openings.get(word);
+  return alone === undefined && followers === undefined ? NO_ENTRY : { alone, followers };
 }
 
 /** Kept with the token, since most words are in no phrase: reading a spend took 15 instead of 21 µs. */
@@ -183,7 +184,7 @@ export function findPhrases(
   return found;
 }
 
-function joined(tokens: readonly Token[], at: number, length: number, form: WordForm): string {
+function joined(tokens: readonly Token[], at: number, length: number, form: PhraseIndex['form']): string {
   let text = (tokens[at] as Token)[form];
   for (let i = 1; i < length; i += 1) text += ` ${(tokens[at + i] as Token)[form]}`;
   return text;
