@@ -56,4 +56,14 @@ describe("the operator's merchants", () => {
     expect(assessBuiltIn(BAKERY, spend('Nintendo')).assessment).toBe('PURPOSE_MISALIGNED');
     expect(assess(BAKERY, spend('Nintendo')).assessment).toBe('PURPOSE_ALIGNED');
   });
+
+  it('say nothing to an assessor with another list, however often the merchant was seen', () => {
+    const bakers = makeBuiltInAssessor([{ name: 'Kranich', trade_ids: ['groceries'] }]);
+    const players = makeBuiltInAssessor([{ name: 'Kranich', trade_ids: ['gambling'] }]);
+    for (let i = 0; i < 2; i += 1) {
+      expect(bakers(BAKERY, spend('Kranich')).assessment).toBe('PURPOSE_ALIGNED');
+      expect(players(BAKERY, spend('Kranich')).assessment).not.toBe('PURPOSE_ALIGNED');
+      expect(assessBuiltIn(BAKERY, spend('Kranich')).assessment).toBe('PURPOSE_UNCLEAR');
+    }
+  });
 });
