@@ -100,8 +100,9 @@ function isInstalled(with_dev) {
   return Object.entries(JSON.parse(lock_text).packages).every(([path, entry]) => {
     if (!path.includes('node_modules/') || mayBeAbsent(entry, with_dev)) return true;
     const found = installed[path];
-    // Not every registry has every platform's package, so the lock file cannot tell what some of them hold.
-    const is_same = entry.integrity === undefined || found?.integrity === entry.integrity;
+    // Not every registry has the tools of every platform, so the lock file cannot tell what some of them hold.
+    const is_told = entry.integrity !== undefined || !(entry.dev && entry.optional);
+    const is_same = !is_told || found?.integrity === entry.integrity;
     return found?.version === entry.version && is_same && existsSync(join(ROOT, path));
   });
 }

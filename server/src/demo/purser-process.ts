@@ -60,7 +60,7 @@ async function isInMemory(dir: string): Promise<boolean> {
   return MEMORY_FILE_SYSTEMS.has(type);
 }
 
-/** As `npm start` runs the service: half of V8's own measure, which is 30 MB less memory in all. */
+/** As `npm start` runs the service (docs/decisions/0006). */
 const YOUNG_MEMORY = '--max-semi-space-size=8';
 
 /** Makes an empty directory; with `needs_disk` the first of the usual places that is not kept in memory. */
