@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normaliseText, TEXT_LENGTHS, TEXT_RULES, type TextRule } from './text.ts';
@@ -137,3 +139,22 @@ describe('normalising', () => {
     );
   });
 });
+
+it.each(['Acme Corporation number', 'Acmé Corporation numéro', 'Acme € Corporation number'])(
+  'does not hold what it was cut from: %s',
+  (name) => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const used = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = used();
+    // As a request's text comes: read from JSON, so that each is a text of its own.
+    const kept = Array.from({ length: 200 }, (_, n) =>
+      accepted(JSON.parse(`"${' '.repeat(60_000)}${name} ${n}${' '.repeat(4_000)}"`), line),
+    );
+    expect(used() - before).toBeLessThan(3_000_000);
+    expect(kept[199]).toBe(`${name} 199`);
+  },
+);

@@ -41,7 +41,7 @@ const CONTROL_IN_LONG = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 export function normaliseText(value: string, rule: TextRule): NormalisedText {
   if (PLAIN.test(value)) {
     const text = value.trim();
-    return withinLength(text, text.length, rule);
+    return checked(text, text.length, value, rule);
   }
   if (LONE_SURROGATE.test(value)) {
     return { ok: false, problem: 'must be well-formed Unicode, but has a lone surrogate' };
@@ -55,11 +55,13 @@ export function normaliseText(value: string, rule: TextRule): NormalisedText {
     return { ok: false, problem: `must not contain control characters${allowed}, but has U+${code_point}` };
   }
   text = text.normalize('NFC');
-  return withinLength(text, countCodePoints(text), rule);
+  return checked(text, countCodePoints(text), value, rule);
 }
 
-function withinLength(text: string, length: number, { min, max }: TextRule): NormalisedText {
-  if (length >= min && length <= max) return { ok: true, text };
+/** A trimmed text is copied: V8 would have it hold all that it was cut from, for as long as somebody remembers it. */
+function checked(text: string, length: number, value: string, { min, max }: TextRule): NormalisedText {
+  if (length >= min && length <= max)
+    return { ok: true, text: text.length < value.length ? Buffer.from(text).toString() : text };
   const range = min === 0 ? `at most ${max}` : `${min} to ${max}`;
   return { ok: false, problem: `must be ${range} characters, got ${length}` };
 }
