@@ -166,8 +166,8 @@ describe('files that fail', () => {
     await roundOf([workspace_id]);
     const queries = vi.spyOn(node.db, 'query');
     await rounds();
-    // Which heads moved, each time; and once what the table has of the one that is not filed.
-    expect(queries).toHaveBeenCalledTimes(15 + 1);
+    // Which heads moved, each time; and once the five looks at a chain before its file is tried again.
+    expect(queries).toHaveBeenCalledTimes(15 + 5);
   });
 
   test('and come back with what they had are no failure any more', async () => {
@@ -192,9 +192,25 @@ describe('files that fail', () => {
     await roundOf([workspace_id]);
     const unreadable = `${'0'.repeat(15)}1.txt`;
     await symlink(unreadable, join(dir, workspace_id, unreadable));
-    for (let i = 0; i < 3; i += 1) await roundOf([workspace_id]);
+    for (let i = 0; i < 70; i += 1) await roundOf([workspace_id]);
     await rounds();
     expect(complaints()).toBe(1);
-    expect((await inFiles(workspace_id, dir)).at(-1)).toBe(6);
+    const kept = await inFiles(workspace_id, dir);
+    expect(kept.at(-1)).toBe(73);
+    // The one that cannot be read keeps none from being thinned.
+    expect(kept.length).toBeLessThan(20 + 3 + 20);
+  });
+
+  test('of all workspaces are made up for when there is room again, however many are barred for good', async () => {
+    const ids = [workspace_id, other];
+    while (ids.length < 40) ids.push((await made()).workspace_id);
+    const barred = ids.slice(0, 12);
+    for (const id of ids) await writeFile(join(dir, id), 'in the way');
+    await node.signer.round();
+    for (const id of ids.slice(12)) await rm(join(dir, id));
+    for (let i = 0; i < 12; i += 1) await rounds();
+    const filed = await Promise.all(ids.map((id) => inFiles(id, dir).catch(() => [])));
+    expect(filed.map((seqs) => seqs.length)).toEqual(ids.map((id) => (barred.includes(id) ? 0 : 1)));
+    expect(complaints()).toBe(1);
   });
 });

@@ -37,18 +37,27 @@ async function readNote(file: string): Promise<string | null> {
   return size > LONGEST_NOTE_BYTES ? '' : unlessAbsent(readFile(file, 'utf8'), null);
 }
 
-/** A workspace's newest checkpoint files, newest first. Nothing about them has been checked. */
+/**
+ * A workspace's newest checkpoint files, newest first. Nothing about them has been checked. Throws where a file
+ * cannot be read; with `onUnreadable` that is told why, and the file has no note.
+ */
 export async function loadCheckpointFiles(
   dir: string,
   workspace_id: string,
   limit: number,
+  onUnreadable: (error: unknown) => void = (error) => {
+    throw error;
+  },
 ): Promise<CheckpointFile[]> {
   const folder = join(dir, workspace_id);
   const names = (await namesIn(folder)).filter((name) => FILE_NAME.test(name));
   const newest = names.sort().reverse().slice(0, limit);
   const files: CheckpointFile[] = [];
   for (const name of newest) {
-    const note = await readNote(join(folder, name));
+    const note = await readNote(join(folder, name)).catch((error: unknown) => {
+      onUnreadable(error);
+      return '';
+    });
     // Thinned out by another process meanwhile: not a loss.
     if (note === null) continue;
     files.push({ seq: Number(FILE_NAME.exec(name)?.[1]), note });
@@ -90,11 +99,16 @@ export async function putCheckpointFile(dir: string, checkpoint: Checkpoint): Pr
   }
 }
 
-/** Removes checkpoint files that others stand in for. */
+/** Removes checkpoint files that others stand in for. Throws, after all were tried, where one could not be removed. */
 export async function removeCheckpointFiles(
   dir: string,
   workspace_id: string,
   seqs: readonly number[],
 ): Promise<void> {
-  for (const seq of seqs) await rm(join(dir, workspace_id, fileName(seq)), { force: true });
+  const failures: unknown[] = [];
+  for (const seq of seqs)
+    await rm(join(dir, workspace_id, fileName(seq)), { force: true }).catch((error: unknown) =>
+      failures.push(error),
+    );
+  if (failures.length > 0) throw failures[0];
 }

@@ -37,17 +37,19 @@ const SIGNED_AT_ONCE = 8;
 const OVERLAP_MS = 60_000;
 /** Now and then all heads are looked at, wherever the clock stood when they moved, and what is not filed is tried again. */
 const ROUNDS_TO_LOOK_AT_ALL = 15;
-/** With a disk that is full, filing fails for all; so many show it. */
-const MOST_FAILURES = 8;
+/** So many at the most; where a disk is full, the first few show that it still is. */
+const MOST_TRIED_AGAIN = 200;
 /** How many of the newest are looked at to find one that is good. */
 const NEWEST = 5;
 /** Thinning looks at all that are kept; until it does, a few more are. */
 const SIGNED_BEFORE_THINNING = 20;
 const MOST_KEPT = 1_000;
+/** Which of a workspace's files are looked at. */
+type Reach = 'newest' | 'all';
 
 /**
- * The signer of one process. It never signs a chain that does not go on from what it signed before: a history that
- * was cut or written anew gets no new signature that would hide it.
+ * The signer of one process. It never signs a chain that does not go on from what it can read of what it signed before:
+ * a history that was cut or written anew gets no new signature that would hide it.
  */
 export function makeCheckpointSigner(options: {
   db: Queryable;
@@ -60,8 +62,13 @@ export function makeCheckpointSigner(options: {
   const signed = new Map<string, { seq: number; times: number }>();
   /** What was complained of, so that each thing is logged once. */
   const known = new Set<string>();
-  /** The workspaces whose files failed in their last pass, the latest last; one more is no news. */
-  const unfiled = new Set<string>();
+  /**
+   * The workspaces whose files failed and have not been shown to work since, with what failed; one more is no news. Only
+   * thinning looks at all files, so only thinning shows that it can be done again.
+   */
+  const unfiled = new Map<string, Reach>();
+  /** Passes under way: one of a workspace at a time, or an old success would hide a new failure. */
+  const passes = new Map<string, Promise<void>>();
   let rounds = 0;
   let latest_ms = 0;
 
@@ -72,27 +79,31 @@ export function makeCheckpointSigner(options: {
     log.error({ workspace_id, seq }, problem);
   };
 
-  /** A pass over a workspace's files, in which a failure gives null. */
+  /** A pass over a workspace's files, in which a failure gives null. `looked_at`: all of them, or the newest. */
   function beginPass(workspace_id: string) {
-    let has_failed = false;
-    return {
+    const pass = {
       workspace_id,
+      looked_at: 'newest' as Reach,
+      has_failed: false,
+      fail(error: unknown, reach?: Reach) {
+        if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
+        if (unfiled.get(workspace_id) !== 'all') unfiled.set(workspace_id, reach ?? pass.looked_at);
+        pass.has_failed = true;
+      },
       async attempt<T>(work: () => Promise<T>): Promise<T | null> {
         try {
           return await work();
         } catch (error) {
-          if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
-          unfiled.delete(workspace_id);
-          unfiled.add(workspace_id);
-          has_failed = true;
+          pass.fail(error);
           return null;
         }
       },
-      /** Only where nothing failed the files can be kept again: a full disk can be read. */
       end() {
-        if (!has_failed) unfiled.delete(workspace_id);
+        if (pass.has_failed) return;
+        if (pass.looked_at === 'all' || unfiled.get(workspace_id) === 'newest') unfiled.delete(workspace_id);
       },
     };
+    return pass;
   }
   type Pass = ReturnType<typeof beginPass>;
 
@@ -101,8 +112,12 @@ export function makeCheckpointSigner(options: {
       const said = openCheckpoint(note, key);
       return said?.workspace_id === workspace_id ? said : [];
     });
-  const ofFiles = async ({ workspace_id, attempt }: Pass, limit: number) =>
-    good(workspace_id, (await attempt(() => loadCheckpointFiles(dir, workspace_id, limit))) ?? []);
+  const ofFiles = async ({ workspace_id, attempt, fail }: Pass, limit: number) => {
+    // It will not be among the newest for long.
+    const onUnreadable = (error: unknown) => fail(error, 'all');
+    const load = () => loadCheckpointFiles(dir, workspace_id, limit, onUnreadable);
+    return good(workspace_id, (await attempt(load)) ?? []);
+  };
   const ofTable = async (workspace_id: string, limit: number) =>
     good(workspace_id, await loadCheckpoints(db, workspace_id, limit));
 
@@ -114,6 +129,7 @@ export function makeCheckpointSigner(options: {
 
   async function thin(files: Pass, now_ms: number): Promise<void> {
     const { workspace_id } = files;
+    files.looked_at = 'all';
     const of_table = superfluousCheckpoints(await ofTable(workspace_id, MOST_KEPT), now_ms);
     if (of_table.length > 0) await deleteCheckpoints(db, workspace_id, of_table);
     const of_files = superfluousCheckpoints(await ofFiles(files, MOST_KEPT), now_ms);
@@ -148,37 +164,39 @@ export function makeCheckpointSigner(options: {
   }
 
   // One history that cannot be read keeps no other from being signed.
-  const sign = (workspace_id: string) =>
-    signHead(workspace_id).catch((error: unknown) =>
-      log.warn({ err: error, workspace_id }, 'a history could not be signed'),
-    );
-
-  /** Files what was signed into the table alone. */
-  async function file(workspace_id: string): Promise<void> {
-    const files = beginPass(workspace_id);
-    const [in_files] = await ofFiles(files, NEWEST);
-    const [in_table] = await ofTable(workspace_id, NEWEST);
-    if (in_table !== undefined && in_table.seq > (in_files?.seq ?? 0))
-      await files.attempt(() => putCheckpointFile(dir, in_table));
-    files.end();
+  function sign(workspace_id: string): Promise<void> {
+    const pass = (passes.get(workspace_id) ?? Promise.resolve())
+      .then(() => signHead(workspace_id))
+      .catch((error: unknown) => log.warn({ err: error, workspace_id }, 'a history could not be signed'))
+      .finally(() => {
+        if (passes.get(workspace_id) === pass) passes.delete(workspace_id);
+      });
+    passes.set(workspace_id, pass);
+    return pass;
   }
 
+  /** Signs again what is not filed: the table has it already, so that only its file is made. */
   async function fileAgain(): Promise<void> {
-    let failures = 0;
-    for (const workspace_id of [...unfiled]) {
-      await file(workspace_id);
-      if (unfiled.has(workspace_id)) failures += 1;
-      if (failures === MOST_FAILURES) return;
+    const waiting = [...unfiled].slice(0, MOST_TRIED_AGAIN);
+    for (let i = 0; i < waiting.length; i += SIGNED_AT_ONCE) {
+      const some = waiting.slice(i, i + SIGNED_AT_ONCE);
+      await Promise.all(some.map(([workspace_id]) => sign(workspace_id)));
+      const failed = some.filter(([workspace_id]) => unfiled.has(workspace_id));
+      // The next round begins with others.
+      for (const [workspace_id, what] of failed) {
+        unfiled.delete(workspace_id);
+        unfiled.set(workspace_id, what);
+      }
+      if (failed.length === some.length) return;
     }
   }
 
-  /** Whether there is nothing to do: it was signed, in the table and in a file, now or before this process began. */
+  /** Whether there is nothing to do: this process signed it, or it lies in the table and in a file from before. */
   async function isSigned({ workspace_id, seq, signed_seq }: MovedHead): Promise<boolean> {
     if (signed.get(workspace_id)?.seq === seq) return true;
     if (signed.has(workspace_id) || signed_seq !== seq) return false;
-    const files = beginPass(workspace_id);
-    if ((await files.attempt(() => hasCheckpointFile(dir, workspace_id, seq))) !== true) return false;
-    files.end();
+    const is_filed = await beginPass(workspace_id).attempt(() => hasCheckpointFile(dir, workspace_id, seq));
+    if (is_filed !== true) return false;
     signed.set(workspace_id, { seq, times: 0 });
     return true;
   }
