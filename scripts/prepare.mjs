@@ -172,7 +172,8 @@ function run(title, file, args, quiet) {
 async function install(quiet) {
   const args = [
     // Not `npm ci`: that refuses a lock file in which an optional package for some other platform is not listed,
-    // and npm writes such lock files (npm/cli#4828). The versions and hashes of the lock file hold for both.
+    // and npm writes such lock files (npm/cli#4828). The versions of the lock file hold for both, and so do
+    // its hashes; a tool of a platform that no hash was to be had for is installed without one.
     'install',
     '--no-save',
     // The compiler is a development package, which NODE_ENV=production would leave out.

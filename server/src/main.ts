@@ -136,6 +136,7 @@ async function start(
 ): Promise<{ service: Service; database: OpenedDatabase }> {
   const onWait = (message: string) => process.stderr.write(`purser: ${message}\n`);
   const database = await openDatabase(config, { as: 'service', log, onWait, signal });
+  collectGarbage();
   try {
     return { service: await startService(config, database, log), database };
   } catch (error) {
@@ -173,7 +174,6 @@ async function serve(): Promise<void> {
   if (config.purpose_model_url !== null && isOpenToReaders(config.purpose_model_url)) {
     log.warn('PURPOSE_MODEL_URL is plain http to another machine: spends and the key can be read on the way');
   }
-  collectGarbage();
   process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION }, 'listening');
 }

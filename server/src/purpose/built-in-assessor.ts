@@ -17,7 +17,7 @@ import {
 import { figuresIn } from './figures.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
 import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
-import { carriesMeaning, indexMerchants, type OwnIndex } from './lexicon.ts';
+import { carriesMeaning, indexMerchants } from './lexicon.ts';
 import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
 import type { OwnMerchant } from './own-merchants.ts';
@@ -33,7 +33,7 @@ import {
   slicedSum,
   tookUpOther,
 } from './records.ts';
-import { readSpend, type SpendReading } from './spend-reading.ts';
+import { makeReadMerchant, type ReadMerchant, readSpend, type SpendReading } from './spend-reading.ts';
 import { assessmentOf, unclear } from './verdict.ts';
 import { type Weighed, weighed } from './weighing.ts';
 
@@ -74,8 +74,8 @@ function readingOf(authority: Authority): AuthorityReading {
  * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
  */
 export function makeBuiltInAssessor(merchants: readonly OwnMerchant[] = []): Assess {
-  const own = merchants.length === 0 ? undefined : indexMerchants(merchants);
-  return (authority, request, history) => assess(authority, request, history, own);
+  const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
+  return (authority, request, history) => assess(authority, request, history, readMerchant);
 }
 
 /** The built-in assessor without merchants of the operator's own. */
@@ -85,12 +85,12 @@ function assess(
   authority: Authority,
   request: SpendRequest,
   history: PurposeHistory | undefined,
-  own: OwnIndex | undefined,
+  readMerchant: ReadMerchant,
 ): Assessment {
   const purpose = readingOf(authority);
   const past = pastOf(request, history);
   const allowed = allowedMerchant(authority, request);
-  const { assessment, is_settleable, is_named } = judge(purpose, request, past, allowed, own);
+  const { assessment, is_settleable, is_named } = judge(purpose, request, past, allowed, readMerchant);
   return past === NO_PAST
     ? assessment
     : inLightOf(past, assessment, { is_settleable: is_settleable && !purpose.on_request, is_named });
@@ -102,16 +102,16 @@ function judge(
   request: SpendRequest,
   past: Past,
   allowed: PurposeEvidence[] | null,
-  own: OwnIndex | undefined,
+  readMerchant: ReadMerchant,
 ): Weighed & { is_named: boolean } {
-  const spend = readSpend(request, own);
+  const spend = readSpend(request, readMerchant);
   const suspicions = suspicionsIn(spend, purpose);
   const judged = suspicions.some(
     (one) => one.evidence.field === 'action.description' && one.kind === 'language',
   )
     ? readSpend(
         { ...request, action: { ...request.action, description: beforeAttack(spend.description.text) } },
-        own,
+        readMerchant,
       )
     : spend;
   const fit = noStranger(fitOf(judged, purpose), allowed);

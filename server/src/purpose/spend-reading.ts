@@ -138,7 +138,7 @@ interface MerchantReading {
   sightings: readonly Sighting[];
 }
 
-function readMerchant(name: string, own: OwnIndex | undefined): MerchantReading {
+function readName(name: string, own: OwnIndex | undefined): MerchantReading {
   const text = new FieldText('action.merchant', name);
   const known = knownMerchant(text.tokens, own);
   return {
@@ -166,8 +166,6 @@ function readCategory(category: string | undefined): CategoryReading {
  * of 15 µs where these were read before, and a fifth less memory. Of each so many are kept, some KB each.
  */
 const MOST_KEPT = 500;
-const NO_LIST = {};
-const merchants_by_list = new WeakMap<object, LRUCache<string, MerchantReading>>();
 const categories = new LRUCache<string, CategoryReading>({ max: MOST_KEPT });
 const types = new LRUCache<string, readonly Token[]>({ max: MOST_KEPT });
 
@@ -179,17 +177,19 @@ function remembered<T extends object>(cache: LRUCache<string, T>, text: string, 
   return reading;
 }
 
-function merchantsOf(own: OwnIndex | undefined): LRUCache<string, MerchantReading> {
-  const list = own ?? NO_LIST;
-  const known = merchants_by_list.get(list) ?? new LRUCache({ max: MOST_KEPT });
-  merchants_by_list.set(list, known);
-  return known;
+/** Reads merchants' names. */
+export type ReadMerchant = (name: string) => MerchantReading;
+
+/** What reads merchants' names, with the operator's own ones where there are some. */
+export function makeReadMerchant(own?: OwnIndex): ReadMerchant {
+  const merchants = new LRUCache<string, MerchantReading>({ max: MOST_KEPT });
+  return (name) => remembered(merchants, name, () => readName(name, own));
 }
 
-/** Reads a request; `own` are the operator's merchants. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
-export function readSpend(request: SpendRequest, own?: OwnIndex): SpendReading {
+/** Reads a request. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
+export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): SpendReading {
   const { action, task, trace = [] } = request;
-  const merchant = remembered(merchantsOf(own), action.merchant, () => readMerchant(action.merchant, own));
+  const merchant = readMerchant(action.merchant);
   const description = new FieldText('action.description', action.description);
   const said = new FieldText('task', task);
   const merchantTokens = merchant.text.tokens;
