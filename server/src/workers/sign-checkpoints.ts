@@ -181,11 +181,14 @@ export function makeCheckpointSigner(options: {
     for (let i = 0; i < waiting.length; i += SIGNED_AT_ONCE) {
       const some = waiting.slice(i, i + SIGNED_AT_ONCE);
       await Promise.all(some.map(([workspace_id]) => sign(workspace_id)));
-      const failed = some.filter(([workspace_id]) => unfiled.has(workspace_id));
+      const failed = some.flatMap(([workspace_id]) => {
+        const reach = unfiled.get(workspace_id);
+        return reach === undefined ? [] : [{ workspace_id, reach }];
+      });
       // The next round begins with others.
-      for (const [workspace_id, what] of failed) {
+      for (const { workspace_id, reach } of failed) {
         unfiled.delete(workspace_id);
-        unfiled.set(workspace_id, what);
+        unfiled.set(workspace_id, reach);
       }
       if (failed.length === some.length) return;
     }
