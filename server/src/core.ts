@@ -134,6 +134,19 @@ export function makeCore(database: Database, log: Logger): Core {
     onPublished: () => published(),
   });
   metrics.watchQueue(lane.waiting);
+  const pools = {
+    lane: lane_pool,
+    reads: db,
+    lists: lists_db,
+    keys: keys_db,
+    reports: reports_db,
+    webhooks: webhooks_db,
+    ledger: ledger_db,
+  };
+  for (const [name, pool] of Object.entries(pools)) {
+    const inUse = () => pool.totalCount - pool.idleCount;
+    metrics.watchUse(`connections:${name}`, pool.options.max, inUse);
+  }
   return {
     lane,
     db,
@@ -153,7 +166,7 @@ export function makeCore(database: Database, log: Logger): Core {
     },
     async close() {
       await lane.drain();
-      await Promise.all([lane_pool, db, lists_db, keys_db, reports_db, webhooks_db, ledger_db].map(endPool));
+      await Promise.all(Object.values(pools).map(endPool));
     },
   };
 }

@@ -19,6 +19,8 @@ export interface Metrics {
   countSecondOpinion(result: OpinionEffect | NoOpinion): void;
   /** Tells how many commands wait in all lanes; asked at each scrape. */
   watchQueue(waiting: () => number): void;
+  /** Tells how much of a bounded resource is in use; asked at each scrape. */
+  watchUse(resource: string, total: number, inUse: () => number): void;
   /** The text that `GET /metrics` answers with. */
   text(): Promise<string>;
   content_type: string;
@@ -87,6 +89,25 @@ export function makeMetrics(): Metrics {
       this.set(waiting());
     },
   });
+  const uses = new Map<string, { total: number; inUse: () => number }>();
+  new Gauge({
+    name: 'purser_resource_in_use',
+    help: 'How much of what requests share is held: database connections in use, writes and bodies under way, and so on.',
+    labelNames: ['resource'] as const,
+    registers: [registry],
+    collect() {
+      for (const [resource, { inUse }] of uses) this.set({ resource }, inUse());
+    },
+  });
+  new Gauge({
+    name: 'purser_resource_limit',
+    help: 'How much of it there is.',
+    labelNames: ['resource'] as const,
+    registers: [registry],
+    collect() {
+      for (const [resource, { total }] of uses) this.set({ resource }, total);
+    },
+  });
 
   return {
     countRequest: (method, route, status, duration_ms) =>
@@ -102,6 +123,9 @@ export function makeMetrics(): Metrics {
     countSecondOpinion: (result) => second_opinions.inc({ result }),
     watchQueue(count) {
       waiting = count;
+    },
+    watchUse(resource, total, inUse) {
+      uses.set(resource, { total, inUse });
     },
     text: () => registry.metrics(),
     content_type: registry.contentType,
