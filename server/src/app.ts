@@ -19,7 +19,7 @@ import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { pruneOldWebhooks } from './workers/prune-webhooks.ts';
 import { rollUpDecisions } from './workers/roll-up-decisions.ts';
-import { sweepReservations } from './workers/sweep-reservations.ts';
+import { makeReservationSweep } from './workers/sweep-reservations.ts';
 import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
 import { connectEndpoint } from './workers/webhook-client.ts';
 
@@ -113,7 +113,7 @@ export function startWorkers(
       name: 'sweep-reservations',
       pause_ms: SWEEP_PAUSE_MS,
       log,
-      round: () => sweepReservations({ db, lane, log }),
+      round: makeReservationSweep({ db, lane, log }),
     }),
     startLoop({
       name: 'roll-up-decisions',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Core } from '../src/core.ts';
-import { sweepReservations } from '../src/workers/sweep-reservations.ts';
+import { makeReservationSweep } from '../src/workers/sweep-reservations.ts';
 import {
   add,
   authorized,
@@ -462,7 +462,7 @@ const anyWait = fc.constantFrom(5, 20, 45, 300, 700, 86_400 * 2).map((seconds) =
   }),
 );
 
-const sweep = () => sweepReservations({ db: core.db, lane: core.lane, log });
+const sweep = () => makeReservationSweep({ db: core.db, lane: core.lane, log })();
 const anySweep = fc.constant(null).map(() => step('sweep()', sweep));
 
 /** At the end: counters and history agree with the model to the last row, none of them only as they are read. */

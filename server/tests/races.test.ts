@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Core } from '../src/core.ts';
-import { sweepReservations } from '../src/workers/sweep-reservations.ts';
+import { makeReservationSweep } from '../src/workers/sweep-reservations.ts';
 import {
   AUTHORITY,
   type CallOptions,
@@ -239,12 +239,12 @@ describe(`of racers on two nodes exactly one wins, ${ROUNDS} times`, () => {
       now_ms += REVIEW_TTL_MS + 5_000;
       const moved = nodes[0].setClock(now_ms);
       const sweeping = Promise.all(
-        Array.from({ length: 3 }, () => sweepReservations({ db: core.db, lane: core.lane, log })),
+        Array.from({ length: 3 }, () => makeReservationSweep({ db: core.db, lane: core.lane, log })()),
       );
       const late = race(1, racers.slice(half));
       const replies = [...(await early), ...(await late)];
       await Promise.all([moved, sweeping]);
-      await sweepReservations({ db: core.db, lane: core.lane, log });
+      await makeReservationSweep({ db: core.db, lane: core.lane, log })();
       const run_out = await eventsOf('reservation.expired');
       const shown = await nodes[0].call('GET', `/v1/decisions?agent=${slug}&limit=200`);
       const now = new Map<string, { reservation: { status: string } }>(

@@ -71,7 +71,10 @@ export async function loadDecisionStates(
  */
 const RUN_OUT_AT_ONCE = 2_000;
 
-/** Holds of these agents that have run out but were not let go yet. */
+/**
+ * Holds of these agents that have run out but were not let go yet. The clock is asked in a statement of its own, since
+ * no index can be entered with a value that may change from row to row: every live hold of the agents would be read.
+ */
 export async function loadHoldsToLetGo(
   db: Queryable,
   wanted: readonly Of<{ agent_id: string }>[],
@@ -82,7 +85,8 @@ export async function loadHoldsToLetGo(
       from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (
         select decision_id from expiring_holds h
-        where h.workspace_id = w.workspace_id and h.agent_id = w.agent_id and h.expires_at <= clock_timestamp()
+        where h.workspace_id = w.workspace_id and h.agent_id = w.agent_id
+          and h.expires_at <= (select clock_timestamp())
         order by h.expires_at limit ${RUN_OUT_AT_ONCE}) as h
       cross join lateral (
         select * from decision_states s
@@ -93,15 +97,29 @@ export async function loadHoldsToLetGo(
   return result.rows;
 }
 
-/** Agents, of any workspace, with holds that have run out; at most `limit`. */
-export async function findAgentsWithHoldsToLetGo(
+/** A place among the holds that run out, in the order in which they do. */
+export interface DueHold {
+  workspace_id: string;
+  agent_id: string;
+  expires_at: string;
+  decision_id: string;
+}
+
+/**
+ * Holds of any workspace that have run out, oldest first, behind `after` (null: from the oldest on); at most `limit`.
+ * Reads these rows and no others, however many holds are live.
+ */
+export async function listDueHolds(
   db: Queryable,
+  after: Pick<DueHold, 'expires_at' | 'decision_id'> | null,
   limit: number,
-): Promise<{ workspace_id: string; agent_id: string }[]> {
-  const result = await db.query<{ workspace_id: string; agent_id: string }>({
-    name: 'find_agents_with_holds_to_let_go',
-    text: 'select distinct workspace_id, agent_id from expiring_holds where expires_at <= clock_timestamp() limit $1',
-    values: [limit],
+): Promise<DueHold[]> {
+  const result = await db.query<DueHold>({
+    name: 'list_due_holds',
+    text: `select workspace_id, agent_id, expires_at, decision_id from expiring_holds
+      where decision_id <> '' and expires_at <= (select clock_timestamp()) and (expires_at, decision_id) > ($1, $2)
+      order by expires_at, decision_id limit $3`,
+    values: [after?.expires_at ?? '-infinity', after?.decision_id ?? '', limit],
   });
   return result.rows;
 }

@@ -3,31 +3,44 @@ import { expireReservations } from '../commands/expire-reservations.ts';
 import { SYSTEM } from '../domain/audit.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Queryable } from '../storage/database.ts';
-import { findAgentsWithHoldsToLetGo } from '../storage/decision-states.ts';
+import { type DueHold, listDueHolds } from '../storage/decision-states.ts';
 
-const AGENTS_A_SWEEP = 200;
+/** Due holds read in one sweep: each workspace among them becomes a command, and the lane must keep room for requests. */
+const MAX_HOLDS_A_SWEEP = 500;
 
 /**
- * Lets go the holds that have run out, through the lane. Reads and decisions judge expiry by themselves; the
- * sweep makes it a fact of the history also where nobody looks.
+ * Gives a sweep, to be called again and again: it lets go the holds that have run out, through the lane. Reads and
+ * decisions judge expiry by themselves; the sweep makes it a fact of the history also where nobody looks. Each sweep
+ * goes on where the one before ended and begins anew behind the last due hold, so that a workspace whose holds cannot
+ * be let go keeps no other's waiting.
  */
-export async function sweepReservations(options: { db: Queryable; lane: Lane; log: Logger }): Promise<void> {
-  const found = await findAgentsWithHoldsToLetGo(options.db, AGENTS_A_SWEEP);
-  const by_workspace = new Map<string, string[]>();
-  for (const { workspace_id, agent_id } of found) {
-    by_workspace.set(workspace_id, [...(by_workspace.get(workspace_id) ?? []), agent_id]);
-  }
+export function makeReservationSweep(options: {
+  db: Queryable;
+  lane: Pick<Lane, 'submit'>;
+  log: Logger;
+  max_holds?: number;
+}): () => Promise<void> {
+  const { db, lane, log, max_holds = MAX_HOLDS_A_SWEEP } = options;
   const origin = { actor: SYSTEM, request_id: null, client_address: null };
-  await Promise.all(
-    [...by_workspace].map(async ([workspace_id, agent_ids]) => {
-      try {
-        await options.lane.submit(workspace_id, expireReservations, { agent_ids }, origin);
-      } catch (error) {
-        options.log.warn(
-          { err: error, workspace_id },
-          'run-out holds could not be let go; the next sweep tries again',
-        );
-      }
-    }),
-  );
+  let after: DueHold | null = null;
+  return async () => {
+    const due: DueHold[] = await listDueHolds(db, after, max_holds);
+    after = due.length < max_holds ? null : (due.at(-1) as DueHold);
+    const agents = new Map<string, Set<string>>();
+    for (const { workspace_id, agent_id } of due) {
+      agents.set(workspace_id, (agents.get(workspace_id) ?? new Set()).add(agent_id));
+    }
+    await Promise.all(
+      [...agents].map(async ([workspace_id, agent_ids]) => {
+        try {
+          await lane.submit(workspace_id, expireReservations, { agent_ids: [...agent_ids] }, origin);
+        } catch (error) {
+          log.warn(
+            { err: error, workspace_id },
+            'run-out holds could not be let go; a later sweep tries again',
+          );
+        }
+      }),
+    );
+  };
 }
