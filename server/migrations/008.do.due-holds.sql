@@ -1,3 +1,4 @@
+-- compatible-with: 7
 -- The sweep asks which holds of all workspaces are due, once a second on every node. This index begins with the time and
 -- not with workspace_id as all others do: led by the workspace, the answer "none" would cost a look at every live hold
 -- of every tenant. Where the schema is distributed by workspace_id, each part has its own index and its own sweep. Every

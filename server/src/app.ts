@@ -11,6 +11,7 @@ import { makeApiRoutes, makeSecondOpinion } from './routes.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
 import { checkReady } from './storage/migrate.ts';
 import { listWorkspaces, readClock } from './storage/workspaces.ts';
+import { VERSION } from './version.ts';
 import { makeDatabaseClock } from './workers/clock.ts';
 import { startWebhookDelivery, type WebhookDelivery } from './workers/deliver-webhooks.ts';
 import { WIDEST_WINDOW } from './workers/held-queues.ts';
@@ -22,8 +23,6 @@ import { rollUpDecisions } from './workers/roll-up-decisions.ts';
 import { makeReservationSweep } from './workers/sweep-reservations.ts';
 import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
 import { connectEndpoint } from './workers/webhook-client.ts';
-
-export const VERSION = '0.1.0';
 
 /** A request is answered within this time, whatever its database does. */
 const REQUEST_DEADLINE_MS = 5_000;

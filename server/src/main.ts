@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
-import { type Service, startService, startWorkers, VERSION } from './app.ts';
+import { type Service, startService, startWorkers } from './app.ts';
 import { setPlan } from './commands/set-plan.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { addWorkspace, type Core, makeCore } from './core.ts';
@@ -24,6 +24,7 @@ import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
 import { MigrationError } from './storage/migrate.ts';
 import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
+import { VERSION } from './version.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
 // machine with much memory. Measured over 100,000 decisions of 64 clients, the most resident memory and the service's

@@ -16,7 +16,7 @@ import {
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './storage/embedded-postgres.ts';
-import { checkReady, checkSecret, MigrationError, migrate } from './storage/migrate.ts';
+import { checkReady, checkSecret, LATEST_MIGRATION, MigrationError, migrate } from './storage/migrate.ts';
 
 /** The start cannot go on; the message says what is wrong and what to do, in one line. */
 export class StartError extends Error {
@@ -141,8 +141,14 @@ async function checkReachable(address: DatabaseAddress): Promise<void> {
 }
 
 async function migrated(address: DatabaseAddress, secret_key: Buffer, log: Logger): Promise<boolean> {
-  const { applied, guarded } = await migrate(address, deriveSecrets(secret_key).installationCheck);
+  const { applied, newer, guarded } = await migrate(address, deriveSecrets(secret_key).installationCheck);
   if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
+  if (newer !== null) {
+    log.warn(
+      { schema: newer, known: LATEST_MIGRATION },
+      'the schema is newer than this version, which can still work on it; update this node soon',
+    );
+  }
   if (!guarded) {
     log.warn(
       'the database user may not create roles, so history is not guarded by a role of its own; see docs/guides/operating.md',

@@ -1,4 +1,3 @@
-import { VERSION } from '../app.ts';
 import { renderConfigurationReference } from '../config.ts';
 import type { Core } from '../core.ts';
 import { REASONS, STAGES } from '../domain/decisions.ts';
@@ -8,6 +7,7 @@ import { makeMetrics } from '../http/metrics.ts';
 import { makeOpenApi, type OpenApi } from '../http/openapi.ts';
 import { makeApiRoutes } from '../routes.ts';
 import { deriveSecrets } from '../secrets.ts';
+import { VERSION } from '../version.ts';
 
 /** The OpenAPI document of this build. Declaring routes does no I/O, so nothing has to run. */
 export function renderOpenApi(): OpenApi {

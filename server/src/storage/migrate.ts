@@ -1,7 +1,4 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import Postgrator from 'postgrator';
 import {
   canWorkAs,
   connectOnce,
@@ -10,8 +7,16 @@ import {
   SERVICE_ROLE,
   sqlState,
 } from './database.ts';
+import {
+  MIGRATIONS,
+  MigrationError,
+  type RunMigrationsOptions,
+  readSchemaStanding,
+  runMigrations,
+} from './run-migrations.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../../migrations/*.sql', import.meta.url));
+export { MigrationError } from './run-migrations.ts';
+
 /** Any number that means "Purser's migrations" to the nodes that start at once. */
 const MIGRATION_LOCK = 7_291_664_301;
 const OLDEST_POSTGRESQL = 150_000;
@@ -64,14 +69,11 @@ const REMOVABLE = [
   'webhook_attempts',
 ] as const;
 
-/** The database cannot be used as it is; the message says why and what to do. */
-export class MigrationError extends Error {
-  override name = 'MigrationError';
-}
-
 export interface Migrated {
   /** Names of the migrations that were applied now. */
   applied: string[];
+  /** The schema's version where it is newer than this build, which may work on it all the same; else null. */
+  newer: number | null;
   /** Whether history is guarded by the service's own role; false when the role could not be made. */
   guarded: boolean;
 }
@@ -79,9 +81,14 @@ export interface Migrated {
 /**
  * Brings the schema up to date, once however many nodes start at the same moment, and grants the service's role
  * what it needs: it can add to history but neither change nor remove it. `secret_check`: what is derived from the
- * SECRET_KEY; the database must have been set up with the same. Throws MigrationError when it cannot be used.
+ * SECRET_KEY; the database must have been set up with the same. Throws MigrationError when it cannot be used, also
+ * where a newer build has left this one behind.
  */
-export async function migrate(address: DatabaseAddress, secret_check?: Buffer): Promise<Migrated> {
+export async function migrate(
+  address: DatabaseAddress,
+  secret_check?: Buffer,
+  options: RunMigrationsOptions = {},
+): Promise<Migrated> {
   const client = await connectOnce(address);
   try {
     const version = await client.query<{ server_version_num: string }>('show server_version_num');
@@ -95,25 +102,19 @@ export async function migrate(address: DatabaseAddress, secret_check?: Buffer): 
       );
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const postgrator = new Postgrator({
-      migrationPattern: MIGRATIONS,
-      driver: 'pg',
-      schemaTable: 'schema_migrations',
-      validateChecksums: true,
-      execQuery: (query: string) => client.query(query),
-    });
-    const applied = await postgrator.migrate();
+    const { applied, standing } = await runMigrations(client, options);
     if (secret_check !== undefined) {
       const text = 'insert into installation (secret_check) values ($1) on conflict do nothing';
       await client.query({ text, values: [secret_check] });
       await checkSecret(client, secret_check);
     }
     const guarded = await guardHistory(client);
-    return { applied: applied.map((migration) => migration.name ?? String(migration.version)), guarded };
+    return { applied, newer: standing.is_newer ? standing.version : null, guarded };
   } catch (error) {
-    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE && sqlState(error) !== READ_ONLY) throw error;
+    const refused = error instanceof MigrationError ? error.cause : error;
+    if (sqlState(refused) !== INSUFFICIENT_PRIVILEGE && sqlState(refused) !== READ_ONLY) throw error;
     throw new MigrationError(
-      `the schema could not be brought up to date (${(error as Error).message}); use a database that takes writes and a user that owns it`,
+      `the schema could not be brought up to date (${(refused as Error).message}); use a database that takes writes and a user that owns it`,
       { cause: error },
     );
   } finally {
@@ -132,22 +133,21 @@ export async function checkSecret(db: Queryable, secret_check: Buffer): Promise<
   );
 }
 
-/** Throws unless the database takes writes and every migration of this build has been applied. */
+/** Throws unless the database takes writes and its schema is one that this build can work on. */
 export async function checkReady(db: Queryable): Promise<void> {
-  const found = await db.query<{ version: number; standby: boolean }>({
-    text: 'select max(version)::int as version, pg_is_in_recovery() as standby from schema_migrations',
-  });
-  const { version = 0, standby = true } = found.rows[0] ?? {};
-  if (standby) throw new MigrationError('the database is a standby and takes no writes');
+  const found = await db.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' });
+  if (found.rows[0]?.standby !== false) {
+    throw new MigrationError('the database is a standby and takes no writes');
+  }
+  const { version, refusal } = await readSchemaStanding(db);
+  if (refusal !== null) throw new MigrationError(refusal);
   if (version < LATEST_MIGRATION) {
     throw new MigrationError('the schema is not up to date; run `npm run purser -- migrate`');
   }
 }
 
-/** The newest migration of this build: the largest number among its files. */
-export const LATEST_MIGRATION = Math.max(
-  ...readdirSync(new URL('../../migrations/', import.meta.url)).map((file) => Number.parseInt(file, 10)),
-);
+/** The newest migration of this build. */
+export const LATEST_MIGRATION = MIGRATIONS.at(-1)?.version ?? 0;
 
 /**
  * Makes the service's role and lets this user take it. Roles belong to the whole server, so another database's
