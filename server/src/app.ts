@@ -164,7 +164,7 @@ export async function startService(config: Config, database: Database, log: Logg
     onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
   });
   const second_opinion = makeSecondOpinion(core, config);
-  const api_routes = makeApiRoutes(core, config, second_opinion?.assessAhead);
+  const api_routes = makeApiRoutes(core, config, second_opinion?.preAssess);
   const health = makeHealthRoutes({
     checkReady: () => checkReady(core.db),
     checkpoint_key: core.secrets.checkpointKey,

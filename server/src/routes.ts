@@ -3,14 +3,17 @@ import { makeCreateDecision } from './commands/create-decision.ts';
 import { makeCreateReview } from './commands/create-review.ts';
 import type { Config } from './config.ts';
 import { type Core, newKey } from './core.ts';
+import { makeAuthorityCache, makeFindAgentId } from './decisions/authority-cache.ts';
+import { makeAuthorizeSpend, type PreAssess } from './decisions/authorize-spend.ts';
+import { makeHistories } from './decisions/histories.ts';
+import { makeModelPreAssess, makePreAssess } from './decisions/pre-assess.ts';
+import { makeDecisionView } from './decisions/present-decisions.ts';
 import { secretText } from './domain/webhooks.ts';
 import { makeAgentRoutes } from './http/agents.ts';
 import { makeApiKeyRoutes } from './http/api-keys.ts';
-import { type AssessAhead, makeAssessAhead } from './http/assess-ahead.ts';
 import { makeCapabilityRoutes } from './http/capabilities.ts';
 import { makeCursors } from './http/cursors.ts';
 import { makeDecisionRoutes } from './http/decisions.ts';
-import { makeHistories } from './http/histories.ts';
 import { makeLedgerRoutes } from './http/ledger.ts';
 import { makeOutcomeRoutes } from './http/outcomes.ts';
 import { makeReportRoutes } from './http/reports.ts';
@@ -23,7 +26,6 @@ import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { makeAskModel } from './model/ask-model.ts';
 import { type ChatClient, makeChatClient } from './model/chat-client.ts';
 import { makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
-import { withoutOpinion } from './purpose/second-opinion.ts';
 
 /** The settings that routes depend on. */
 type RouteConfig = Pick<
@@ -39,7 +41,7 @@ const newNonce = () => randomBytes(12);
 export function makeSecondOpinion(
   core: Core,
   config: Config,
-): { assessAhead: AssessAhead; stop: ChatClient['stop'] } | null {
+): { preAssess: PreAssess; stop: ChatClient['stop'] } | null {
   const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
   if (url === null || model === null) return null;
   const { log, metrics, now_ms } = core;
@@ -62,7 +64,7 @@ export function makeSecondOpinion(
     metrics,
   });
   const may_clear = config.purpose_model_may_clear;
-  const assessAhead = makeAssessAhead({
+  const preAssess = makeModelPreAssess({
     db: core.db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeHistories(core),
@@ -71,41 +73,35 @@ export function makeSecondOpinion(
     may_clear,
     metrics,
   });
-  return { assessAhead, stop: client.stop };
+  return { preAssess, stop: client.stop };
 }
 
-/** Every route that takes a key. `assessAhead`: with a model's second opinion. */
-export function makeApiRoutes(
-  core: Core,
-  config: RouteConfig,
-  assessAhead: AssessAhead | null = null,
-): Route[] {
+/** Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
+export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAssess | null = null): Route[] {
   const { db, lane, lists_db, metrics, now_ms, reports_db, secrets } = core;
   const cursors = makeCursors(secrets.cursorMac);
   const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
-    // The lane waits for no model: where it has to assess itself, the decision says that the opinion is missing.
-    assess:
-      assessAhead === null
-        ? assess
-        : (authority, request) => withoutOpinion(assess(authority, request), 'authority_changed'),
     review_ttl_seconds: config.review_ttl_seconds,
     capability_ttl_seconds: config.capability_ttl_seconds,
   });
   const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
   const tokens = secrets.capabilityTokens;
+  const findAgentId = makeFindAgentId(db);
   return [
     ...makeDecisionRoutes({
-      db,
       lists_db,
-      lane,
       cursors,
-      createDecision,
-      assess,
-      assessAhead,
-      historyOf: makeHistories(core),
-      metrics,
-      tokens,
+      findAgentId,
+      authorizeSpend: makeAuthorizeSpend({
+        lane,
+        createDecision,
+        findAgentId,
+        authorities: makeAuthorityCache(),
+        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeHistories(core) }),
+        countDecision: metrics.countDecision,
+      }),
+      view: makeDecisionView({ db, tokens }),
     }),
     ...makeReviewRoutes({ lane, createReview }),
     ...makeOutcomeRoutes({ db, lane }),

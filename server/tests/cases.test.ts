@@ -82,14 +82,14 @@ describe.each(FILES)('%s', (file) => {
     const { decision, reasons, authorized, held } = given.expect;
     const expected = { reasons, stages: given.stages ?? {} };
     const { earlier = { held: 0, committed: 0 } } = given;
-    const verdict = decide(
-      {
-        authority: given.authority === null ? null : { ...AUTHORITY, ...given.authority },
-        request: bodyOf(given) as unknown as SpendRequest,
-        budget: { held_minor: earlier.held, committed_minor: earlier.committed },
-      },
-      assessBuiltIn,
-    );
+    const authority = given.authority === null ? null : { ...AUTHORITY, ...given.authority };
+    const request = bodyOf(given) as unknown as SpendRequest;
+    const verdict = decide({
+      authority,
+      request,
+      budget: { held_minor: earlier.held, committed_minor: earlier.committed },
+      assessment: authority === null ? null : assessBuiltIn(authority, request),
+    });
     expect([verdict.decision, verdict.authorized_amount_minor, verdict.held_amount_minor]).toEqual([
       decision,
       authorized,

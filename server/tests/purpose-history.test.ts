@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeHistories } from '../src/decisions/histories.ts';
 import type { Authority } from '../src/domain/authorities.ts';
 import { purposeHash } from '../src/domain/dealings.ts';
-import { makeHistories } from '../src/http/histories.ts';
 import { makePool } from '../src/storage/database.ts';
 import { loadSpokenOf, putDealings } from '../src/storage/dealings.ts';
 import { learnNext } from '../src/workers/learn-dealings.ts';

@@ -31,7 +31,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   storage: ['storage', 'domain', 'errors.ts'],
   lane: ['lane', 'storage', 'domain', 'errors.ts'],
   commands: ['commands', 'lane', 'domain', 'purpose', 'errors.ts'],
-  http: ['http', 'commands', 'lane', 'storage', 'purpose', 'domain', 'errors.ts', 'secrets.ts'],
+  decisions: ['decisions', 'commands', 'lane', 'storage', 'purpose', 'domain', 'errors.ts', 'secrets.ts'],
+  http: ['http', 'decisions', 'commands', 'lane', 'storage', 'purpose', 'domain', 'errors.ts', 'secrets.ts'],
   workers: ['workers', 'commands', 'lane', 'storage', 'purpose', 'domain'],
 };
 

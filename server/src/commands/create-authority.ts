@@ -1,8 +1,8 @@
 import type { Agent } from '../domain/agents.ts';
 import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
+import type { Origin } from '../lane/command.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
-import type { Origin } from '../lane/needs.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 
 export interface CreateAuthorityInput {

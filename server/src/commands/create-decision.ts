@@ -2,17 +2,12 @@ import type { Authority } from '../domain/authorities.ts';
 import { periodOf, standingOf } from '../domain/budget.ts';
 import { type Capability, capabilityExpiry, capabilityIdOf } from '../domain/capabilities.ts';
 import { decide } from '../domain/decide.ts';
-import {
-  type Decision,
-  type DecisionKind,
-  effectiveDecision,
-  type Mode,
-  type ReasonCode,
-} from '../domain/decisions.ts';
+import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
+import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { Action, SpendRequest } from '../domain/spends.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
-import type { Assess, Assessment } from '../purpose/assessment.ts';
+import type { Assessment } from '../purpose/assessment.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -22,15 +17,20 @@ export interface CreateDecisionInput {
   idempotency_key: string;
   /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
   request_hash: Buffer;
-  /** An assessment made before the lane; it counts only if the authority is still the one it was made for. */
-  assessed: { authority_hash: string; assessment: Assessment } | null;
-  /** Whether the caller can assess once more, by the authority that holds now; else it is done here. */
-  may_assess_again: boolean;
+  /** Made before the lane, which waits for no assessor; it counts only for the authority that it was made for. */
+  assessed: Assessed | null;
 }
 
-/** Nothing was decided yet: the spend is to be assessed by this authority, which must not be changed. */
-export interface AssessFirst {
-  assess_by: { hash: string; authority: Authority };
+/** An assessment, and the hash of the authority whose purpose it was made against. */
+export interface Assessed {
+  authority_hash: string;
+  assessment: Assessment;
+}
+
+/** An authority and the name of its content; it must not be changed. */
+export interface KnownAuthority {
+  hash: string;
+  authority: Authority;
 }
 
 export interface CreatedDecision {
@@ -42,8 +42,8 @@ export interface CreatedDecision {
     decision: DecisionKind;
     mode: Mode;
     reason_code: ReasonCode;
-    /** The authority it was decided by; it must not be changed. */
-    authority: { hash: string; authority: Authority } | null;
+    /** The authority it was decided by. */
+    authority: KnownAuthority | null;
   } | null;
 }
 
@@ -85,13 +85,15 @@ function holdExpiry(
   return capability !== null && capability.payee_id !== null ? capability.expires_at : null;
 }
 
-/** Decides a spend and holds its money, in one step; an idempotency key that was used is answered again. */
+/**
+ * Decides a spend and holds its money, in one step; an idempotency key that was used is answered again. Stale where the
+ * spend was assessed against another authority than the one that holds at the batch's moment.
+ */
 export function makeCreateDecision(options: {
-  assess: Assess;
   review_ttl_seconds: number;
   capability_ttl_seconds: number;
-}): Command<CreateDecisionInput, CreatedDecision | AssessFirst> {
-  const { assess, review_ttl_seconds, capability_ttl_seconds } = options;
+}): Command<CreateDecisionInput, CreatedDecision, KnownAuthority> {
+  const { review_ttl_seconds, capability_ttl_seconds } = options;
   return {
     name: 'createDecision',
     needs: ({ agent_id, idempotency_key }) => ({
@@ -101,24 +103,25 @@ export function makeCreateDecision(options: {
       webhooks: true,
     }),
     apply(set, input, origin) {
-      const { request, idempotency_key, request_hash } = input;
+      const { request, idempotency_key, request_hash, assessed } = input;
       const agent = set.agent(input.agent_id);
       if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+      const { agent_id, mode, slug } = agent;
       if (
         input.bound &&
         request.agent !== undefined &&
-        request.agent !== agent.slug &&
-        request.agent !== agent.agent_id
+        request.agent !== slug &&
+        request.agent !== agent_id
       ) {
         return refuse(
           'agent_mismatch',
-          `This key is bound to the agent "${agent.slug}" and cannot ask for another.`,
+          `This key is bound to the agent "${slug}" and cannot ask for another.`,
         );
       }
       if (agent.status !== 'active') {
-        return refuse('agent_not_active', `The agent "${agent.slug}" is ${agent.status}.`);
+        return refuse('agent_not_active', `The agent "${slug}" is ${agent.status}.`);
       }
-      const earlier = set.earlierDecision(agent.agent_id, idempotency_key);
+      const earlier = set.earlierDecision(agent_id, idempotency_key);
       if (earlier !== undefined) {
         return earlier.request_hash.equals(request_hash)
           ? done({ replayed: true, document: earlier.document, decided: null })
@@ -128,112 +131,71 @@ export function makeCreateDecision(options: {
             );
       }
 
-      const { action } = request;
-      const { agent_id, mode } = agent;
       const current = set.authority(agent_id);
-      const period = periodOf(set.now_ms);
-      const budget = set.budget(agent_id, period, action.currency);
-      const { assessed } = input;
-      if (current !== null && input.may_assess_again && assessed?.authority_hash !== current.row.hash) {
-        return done({ assess_by: { hash: current.row.hash, authority: current.authority } });
-      }
-      const verdict = decide(
-        { authority: current?.authority ?? null, request, budget },
-        assessed !== null && assessed.authority_hash === current?.row.hash
-          ? () => assessed.assessment
-          : assess,
-      );
-      const { decision, held_amount_minor } = verdict;
-      const holds = decision !== 'DENY';
-      const held = { ...budget, held_minor: budget.held_minor + held_amount_minor };
-      if (holds) set.putBudget(held);
+      const known = current === null ? null : { hash: current.row.hash, authority: current.authority };
+      if (known !== null && assessed?.authority_hash !== known.hash) return { kind: 'stale', current: known };
 
-      // A limit in another currency says nothing about this counter.
-      const limit_minor =
-        current?.authority.currency === action.currency
-          ? (current.authority.monthly_budget_minor ?? null)
-          : null;
+      const { action } = request;
+      const { currency } = action;
+      const period = periodOf(set.now_ms);
+      const budget = set.budget(agent_id, period, currency);
+      const authority = known?.authority ?? null;
+      const assessment = authority === null || assessed === null ? null : assessed.assessment;
+      const verdict = decide({ authority, request, budget, assessment });
+      const { decision, held_amount_minor: amount_minor } = verdict;
+
       const decision_id = set.newId('decision');
-      const amount_minor = held_amount_minor;
       const capability = issueCapability(
         { decision_id, mode, decision, amount_minor },
         action,
         set.now_ms,
         capability_ttl_seconds,
       );
-      const expires_at = holdExpiry(mode, decision, capability, set.now_ms, review_ttl_seconds);
-      const review_state = decision === 'REVIEW' ? 'PENDING' : null;
-      const document: Decision = {
+      // A limit in another currency says nothing about this counter.
+      const limit_minor = authority?.currency === currency ? (authority.monthly_budget_minor ?? null) : null;
+      let reservation = noReservation(currency, period, budget, limit_minor);
+      if (decision !== 'DENY') {
+        const held = { ...budget, held_minor: budget.held_minor + amount_minor };
+        set.putBudget(held);
+        reservation = {
+          reservation_id: reservationIdOf(decision_id),
+          status: 'HELD',
+          amount_minor,
+          currency,
+          period,
+          expires_at: holdExpiry(mode, decision, capability, set.now_ms, review_ttl_seconds),
+          budget: standingOf(held, limit_minor),
+        };
+      }
+      const made = composeDecision({
         decision_id,
-        decision,
-        effective_decision: effectiveDecision(mode, decision, review_state),
-        review_state,
-        reason_code: verdict.reason_code,
-        reason_codes: verdict.reason_codes,
-        requested_amount_minor: action.amount_minor,
-        authorized_amount_minor: verdict.authorized_amount_minor,
-        currency: action.currency,
-        mode,
-        explanation: verdict.explanation,
-        policy_trace: verdict.policy_trace,
-        purpose: verdict.purpose,
-        authority_version: current?.row.version ?? null,
-        authority_hash: current?.row.hash ?? null,
-        reservation: holds
-          ? {
-              reservation_id: reservationIdOf(decision_id),
-              status: 'HELD',
-              amount_minor: held_amount_minor,
-              currency: action.currency,
-              period,
-              expires_at,
-              budget: standingOf(held, limit_minor),
-            }
-          : noReservation(action.currency, period, budget, limit_minor),
+        agent,
+        request,
+        verdict,
+        authority: current?.row ?? null,
+        reservation,
         capability,
-        agent: { id: agent_id, slug: agent.slug },
-        action,
-        task: request.task ?? null,
-        trace: request.trace ?? null,
-        limitable: request.limitable ?? false,
-        min_amount_minor: request.min_amount_minor ?? null,
-        context: request.context ?? null,
-        review: null,
-        label: null,
-        outcome_state: 'NONE',
-        verified: false,
         created_at: set.now,
         requested_by: { key_id: origin.actor.key_id as string, principal_id: origin.actor.principal_id },
-      };
-      const text = JSON.stringify(document);
-      const event_id = set.addDecision(
-        {
-          decision_id,
-          agent_id,
-          idempotency_key,
-          request_hash,
-          decision,
-          mode,
-          reason_codes: verdict.reason_codes,
-          merchant: action.merchant,
-          requested_amount_minor: action.amount_minor,
-          currency: action.currency,
-          created_at: set.now,
-          document: text,
-        },
-        document,
-      );
-      set.publish('decision.created', text, event_id);
-      return done({
-        replayed: false,
-        document: text,
-        decided: {
-          decision,
-          mode,
-          reason_code: verdict.reason_code,
-          authority: current === null ? null : { hash: current.row.hash, authority: current.authority },
-        },
       });
+      const document = encodeDecision(made);
+      const row = {
+        decision_id,
+        agent_id,
+        idempotency_key,
+        request_hash,
+        decision,
+        mode,
+        reason_codes: verdict.reason_codes,
+        merchant: action.merchant,
+        requested_amount_minor: action.amount_minor,
+        currency,
+        created_at: set.now,
+        document,
+      };
+      set.publish('decision.created', document, set.addDecision(row, made));
+      const { reason_code } = verdict;
+      return done({ replayed: false, document, decided: { decision, mode, reason_code, authority: known } });
     },
   };
 }

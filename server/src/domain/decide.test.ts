@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Assess, PurposeAssessment } from '../purpose/assessment.ts';
+import type { Assessment, PurposeAssessment } from '../purpose/assessment.ts';
 import type { Authority } from './authorities.ts';
 import { type DecideFacts, decide } from './decide.ts';
 import { type DecisionKind, type ReasonCode, STAGES, type StageOutcome } from './decisions.ts';
 
-const assessAs =
-  (assessment: PurposeAssessment): Assess =>
-  () => ({ assessment, confidence: 1, method: 'test', rationale: `It is ${assessment}.`, evidence: [] });
+const assessed = (assessment: PurposeAssessment): Assessment => ({
+  assessment,
+  confidence: 1,
+  method: 'test',
+  rationale: `It is ${assessment}.`,
+  evidence: [],
+});
+
+/** Decides with that assessment, where there is an authority to assess against. */
+const decideAs = (facts: Omit<DecideFacts, 'assessment'>, assessment: PurposeAssessment) =>
+  decide({ ...facts, assessment: facts.authority === null ? null : assessed(assessment) });
 
 const purpose = { objective: 'Anything' };
 
@@ -304,7 +312,7 @@ const CASES: Case[] = [
   },
 ];
 
-function factsOf(given: Case): DecideFacts {
+function factsOf(given: Case): Omit<DecideFacts, 'assessment'> {
   const [held_minor, committed_minor] = given.budget ?? [0, 0];
   const action = {
     type: 'purchase',
@@ -321,7 +329,7 @@ function factsOf(given: Case): DecideFacts {
 
 describe('cases', () => {
   test.each(CASES)('$name', (given) => {
-    const verdict = decide(factsOf(given), assessAs(given.assessment ?? 'PURPOSE_ALIGNED'));
+    const verdict = decideAs(factsOf(given), given.assessment ?? 'PURPOSE_ALIGNED');
     const [decision, reasons, authorized, held] = given.expect;
     expect(verdict).toMatchObject({
       decision,
@@ -378,7 +386,7 @@ describe('what holds of every decision', () => {
       };
       return {
         facts: { authority, request, budget: { held_minor, committed_minor } },
-        assess: assessAs(assessment),
+        assessment,
       };
     });
 
@@ -386,8 +394,8 @@ describe('what holds of every decision', () => {
 
   test('the money authorized and held never passes what was asked, a limit, or what is left of the month', () => {
     fc.assert(
-      fc.property(facts, ({ facts: given, assess }) => {
-        const verdict = decide(given, assess);
+      fc.property(facts, ({ facts: given, assessment }) => {
+        const verdict = decideAs(given, assessment);
         const { authority, request, budget } = given;
         const { authorized_amount_minor: authorized, held_amount_minor: held } = verdict;
         expect(authorized).toBe(verdict.decision === 'ALLOW' ? held : 0);
@@ -410,8 +418,8 @@ describe('what holds of every decision', () => {
 
   test('every stage appears once and in order, the strictest decides, reasons are sorted and never repeated', () => {
     fc.assert(
-      fc.property(facts, ({ facts: given, assess }) => {
-        const verdict = decide(given, assess);
+      fc.property(facts, ({ facts: given, assessment }) => {
+        const verdict = decideAs(given, assessment);
         expect(verdict.policy_trace.map((entry) => entry.stage)).toEqual([...STAGES]);
         const found = verdict.policy_trace.filter((entry) => entry.reason_code !== null);
         const worst = Math.max(0, ...found.map((entry) => SEVERITY[entry.outcome]));
@@ -423,7 +431,7 @@ describe('what holds of every decision', () => {
         );
         expect(severities).toEqual([...severities].sort((a, b) => b - a));
         expect(verdict.explanation).not.toBe('');
-        expect(decide(given, assess)).toEqual(verdict);
+        expect(decideAs(given, assessment)).toEqual(verdict);
       }),
       { numRuns: 1_000 },
     );
@@ -433,8 +441,8 @@ describe('what holds of every decision', () => {
     const rank = { ALLOW: 0, REVIEW: 1, DENY: 2 };
     fc.assert(
       fc.property(facts, ({ facts: given }) => {
-        const aligned = decide(given, assessAs('PURPOSE_ALIGNED'));
-        const unclear = decide(given, assessAs('PURPOSE_UNCLEAR'));
+        const aligned = decideAs(given, 'PURPOSE_ALIGNED');
+        const unclear = decideAs(given, 'PURPOSE_UNCLEAR');
         expect(rank[unclear.decision]).toBeGreaterThanOrEqual(rank[aligned.decision]);
         expect(unclear.held_amount_minor).toBe(aligned.held_amount_minor);
       }),
@@ -457,9 +465,9 @@ describe('what holds of every decision', () => {
               limitable,
             };
             const authority = { purpose, currency: 'USD', monthly_budget_minor };
-            const verdict = decide(
+            const verdict = decideAs(
               { authority, request, budget: { held_minor: total(), committed_minor: 0 } },
-              assessAs('PURPOSE_ALIGNED'),
+              'PURPOSE_ALIGNED',
             );
             expect(verdict.held_amount_minor).toBe(expected);
             holds.push(verdict.held_amount_minor);

@@ -1,4 +1,4 @@
-import type { Assess, Assessment } from '../purpose/assessment.ts';
+import type { Assessment } from '../purpose/assessment.ts';
 import type { Authority } from './authorities.ts';
 import type { BudgetCounter } from './budget.ts';
 import type { DecisionKind, ReasonCode, StageFinding, StageOutcome } from './decisions.ts';
@@ -6,11 +6,14 @@ import { formatMoney } from './money.ts';
 import type { SpendRequest } from './spends.ts';
 import { judgeStages } from './stages.ts';
 
-/** All that a decision depends on. `budget` counts the request's currency in the current month. */
+/** All that a decision depends on. */
 export interface DecideFacts {
   authority: Authority | null;
   request: SpendRequest;
+  /** Counts the request's currency in the current month. */
   budget: BudgetCounter;
+  /** Of the purpose of `authority`; null exactly where there is no authority. */
+  assessment: Assessment | null;
 }
 
 /** What was decided. Amounts are minor units of the request's currency. */
@@ -42,10 +45,9 @@ const NO_PURPOSE: Assessment = {
  * Decides a spend: every stage is evaluated and the most severe finding wins, DENY over REVIEW over ALLOW.
  * Pure: the same facts give the same verdict.
  */
-export function decide(facts: DecideFacts, assess: Assess): Verdict {
-  const { authority, request, budget } = facts;
-  const assessment = authority === null ? null : assess(authority, request);
-  const { findings, amount_minor } = judgeStages({ authority, request, budget, assessment });
+export function decide(facts: DecideFacts): Verdict {
+  const { request, assessment } = facts;
+  const { findings, amount_minor } = judgeStages(facts);
 
   // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
   const reasons = findings

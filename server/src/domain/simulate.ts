@@ -235,20 +235,15 @@ export function makeSimulation(options: {
       }
       evaluated += 1;
       const { period } = made.reservation;
-      const verdict = decide(
-        {
-          authority: draft,
-          request: {
-            action: made.action,
-            limitable: made.limitable,
-            ...(made.task === null ? {} : { task: made.task }),
-            ...(made.trace === null ? {} : { trace: made.trace }),
-            ...(made.min_amount_minor === null ? {} : { min_amount_minor: made.min_amount_minor }),
-          },
-          budget: counterOf(period),
-        },
-        isJudgedAlike(judged_by) ? () => made.purpose : assess,
-      );
+      const request = {
+        action: made.action,
+        limitable: made.limitable,
+        ...(made.task === null ? {} : { task: made.task }),
+        ...(made.trace === null ? {} : { trace: made.trace }),
+        ...(made.min_amount_minor === null ? {} : { min_amount_minor: made.min_amount_minor }),
+      };
+      const assessment = isJudgedAlike(judged_by) ? made.purpose : assess(draft, request);
+      const verdict = decide({ authority: draft, request, budget: counterOf(period), assessment });
       count(current, made.decision, made.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
       compare(made, verdict);

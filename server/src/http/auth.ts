@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import { type FoundKey, findKeys } from '../storage/api-keys.ts';
+import { makeGather } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
-import { makeGather } from './gather.ts';
 import type { AuthResult } from './server-options.ts';
 
 export interface AuthOptions {

@@ -1,4 +1,4 @@
-import type { Origin } from '../lane/needs.ts';
+import type { Origin } from '../lane/command.ts';
 import type { Call } from './route.ts';
 
 /** Who does it, for the lane and the audit list. */

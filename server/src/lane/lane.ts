@@ -2,22 +2,25 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { ApiError, OVERLOADED } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
-import { type Job, type Part, type Result, runBatch, UnknownCommit } from './batch.ts';
-import type { Command } from './command.ts';
-import type { Origin } from './needs.ts';
+import { type Job, type JobResult, type Part, runBatch, UnknownCommit } from './batch.ts';
+import { type Command, type Origin, Stale } from './command.ts';
+
+/** What a command comes back with: commands that can be stale say so in their type. */
+export type Submitted<Output, Current> = [Current] extends [never] ? Output : Output | Stale<Current>;
 
 /** The single write path of every workspace. */
 export interface Lane {
   /**
-   * Carries a command out, together with whatever else waits for the same workspace. Throws ApiError: the
-   * command's refusal, `unavailable` when it was not carried out or nobody can tell, `internal_error` for a bug.
+   * Carries a command out, together with whatever else waits for the same workspace. Resolves with what it gave, or
+   * with `Stale` where it says so. Throws ApiError: the command's refusal, `unavailable` when it was not carried out
+   * or nobody can tell, `internal_error` for a bug.
    */
-  submit<Input, Output>(
+  submit<Input, Output, Current = never>(
     workspace_id: string,
-    command: Command<Input, Output>,
+    command: Command<Input, Output, Current>,
     input: Input,
     origin: Origin,
-  ): Promise<Output>;
+  ): Promise<Submitted<Output, Current>>;
   /** How many commands wait. */
   waiting(): number;
   /** Whether a command that came now would be refused because too many wait. */
@@ -209,7 +212,7 @@ export function makeLane(options: LaneOptions): Lane {
         return parts.filter((part, i) => {
           const answers = results[i];
           if (answers === null || answers === undefined) return true;
-          for (const [k, job] of part.jobs.entries()) answer(job, answers[k] as Result);
+          for (const [k, job] of part.jobs.entries()) answer(job, answers[k] as JobResult);
           return false;
         });
       } catch (error) {
@@ -258,7 +261,7 @@ export function makeLane(options: LaneOptions): Lane {
     parts: readonly Part<Waiting>[],
     wait: boolean,
     commands: number,
-  ): Promise<(Result[] | null)[]> {
+  ): Promise<(JobResult[] | null)[]> {
     const client: Client = await pool.connect();
     let broken: Error | undefined;
     // A connection that does not answer holds heads locked for everybody: it is cut, and the server undoes
@@ -285,9 +288,10 @@ export function makeLane(options: LaneOptions): Lane {
     }
   }
 
-  function answer(job: Waiting, result: Result): void {
-    if (result.ok) job.resolve(result.value);
-    else if ('refusal' in result) job.reject(new ApiError(result.refusal.code, result.refusal.message));
+  function answer(job: Waiting, result: JobResult): void {
+    if (result.kind === 'done') job.resolve(result.value);
+    else if (result.kind === 'stale') job.resolve(new Stale(result.current));
+    else if (result.kind === 'refused') job.reject(new ApiError(result.refusal.code, result.refusal.message));
     else {
       log.error({ err: result.error, command: job.command.name }, 'a command failed');
       job.reject(
@@ -299,9 +303,9 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   return {
-    submit<Input, Output>(
+    submit<Input, Output, Current>(
       workspace_id: string,
-      command: Command<Input, Output>,
+      command: Command<Input, Output, Current>,
       input: Input,
       origin: Origin,
     ) {
@@ -309,7 +313,7 @@ export function makeLane(options: LaneOptions): Lane {
       if (isFull()) {
         return Promise.reject(OVERLOADED);
       }
-      return new Promise<Output>((resolve, reject) => {
+      return new Promise<Submitted<Output, Current>>((resolve, reject) => {
         const job: Waiting = {
           command,
           input,

@@ -6,16 +6,7 @@ import {
   type WebhookEvent,
   type WebhookEventType,
 } from '../domain/webhooks.ts';
-import type { Client } from '../storage/database.ts';
-import type { Write } from '../storage/rows.ts';
-import {
-  deleteWebhookEndpoints,
-  insertWebhookDeliveries,
-  insertWebhookEvents,
-  putWebhookEndpoints,
-  putWebhookQueues,
-  type QueueChange,
-} from '../storage/webhooks.ts';
+import type { QueueChange } from '../storage/webhooks.ts';
 
 /** What a batch writes about webhooks. */
 export interface OutboxChanges {
@@ -107,30 +98,4 @@ export class Outbox {
   #wake(endpoint_id: string, due_at: string | null): void {
     this.changes.queues.set(endpoint_id, { endpoint_id, due_at });
   }
-}
-
-/** The statements that write what changed. */
-export function writeOutboxes(
-  client: Client,
-  changed: readonly { workspace_id: string; outbox: Outbox }[],
-): Promise<unknown>[] {
-  const writes: Promise<unknown>[] = [];
-  // Queues are locked in the order of their keys, as the workers lock theirs: otherwise a batch and a worker that
-  // both hold queues of several workspaces could wait for each other.
-  const sets = [...changed].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
-  const put = <Row>(write: Write<Row>, rowsOf: (changes: OutboxChanges) => readonly Row[]) => {
-    const parts = sets.flatMap(({ workspace_id, outbox }) => {
-      const rows = rowsOf(outbox.changes);
-      return rows.length === 0 ? [] : [{ workspace_id, rows }];
-    });
-    if (parts.length > 0) writes.push(write(client, parts));
-  };
-  put(putWebhookEndpoints, (changes) => [...changes.endpoints.values()]);
-  put(deleteWebhookEndpoints, (changes) => [...changes.deleted]);
-  put(insertWebhookEvents, (changes) => changes.events);
-  put(insertWebhookDeliveries, (changes) => [...changes.deliveries.values()]);
-  put(putWebhookQueues, (changes) =>
-    [...changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
-  );
-  return writes;
 }

@@ -36,10 +36,22 @@ import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
-import type { ExpiringHold } from '../storage/decision-states.ts';
-import { budgetKey, idempotencyKey, pushTo } from './lookup.ts';
-import type { LabelLink, Loaded, Origin } from './needs.ts';
+import { type Changes, noChanges } from './changes.ts';
+import type { Origin } from './command.ts';
 import { Outbox } from './outbox.ts';
+import type { Loaded } from './tables.ts';
+
+/** What of a label tells which are current. */
+type LabelLink = Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>;
+
+const budgetKey = (agent_id: string, period: string, currency: string) => `${agent_id} ${period} ${currency}`;
+const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;
+
+function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [value]);
+  else list.push(value);
+}
 
 /**
  * The rows that a batch loaded and what its commands changed about them. Commands see the changes of those
@@ -54,27 +66,7 @@ export class WorkingSet {
   readonly newId: NewId;
   /** The webhook endpoints and what is to be sent to them. */
   readonly outbox: Outbox;
-  readonly changes = {
-    workspace: undefined as Workspace | undefined,
-    agents: new Map<string, Agent>(),
-    authorities: [] as AuthorityRow[],
-    keys: new Map<string, ApiKey>(),
-    new_keys: [] as ApiKey[],
-    key_uses: new Map<string, KeyUse>(),
-    decisions: [] as DecisionRow[],
-    states: new Map<string, DecisionState>(),
-    reviews: [] as ReviewRow[],
-    labels: [] as Label[],
-    outcomes: [] as Outcome[],
-    consumptions: [] as Consumption[],
-    /** Holds that will run out by themselves from now on, and those that no longer will, by decision. */
-    new_expiring: new Map<string, ExpiringHold>(),
-    settled_expiring: new Map<string, ExpiringHold>(),
-    run_out_holds: [] as RunOutHold[],
-    budgets: new Map<string, BudgetRow>(),
-    audit: [] as AuditRecord[],
-    events: [] as LedgerEvent[],
-  };
+  readonly changes: Changes = noChanges();
   /** Grows with every change; what leaves it as it was has changed nothing. */
   change_count = 0;
 
@@ -101,11 +93,12 @@ export class WorkingSet {
       this.change_count += 1;
     });
     this.#head = head;
-    this.#workspace = loaded.workspace;
-    this.#agent_count = loaded.agent_count;
-    for (const agent of loaded.agents) this.#rememberAgent(agent);
+    const [workspace] = loaded.workspaces;
+    this.#workspace = workspace && { ...workspace, workspace_id };
+    this.#agent_count = loaded.agent_counts[0]?.count ?? 0;
+    for (const agent of [...loaded.agents, ...loaded.agents_of_decisions]) this.#rememberAgent(agent);
     for (const row of loaded.authorities) this.#authorities.set(row.agent_id, row);
-    for (const row of loaded.budgets)
+    for (const row of [...loaded.budgets, ...loaded.budgets_of_decisions])
       this.#budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
     for (const earlier of loaded.earlier_decisions) {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);

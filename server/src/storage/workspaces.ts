@@ -1,7 +1,7 @@
 import type { LedgerHead } from '../domain/ledger.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { Client, Queryable } from './database.ts';
-import type { Of } from './rows.ts';
+import { makeInsert, type Of } from './rows.ts';
 
 const COLUMNS = 'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, created_at';
 
@@ -104,15 +104,17 @@ export async function readClock(db: Queryable): Promise<number> {
   return result.rows[0]?.clock_ms as number;
 }
 
-/** Writes a workspace, new or changed. */
-export function putWorkspace(client: Client, workspace: Workspace): Promise<unknown> {
-  const { workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, created_at } =
-    workspace;
-  return client.query({
-    text: `insert into workspaces (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (workspace_id) do update set name = excluded.name, mode = excluded.mode, plan = excluded.plan,
-        trial_plan = excluded.trial_plan, trial_started_at = excluded.trial_started_at,
-        trial_ends_at = excluded.trial_ends_at`,
-    values: [workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, created_at],
-  });
-}
+/** Writes workspaces, new or changed. */
+export const putWorkspaces = makeInsert<Omit<Workspace, 'workspace_id'>>(
+  'workspaces',
+  {
+    name: 'text',
+    mode: 'text',
+    plan: 'text',
+    trial_plan: 'text',
+    trial_started_at: 'timestamptz',
+    trial_ends_at: 'timestamptz',
+    created_at: 'timestamptz',
+  },
+  { conflict: [], update: ['name', 'mode', 'plan', 'trial_plan', 'trial_started_at', 'trial_ends_at'] },
+);

@@ -1,7 +1,5 @@
 import type pg from 'pg';
-import type { CreateDecisionInput } from '../commands/create-decision.ts';
 import { decide } from '../domain/decide.ts';
-import type { SpendRequest } from '../domain/spends.ts';
 import type { Assess } from '../purpose/assessment.ts';
 import {
   type AskModel,
@@ -12,17 +10,25 @@ import {
   withoutOpinion,
 } from '../purpose/second-opinion.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
+import type { PreAssess } from './authorize-spend.ts';
 import type { HistoryOf } from './histories.ts';
 
-/** Assesses a spend with a model's second opinion, before the lane; null leaves all of it to the lane. */
-export type AssessAhead = (spend: {
-  workspace_id: string;
-  agent_id: string;
-  idempotency_key: string;
-  request: SpendRequest;
-}) => Promise<CreateDecisionInput['assessed']>;
+/** Assesses with the built-in assessor and what is known of the agent's past, against the authority last known. */
+export function makePreAssess(options: { assess: Assess; historyOf: HistoryOf }): PreAssess {
+  const { assess, historyOf } = options;
+  return ({ workspace_id, agent_id, request }, known) => {
+    if (known === undefined) return null;
+    const { hash, authority } = known;
+    const assessWith = (history: Awaited<ReturnType<HistoryOf>>) => ({
+      authority_hash: hash,
+      assessment: assess(authority, request, history),
+    });
+    const history = historyOf(workspace_id, agent_id, authority);
+    return history instanceof Promise ? history.then(assessWith) : assessWith(history);
+  };
+}
 
-export interface AssessAheadOptions {
+export interface ModelPreAssessOptions {
   db: pg.Pool;
   assess: Assess;
   historyOf: HistoryOf;
@@ -36,10 +42,10 @@ export interface AssessAheadOptions {
 const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
 
 /**
- * The model is asked only where its opinion could change something: not for a replay or an agent that may not spend
+ * Assesses with a model's second opinion, against the authority that it reads itself. The model is asked only where its opinion could change something: not for a replay or an agent that may not spend
  * (the lane answers these), not below misaligned, and not for a spend that limits or blocklist deny whatever it says.
  */
-export function makeAssessAhead(options: AssessAheadOptions): AssessAhead {
+export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
   const { db, assess, historyOf, askModel, model, may_clear, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
@@ -47,7 +53,8 @@ export function makeAssessAhead(options: AssessAheadOptions): AssessAhead {
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
     const built_in = assess(authority, request, await historyOf(workspace_id, agent_id, authority));
-    const denied = decide({ authority, request, budget: NOTHING_SPENT }, () => built_in).decision === 'DENY';
+    const denied =
+      decide({ authority, request, budget: NOTHING_SPENT, assessment: built_in }).decision === 'DENY';
     if (denied || !canBeLowered(built_in)) return { authority_hash, assessment: built_in };
     const asked = await askModel(authority_hash, authority, request);
     if ('none' in asked) {

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import { isUnavailable } from '../storage/database.ts';
+import { isUnavailable } from './database.ts';
 
 export interface GatherOptions<Wanted, Found> {
   /** Wishes of the same name are one. */

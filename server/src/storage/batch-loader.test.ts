@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeGather, makeGatherByWorkspace } from './gather.ts';
+import { makeGather, makeGatherByWorkspace } from './batch-loader.ts';
 
 /** A database that answers when told to. */
 function fakeLoad() {

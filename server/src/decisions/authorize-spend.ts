@@ -1,0 +1,96 @@
+import type {
+  Assessed,
+  CreateDecisionInput,
+  CreatedDecision,
+  KnownAuthority,
+} from '../commands/create-decision.ts';
+import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+import type { Caller } from '../domain/keys.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import { ApiError } from '../errors.ts';
+import { type Command, type Origin, Stale } from '../lane/command.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
+
+/** A spend that someone asks about. */
+export interface AskedSpend {
+  caller: Caller;
+  request: SpendRequest;
+  idempotency_key: string;
+  /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
+  request_hash: Buffer;
+  origin: Origin;
+}
+
+/**
+ * Assesses a spend before the lane, against `known` or whatever it finds to be the agent's authority. Null where it
+ * knows of none: the lane then answers with the one that holds.
+ */
+export type PreAssess = (
+  spend: { workspace_id: string; agent_id: string; idempotency_key: string; request: SpendRequest },
+  known: KnownAuthority | undefined,
+) => Promise<Assessed | null> | Assessed | null;
+
+export interface AuthorizeSpendOptions {
+  lane: Lane;
+  createDecision: Command<CreateDecisionInput, CreatedDecision, KnownAuthority>;
+  findAgentId: FindAgentId;
+  authorities: AuthorityCache;
+  preAssess: PreAssess;
+  countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
+}
+
+/** A spend is assessed anew for each change of its authority meanwhile, so many times at most. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * The way of a spend: find its agent, assess it against the agent's authority, have the lane decide it and hold the
+ * money. Where the authority has become another one meanwhile, the lane says so and the spend is assessed again.
+ * Throws ApiError: `agent_required`, `not_found`, what the lane refuses, or `unavailable` where the authority changed at
+ * every attempt; nothing was decided then.
+ */
+export function makeAuthorizeSpend(
+  options: AuthorizeSpendOptions,
+): (spend: AskedSpend) => Promise<CreatedDecision> {
+  const { lane, createDecision, findAgentId, authorities, preAssess, countDecision } = options;
+
+  async function agentOf(
+    { workspace_id, kind, agent_id }: Caller,
+    named: string | undefined,
+  ): Promise<string> {
+    if (kind === 'agent') return agent_id as string;
+    if (named === undefined) {
+      throw new ApiError('agent_required', 'This key is not bound to an agent: name one with `agent`.');
+    }
+    const found = await findAgentId(workspace_id, named);
+    if (found === undefined) throw new ApiError('not_found', 'There is no such agent.');
+    return found;
+  }
+
+  return async ({ caller, request, idempotency_key, request_hash, origin }) => {
+    const { workspace_id } = caller;
+    const agent_id = await agentOf(caller, request.agent);
+    const bound = caller.kind === 'agent';
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const spend = { workspace_id, agent_id, idempotency_key, request };
+      const assessed = await preAssess(spend, authorities.latest(agent_id));
+      const input = { agent_id, bound, request, idempotency_key, request_hash, assessed };
+      const result = await lane.submit(workspace_id, createDecision, input, origin);
+      if (result instanceof Stale) {
+        authorities.remember(agent_id, result.current);
+        continue;
+      }
+      if (result.decided !== null) {
+        const { decision, mode, reason_code, authority } = result.decided;
+        authorities.remember(agent_id, authority);
+        countDecision(decision, mode, reason_code);
+      }
+      return result;
+    }
+    throw new ApiError(
+      'unavailable',
+      "The agent's authority changed each time the spend was assessed; nothing was decided; retry.",
+      { retry_after_s: 1 },
+    );
+  };
+}

@@ -1,0 +1,43 @@
+import type { Agent } from '../domain/agents.ts';
+import type { AuditRecord } from '../domain/audit.ts';
+import type { AuthorityRow } from '../domain/authorities.ts';
+import type { BudgetRow } from '../domain/budget.ts';
+import type { Consumption } from '../domain/capabilities.ts';
+import type { DecisionState } from '../domain/decision-states.ts';
+import type { DecisionRow } from '../domain/decisions.ts';
+import type { ApiKey, KeyUse } from '../domain/keys.ts';
+import type { Label } from '../domain/labels.ts';
+import type { LedgerEvent } from '../domain/ledger.ts';
+import type { Outcome } from '../domain/outcomes.ts';
+import type { RunOutHold } from '../domain/reservations.ts';
+import type { ReviewRow } from '../domain/reviews.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import type { ExpiringHold } from '../storage/decision-states.ts';
+
+/** The rows of one workspace that a batch writes; webhooks have their own, in the outbox. */
+export type Changes = ReturnType<typeof noChanges>;
+
+/** Nothing changed yet. */
+export function noChanges() {
+  return {
+    workspace: undefined as Workspace | undefined,
+    agents: new Map<string, Agent>(),
+    authorities: [] as AuthorityRow[],
+    keys: new Map<string, ApiKey>(),
+    new_keys: [] as ApiKey[],
+    key_uses: new Map<string, KeyUse>(),
+    decisions: [] as DecisionRow[],
+    states: new Map<string, DecisionState>(),
+    reviews: [] as ReviewRow[],
+    labels: [] as Label[],
+    outcomes: [] as Outcome[],
+    consumptions: [] as Consumption[],
+    /** Holds that will run out by themselves from now on, and those that no longer will, by decision. */
+    new_expiring: new Map<string, ExpiringHold>(),
+    settled_expiring: new Map<string, ExpiringHold>(),
+    run_out_holds: [] as RunOutHold[],
+    budgets: new Map<string, BudgetRow>(),
+    audit: [] as AuditRecord[],
+    events: [] as LedgerEvent[],
+  };
+}

@@ -1,0 +1,243 @@
+import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
+import { insertKeyDigests, loadAdminKeys, loadKeys, putKeys, putKeyUses } from '../storage/api-keys.ts';
+import { insertAuditRecords } from '../storage/audit.ts';
+import { findCurrentAuthorities, insertAuthorities } from '../storage/authorities.ts';
+import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/budgets.ts';
+import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
+import type { Client } from '../storage/database.ts';
+import {
+  deleteExpiringHolds,
+  insertExpiringHolds,
+  insertRunOutHolds,
+  loadHoldsToLetGo,
+  putDecisionStates,
+} from '../storage/decision-states.ts';
+import { insertDecisions, loadEarlierDecisions, loadKeptDecisions } from '../storage/decisions.ts';
+import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
+import { appendLedgerEvents } from '../storage/ledger.ts';
+import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
+import { insertReviews } from '../storage/reviews.ts';
+import { type Of, type Write, withoutWorkspace } from '../storage/rows.ts';
+import {
+  deleteWebhookEndpoints,
+  insertWebhookDeliveries,
+  insertWebhookEvents,
+  loadEndpointsOf,
+  putWebhookEndpoints,
+  putWebhookQueues,
+} from '../storage/webhooks.ts';
+import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
+import type { WorkingSet } from './working-set.ts';
+
+/** What a command wants loaded before it is applied. */
+export interface Needs {
+  /** Agents by id or slug, with their current authorities. */
+  agents?: readonly string[];
+  /** This month's budgets of these agents, with the expired holds that still count in them. */
+  budgets_of?: readonly string[];
+  idempotency?: { agent_id: string; idempotency_key: string };
+  /** Decisions as they stand, with their agents, authorities' hashes and the budgets they count in. */
+  decisions?: readonly string[];
+  /** What of their labels tells which are current. */
+  labels_of?: readonly string[];
+  outcomes_of?: readonly string[];
+  /** What this idempotency key consumed. */
+  consumption_key?: string;
+  keys?: readonly string[];
+  /** The workspace itself and its number of agents. */
+  workspace?: boolean;
+  admin_keys?: boolean;
+  /** The webhook endpoints: for whatever publishes an event or changes them. */
+  webhooks?: boolean;
+}
+
+/** One kind of row that a batch loads. */
+interface Load<Key extends object, Row> {
+  /** What one command wants of this kind. */
+  keysOf: (needs: Needs) => readonly Key[];
+  /** Finds the rows of any number of workspaces with one statement. */
+  rowsOf: (client: Client, keys: readonly Of<Key>[]) => Promise<Of<Row>[]>;
+}
+
+const load = <Key extends object, Row>(
+  keysOf: Load<Key, Row>['keysOf'],
+  rowsOf: Load<Key, Row>['rowsOf'],
+): Load<Key, Row> => ({ keysOf, rowsOf });
+
+const NONE: readonly never[] = [];
+const refs = (all: readonly string[] = NONE) => all.map((ref) => ({ ref }));
+const agentIds = (all: readonly string[] = NONE) => all.map((agent_id) => ({ agent_id }));
+const decisionIds = (all: readonly string[] = NONE) => all.map((decision_id) => ({ decision_id }));
+const keyIds = (all: readonly string[] = NONE) => all.map((key_id) => ({ key_id }));
+/** For what is wanted of a workspace as a whole. */
+const whole = (is_wanted = false): readonly object[] => (is_wanted ? [{}] : NONE);
+const workspaceIds = (keys: readonly Of<object>[]) => keys.map(({ workspace_id }) => workspace_id);
+
+/**
+ * Everything a batch can load, in the order in which the statements go out. Each takes its snapshot when it begins,
+ * which is after the heads were locked. A kind that no command of the batch wants sends no statement.
+ */
+const LOADS = {
+  agents: load((needs) => refs(needs.agents), findAgents),
+  authorities: load((needs) => refs(needs.agents), findCurrentAuthorities),
+  // Before the budgets: whatever has expired for this statement has for the later one, so that the counter of its
+  // month is among those loaded.
+  holds_to_let_go: load((needs) => agentIds(needs.budgets_of), loadHoldsToLetGo),
+  budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets),
+  earlier_decisions: load(
+    ({ idempotency }) => (idempotency === undefined ? NONE : [idempotency]),
+    loadEarlierDecisions,
+  ),
+  keys: load((needs) => keyIds(needs.keys), loadKeys),
+  admin_keys: load(
+    (needs) => whole(needs.admin_keys),
+    (client, keys) => loadAdminKeys(client, workspaceIds(keys)),
+  ),
+  workspaces: load(
+    (needs) => whole(needs.workspace),
+    (client, keys) => loadWorkspaces(client, workspaceIds(keys)),
+  ),
+  agent_counts: load(
+    (needs) => whole(needs.workspace),
+    (client, keys) => countAgentsOf(client, workspaceIds(keys)),
+  ),
+  decisions: load((needs) => decisionIds(needs.decisions), loadKeptDecisions),
+  agents_of_decisions: load((needs) => decisionIds(needs.decisions), findAgentsOfDecisions),
+  budgets_of_decisions: load((needs) => decisionIds(needs.decisions), loadBudgetsOfDecisions),
+  labels: load((needs) => decisionIds(needs.labels_of), loadLabelsOfDecisions),
+  outcomes: load((needs) => decisionIds(needs.outcomes_of), loadOutcomesOfDecisions),
+  earlier_consumptions: load(
+    ({ consumption_key }) => (consumption_key === undefined ? NONE : [{ idempotency_key: consumption_key }]),
+    loadEarlierConsumptions,
+  ),
+};
+
+/**
+ * Sent once the heads are locked, because only they tell which workspaces have any: a workspace without webhooks
+ * sends no statement for them.
+ */
+const WEBHOOKS = load(
+  (needs) => whole(needs.webhooks),
+  (client, keys) => loadEndpointsOf(client, workspaceIds(keys)),
+);
+
+type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<Of<infer Row>[]> }
+  ? readonly Row[]
+  : never;
+
+/** The rows of one workspace that a batch found, as they were before it. */
+export type Loaded = { [Kind in keyof typeof LOADS]: RowsOf<(typeof LOADS)[Kind]> } & {
+  webhooks: RowsOf<typeof WEBHOOKS>;
+};
+
+const KINDS = Object.entries(LOADS) as unknown as readonly [keyof typeof LOADS, Load<object, object>][];
+
+/** What the commands of one workspace want. */
+export interface Wanted {
+  workspace_id: string;
+  needs: readonly Needs[];
+}
+
+/** What all commands want of one kind, each key once for a workspace. */
+function collectKeys<Key extends object>(
+  wanted: readonly Wanted[],
+  keysOf: (needs: Needs) => readonly Key[],
+): Of<Key>[] {
+  const keys: Of<Key>[] = [];
+  for (const { workspace_id, needs } of wanted) {
+    const seen = new Set<string>();
+    for (const need of needs) {
+      for (const key of keysOf(need)) {
+        const name = Object.values(key).join(' ');
+        if (seen.has(name)) continue;
+        seen.add(name);
+        keys.push({ ...key, workspace_id });
+      }
+    }
+  }
+  return keys;
+}
+
+/** Sends the statements of all kinds that are wanted, without waiting; the results are in the order of the table. */
+export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<Of<object>[]>[] {
+  return KINDS.map(([, { keysOf, rowsOf }]) => {
+    const keys = collectKeys(wanted, keysOf);
+    return keys.length === 0 ? Promise.resolve([]) : rowsOf(client, keys);
+  });
+}
+
+/** The endpoints of those workspaces that have any, for commands that publish or change them. */
+export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise<Of<object>[]> {
+  const keys = collectKeys(wanted, WEBHOOKS.keysOf);
+  return keys.length === 0 ? Promise.resolve([]) : WEBHOOKS.rowsOf(client, keys);
+}
+
+/** Gives each workspace its own rows of what `sendLoads` and `loadWebhooks` found. */
+export function distribute(
+  workspace_ids: readonly string[],
+  found: readonly (readonly Of<object>[])[],
+  webhooks: readonly Of<object>[],
+): Map<string, Loaded> {
+  const all = new Map<string, Record<string, object[]>>();
+  for (const workspace_id of workspace_ids) {
+    const empty: Record<string, object[]> = { webhooks: [] };
+    for (const [kind] of KINDS) empty[kind] = [];
+    all.set(workspace_id, empty);
+  }
+  const give = (kind: string, rows: readonly Of<object>[]) => {
+    for (const row of rows) all.get(row.workspace_id)?.[kind]?.push(withoutWorkspace(row));
+  };
+  for (const [i, [kind]] of KINDS.entries()) give(kind, found[i] as readonly Of<object>[]);
+  give('webhooks', webhooks);
+  return all as unknown as Map<string, Loaded>;
+}
+
+type Put = (client: Client, sets: readonly WorkingSet[]) => Promise<unknown> | undefined;
+
+/** One kind of row that a batch writes: one statement for all workspaces, none where nothing changed. */
+function put<Row>(write: Write<Row>, rowsOf: (set: WorkingSet) => Iterable<Row>): Put {
+  return (client, sets) => {
+    const parts = sets.flatMap((set) => {
+      const rows = [...rowsOf(set)];
+      return rows.length === 0 ? [] : [{ workspace_id: set.workspace_id, rows }];
+    });
+    return parts.length === 0 ? undefined : write(client, parts);
+  };
+}
+
+/** Everything a batch can write, in the order in which the statements go out. */
+const WRITES: readonly Put[] = [
+  put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
+  put(putAgents, ({ changes }) => changes.agents.values()),
+  put(insertAuthorities, ({ changes }) => changes.authorities),
+  put(putKeys, ({ changes }) => changes.keys.values()),
+  put(insertKeyDigests, ({ changes }) => changes.new_keys),
+  put(putKeyUses, ({ changes }) => changes.key_uses.values()),
+  put(insertDecisions, ({ changes }) => changes.decisions),
+  put(putDecisionStates, ({ changes }) => changes.states.values()),
+  put(insertReviews, ({ changes }) => changes.reviews),
+  put(insertLabels, ({ changes }) => changes.labels),
+  put(insertOutcomes, ({ changes }) => changes.outcomes),
+  put(insertConsumptions, ({ changes }) => changes.consumptions),
+  put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),
+  put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
+  put(insertRunOutHolds, ({ changes }) => changes.run_out_holds),
+  put(putBudgets, ({ changes }) => changes.budgets.values()),
+  put(insertAuditRecords, ({ changes }) => changes.audit),
+  put(appendLedgerEvents, ({ changes }) => changes.events),
+  put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),
+  put(deleteWebhookEndpoints, ({ outbox }) => outbox.changes.deleted),
+  put(insertWebhookEvents, ({ outbox }) => outbox.changes.events),
+  put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries.values()),
+  put(putWebhookQueues, ({ outbox }) =>
+    [...outbox.changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
+  ),
+];
+
+/** Sends everything that changed, one statement a table, without waiting. */
+export function sendWrites(client: Client, sets: readonly WorkingSet[]): Promise<unknown>[] {
+  // Webhook queues are locked in the order of their keys, as the workers lock theirs: otherwise a batch and a worker
+  // that both hold queues of several workspaces could wait for each other.
+  const in_order = [...sets].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
+  return WRITES.flatMap((write) => write(client, in_order) ?? []);
+}
