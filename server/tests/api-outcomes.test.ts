@@ -144,8 +144,10 @@ describe('POST /v1/decisions/:id/outcomes', () => {
       await rail(id, refunded(600, 'r-2'));
       expect(await counter(id)).toEqual([0, 399, 601]);
       expect(refusal(await report(id, refunded(400, 'r-3')))).toEqual([409, 'outcome_conflict']);
-      await report(id, refunded(398, 'r-3'));
       expect(await get(id)).toMatchObject({ outcome_state: 'PARTIALLY_REFUNDED', verified: true });
+      // A refund that only the client speaks of gives back where no capability was consumed, and verifies nothing.
+      await report(id, refunded(398, 'r-3'));
+      expect(await get(id)).toMatchObject({ outcome_state: 'PARTIALLY_REFUNDED', verified: false });
       const last = await report(id, { type: 'REFUNDED' });
       expect(last.body.amount_minor).toBe(1);
       expect(await get(id)).toMatchObject({

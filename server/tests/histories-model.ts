@@ -213,15 +213,30 @@ const same = (one: ModelReport | undefined, other: ModelReport | undefined) =>
 /** The settlement in force: the rail's word over the client's. */
 const truth = (d: ModelDecision) => settledBy(d, 'PAYMENT_RAIL') ?? settledBy(d, 'CLIENT_REPORTED');
 
-/** What was given back. Every refund carries a reference, and the same one of both sources is one refund. */
+/**
+ * The client's refunds that are others than the rail's. Every refund carries a reference: one of the rail's answers for one
+ * of the client's of the same reference, first where the amounts are the same too.
+ */
+function besideRail(d: ModelDecision, rail = refundsBy(d, 'PAYMENT_RAIL')): ModelReport[] {
+  const free = [...rail];
+  const isOther = (each: ModelReport, amount_counts: boolean) => {
+    const found = free.findIndex(
+      (one) => one.reference === each.reference && (!amount_counts || one.amount === each.amount),
+    );
+    if (found >= 0) free.splice(found, 1);
+    return found < 0;
+  };
+  return refundsBy(d, 'CLIENT_REPORTED')
+    .filter((each) => isOther(each, true))
+    .filter((each) => isOther(each, false));
+}
+
+/** What was given back by what all say. */
 function refunded(d: ModelDecision): number {
   const executed = truth(d);
   if (executed?.type !== 'SPEND_EXECUTED') return 0;
   const rail = refundsBy(d, 'PAYMENT_RAIL');
-  const others = refundsBy(d, 'CLIENT_REPORTED').filter(
-    (each) => !rail.some((one) => one.reference === each.reference && one.amount === each.amount),
-  );
-  const together = total(rail) + total(others);
+  const together = total(rail) + total(besideRail(d));
   if (together <= (executed.amount as number)) return together;
   return rail.length > 0 ? total(rail) : (executed.amount as number);
 }
@@ -237,7 +252,8 @@ export function outcomeState(d: ModelDecision): string {
 export function verified(d: ModelDecision): boolean {
   const rail = settledBy(d, 'PAYMENT_RAIL');
   const client = settledBy(d, 'CLIENT_REPORTED');
-  return rail !== undefined && (client === undefined || same(rail, client));
+  const agreed = rail !== undefined && (client === undefined || same(rail, client));
+  return agreed && refunded(d) === total(refundsBy(d, 'PAYMENT_RAIL'));
 }
 
 export const inForce = (d: ModelDecision): string => {
@@ -282,12 +298,13 @@ export function report(
       const left = (base.amount as number) - back;
       amount ??= left;
       if (left <= 0 || amount > left) return conflict;
+      const claimed = total(refundsBy(d, 'CLIENT_REPORTED')) + amount;
+      const is_part = given.type === 'PARTIALLY_REFUNDED';
+      if (!from_rail && is_part && claimed > (base.amount as number)) return conflict;
     }
     if (from_rail) {
       const after = [...refundsBy(d, 'PAYMENT_RAIL'), { ...given, amount }];
-      const others = refundsBy(d, 'CLIENT_REPORTED').filter(
-        (each) => !after.some((one) => one.reference === each.reference && one.amount === each.amount),
-      );
+      const others = besideRail(d, after);
       const executed = base.amount as number;
       if (total(after) < executed && total(after) + total(others) > executed)
         flags.push('CONTRADICTS_CLIENT');
@@ -314,13 +331,20 @@ function settle(d: ModelDecision): void {
   const used = d.capability?.status === 'CONSUMED';
   if (d.capability?.status === 'ISSUED') d.capability.status = 'REVOKED';
   if (d.mode === 'SHADOW' && d.kind === 'DENY') return;
+  const rail = settledBy(d, 'PAYMENT_RAIL');
   const settled = truth(d) as ModelReport;
-  if (settled.type === 'SPEND_EXECUTED') {
+  const commit = (amount: number) => {
     d.hold = 'COMMITTED';
-    d.counted = (settled.amount as number) - refunded(d);
+    d.counted = amount;
     d.hold_ends = null;
+  };
+  if (used && rail === undefined) {
+    // Until the rail has spoken at least what was held counts, whatever the client says.
+    if (settled.type === 'SPEND_EXECUTED') commit(Math.max(d.amount, settled.amount as number));
+  } else if (settled.type === 'SPEND_EXECUTED') {
+    const back = used ? total(refundsBy(d, 'PAYMENT_RAIL')) : refunded(d);
+    commit((settled.amount as number) - back);
   } else if (d.hold === 'HELD' || d.hold === 'COMMITTED') {
-    if (used && settled.source === 'CLIENT_REPORTED') return;
     d.hold = 'RELEASED';
     d.hold_ends = null;
   }

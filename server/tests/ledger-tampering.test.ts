@@ -30,7 +30,6 @@ const NO_HISTORY = [
   'report_counters',
   'report_counted',
   'report_watermarks',
-  'skipped_events',
   'webhook_events',
   'webhook_deliveries',
   'webhook_queues',

@@ -4,26 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAgent } from '../src/commands/create-agent.ts';
 import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
-import {
-  afterOutcome,
-  afterReview,
-  type DecisionState,
-  initialState,
-} from '../src/domain/decision-states.ts';
+import { apply } from '../src/domain/decision-history.ts';
+import { type DecisionState, initialState } from '../src/domain/decision-states.ts';
 import type { Decision } from '../src/domain/decisions.ts';
 import { type IdKind, makeIdsAt } from '../src/domain/ids.ts';
 import { judgeOutcome, type Outcome, standingOfOutcomes } from '../src/domain/outcomes.ts';
 import { sumCounters } from '../src/domain/shadow-report.ts';
 import { putDecisionStates } from '../src/storage/decision-states.ts';
 import { insertDecisions } from '../src/storage/decisions.ts';
-import { getWatermark } from '../src/storage/followers.ts';
 import { insertLabels } from '../src/storage/labels.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { insertOutcomes } from '../src/storage/outcomes.ts';
 import { insertReviews } from '../src/storage/reviews.ts';
 import { loadReportSources } from '../src/storage/shadow-report.ts';
-import { followNext } from '../src/workers/follow-chains.ts';
-import { rollUpDecisions } from '../src/workers/roll-up-decisions.ts';
+import { rollUpDecisions, rollUpNext } from '../src/workers/roll-up-decisions.ts';
 import { naiveReport, type SeenDecision } from './naive-report.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore } from './running-service.ts';
@@ -55,20 +49,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Adds up a page of so many events; nothing may be left out. Whether there is more. */
-const rollUpNext = (node: Core, workspace_id: string, max_events: number) =>
-  followNext(node.followers_db, rollUpDecisions, workspace_id, {
-    max_events,
-    onSkip: ({ error }) => {
-      throw error;
-    },
-  });
-
-/** Adds up everything. */
-async function rollUpAll(workspace_id: string): Promise<void> {
-  while (await rollUpNext(core, workspace_id, 500));
-}
-
 /** A workspace whose history is written by hand, at moments of the test's choosing. */
 async function makeHistory() {
   const { workspace_id } = await addWorkspace(core, {
@@ -89,7 +69,7 @@ async function makeHistory() {
     return seed / 2_147_483_647;
   };
   let now_ms = BEGIN_MS;
-  const states = new Map<string, { made: Decision; state: DecisionState; outcomes: Outcome[] }>();
+  const states = new Map<string, { made: Decision; state: DecisionState; reports: Outcome[] }>();
   const seen: SeenDecision[] = [];
 
   /** Everything that one event brings, in one transaction, as the lane writes it. */
@@ -178,7 +158,7 @@ async function makeHistory() {
       await write('decision.created', 'decision', decision_id, (client) =>
         insertDecisions(client, [{ workspace_id, rows: [row as never] }]),
       );
-      states.set(decision_id, { made, state: initialState(made), outcomes: [] });
+      states.set(decision_id, { made, state: initialState(made), reports: [] });
       seen.push({
         decision_id,
         agent_id,
@@ -214,7 +194,7 @@ async function makeHistory() {
         created_at: new Date(now_ms).toISOString(),
         capability_expires_at: null,
       };
-      kept.state = afterReview(kept.made, kept.state, review);
+      kept.state = apply(kept, { type: 'decision.review.recorded', at: review.created_at, review }).state;
       await write('decision.review.recorded', 'review', review.review_id, async (client) => {
         await insertReviews(client, [{ workspace_id, rows: [review] }]);
         await putDecisionStates(client, [{ workspace_id, rows: [kept.state] }]);
@@ -255,7 +235,7 @@ async function makeHistory() {
         external_reference: null,
         source: rail ? ('PAYMENT_RAIL' as const) : ('CLIENT_REPORTED' as const),
       };
-      const judged = judgeOutcome(kept.outcomes, report);
+      const judged = judgeOutcome(kept.reports, report);
       if (!judged.ok) return;
       now_ms += 1;
       const at = new Date(now_ms).toISOString();
@@ -270,14 +250,14 @@ async function makeHistory() {
         recorded_at: at,
         flags: [],
       };
-      kept.outcomes.push(outcome);
-      kept.state = afterOutcome(kept.made, kept.state, kept.outcomes);
+      kept.state = apply(kept, { type: 'decision.outcome.recorded', at, report: outcome }).state;
+      kept.reports.push(outcome);
       await write('decision.outcome.recorded', 'outcome', outcome.outcome_id, async (client) => {
         await insertOutcomes(client, [{ workspace_id, rows: [outcome] }]);
         await putDecisionStates(client, [{ workspace_id, rows: [kept.state] }]);
       });
       one.outcome_state = kept.state.outcome_state;
-      one.executed_minor = standingOfOutcomes(kept.outcomes).executed_minor;
+      one.executed_minor = standingOfOutcomes(kept.reports).executed_minor;
     },
     async report(asked: { from: string; to: string; agent_id: string | null }) {
       const sources = await loadReportSources(core.reports_db, workspace_id, asked);
@@ -374,7 +354,7 @@ describe('the report', () => {
               history.pass(each.hours * HOUR_MS);
               break;
             case 'roll_up':
-              await rollUpNext(core, history.workspace_id, each.limit);
+              await rollUpNext(core.reports_db, history.workspace_id, each.limit);
               break;
             case 'report': {
               const agent_id = each.agent === null ? null : (history.agents[each.agent] as string);
@@ -396,7 +376,7 @@ describe('the report', () => {
         }
         const always = { from: '2026-03-01T00:00:00.000Z', to: '2026-07-01T00:00:00.000Z', agent_id: null };
         await check(always);
-        await rollUpAll(history.workspace_id);
+        await rollUpDecisions({ pool: core.reports_db, log: core.log });
         await check(always);
         await check({ ...always, agent_id: history.agents[0] as string });
       }),
@@ -414,7 +394,7 @@ test('the first merchants are the right ones where those added up and those not 
     }
   };
   for (let merchant = 0; merchant < 40; merchant++) await decide(merchant, 1 + (merchant % 4));
-  await rollUpNext(core, history.workspace_id, 1_000);
+  await rollUpNext(core.reports_db, history.workspace_id, 1_000);
   // From far behind to the front, to the edge, and new.
   await decide(0, 6);
   await decide(4, 1);
@@ -445,13 +425,14 @@ describe('adding up', () => {
       const head = (
         await core.db.query('select seq from ledger_heads where workspace_id = $1', [history.workspace_id])
       ).rows[0].seq;
-      let more = [true];
-      while (more.includes(true)) {
-        more = await Promise.all(
-          [core, other, core, other].map((node) => rollUpNext(node, history.workspace_id, 7)),
+      let added = 0;
+      while (added < head) {
+        const counts = await Promise.all(
+          [core, other, core, other].map((node) => rollUpNext(node.reports_db, history.workspace_id, 7)),
         );
+        added += counts.reduce((sum, count) => sum + count, 0);
       }
-      expect(await getWatermark(core.db, 'report', history.workspace_id)).toBe(head);
+      expect(added).toBe(head);
     } finally {
       await other.close();
     }
@@ -473,7 +454,7 @@ describe('adding up', () => {
       });
       await history.label(i, i % 3);
     }
-    await rollUpNext(core, history.workspace_id, 25);
+    await rollUpNext(core.reports_db, history.workspace_id, 25);
     const client = new pg.Client({ ...database.connection });
     await client.connect();
     for (const table of ['report_watermarks', 'report_counters', 'report_counted']) {
@@ -481,7 +462,7 @@ describe('adding up', () => {
     }
     await client.end();
     expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
-    await rollUpAll(history.workspace_id);
+    await rollUpDecisions({ pool: core.reports_db, log: core.log });
     expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
   });
 
@@ -514,7 +495,7 @@ describe('adding up', () => {
       `alter table report_watermarks add constraint never check (workspace_id <> '${workspace_id}' or seq = 0)`,
     );
     try {
-      await expect(rollUpNext(core, workspace_id, 100)).rejects.toThrow(/never/);
+      await expect(rollUpNext(core.reports_db, workspace_id, 100)).rejects.toThrow(/never/);
       const { rows } = await core.db.query('select 1 from report_counters where workspace_id = $1', [
         workspace_id,
       ]);
@@ -525,7 +506,7 @@ describe('adding up', () => {
     }
     const asked = { from: '2026-03-01T00:00:00.000Z', to: '2026-07-01T00:00:00.000Z', agent_id: null };
     expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
-    await rollUpNext(core, workspace_id, 100);
+    await rollUpNext(core.reports_db, workspace_id, 100);
     expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
   });
 });

@@ -5,7 +5,7 @@ import {
   decisionIdOfCapability,
   sameMerchant,
 } from '../domain/capabilities.ts';
-import { afterConsumption, capabilityOf } from '../domain/decision-states.ts';
+import { capabilityOf } from '../domain/decision-states.ts';
 import { formatMoney } from '../domain/money.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { AUTHORITY_CHANGED, authorityChanged } from './create-review.ts';
@@ -105,7 +105,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       principal_id: origin.actor.principal_id,
       consumed_at: set.now,
     };
-    set.addConsumption(consumption, afterConsumption(kept.state, set.now));
+    set.addConsumption(consumption);
     return done({ replayed: false, consumption, agent });
   },
 };

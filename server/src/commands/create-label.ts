@@ -37,9 +37,9 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       key_id: origin.actor.key_id as string,
       created_at: set.now,
     };
-    const { made, state } = kept;
-    const event_id = set.addLabel(label, { ...state, label_id: label.label_id });
-    const brief = { ...made, effective_decision: effectiveNow(made, state) };
+    const { made } = kept;
+    const { after, event_id } = set.addLabel(label);
+    const brief = { ...made, effective_decision: effectiveNow(made, after) };
     set.publish('decision.label.recorded', recordEventData({ ...label }, brief), event_id);
     return done(label);
   },

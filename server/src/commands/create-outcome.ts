@@ -1,10 +1,5 @@
-import {
-  afterOutcome,
-  authorizedMinor,
-  countedBy,
-  type DecisionState,
-  effectiveNow,
-} from '../domain/decision-states.ts';
+import { apply } from '../domain/decision-history.ts';
+import { authorizedMinor, countedBy, type DecisionState, effectiveNow } from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
 import {
   exactRepeat,
@@ -95,7 +90,11 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
         ...(judged.contradicts_client ? (['CONTRADICTS_CLIENT'] as const) : []),
       ],
     };
-    const after = afterOutcome(made, state, [...earlier, outcome]);
+    const { state: after } = apply(set.history(made.decision_id), {
+      type: 'decision.outcome.recorded',
+      at: set.now,
+      report: outcome,
+    });
     const budget = set.budget(after.agent_id, after.period, after.currency);
     const was = countedBy(state);
     const is = countedBy(after);
@@ -104,7 +103,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     if (!Number.isSafeInteger(held_minor + committed_minor)) {
       return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
     }
-    const event_id = set.addOutcome(outcome, after);
+    const { event_id } = set.addOutcome(outcome);
     const brief = { ...made, effective_decision: effectiveNow(made, after) };
     set.publish('decision.outcome.recorded', recordEventData(outcomeBody(outcome), brief), event_id);
     return done({ repeated: false, outcome });

@@ -1,6 +1,7 @@
 import type { Agent } from '../domain/agents.ts';
 import { type Capability, capabilityExpiry, capabilityStatusAt } from '../domain/capabilities.ts';
-import { afterReview, capabilityOf, effectiveNow, issuesCapability } from '../domain/decision-states.ts';
+import { issuesCapability } from '../domain/decision-history.ts';
+import { capabilityOf, effectiveNow } from '../domain/decision-states.ts';
 import type { DecisionKind } from '../domain/decisions.ts';
 import { isOwnRequest, type ReviewAction, type ReviewRow, reviewBody } from '../domain/reviews.ts';
 import { recordEventData } from '../domain/webhooks.ts';
@@ -86,8 +87,7 @@ export function makeCreateReview(options: {
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds)
           : null,
       };
-      const after = afterReview(made, state, review);
-      const event_id = set.addReview(review, after);
+      const { after, event_id } = set.addReview(review);
       const effective_decision = effectiveNow(made, after);
       const issued_now = review.capability_expires_at === null ? null : capabilityOf(made, after);
       // A revoked agent's is void from the beginning.

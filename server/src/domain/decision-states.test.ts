@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { apply, type DecisionEvent, issuesCapability } from './decision-history.ts';
 import {
-  afterConsumption,
-  afterOutcome,
-  afterReview,
-  afterRunningOut,
   authorizedMinor,
   capabilityOf,
   countedBy,
@@ -13,7 +10,6 @@ import {
   effectiveNow,
   hasRunOut,
   initialState,
-  issuesCapability,
   runsOutAt,
   stateAt,
 } from './decision-states.ts';
@@ -70,6 +66,21 @@ const review = (action: 'ALLOW' | 'DENY', capability_expires_at: string | null =
   created_at: '2026-11-21T09:00:00.000Z',
 });
 
+/** A state after something more was recorded at that moment. */
+const after = (made: Decision, state: DecisionState, event: DecisionEvent, reports: OutcomeReport[] = []) =>
+  apply({ made, state, reports }, event).state;
+const afterConsumption = (made: Decision, state: DecisionState, at: string) =>
+  after(made, state, { type: 'capability.consumed', at });
+const afterExpiry = (made: Decision, state: DecisionState, at: string) =>
+  after(made, state, { type: 'reservation.expired', at });
+const afterReview = (made: Decision, state: DecisionState, given: ReturnType<typeof review>) =>
+  after(made, state, { type: 'decision.review.recorded', at: given.created_at, review: given });
+/** `reports`: all of them, the newest last. */
+const afterOutcome = (made: Decision, state: DecisionState, reports: OutcomeReport[]) => {
+  const report = reports.at(-1) as OutcomeReport;
+  return after(made, state, { type: 'decision.outcome.recorded', at: MADE_AT, report }, reports.slice(0, -1));
+};
+
 /** status, held, committed */
 const money = (state: DecisionState) => {
   const { held_minor, committed_minor } = countedBy(state);
@@ -120,7 +131,7 @@ describe('running out', () => {
   });
   test('never happens to what was consumed or settled', () => {
     const late = at('2036-01-01T00:00:00Z');
-    const used = afterConsumption(initialState(bound), MADE_AT);
+    const used = afterConsumption(bound, initialState(bound), MADE_AT);
     expect(money(stateAt(bound, used, late))).toEqual(['HELD', 100, 0]);
     const spent = afterOutcome(bound, initialState(bound), [said('SPEND_EXECUTED', 60)]);
     expect(money(stateAt(bound, spent, late))).toEqual(['COMMITTED', 0, 60]);
@@ -281,7 +292,7 @@ describe('outcomes settle the money', () => {
   test.each(SETTLINGS)('%s (%s %s, consumed: %s)', (_name, mode, decision, consumed, reports, expected) => {
     const about = made(mode, decision);
     let state = initialState(about);
-    if (consumed) state = afterConsumption(state, MADE_AT);
+    if (consumed) state = afterConsumption(about, state, MADE_AT);
     for (let n = 1; n <= reports.length; n++) state = afterOutcome(about, state, reports.slice(0, n));
     expect(money(state)).toEqual(expected);
     expect(runsOutAt(state)).toBeNull();
@@ -294,7 +305,7 @@ describe('outcomes settle the money', () => {
     const pending = made('ENFORCE', 'REVIEW');
     const gone = [
       afterReview(pending, initialState(pending), review('DENY')),
-      afterRunningOut(initialState(pending)),
+      afterExpiry(pending, initialState(pending), REVIEW_ENDS),
       afterOutcome(pending, initialState(pending), [said('SPEND_FAILED', null)]),
     ];
     for (const state of gone) {
@@ -333,9 +344,9 @@ test('whatever happens in whatever order, money is held or committed or neither,
             const ends = issuesCapability(about, state, action) ? CAPABILITY_ENDS : null;
             if (decision === 'REVIEW') state = afterReview(about, state, review(action, ends));
           } else if (each.do === 'consume') {
-            if (state.capability_status === 'ISSUED') state = afterConsumption(state, MADE_AT);
+            if (state.capability_status === 'ISSUED') state = afterConsumption(about, state, MADE_AT);
           } else if (each.do === 'run out') {
-            if (runsOutAt(state) !== null) state = afterRunningOut(state);
+            if (runsOutAt(state) !== null) state = afterExpiry(about, state, MADE_AT);
           } else {
             const { type, amount_minor, source } = each;
             reports.push(said(type, type.startsWith('SPEND_E') ? amount_minor : null, source));

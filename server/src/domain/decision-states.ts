@@ -9,13 +9,12 @@ import {
   type ReviewState,
 } from './decisions.ts';
 import type { Label } from './labels.ts';
-import { type OutcomeReport, standingOfOutcomes } from './outcomes.ts';
-import { type ReservationStatus, reservationIdOf } from './reservations.ts';
-import type { Review, ReviewAction, ReviewRow } from './reviews.ts';
+import type { ReservationStatus } from './reservations.ts';
+import type { Review } from './reviews.ts';
 
 /**
- * What changes about a decision after it was made. Minor units. Every change is one of the functions below, so that
- * the state can be rebuilt from the decision and the records about it.
+ * What changes about a decision after it was made. Minor units. It changes only by `apply` in
+ * `decision-history.ts`, so that it can be made again from the decision and the records about it.
  */
 export interface DecisionState {
   decision_id: string;
@@ -88,7 +87,7 @@ export function hasRunOut(
 }
 
 /** The state after its hold ran out: the money is free, a pending review is nobody's denial. */
-export function afterRunningOut(state: DecisionState): DecisionState {
+export function afterExpiry(state: DecisionState): DecisionState {
   return {
     ...state,
     reservation_status: 'EXPIRED',
@@ -96,13 +95,8 @@ export function afterRunningOut(state: DecisionState): DecisionState {
   };
 }
 
-/**
- * The state at that moment: what has run out by then has, whether or not anyone has written it down. In ENFORCE
- * a pending review runs out even where an outcome has settled the hold.
- */
-export function stateAt(made: DecisionCore, kept: DecisionState | null, now_ms: number): DecisionState {
-  const state = kept ?? initialState(made);
-  if (hasRunOut(state, now_ms)) return afterRunningOut(state);
+/** The state at that moment where no record says more: in ENFORCE a pending review runs out at its deadline. */
+export function withReviewExpiry(made: DecisionCore, state: DecisionState, now_ms: number): DecisionState {
   const deadline = made.mode === 'ENFORCE' ? made.reservation.expires_at : null;
   if (state.review_state === 'PENDING' && deadline !== null && Date.parse(deadline) <= now_ms) {
     return { ...state, review_state: 'EXPIRED' };
@@ -111,83 +105,12 @@ export function stateAt(made: DecisionCore, kept: DecisionState | null, now_ms: 
 }
 
 /**
- * The state after a review. DENY lets the hold go; where ALLOW issues a capability that only one payee can be paid
- * with, the hold runs out with it.
+ * The state at that moment: what has run out by then has, whether or not anyone has written it down. In ENFORCE
+ * a pending review runs out even where an outcome has settled the hold.
  */
-export function afterReview(
-  made: DecisionCore,
-  state: DecisionState,
-  review: Pick<ReviewRow, 'review_id' | 'action' | 'capability_expires_at' | 'created_at'>,
-): DecisionState {
-  const { review_id, action, capability_expires_at } = review;
-  const held = state.reservation_status === 'HELD';
-  if (action === 'DENY') {
-    return {
-      ...state,
-      review_id,
-      review_state: 'DENIED',
-      reservation_status: held ? 'RELEASED' : state.reservation_status,
-      expires_at: null,
-    };
-  }
-  const allowed: DecisionState = { ...state, review_id, review_state: 'ALLOWED', expires_at: null };
-  if (capability_expires_at === null) return allowed;
-  return {
-    ...allowed,
-    expires_at: made.action.payee_id === undefined ? null : capability_expires_at,
-    capability_status: 'ISSUED',
-    capability_issued_at: review.created_at,
-    capability_expires_at,
-  };
-}
-
-/** Whether a review's ALLOW issues a capability: in ENFORCE, unless the spend was settled meanwhile. */
-export function issuesCapability(made: DecisionCore, state: DecisionState, action: ReviewAction): boolean {
-  return action === 'ALLOW' && made.mode === 'ENFORCE' && state.reservation_status === 'HELD';
-}
-
-/** The state after its capability was consumed: the hold stays until an outcome settles it. */
-export function afterConsumption(state: DecisionState, consumed_at: string): DecisionState {
-  return {
-    ...state,
-    capability_status: 'CONSUMED',
-    capability_consumed_at: consumed_at,
-    expires_at: null,
-  };
-}
-
-/**
- * The state after an outcome; `outcomes` are all reports, the new one included. What was executed is committed,
- * even late and over the limit. A hold is let go when the spend failed or was cancelled; after a capability was
- * consumed only the payment rail's word is evidence of that. A DENY in SHADOW counts nothing. A settled spend's
- * unconsumed capability is revoked: it must not pay a second time.
- */
-export function afterOutcome(
-  made: DecisionCore,
-  state: DecisionState,
-  outcomes: readonly OutcomeReport[],
-): DecisionState {
-  const standing = standingOfOutcomes(outcomes);
-  const { outcome_state, verified } = standing;
-  const after: DecisionState = {
-    ...state,
-    outcome_state,
-    verified,
-    capability_status: state.capability_status === 'ISSUED' ? 'REVOKED' : state.capability_status,
-  };
-  if (made.mode === 'SHADOW' && made.decision === 'DENY') return after;
-  if (outcome_state !== 'FAILED' && outcome_state !== 'CANCELLED') {
-    return {
-      ...after,
-      reservation_id: reservationIdOf(made.decision_id),
-      reservation_status: 'COMMITTED',
-      amount_minor: standing.executed_minor - standing.refunded_minor,
-      expires_at: null,
-    };
-  }
-  const holding = state.reservation_status === 'HELD' || state.reservation_status === 'COMMITTED';
-  const evidence = state.capability_status !== 'CONSUMED' || standing.settled_by_rail;
-  return holding && evidence ? { ...after, reservation_status: 'RELEASED', expires_at: null } : after;
+export function stateAt(made: DecisionCore, kept: DecisionState | null, now_ms: number): DecisionState {
+  const state = kept ?? initialState(made);
+  return hasRunOut(state, now_ms) ? afterExpiry(state) : withReviewExpiry(made, state, now_ms);
 }
 
 /** What may be spent now: 0 on DENY and until a person allowed a REVIEW; then what was held. */

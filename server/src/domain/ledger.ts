@@ -52,6 +52,9 @@ export interface LedgerEvent {
   hash: Buffer;
 }
 
+/** A record with the id of its event: where it stands in the order of the ledger. It is not part of what is sealed. */
+export type InLedger<Row> = Row & { event_id: string };
+
 /** Where a chain ends. */
 export interface LedgerHead {
   seq: number;

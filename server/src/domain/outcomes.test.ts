@@ -122,11 +122,19 @@ const STANDINGS: [reports: string, state: string, executed: number, refunded: nu
   // The two say the same refund: it counts once, whichever spoke first.
   ['c:E100 c:P30 r:E100 r:P30', 'PARTIALLY_REFUNDED', 100, 30, true],
   ['r:E100 r:P30 c:P30', 'PARTIALLY_REFUNDED', 100, 30, true],
-  ['r:E100 r:P30 c:P30 c:P20', 'PARTIALLY_REFUNDED', 100, 50, true],
-  ['c:E100 c:P30a r:E100 r:P30b', 'PARTIALLY_REFUNDED', 100, 60, true],
+  ['r:E100 r:P30 c:P30 c:P20', 'PARTIALLY_REFUNDED', 100, 50, false],
+  ['c:E100 c:P30a r:E100 r:P30b', 'PARTIALLY_REFUNDED', 100, 60, false],
   ['c:E100 c:P30a r:E100 r:P30a', 'PARTIALLY_REFUNDED', 100, 30, true],
   ['r:E100 r:P40 c:P60 r:P60', 'REFUNDED', 100, 100, true],
-  ['r:E100 r:P40 c:P60', 'REFUNDED', 100, 100, true],
+  ['r:E100 r:P40 c:P60', 'PARTIALLY_REFUNDED', 100, 40, true],
+  ['r:E100 r:P40 c:P60a', 'PARTIALLY_REFUNDED', 100, 40, true],
+  ['r:E100 r:P40b c:P60a', 'REFUNDED', 100, 100, false],
+  ['r:E100 c:R', 'REFUNDED', 100, 100, false],
+  ['r:E100 r:P40 c:R', 'REFUNDED', 100, 100, false],
+  // The same money told with two amounts counts once, and the rail's amount is right.
+  ['r:E100 r:P50 c:P40', 'PARTIALLY_REFUNDED', 100, 50, true],
+  ['c:E100 c:P40 r:E100 r:P50', 'PARTIALLY_REFUNDED', 100, 50, true],
+  ['c:E100 c:P40a r:E100 r:P50a', 'PARTIALLY_REFUNDED', 100, 50, true],
   ['r:E100 r:R c:R', 'REFUNDED', 100, 100, true],
   // What cannot both be right: the rail is.
   ['c:E100 c:P60a r:E100 r:P60b', 'PARTIALLY_REFUNDED', 100, 60, true],

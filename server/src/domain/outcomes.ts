@@ -60,6 +60,8 @@ type Settled = 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED';
 interface Refund {
   amount_minor: number;
   external_reference: string | null;
+  /** Whether it was reported as giving back all that was left. */
+  is_rest: boolean;
 }
 
 /** What one source reported so far. */
@@ -75,7 +77,7 @@ export interface OutcomeStanding {
   executed_minor: number;
   /** Never more than was executed. */
   refunded_minor: number;
-  /** Whether the payment rail said so, and no client said otherwise. */
+  /** Whether all of this, refunds included, is the payment rail's word, and no client said otherwise of the settlement. */
   verified: boolean;
   /** Whether it is the rail that says how the spend was settled. */
   settled_by_rail: boolean;
@@ -88,8 +90,10 @@ function trackOf(outcomes: readonly OutcomeReport[], source: OutcomeSource): Tra
   const track: Track = { settled: null, executed_minor: 0, refunds: [] };
   for (const { type, amount_minor, external_reference, ...report } of outcomes) {
     if (report.source !== source) continue;
-    if (isRefund(type)) track.refunds.push({ amount_minor: amount_minor ?? 0, external_reference });
-    else {
+    if (isRefund(type)) {
+      const is_rest = type === 'REFUNDED';
+      track.refunds.push({ amount_minor: amount_minor ?? 0, external_reference, is_rest });
+    } else {
       track.settled = type as Settled;
       track.executed_minor = type === 'SPEND_EXECUTED' ? (amount_minor as number) : 0;
     }
@@ -99,19 +103,35 @@ function trackOf(outcomes: readonly OutcomeReport[], source: OutcomeSource): Tra
 
 /** References tell two refunds apart only where both sides gave one. */
 const mayBeSame = (one: Refund, other: Refund) =>
-  one.amount_minor === other.amount_minor &&
-  (one.external_reference === null ||
-    other.external_reference === null ||
-    one.external_reference === other.external_reference);
+  one.external_reference === null ||
+  other.external_reference === null ||
+  one.external_reference === other.external_reference;
+
+const sameRefund = (one: Refund, other: Refund) =>
+  one.amount_minor === other.amount_minor && mayBeSame(one, other);
 
 /** The refunds of `one` that none of `other` is the same as; each of `other` answers for one. */
-function unmatched(one: readonly Refund[], other: readonly Refund[]): Refund[] {
-  const left = [...other];
-  return one.filter((refund) => {
-    const found = left.findIndex((each) => mayBeSame(each, refund));
-    if (found >= 0) left.splice(found, 1);
+function unmatched(
+  one: readonly Refund[],
+  other: readonly Refund[],
+  isSame: (one: Refund, other: Refund) => boolean,
+): { left: Refund[]; unused: Refund[] } {
+  const unused = [...other];
+  const left = one.filter((refund) => {
+    const found = unused.findIndex((each) => isSame(refund, each));
+    if (found >= 0) unused.splice(found, 1);
     return found < 0;
   });
+  return { left, unused };
+}
+
+/**
+ * The client's refunds that are others than the rail's. Where a client's refund and one of the rail's may be the same but
+ * differ in their amounts, the rail's amount is right; a client's full refund says how much was given back in all.
+ */
+function besideRail(rail: Track, client: Track): Refund[] {
+  const { left, unused } = unmatched(client.refunds, rail.refunds, sameRefund);
+  return unmatched(left, unused, (one, other) => !one.is_rest && mayBeSame(one, other)).left;
 }
 
 const sameSettlement = (one: Track, other: Track) =>
@@ -121,10 +141,7 @@ const sameSettlement = (one: Track, other: Track) =>
 function overclaimed(rail: Track, client: Track): boolean {
   if (rail.refunds.length === 0 || rail.settled !== 'SPEND_EXECUTED') return false;
   const rail_minor = sum(rail.refunds);
-  return (
-    rail_minor < rail.executed_minor &&
-    rail_minor + sum(unmatched(client.refunds, rail.refunds)) > rail.executed_minor
-  );
+  return rail_minor < rail.executed_minor && rail_minor + sum(besideRail(rail, client)) > rail.executed_minor;
 }
 
 /** What all reports say together. */
@@ -132,21 +149,22 @@ export function standingOfOutcomes(outcomes: readonly OutcomeReport[]): OutcomeS
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
   const settling = rail.settled === null ? client : rail;
-  const verified = rail.settled !== null && (client.settled === null || sameSettlement(rail, client));
   const settled_by_rail = rail.settled !== null;
+  const is_agreed = settled_by_rail && (client.settled === null || sameSettlement(rail, client));
   const { executed_minor } = settling;
   if (settling.settled !== 'SPEND_EXECUTED') {
     const outcome_state =
       settling.settled === null ? 'NONE' : settling.settled === 'SPEND_FAILED' ? 'FAILED' : 'CANCELLED';
-    return { outcome_state, executed_minor: 0, refunded_minor: 0, verified, settled_by_rail };
+    return { outcome_state, executed_minor: 0, refunded_minor: 0, verified: is_agreed, settled_by_rail };
   }
   const rail_minor = sum(rail.refunds);
-  const together = rail_minor + sum(unmatched(client.refunds, rail.refunds));
+  const together = rail_minor + sum(besideRail(rail, client));
   // Where the two cannot both be right, the rail is; without its word the client's stands as far as it can.
   const refunded_minor =
     together <= executed_minor ? together : rail.refunds.length > 0 ? rail_minor : executed_minor;
   const outcome_state =
     refunded_minor === 0 ? 'EXECUTED' : refunded_minor < executed_minor ? 'PARTIALLY_REFUNDED' : 'REFUNDED';
+  const verified = is_agreed && refunded_minor === rail_minor;
   return { outcome_state, executed_minor, refunded_minor, verified, settled_by_rail };
 }
 
@@ -171,6 +189,8 @@ export type Judged =
 
 const conflict = (problem: string): Judged => ({ ok: false, problem });
 
+const OVER_EXECUTED = 'The refunds would be more than what was executed.';
+
 /** Refunds are judged by what was executed and what was given back of it so far. */
 function judgeRefund(
   report: OutcomeReport,
@@ -183,7 +203,7 @@ function judgeRefund(
   if (left === 0) return conflict('The spend was fully refunded already.');
   const { type, amount_minor } = report;
   if (type === 'PARTIALLY_REFUNDED') {
-    if ((amount_minor as number) > left) return conflict('The refunds would be more than what was executed.');
+    if ((amount_minor as number) > left) return conflict(OVER_EXECUTED);
     return { ok: true, amount_minor, contradicts_client: false };
   }
   if (amount_minor !== null && amount_minor !== left) {
@@ -217,7 +237,7 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
   const standing = standingOfOutcomes(outcomes);
   if (isRefund(report.type)) {
-    const said_by_rail = unmatched(rail.refunds, client.refunds);
+    const said_by_rail = unmatched(rail.refunds, client.refunds, sameRefund).left;
     const fully_refunded = standing.refunded_minor === standing.executed_minor;
     // A full refund says the same as the rail's reports only once those are full too.
     if (report.type === 'PARTIALLY_REFUNDED' || fully_refunded) {
@@ -225,13 +245,18 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
       const amount_minor = report.amount_minor ?? said_by_rail.at(-1)?.amount_minor ?? null;
       if (
         amount_minor !== null &&
-        said_by_rail.some((each) => mayBeSame(each, { amount_minor, external_reference }))
+        said_by_rail.some((each) => sameRefund(each, { amount_minor, external_reference, is_rest: false }))
       ) {
         return { ok: true, amount_minor, contradicts_client: false };
       }
     }
     const executed = (rail.settled ?? client.settled) === 'SPEND_EXECUTED';
-    return judgeRefund(report, executed, standing.executed_minor, standing.refunded_minor);
+    const judged = judgeRefund(report, executed, standing.executed_minor, standing.refunded_minor);
+    // Of refunds that count once with the rail's, the client's own sum must stay within what was executed as well.
+    const is_over =
+      report.type === 'PARTIALLY_REFUNDED' &&
+      sum(client.refunds) + (report.amount_minor as number) > standing.executed_minor;
+    return judged.ok && is_over ? conflict(OVER_EXECUTED) : judged;
   }
   if (client.settled !== null) return conflict('Something else was reported before.');
   const said = trackOf([{ ...report, source: 'CLIENT_REPORTED' }], 'CLIENT_REPORTED');

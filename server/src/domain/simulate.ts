@@ -3,34 +3,22 @@ import { type Authority, judgedText } from './authorities.ts';
 import type { BudgetCounter } from './budget.ts';
 import { decide, type Verdict } from './decide.ts';
 import {
-  afterConsumption,
-  afterOutcome,
-  afterReview,
-  afterRunningOut,
-  countedBy,
-  type DecisionState,
-  hasRunOut,
-  initialState,
-} from './decision-states.ts';
+  apply,
+  beginHistory,
+  type DecisionEvent,
+  type DecisionHistory,
+  type PlacedEvent,
+} from './decision-history.ts';
+import { countedBy, hasRunOut } from './decision-states.ts';
 import type { Decision, DecisionKind, ReasonCode } from './decisions.ts';
-import { firstIdAt } from './ids.ts';
 import { addMinor } from './money.ts';
-import type { OutcomeReport } from './outcomes.ts';
 import { reservationIdOf } from './reservations.ts';
-import type { ReviewRow } from './reviews.ts';
 
 /** Why a decision was left out of a replay. */
 export const SKIP_REASONS = ['CURRENCY_DIFFERS'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 const MOST_CHANGED = 100;
-
-/** Something that happened to a decision after it was made, and that moved its money. */
-export type LaterChange =
-  | { kind: 'outcome'; id: string; decision_id: string; report: OutcomeReport }
-  | { kind: 'review'; id: string; decision_id: string; review: ReviewRow }
-  | { kind: 'consumption'; at: string; decision_id: string }
-  | { kind: 'run_out'; at: string; decision_id: string };
 
 export interface Tally {
   allow: number;
@@ -65,20 +53,16 @@ export interface Simulation {
   result(): SimulationResult;
 }
 
-/** A decision as the draft made it, for as long as something is to happen to it. */
-interface Redecided {
-  made: Decision;
-  state: DecisionState;
-  outcomes: OutcomeReport[];
+/** A decision of which the draft holds something else than was held: as it was, and as the draft makes it. */
+interface Diverged {
+  real: DecisionHistory;
+  /** Null: the draft denies it, so nothing of it would have been spent. */
+  drafted: DecisionHistory | null;
   /** Where the draft holds less than was held, no more than this is spent. */
   most_minor: number;
-  was: DecisionKind;
 }
 
-/** Ids sort by the moment of their making whatever they name: what stands behind the prefix. */
-const momentOf = (id: string) => id.slice(id.indexOf('_') + 1);
-const momentOfChange = (change: LaterChange) =>
-  momentOf('at' in change ? firstIdAt('decision', Date.parse(change.at)) : change.id);
+const NOTHING: BudgetCounter = { held_minor: 0, committed_minor: 0 };
 
 const emptyTally = (): Tally => ({ allow: 0, review: 0, deny: 0, authorized_minor: 0 });
 
@@ -89,110 +73,128 @@ function count(tally: Tally, decision: DecisionKind, authorized_minor: number): 
   tally.authorized_minor = addMinor(tally.authorized_minor, authorized_minor);
 }
 
-/** A decision as the draft makes it, with the state that later changes go on from. */
-function heldBy(made: Decision, verdict: Verdict): Redecided {
-  const redecided: Decision =
-    verdict.decision === 'DENY'
-      ? made
-      : {
-          ...made,
-          decision: verdict.decision,
-          review_state: verdict.decision === 'REVIEW' ? 'PENDING' : null,
-          reservation: {
-            ...made.reservation,
-            reservation_id: reservationIdOf(made.decision_id),
-            status: 'HELD',
-            amount_minor: verdict.held_amount_minor,
-          },
-        };
-  const was_held = made.reservation.amount_minor;
+/** What the month's counter held before this decision was made: what it found, which its answer told. */
+function foundBy({ reservation }: Decision): BudgetCounter {
+  const { held_minor, committed_minor } = reservation.budget;
+  const own_minor = reservation.status === 'HELD' ? reservation.amount_minor : 0;
+  return { held_minor: held_minor - own_minor, committed_minor };
+}
+
+/** Null: the draft holds what was held. */
+function divergence(made: Decision, verdict: Verdict): Diverged | null {
+  const was_minor = made.reservation.amount_minor;
+  const { decision, held_amount_minor } = verdict;
+  if (decision === made.decision && held_amount_minor === was_minor) return null;
+  const real = beginHistory(made);
+  if (decision === 'DENY') return { real, drafted: null, most_minor: 0 };
+  const drafted: Decision = {
+    ...made,
+    decision,
+    review_state: decision === 'REVIEW' ? 'PENDING' : null,
+    reservation: {
+      ...made.reservation,
+      reservation_id: reservationIdOf(made.decision_id),
+      status: 'HELD',
+      amount_minor: held_amount_minor,
+    },
+  };
+  const most_minor = was_minor > held_amount_minor ? held_amount_minor : Number.MAX_SAFE_INTEGER;
+  return { real, drafted: beginHistory(drafted), most_minor };
+}
+
+/** The draft's decision after what really happened to it. */
+function followed({ drafted, real }: Diverged, event: DecisionEvent): DecisionHistory | null {
+  if (drafted === null) return null;
+  // The draft may have asked nobody.
+  if (event.type === 'decision.review.recorded' && drafted.made.decision !== 'REVIEW') return drafted;
+  if (event.type === 'reservation.expired') {
+    const expires =
+      drafted.made.decision === real.made.decision && hasRunOut(drafted.state, Date.parse(event.at));
+    if (!expires) return drafted;
+  }
+  return apply(drafted, event);
+}
+
+/** How much more the draft counts of a decision than was counted of it; less than nothing where it counts less. */
+function surplusOf({ real, drafted, most_minor }: Diverged): BudgetCounter {
+  const was = countedBy(real.state);
+  const is = drafted === null ? NOTHING : countedBy(drafted.state);
   return {
-    made: redecided,
-    state: initialState(redecided),
-    outcomes: [],
-    most_minor: was_held > verdict.held_amount_minor ? verdict.held_amount_minor : Number.MAX_SAFE_INTEGER,
-    was: made.decision,
+    held_minor: is.held_minor - was.held_minor,
+    committed_minor: Math.min(is.committed_minor, most_minor) - was.committed_minor,
   };
 }
 
-function countedByRedecided({ state, most_minor }: Redecided): BudgetCounter {
-  const { held_minor, committed_minor } = countedBy(state);
-  return { held_minor, committed_minor: Math.min(committed_minor, most_minor) };
-}
-
 /**
- * Replays an agent's real decisions against a draft of its authority. The draft's budgets begin empty before the
- * first decision replayed, fill with what the draft holds, and follow what really happened afterwards: a spend that
- * was executed, failed, was cancelled or refunded, a review that denied it, a hold that ran out. So the authority
- * under which all of an agent's decisions were made changes nothing. Purpose is judged anew only where the draft
- * says something else to a judge of purpose than the authority that the decision was made by. Decisions in another
- * currency than the draft's are left out: no limit of the draft speaks of them. Pure; nothing is saved.
+ * Replays an agent's real decisions against a draft of its authority. Each finds the month's counter as it really stood,
+ * but for those decisions before it of which the draft holds something else: these follow what really happened to them
+ * afterwards (a spend that was executed, failed, was cancelled or refunded, a review that denied it, a hold that ran out).
+ * So the authority under which decisions were made changes nothing, however few of them are replayed and whatever
+ * became of those before them. Purpose is judged anew only where the draft says something else to a judge of purpose than
+ * the authority that the decision was made by. Decisions in another currency than the draft's are left out: no limit of
+ * the draft speaks of them. Pure; nothing is saved.
  */
 export function makeSimulation(options: {
   draft: Authority;
   assess: Assess;
-  /** Everything that happened later to the decisions that are going to be replayed, in any order. */
-  changes: readonly LaterChange[];
+  /** Everything that was recorded of the decisions that are going to be replayed, in any order. */
+  events: readonly PlacedEvent[];
 }): Simulation {
   const { draft, assess } = options;
-  const changes = options.changes
-    .map((change) => ({ change, moment: momentOfChange(change) }))
-    .sort((a, b) => (a.moment < b.moment ? -1 : a.moment > b.moment ? 1 : 0));
-  const changing = new Set(changes.map(({ change }) => change.decision_id));
-  const drafted = judgedText(draft);
-  const counters = new Map<string, BudgetCounter>();
-  const redecided = new Map<string, Redecided>();
+  const events = [...options.events].sort((a, b) => (a.place < b.place ? -1 : 1));
+  const judged = judgedText(draft);
+  /** How much more than was counted the draft counts in each month, over all decisions replayed so far. */
+  const surplus = new Map<string, BudgetCounter>();
+  const diverged = new Map<string, Diverged>();
   const judged_alike = new Map<Authority, boolean>();
   const current = emptyTally();
   const drafts = emptyTally();
   const transitions = new Map<string, SimulationResult['transitions'][number]>();
   const changed: SimulationResult['changed'] = [];
-  let next_change = 0;
+  let next_event = 0;
   let evaluated = 0;
   let in_other_currency = 0;
 
-  const counterOf = (period: string) => counters.get(period) ?? { held_minor: 0, committed_minor: 0 };
-
-  function recount(period: string, before: BudgetCounter, after: BudgetCounter): void {
-    const counter = counterOf(period);
-    counters.set(period, {
-      held_minor: counter.held_minor - before.held_minor + after.held_minor,
-      committed_minor: counter.committed_minor - before.committed_minor + after.committed_minor,
+  /** Takes a decision's surplus, as it is in place of what it was, into its month's. */
+  function recount(period: string, was: BudgetCounter, is: BudgetCounter): void {
+    const sum = surplus.get(period) ?? NOTHING;
+    surplus.set(period, {
+      held_minor: sum.held_minor + is.held_minor - was.held_minor,
+      committed_minor: sum.committed_minor + is.committed_minor - was.committed_minor,
     });
   }
 
-  function follow(change: LaterChange): void {
-    const one = redecided.get(change.decision_id);
-    if (one === undefined) return;
-    const before = countedByRedecided(one);
-    if (change.kind === 'outcome') {
-      one.outcomes.push(change.report);
-      one.state = afterOutcome(one.made, one.state, one.outcomes);
-    } else if (change.kind === 'review') {
-      // The draft may have asked nobody.
-      if (one.made.decision === 'REVIEW') one.state = afterReview(one.made, one.state, change.review);
-    } else if (change.kind === 'consumption') {
-      one.state = afterConsumption(one.state, change.at);
-    } else if (one.made.decision === one.was && hasRunOut(one.state, Date.parse(change.at))) {
-      one.state = afterRunningOut(one.state);
+  /** What happened before a decision was made to those before it. */
+  function followUntil(decision_id: string): void {
+    const place = decision_id.slice(4);
+    for (let next = events[next_event]; next !== undefined && next.place < place; next = events[next_event]) {
+      next_event += 1;
+      const before = diverged.get(next.decision_id);
+      if (before === undefined) continue;
+      const after = {
+        ...before,
+        real: apply(before.real, next.event),
+        drafted: followed(before, next.event),
+      };
+      diverged.set(next.decision_id, after);
+      recount(before.real.made.reservation.period, surplusOf(before), surplusOf(after));
     }
-    recount(one.made.reservation.period, before, countedByRedecided(one));
   }
 
-  function followUntil(decision_id: string): void {
-    const moment = momentOf(decision_id);
-    for (; next_change < changes.length; next_change++) {
-      const { change, moment: at } = changes[next_change] as (typeof changes)[number];
-      if (at > moment) return;
-      follow(change);
-    }
+  function budgetFor(made: Decision): BudgetCounter {
+    const found = foundBy(made);
+    const more = surplus.get(made.reservation.period) ?? NOTHING;
+    return {
+      held_minor: found.held_minor + more.held_minor,
+      committed_minor: found.committed_minor + more.committed_minor,
+    };
   }
 
   function isJudgedAlike(authority: Authority | null): boolean {
     if (authority === null) return false;
     let alike = judged_alike.get(authority);
     if (alike === undefined) {
-      alike = judgedText(authority) === drafted;
+      alike = judgedText(authority) === judged;
       judged_alike.set(authority, alike);
     }
     return alike;
@@ -234,7 +236,6 @@ export function makeSimulation(options: {
         return;
       }
       evaluated += 1;
-      const { period } = made.reservation;
       const request = {
         action: made.action,
         limitable: made.limitable,
@@ -243,20 +244,14 @@ export function makeSimulation(options: {
         ...(made.min_amount_minor === null ? {} : { min_amount_minor: made.min_amount_minor }),
       };
       const assessment = isJudgedAlike(judged_by) ? made.purpose : assess(draft, request);
-      const verdict = decide({ authority: draft, request, budget: counterOf(period), assessment });
+      const verdict = decide({ authority: draft, request, budget: budgetFor(made), assessment });
       count(current, made.decision, made.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
       compare(made, verdict);
-      if (verdict.decision === 'DENY') {
-        // Money that moved although it was denied would have moved all the same.
-        if (made.decision === 'DENY' && changing.has(made.decision_id)) {
-          redecided.set(made.decision_id, heldBy(made, verdict));
-        }
-        return;
-      }
-      const held = { held_minor: verdict.held_amount_minor, committed_minor: 0 };
-      recount(period, { held_minor: 0, committed_minor: 0 }, held);
-      if (changing.has(made.decision_id)) redecided.set(made.decision_id, heldBy(made, verdict));
+      const divergent = divergence(made, verdict);
+      if (divergent === null) return;
+      diverged.set(made.decision_id, divergent);
+      recount(made.reservation.period, NOTHING, surplusOf(divergent));
     },
     result: () => ({
       evaluated,

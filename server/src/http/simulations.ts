@@ -2,20 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { type Authority, authorityHash } from '../domain/authorities.ts';
-import { capabilityIdOf } from '../domain/capabilities.ts';
 import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
-import { reservationIdOf } from '../domain/reservations.ts';
-import { type LaterChange, makeSimulation, SKIP_REASONS } from '../domain/simulate.ts';
+import { makeSimulation, SKIP_REASONS } from '../domain/simulate.ts';
 import { ApiError } from '../errors.ts';
 import type { Assess } from '../purpose/assessment.ts';
 import { getAgent } from '../storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
-import { loadConsumptions } from '../storage/consumptions.ts';
-import type { Queryable } from '../storage/database.ts';
-import { loadRunOutHolds } from '../storage/decision-states.ts';
+import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { listNewestDecisionIds, loadMadeDecisions } from '../storage/decisions.ts';
-import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
-import { loadReviewsOfDecisions } from '../storage/reviews.ts';
 import { AuthorityBody } from './agents.ts';
 import type { Call, Route } from './route.ts';
 import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from './schemas.ts';
@@ -102,34 +96,6 @@ const SimulateQuery = Fields({
   ),
 });
 
-/** What moved the money of these decisions after they were made. */
-async function loadLaterChanges(
-  db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<LaterChange[]> {
-  const [outcomes, reviews, consumptions, run_outs] = await Promise.all([
-    listOutcomesOfDecisions(db, workspace_id, decision_ids),
-    loadReviewsOfDecisions(db, workspace_id, decision_ids),
-    loadConsumptions(db, workspace_id, decision_ids.map(capabilityIdOf)),
-    loadRunOutHolds(db, workspace_id, decision_ids.map(reservationIdOf)),
-  ]);
-  return [
-    ...outcomes.map((report): LaterChange => {
-      const { outcome_id: id, decision_id } = report;
-      return { kind: 'outcome', id, decision_id, report };
-    }),
-    ...reviews.map((review): LaterChange => {
-      const { review_id: id, decision_id } = review;
-      return { kind: 'review', id, decision_id, review };
-    }),
-    ...consumptions.map(({ decision_id, consumed_at: at }): LaterChange => {
-      return { kind: 'consumption', decision_id, at };
-    }),
-    ...run_outs.map(({ decision_id, let_go_at: at }): LaterChange => ({ kind: 'run_out', decision_id, at })),
-  ];
-}
-
 /** Trying out a draft of an authority on what an agent really asked for. */
 export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): Route[] {
   const { db, assess } = options;
@@ -141,7 +107,7 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
       tag: 'Agents',
       summary: 'Try out a draft authority on recent real decisions',
       description:
-        "Replays the agent's newest decisions in the order of their making, with budgets of the draft's own that begin empty before the first of them and follow what really happened afterwards (executed, failed, refunded, denied by a person). Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
       scopes: ['admin'],
       takes_long: true,
       params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
@@ -157,8 +123,8 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
         const { agent_id } = agent;
         const { limit = DEFAULT_DECISIONS } = call.query;
         const ids = await listNewestDecisionIds(db, workspace_id, agent_id, limit);
-        const changes = await loadLaterChanges(db, workspace_id, ids);
-        const simulation = makeSimulation({ draft, assess, changes });
+        const events = [...(await loadDecisionEvents(db, workspace_id, ids)).values()].flat();
+        const simulation = makeSimulation({ draft, assess, events });
         const authorities = new Map<number, Authority>();
         const pages = Array.from({ length: Math.ceil(ids.length / LOADED_AT_ONCE) }, (_, n) =>
           ids.slice(n * LOADED_AT_ONCE, (n + 1) * LOADED_AT_ONCE),

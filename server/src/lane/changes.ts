@@ -7,7 +7,7 @@ import type { DecisionState } from '../domain/decision-states.ts';
 import type { DecisionRow } from '../domain/decisions.ts';
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
 import type { Label } from '../domain/labels.ts';
-import type { LedgerEvent } from '../domain/ledger.ts';
+import type { InLedger, LedgerEvent } from '../domain/ledger.ts';
 import type { Outcome } from '../domain/outcomes.ts';
 import type { RunOutHold } from '../domain/reservations.ts';
 import type { ReviewRow } from '../domain/reviews.ts';
@@ -31,11 +31,11 @@ export function noChanges() {
     reviews: [] as ReviewRow[],
     labels: [] as Label[],
     outcomes: [] as Outcome[],
-    consumptions: [] as Consumption[],
+    consumptions: [] as InLedger<Consumption>[],
     /** Holds that will run out by themselves from now on, and those that no longer will, by decision. */
     new_expiring: new Map<string, ExpiringHold>(),
     settled_expiring: new Map<string, ExpiringHold>(),
-    run_out_holds: [] as RunOutHold[],
+    run_out_holds: [] as InLedger<RunOutHold>[],
     budgets: new Map<string, BudgetRow>(),
     audit: [] as AuditRecord[],
     events: [] as LedgerEvent[],

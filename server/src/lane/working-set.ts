@@ -4,8 +4,9 @@ import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
+import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
 import {
-  afterRunningOut,
+  afterExpiry,
   countedBy,
   type DecisionState,
   hasRunOut,
@@ -51,6 +52,12 @@ function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
   const list = lists.get(name);
   if (list === undefined) lists.set(name, [value]);
   else list.push(value);
+}
+
+/** What a record made of its decision, and the id of its event in the chain. */
+export interface Recorded {
+  after: DecisionState;
+  event_id: string;
 }
 
 /**
@@ -238,33 +245,47 @@ export class WorkingSet {
     return this.#consumptions.get(key);
   }
 
-  /** Here and below `after` is the decision's state with the record. */
-  addReview(review: ReviewRow, after: DecisionState): string {
+  /** What a decision that was loaded is by now. `reports`: only where the command wants its outcomes loaded. */
+  history(decision_id: string): DecisionHistory {
+    const kept = this.#decisions.get(decision_id);
+    if (kept === undefined) throw new Error(`${decision_id} was not loaded`);
+    return { ...kept, reports: this.outcomesOf(decision_id) };
+  }
+
+  addReview(review: ReviewRow): Recorded {
     this.changes.reviews.push(review);
-    this.#putState(after);
-    return this.append('decision.review.recorded', 'review', review.review_id, reviewDataHash(review));
+    const { review_id, decision_id, created_at: at } = review;
+    const after = this.#follow(decision_id, { type: 'decision.review.recorded', at, review });
+    const hash = reviewDataHash(review);
+    return { after, event_id: this.append('decision.review.recorded', 'review', review_id, hash) };
   }
 
-  addLabel(label: Label, after: DecisionState): string {
+  addLabel(label: Label): Recorded {
     this.changes.labels.push(label);
-    pushTo(this.#labels, label.decision_id, label);
-    this.#putState(after);
-    return this.append('decision.label.recorded', 'label', label.label_id, labelDataHash(label));
+    const { label_id, decision_id, created_at: at } = label;
+    const after = this.#follow(decision_id, { type: 'decision.label.recorded', at, label });
+    pushTo(this.#labels, decision_id, label);
+    const hash = labelDataHash(label);
+    return { after, event_id: this.append('decision.label.recorded', 'label', label_id, hash) };
   }
 
-  addOutcome(outcome: Outcome, after: DecisionState): string {
+  /** Needs `outcomes_of`. */
+  addOutcome(outcome: Outcome): Recorded {
     this.changes.outcomes.push(outcome);
-    pushTo(this.#outcomes, outcome.decision_id, outcome);
-    this.#putState(after);
-    return this.append('decision.outcome.recorded', 'outcome', outcome.outcome_id, outcomeDataHash(outcome));
+    const { outcome_id, decision_id, recorded_at: at } = outcome;
+    const after = this.#follow(decision_id, { type: 'decision.outcome.recorded', at, report: outcome });
+    pushTo(this.#outcomes, decision_id, outcome);
+    const hash = outcomeDataHash(outcome);
+    return { after, event_id: this.append('decision.outcome.recorded', 'outcome', outcome_id, hash) };
   }
 
-  addConsumption(consumption: Consumption, after: DecisionState): void {
-    this.changes.consumptions.push(consumption);
+  addConsumption(consumption: Consumption): void {
     this.#consumptions.set(consumption.idempotency_key, consumption);
-    this.#putState(after);
-    const { capability_id } = consumption;
-    this.append('capability.consumed', 'capability', capability_id, consumptionDataHash(consumption));
+    const { capability_id, decision_id, consumed_at: at } = consumption;
+    this.#follow(decision_id, { type: 'capability.consumed', at });
+    const hash = consumptionDataHash(consumption);
+    const event_id = this.append('capability.consumed', 'capability', capability_id, hash);
+    this.changes.consumptions.push({ ...consumption, event_id });
   }
 
   putBudget(row: BudgetRow): void {
@@ -346,15 +367,18 @@ export class WorkingSet {
       expires_at: hold.expires_at as string,
       let_go_at: this.now,
     };
-    this.changes.run_out_holds.push(row);
-    this.#changeState(hold, afterRunningOut(hold));
-    this.append('reservation.expired', 'reservation', row.reservation_id, runOutDataHash(row));
+    this.#changeState(hold, afterExpiry(hold));
+    const { reservation_id } = row;
+    const event_id = this.append('reservation.expired', 'reservation', reservation_id, runOutDataHash(row));
+    this.changes.run_out_holds.push({ ...row, event_id });
   }
 
-  #putState(after: DecisionState): void {
-    const kept = this.#decisions.get(after.decision_id);
-    if (kept === undefined) throw new Error(`${after.decision_id} was changed without having been loaded`);
-    this.#changeState(kept.state, after);
+  /** The state of a decision after what was recorded of it. */
+  #follow(decision_id: string, event: DecisionEvent): DecisionState {
+    const before = this.history(decision_id);
+    const { state } = apply(before, event);
+    this.#changeState(before.state, state);
+    return state;
   }
 
   /** Every change of a state goes through here: its budget and the holds that run out follow from it. */

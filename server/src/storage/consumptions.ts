@@ -1,11 +1,12 @@
 import type { Consumption } from '../domain/capabilities.ts';
+import type { InLedger } from '../domain/ledger.ts';
 import type { Client, Queryable } from './database.ts';
 import { makeInsert, type Of, type Part } from './rows.ts';
 
 const COLUMNS = `c.capability_id, c.decision_id, c.agent_id, c.idempotency_key, c.request_hash, c.amount_minor,
   c.currency, c.payee_id, c.merchant, c.external_reference, c.key_id, c.principal_id, c.consumed_at`;
 
-const insertRows = makeInsert<Consumption>('consumptions', {
+const insertRows = makeInsert<InLedger<Consumption>>('consumptions', {
   capability_id: 'text',
   decision_id: 'text',
   agent_id: 'text',
@@ -19,6 +20,7 @@ const insertRows = makeInsert<Consumption>('consumptions', {
   key_id: 'text',
   principal_id: 'text',
   consumed_at: 'timestamptz',
+  event_id: 'text',
 });
 
 const insertKeys = makeInsert<Pick<Consumption, 'idempotency_key' | 'capability_id'>>('consumption_keys', {
@@ -27,7 +29,10 @@ const insertKeys = makeInsert<Pick<Consumption, 'idempotency_key' | 'capability_
 });
 
 /** Keeps consumptions with the idempotency keys they answer. */
-export function insertConsumptions(client: Client, parts: readonly Part<Consumption>[]): Promise<unknown> {
+export function insertConsumptions(
+  client: Client,
+  parts: readonly Part<InLedger<Consumption>>[],
+): Promise<unknown> {
   return Promise.all([insertRows(client, parts), insertKeys(client, parts)]);
 }
 
@@ -73,10 +78,10 @@ export async function loadConsumptions(
   db: Queryable,
   workspace_id: string,
   capability_ids: readonly string[],
-): Promise<Consumption[]> {
-  const result = await db.query<Consumption & { workspace_id: string }>({
+): Promise<InLedger<Consumption>[]> {
+  const result = await db.query<InLedger<Consumption> & { workspace_id: string }>({
     name: 'load_consumptions',
-    text: `select ${COLUMNS} from consumptions c where c.workspace_id = $1 and c.capability_id = any($2)`,
+    text: `select ${COLUMNS}, c.event_id from consumptions c where c.workspace_id = $1 and c.capability_id = any($2)`,
     values: [workspace_id, capability_ids],
   });
   return result.rows;

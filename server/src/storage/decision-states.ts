@@ -1,4 +1,5 @@
 import type { DecisionState } from '../domain/decision-states.ts';
+import type { InLedger } from '../domain/ledger.ts';
 import type { RunOutHold } from '../domain/reservations.ts';
 import type { Client, Queryable } from './database.ts';
 import { makeInsert, type Of, type Part } from './rows.ts';
@@ -178,7 +179,7 @@ export async function loadExpiringHolds(
 }
 
 /** Keeps holds that were let go because they had run out. */
-export const insertRunOutHolds = makeInsert<RunOutHold>('run_out_holds', {
+export const insertRunOutHolds = makeInsert<InLedger<RunOutHold>>('run_out_holds', {
   reservation_id: 'text',
   decision_id: 'text',
   agent_id: 'text',
@@ -187,6 +188,7 @@ export const insertRunOutHolds = makeInsert<RunOutHold>('run_out_holds', {
   period: 'text',
   expires_at: 'timestamptz',
   let_go_at: 'timestamptz',
+  event_id: 'text',
 });
 
 /** The holds of these ids that were let go because they had run out. */
@@ -194,10 +196,11 @@ export async function loadRunOutHolds(
   db: Queryable,
   workspace_id: string,
   reservation_ids: readonly string[],
-): Promise<RunOutHold[]> {
-  const result = await db.query<RunOutHold & { workspace_id: string }>({
+): Promise<InLedger<RunOutHold>[]> {
+  const result = await db.query<InLedger<RunOutHold> & { workspace_id: string }>({
     name: 'load_run_out_holds',
-    text: `select reservation_id, decision_id, agent_id, amount_minor, currency, period, expires_at, let_go_at
+    text: `select reservation_id, decision_id, agent_id, amount_minor, currency, period, expires_at, let_go_at,
+        event_id
       from run_out_holds where workspace_id = $1 and reservation_id = any($2)`,
     values: [workspace_id, reservation_ids],
   });

@@ -1,6 +1,6 @@
 import { sealedConsumption } from '../domain/capabilities.ts';
 import { sealedDecision } from '../domain/decisions.ts';
-import type { LedgerEvent, LedgerEventType } from '../domain/ledger.ts';
+import type { InLedger, LedgerEvent, LedgerEventType } from '../domain/ledger.ts';
 import { loadAuditRecords } from './audit.ts';
 import { loadConsumptions } from './consumptions.ts';
 import type { Queryable } from './database.ts';
@@ -23,6 +23,12 @@ const DECISIONS_AT_ONCE = 500;
 
 const plain = (row: object): SealedRow => ({ data: row as Record<string, unknown>, document: null });
 
+/** A row as it was sealed. One that names another event as its own keeps that name, and so is not what was sealed. */
+function atItsPlace<Row extends object>(row: InLedger<Row>, event: LedgerEvent): Row {
+  const { event_id, ...sealed } = row;
+  return (event_id === event.id ? sealed : row) as Row;
+}
+
 /** Whether an event is an administrative change, which its audit record tells. */
 export function isAdministrative(event: Pick<LedgerEvent, 'type'>): boolean {
   return !/^(decision\.|capability\.|reservation\.)/.test(event.type);
@@ -39,7 +45,7 @@ export async function loadSealedRows(
     type: LedgerEventType,
     id: keyof Row & string,
     load: (ids: readonly string[]) => Promise<Row[]>,
-    form: (row: Row) => SealedRow = plain,
+    form: (row: Row, event: LedgerEvent) => SealedRow = plain,
   ) => {
     const about = events.filter((event) => event.type === type);
     for (let i = 0; i < about.length; i += DECISIONS_AT_ONCE) {
@@ -48,7 +54,7 @@ export async function loadSealedRows(
       const by_id = new Map(rows.map((row) => [row[id] as string, row]));
       for (const event of part) {
         const row = by_id.get(event.subject_id);
-        if (row !== undefined) found.set(event.seq, form(row));
+        if (row !== undefined) found.set(event.seq, form(row, event));
       }
     }
   };
@@ -65,9 +71,14 @@ export async function loadSealedRows(
     'capability.consumed',
     'capability_id',
     (ids) => loadConsumptions(db, workspace_id, ids),
-    (row) => plain(sealedConsumption(row)),
+    (row, event) => plain(sealedConsumption(atItsPlace(row, event))),
   );
-  await take('reservation.expired', 'reservation_id', (ids) => loadRunOutHolds(db, workspace_id, ids));
+  await take(
+    'reservation.expired',
+    'reservation_id',
+    (ids) => loadRunOutHolds(db, workspace_id, ids),
+    (row, event) => plain(atItsPlace(row, event)),
+  );
   const administrative = events.filter(isAdministrative).map((event) => event.seq);
   if (administrative.length > 0) {
     for (const record of await loadAuditRecords(db, workspace_id, administrative)) {

@@ -1,19 +1,14 @@
 import type { BudgetRow } from '../domain/budget.ts';
-import { capabilityIdOf } from '../domain/capabilities.ts';
+import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
 import { countedBy, type DecisionState, runsOutAt } from '../domain/decision-states.ts';
-import type { Decision } from '../domain/decisions.ts';
-import { reservationIdOf } from '../domain/reservations.ts';
-import { rebuiltState } from '../domain/state-history.ts';
+import type { Decision, DecisionCore } from '../domain/decisions.ts';
 import { loadAllBudgets } from './budgets.ts';
-import { loadConsumptions } from './consumptions.ts';
 import type { Queryable } from './database.ts';
-import { loadExpiringHolds, loadRunOutHolds } from './decision-states.ts';
+import { loadDecisionEvents } from './decision-events.ts';
+import { loadExpiringHolds } from './decision-states.ts';
 import { loadKeptCores } from './decisions.ts';
-import { listLabelsOfDecisions } from './labels.ts';
 import type { Findings } from './ledger-findings.ts';
 import type { ChainRow, StrayTable } from './ledger-pages.ts';
-import { listOutcomesOfDecisions } from './outcomes.ts';
-import { loadReviewsOfDecisions } from './reviews.ts';
 
 const BUDGETS_AT_ONCE = 1_000;
 
@@ -59,18 +54,34 @@ export function countAsMade(tally: Tally, event: ChainRow): void {
   );
 }
 
-const groupBy = <T extends { decision_id: string }>(rows: readonly T[]): Map<string, T[]> => {
-  const groups = new Map<string, T[]>();
-  for (const row of rows) {
-    const group = groups.get(row.decision_id);
-    if (group === undefined) groups.set(row.decision_id, [row]);
-    else group.push(row);
-  }
-  return groups;
-};
-
 function sameState(one: DecisionState, other: DecisionState): boolean {
   return (Object.keys(one) as (keyof DecisionState)[]).every((column) => one[column] === other[column]);
+}
+
+/** What a decision's state must be, by what was recorded of it. */
+interface RebuiltState {
+  state: DecisionState;
+  /** Whether a row must be kept of it: only where something changed, or will by itself. */
+  is_kept: boolean;
+  /** Whether it ever counted in its month's budget, which then has a counter. */
+  ever_counted: boolean;
+}
+
+function counts(state: DecisionState): boolean {
+  const { held_minor, committed_minor } = countedBy(state);
+  return held_minor > 0 || committed_minor > 0;
+}
+
+/** Throws where something recorded cannot be applied. */
+function rebuiltState(made: DecisionCore, events: readonly PlacedEvent[]): RebuiltState {
+  let history = beginHistory(made);
+  let ever_counted = counts(history.state);
+  for (const { event } of events) {
+    history = apply(history, event);
+    ever_counted ||= counts(history.state);
+  }
+  const is_kept = events.length > 0 || made.reservation.expires_at !== null;
+  return { state: history.state, is_kept, ever_counted };
 }
 
 /**
@@ -88,16 +99,13 @@ export async function checkStates(
 ): Promise<void> {
   if (events.length === 0) return;
   const ids = events.map((event) => event.subject_id);
-  const told = ids.filter((id) => recorded.has(id));
-  const ofTold = async <T extends { decision_id: string }>(load: (ids: readonly string[]) => Promise<T[]>) =>
-    groupBy(told.length === 0 ? [] : await load(told));
-  const [kept, reviews, labels, outcomes, consumptions, run_outs] = await Promise.all([
+  const [kept, recorded_events] = await Promise.all([
     loadKeptCores(db, workspace_id, ids),
-    ofTold((each) => loadReviewsOfDecisions(db, workspace_id, each)),
-    ofTold((each) => listLabelsOfDecisions(db, workspace_id, each)),
-    ofTold((each) => listOutcomesOfDecisions(db, workspace_id, each)),
-    ofTold((each) => loadConsumptions(db, workspace_id, each.map(capabilityIdOf))),
-    ofTold((each) => loadRunOutHolds(db, workspace_id, each.map(reservationIdOf))),
+    loadDecisionEvents(
+      db,
+      workspace_id,
+      ids.filter((id) => recorded.has(id)),
+    ),
   ]);
   const by_id = new Map(kept.map((each) => [each.made.decision_id, each]));
   const expiring: (DecisionState & { expires_at: string; seq: number })[] = [];
@@ -108,15 +116,9 @@ export async function checkStates(
     const found = by_id.get(subject_id);
     if (found === undefined) continue;
     if (found.state !== null) tally.found.decision_states += 1;
-    let rebuilt: ReturnType<typeof rebuiltState>;
+    let rebuilt: RebuiltState;
     try {
-      rebuilt = rebuiltState(found.made, {
-        reviews: reviews.get(subject_id) ?? [],
-        labels: labels.get(subject_id) ?? [],
-        outcomes: outcomes.get(subject_id) ?? [],
-        consumption: consumptions.get(subject_id)?.[0] ?? null,
-        run_out: run_outs.get(subject_id)?.[0] ?? null,
-      });
+      rebuilt = rebuiltState(found.made, recorded_events.get(subject_id) ?? []);
     } catch {
       differs(seq, subject_id, 'cannot be made again from its records');
       continue;
@@ -133,9 +135,11 @@ export async function checkStates(
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
   }
   if (expiring.length === 0) return;
-  const holds = groupBy(await loadExpiringHolds(db, workspace_id, expiring));
+  const holds = new Map(
+    (await loadExpiringHolds(db, workspace_id, expiring)).map((hold) => [hold.decision_id, hold]),
+  );
   for (const { decision_id, period, seq } of expiring) {
-    if (holds.get(decision_id)?.[0]?.period === period) tally.found.expiring_holds += 1;
+    if (holds.get(decision_id)?.period === period) tally.found.expiring_holds += 1;
     else {
       const detail = `The hold of decision ${decision_id} is not among those that will run out.`;
       findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
