@@ -9,17 +9,19 @@ import { makeServer } from './http/server.ts';
 import { connectSharedCounts } from './http/shared-counts.ts';
 import { makeApiRoutes, makeSecondOpinion } from './routes.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
+import { countSkippedEvents } from './storage/followers.ts';
 import { checkReady } from './storage/migrate.ts';
 import { listWorkspaces, readClock } from './storage/workspaces.ts';
 import { VERSION } from './version.ts';
 import { makeDatabaseClock } from './workers/clock.ts';
 import { startWebhookDelivery, type WebhookDelivery } from './workers/deliver-webhooks.ts';
+import { makeFollowerRound } from './workers/follow-chains.ts';
 import { WIDEST_WINDOW } from './workers/held-queues.ts';
-import { learnDealings } from './workers/learn-dealings.ts';
+import { MAX_PAGES_A_ROUND as LEARN_PAGES, learnDealings } from './workers/learn-dealings.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { pruneOldWebhooks } from './workers/prune-webhooks.ts';
-import { rollUpDecisions } from './workers/roll-up-decisions.ts';
+import { MAX_PAGES_A_ROUND as ROLL_UP_PAGES, rollUpDecisions } from './workers/roll-up-decisions.ts';
 import { makeReservationSweep } from './workers/sweep-reservations.ts';
 import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
 import { connectEndpoint } from './workers/webhook-client.ts';
@@ -105,7 +107,8 @@ export function startWorkers(
   config: WorkerConfig,
   key_uses: KeyUses | null,
 ): { stop(): Promise<void> } {
-  const { db, lane, log, reports_db, webhooks_db } = core;
+  const { db, lane, log, followers_db: pool, webhooks_db } = core;
+  const countSkip = core.metrics.countSkippedEvent;
   const delivery = startWebhooks(core, config);
   const loops = [
     startLoop({
@@ -118,13 +121,13 @@ export function startWorkers(
       name: 'roll-up-decisions',
       pause_ms: ROLL_UP_PAUSE_MS,
       log,
-      round: () => rollUpDecisions({ pool: reports_db, log }),
+      round: makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log, countSkip }),
     }),
     startLoop({
       name: 'learn-dealings',
       pause_ms: LEARN_PAUSE_MS,
       log,
-      round: () => learnDealings({ pool: reports_db, log }),
+      round: makeFollowerRound({ pool, follower: learnDealings, max_pages: LEARN_PAGES, log, countSkip }),
     }),
     startLoop({
       name: 'prune-webhooks',
@@ -166,7 +169,10 @@ export async function startService(config: Config, database: Database, log: Logg
   const second_opinion = makeSecondOpinion(core, config);
   const api_routes = makeApiRoutes(core, config, second_opinion?.preAssess);
   const health = makeHealthRoutes({
-    checkReady: () => checkReady(core.db),
+    checkReady: async () => {
+      await checkReady(core.db);
+      return { skipped_events: await countSkippedEvents(core.db) };
+    },
     checkpoint_key: core.secrets.checkpointKey,
     metrics: core.metrics,
     api_routes,

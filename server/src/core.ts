@@ -20,6 +20,8 @@ const READ_CONNECTIONS = 8;
 const LIST_CONNECTIONS = 4;
 const KEY_CONNECTIONS = 2;
 const REPORT_CONNECTIONS = 3;
+/** One for each follower of the chains: reports, however slow, keep none of them waiting. */
+const FOLLOWER_CONNECTIONS = 2;
 const WEBHOOK_CONNECTIONS = 4;
 /**
  * Histories are verified or exported on these, at least three at a time: a verification takes a second connection only
@@ -47,6 +49,8 @@ export interface Core {
   lists_db: pg.Pool;
   keys_db: pg.Pool;
   reports_db: pg.Pool;
+  /** For what follows the chains. */
+  followers_db: pg.Pool;
   webhooks_db: pg.Pool;
   /** For verification and export, which take long and must hold up nothing else. */
   ledger_db: pg.Pool;
@@ -110,6 +114,7 @@ export function makeCore(database: Database, log: Logger): Core {
   const lists_db = makePool(address, { max: LIST_CONNECTIONS, in_order: true, onBroken, ...role });
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
+  const followers_db = makePool(address, { max: FOLLOWER_CONNECTIONS, by_key: true, onBroken, ...role });
   const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
   const ledger_db = makePool(address, {
     max: LEDGER_CONNECTIONS,
@@ -153,6 +158,7 @@ export function makeCore(database: Database, log: Logger): Core {
     lists_db,
     keys_db,
     reports_db,
+    followers_db,
     webhooks_db,
     ledger_db,
     checkpoint_dir,

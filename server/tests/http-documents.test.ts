@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeVerifyingKey } from '../src/domain/checkpoints.ts';
 import { ERRORS } from '../src/errors.ts';
-import { makeHealthRoutes } from '../src/http/health.ts';
+import { type HealthOptions, makeHealthRoutes } from '../src/http/health.ts';
 import { makeMetrics } from '../src/http/metrics.ts';
 import { makeOpenApi, type OpenApi } from '../src/http/openapi.ts';
 import { Fields, Line } from '../src/http/schemas.ts';
@@ -11,7 +11,8 @@ import { errorOf, FAKE_ROUTES, startFakes } from './http-fakes.ts';
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
 let fakes: Fakes;
-let checkReady: () => Promise<void> = async () => {};
+const READY = { skipped_events: { report: 0, learning: 2 } };
+let checkReady: HealthOptions['checkReady'] = async () => READY;
 const metrics = makeMetrics();
 const health = makeHealthRoutes({
   checkReady: () => checkReady(),
@@ -36,9 +37,9 @@ describe('health routes need no key and are not limited', () => {
   });
 
   it('/readyz follows the check, and a check that hangs is a failed one', async () => {
-    checkReady = async () => {};
-    expect((await open('/readyz')).json()).toEqual({ status: 'ok' });
-    for (const failing of [() => Promise.reject(new Error('secret')), () => new Promise<void>(() => {})]) {
+    checkReady = async () => READY;
+    expect((await open('/readyz')).json()).toEqual({ status: 'ok', detail: READY });
+    for (const failing of [() => Promise.reject(new Error('secret')), () => new Promise<never>(() => {})]) {
       checkReady = failing;
       const reply = await open('/readyz');
       expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([

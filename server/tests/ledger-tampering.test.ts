@@ -30,6 +30,7 @@ const NO_HISTORY = [
   'report_counters',
   'report_counted',
   'report_watermarks',
+  'skipped_events',
   'webhook_events',
   'webhook_deliveries',
   'webhook_queues',

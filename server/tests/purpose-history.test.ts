@@ -5,7 +5,8 @@ import type { Authority } from '../src/domain/authorities.ts';
 import { purposeHash } from '../src/domain/dealings.ts';
 import { makePool } from '../src/storage/database.ts';
 import { loadSpokenOf, putDealings } from '../src/storage/dealings.ts';
-import { learnNext } from '../src/workers/learn-dealings.ts';
+import { followNext } from '../src/workers/follow-chains.ts';
+import { learnDealings } from '../src/workers/learn-dealings.ts';
 import { freshKey, type RunningService, startTestService } from './running-service.ts';
 
 let s: RunningService;
@@ -37,10 +38,18 @@ const dealings = async (slug: string, kind = 'merchant') =>
       [slug, kind],
     )
   ).rows;
-/** Everything that was said is added up, by whichever node. */
+/** Learns from a page of so many events; nothing may be left out. Whether there is more. */
+const learnNext = (max_events?: number) =>
+  followNext(pool, learnDealings, s.workspace_id, {
+    ...(max_events === undefined ? {} : { max_events }),
+    onSkip: ({ error }) => {
+      throw error;
+    },
+  });
+/** Everything that was said is learnt, by whichever node. */
 async function learned(): Promise<void> {
   for (;;) {
-    await learnNext(pool, s.workspace_id);
+    await learnNext();
     const behind = await s.sql(
       `select 1 from ledger_heads h left join dealings_watermarks w on w.workspace_id = h.workspace_id
         where h.seq > coalesce(w.seq, 0) and exists (select 1 from ledger_events e where e.workspace_id = h.workspace_id
@@ -87,7 +96,7 @@ test('two nodes that add up at the same time count everything once', async () =>
     const { decision_id } = await decide('twice', 'Kiosk Nord');
     await label(decision_id, 'PURPOSE_MISALIGNED');
   }
-  await Promise.all(Array.from({ length: 8 }, () => learnNext(pool, s.workspace_id)));
+  await Promise.all(Array.from({ length: 8 }, () => learnNext()));
   await learned();
   expect(await dealings('twice')).toMatchObject([{ misaligned: 5 }]);
 });
@@ -106,16 +115,16 @@ test('a chain on which much was said is followed in parts of a bounded size, and
   const client = await pool.connect();
   for (let after = head.rows[0].seq as number; ; ) {
     const range = { after, upto: after + 1_000, most: 2 };
-    const { last_seq, head_seq, decision_ids } = await loadSpokenOf(client, s.workspace_id, range);
+    const { last_seq, decision_ids } = await loadSpokenOf(client, s.workspace_id, range);
     found.push(...decision_ids);
     sizes.push(decision_ids.length);
-    if (last_seq === head_seq) break;
+    if (last_seq === range.upto) break;
     after = last_seq;
   }
   client.release();
   expect(found).toEqual(ids);
   expect(sizes).toEqual([2, 2, 1]);
-  while (await learnNext(pool, s.workspace_id, 2));
+  while (await learnNext(2));
   await learned();
   expect(await dealings('parts')).toMatchObject([{ misaligned: 5 }]);
 });

@@ -28,7 +28,7 @@ export function renderOpenApi(): OpenApi {
     webhook_allow_private_network: false,
   });
   const health = makeHealthRoutes({
-    checkReady: async () => {},
+    checkReady: () => Promise.reject(new Error('nothing is served here')),
     metrics,
     checkpoint_key: core.secrets.checkpointKey,
     api_routes,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import Type from 'typebox';
+import Type, { type TInteger } from 'typebox';
 import { publicJwk, type VerifyingKey } from '../domain/checkpoints.ts';
+import { FOLLOWERS, type FollowerName, type SkippedEvents } from '../domain/followers.ts';
 import { ApiError } from '../errors.ts';
 import { makeDocsPage } from './docs-page.ts';
 import { DOCS_STYLE } from './docs-style.ts';
@@ -9,9 +10,14 @@ import { makeOpenApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { Fields } from './schemas.ts';
 
+/** What does not keep requests from being served, but is to be seen. */
+export interface ReadinessDetail {
+  skipped_events: SkippedEvents;
+}
+
 export interface HealthOptions {
-  /** Resolves when a request could be served now, rejects with the reason when not. */
-  checkReady: () => Promise<void>;
+  /** Resolves when a request could be served now, with what else is to be known; rejects with the reason when not. */
+  checkReady: () => Promise<ReadinessDetail>;
   metrics: Pick<Metrics, 'text' | 'content_type'>;
   /** The key whose public half is published. */
   checkpoint_key: VerifyingKey;
@@ -50,6 +56,22 @@ const PublicKeys = Fields(
 
 const Status = Fields({ status: Type.Literal('ok') });
 
+const Readiness = Fields({
+  status: Type.Literal('ok'),
+  detail: Fields({
+    skipped_events: Fields(
+      Object.fromEntries(FOLLOWERS.map((name) => [name, Type.Integer({ minimum: 0 })])) as Record<
+        FollowerName,
+        TInteger
+      >,
+      {
+        description:
+          'Events of all workspaces that could not be added up and were left out: of the shadow report, and of what is learnt for later judgements. The log of the moment says why.',
+      },
+    ),
+  }),
+});
+
 /** The routes about the service itself: no key, no limit. */
 export function makeHealthRoutes(options: HealthOptions): Route[] {
   const { checkReady, metrics } = options;
@@ -70,11 +92,11 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       operationId: 'getReadiness',
       summary: 'Can it serve requests?',
       description: 'Ready means: the database can be reached, takes writes and is migrated.',
-      responses: { 200: { description: 'It can.', schema: Status } },
+      responses: { 200: { description: 'It can.', schema: Readiness } },
       errors: ['unavailable'],
       handler: async () => {
-        await withinTimeout(checkReady());
-        return { status: 200, body: { status: 'ok' } };
+        const detail = await withinTimeout(checkReady());
+        return { status: 200, body: { status: 'ok', detail } };
       },
     },
     {
@@ -140,13 +162,13 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
   return routes;
 }
 
-async function withinTimeout(check: Promise<void>): Promise<void> {
+async function withinTimeout<T>(check: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('the readiness check took too long')), READY_TIMEOUT_MS);
   });
   try {
-    await Promise.race([check, late]);
+    return await Promise.race([check, late]);
   } catch (cause) {
     throw new ApiError('unavailable', 'Not ready.', { cause, retry_after_s: 1 });
   } finally {

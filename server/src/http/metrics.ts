@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+import type { FollowerName } from '../domain/followers.ts';
 import type { AttemptStatus } from '../domain/webhooks.ts';
 import type { NoOpinion, OpinionEffect } from '../purpose/second-opinion.ts';
 
@@ -21,6 +22,8 @@ export interface Metrics {
   watchQueue(waiting: () => number): void;
   /** Tells how much of a bounded resource is in use; asked at each scrape. */
   watchUse(resource: string, total: number, inUse: () => number): void;
+  /** An event that a follower of the chain could not add up and left out. */
+  countSkippedEvent(follower: FollowerName): void;
   /** The text that `GET /metrics` answers with. */
   text(): Promise<string>;
   content_type: string;
@@ -80,6 +83,12 @@ export function makeMetrics(): Metrics {
     labelNames: ['result'] as const,
     registers: [registry],
   });
+  const skipped_events = new Counter({
+    name: 'purser_skipped_events_total',
+    help: 'Events that a follower of the chain could not add up and left out.',
+    labelNames: ['follower'] as const,
+    registers: [registry],
+  });
   let waiting: () => number = () => 0;
   new Gauge({
     name: 'purser_lane_waiting_commands',
@@ -127,6 +136,7 @@ export function makeMetrics(): Metrics {
     watchUse(resource, total, inUse) {
       uses.set(resource, { total, inUse });
     },
+    countSkippedEvent: (follower) => skipped_events.inc({ follower }),
     text: () => registry.metrics(),
     content_type: registry.contentType,
   };

@@ -243,6 +243,22 @@ describe('nesting', () => {
   });
 });
 
+describe('an escaped NUL', () => {
+  it.each([
+    ['"\\u0000"', 'body'],
+    ['{"a":"x\\u0000y"}', 'a'],
+    ['{"context":{"notes":["b","\\u0000"]}}', 'context.notes[1]'],
+    ['{"context":{"a":{"\\u0000":1}}}', 'context.a'],
+  ])('is refused in strings and keys: %s', (text, field) => {
+    expect(() => JSON.parse(text)).not.toThrow();
+    expect(refusal(text)).toMatchObject({ field, problem: expect.stringContaining('U+0000') });
+  });
+
+  it('is not seen in an escaped backslash', () => {
+    expect(parse('"\\\\u0000"')).toBe('\\u0000');
+  });
+});
+
 describe('a lone surrogate', () => {
   it.each([
     ['"\\ud800"', 'body'],

@@ -23,7 +23,7 @@ export class StrictJsonError extends Error {
 /**
  * The value of a JSON text in UTF-8 (a byte order mark is tolerated), exactly as it was meant, or StrictJsonError.
  * Besides what is not JSON it refuses what `JSON.parse` would take in silence and change: a key given twice, a
- * `__proto__` key, lone surrogates, and a number that becomes another one (9007199254740993, 1e999), which is when
+ * `__proto__` key, NUL and lone surrogates, which the database takes for no text, and a number that becomes another one (9007199254740993, 1e999), which is when
  * writing the parsed value down again gives a different number, and the parsed one is an integer. Nesting over 32 is
  * refused too. Time is linear in the length, and no input makes it recurse.
  */
@@ -196,6 +196,7 @@ class Scan {
     if (SIMPLE_ESCAPES.has(code)) return;
     if (code !== LOWER_U) this.fail('an escape of JSON');
     const unit = this.hex();
+    if (unit === 0) throw new StrictJsonError(this.field(), 'must not contain control character U+0000');
     if (unit < 0xd800 || unit > 0xdfff) return;
     const followed =
       this.text.charCodeAt(this.at + 1) === BACKSLASH && this.text.charCodeAt(this.at + 2) === LOWER_U;

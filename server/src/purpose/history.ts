@@ -1,3 +1,4 @@
+import { sha256, shownHash } from '../domain/ledger.ts';
 import { normaliseMerchant } from '../domain/merchants.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import type { Assessment, PurposeEvidence } from './assessment.ts';
@@ -31,10 +32,20 @@ export interface PurposeHistory {
   words: ReadonlyMap<string, { aligned: number; misaligned: number }>;
 }
 
-/** The name by which `PurposeHistory.merchants` keeps a merchant. */
-export const historyKey = (merchant: string): string => normaliseMerchant(merchant);
+/** Longer names and words are not kept as they are: they are keys of an index, which takes some 2,700 bytes. */
+const MAX_NAME_LENGTH = 200;
+const MAX_WORD_LENGTH = 64;
 
-/** The words of a description by which `PurposeHistory.words` keeps what people labelled, each once. */
+/** The name by which `PurposeHistory.merchants` keeps a merchant; of a very long one its hash. */
+export function historyKey(merchant: string): string {
+  const name = normaliseMerchant(merchant);
+  return name.length > MAX_NAME_LENGTH ? shownHash(sha256(name)) : name;
+}
+
+/**
+ * The words of a description by which `PurposeHistory.words` keeps what people labelled, each once. What is longer than
+ * any word of a language is left out.
+ */
 export function historyWords(description: string): string[] {
   return [
     ...new Set(
@@ -42,7 +53,7 @@ export function historyWords(description: string): string[] {
         .filter(carriesMeaning)
         .map((token) => token.stem),
     ),
-  ].filter((stem) => !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
+  ].filter((stem) => stem.length <= MAX_WORD_LENGTH && !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
 }
 
 /** What the past says of a spend. */

@@ -8,62 +8,15 @@ const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, m
 /** Events that say something of a decision. */
 const SAYING = "('decision.review.recorded', 'decision.label.recorded', 'decision.outcome.recorded')";
 
-/** Workspaces whose chain goes on behind what has been looked at, furthest behind first; at most `limit`. */
-export async function findWorkspacesToLearnFrom(db: Queryable, limit: number): Promise<string[]> {
-  const result = await db.query<{ workspace_id: string }>({
-    name: 'find_workspaces_to_learn_from',
-    text: `select h.workspace_id from ledger_heads h
-      left join dealings_watermarks w on w.workspace_id = h.workspace_id
-      where h.seq > coalesce(w.seq, 0) order by h.seq - coalesce(w.seq, 0) desc limit $1`,
-    values: [limit],
-  });
-  return result.rows.map((row) => row.workspace_id);
-}
-
-/** Locks how far a workspace's chain has been looked at; undefined while another node is at it. */
-export async function lockDealingsWatermark(
-  client: Client,
-  workspace_id: string,
-): Promise<number | undefined> {
-  await client.query({
-    text: 'insert into dealings_watermarks (workspace_id, seq) values ($1, 0) on conflict do nothing',
-    values: [workspace_id],
-  });
-  const result = await client.query<{ seq: number }>({
-    text: 'select seq from dealings_watermarks where workspace_id = $1 for update skip locked',
-    values: [workspace_id],
-  });
-  return result.rows[0]?.seq;
-}
-
-/** Moves on how far a locked workspace's chain has been looked at. */
-export async function moveDealingsWatermark(
-  client: Client,
-  workspace_id: string,
-  seq: number,
-): Promise<void> {
-  await client.query({
-    text: 'update dealings_watermarks set seq = $2 where workspace_id = $1',
-    values: [workspace_id, seq],
-  });
-}
-
 /**
- * The decisions of which an event after `after`, up to `upto`, says something, by at most `most` such events; how far
- * these reach (`last_seq`), and how far the chain goes now.
+ * The decisions of which an event after `after`, up to `upto`, says something, by at most `most` such events, and how
+ * far these reach.
  */
 export async function loadSpokenOf(
   client: Client,
   workspace_id: string,
   range: { after: number; upto: number; most: number },
-): Promise<{ last_seq: number; head_seq: number; decision_ids: string[] }> {
-  const head = await client.query<{ seq: number }>({
-    name: 'load_head_seq',
-    text: 'select seq from ledger_heads where workspace_id = $1',
-    values: [workspace_id],
-  });
-  const head_seq = head.rows[0]?.seq ?? 0;
-  const upto = Math.min(head_seq, range.upto);
+): Promise<{ last_seq: number; decision_ids: string[] }> {
   const { rows } = await client.query<{ seq: number; decision_id: string | null }>({
     name: 'load_spoken_of',
     text: `select e.seq, coalesce(
@@ -74,10 +27,10 @@ export async function loadSpokenOf(
       from ledger_events e
       where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.type in ${SAYING}
       order by e.seq limit $4`,
-    values: [workspace_id, range.after, upto, range.most],
+    values: [workspace_id, range.after, range.upto, range.most],
   });
-  const last_seq = rows.length < range.most ? upto : (rows.at(-1)?.seq as number);
-  return { last_seq, head_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
+  const last_seq = rows.length < range.most ? range.upto : (rows.at(-1)?.seq as number);
+  return { last_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
 }
 
 /** What was added up of these decisions; what was not is left out. */

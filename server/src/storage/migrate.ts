@@ -25,7 +25,7 @@ const ROLE_RETRY_MS = 50;
 const INSUFFICIENT_PRIVILEGE = '42501';
 const READ_ONLY = '25006';
 
-/** History: rows that may be added and read, never changed. */
+/** History, and what is noted for good: rows that may be added and read, never changed. */
 const APPEND_ONLY = [
   'ledger_events',
   'audit_records',
@@ -39,6 +39,7 @@ const APPEND_ONLY = [
   'consumptions',
   'consumption_keys',
   'run_out_holds',
+  'skipped_events',
 ] as const;
 const CHANGEABLE = [
   'workspaces',

@@ -23,61 +23,6 @@ const LATER_EVENTS = new Set([
   'decision.outcome.recorded',
 ]);
 
-/** Workspaces with events that were not added up yet, furthest behind first; at most `limit`. */
-export async function findWorkspacesToRollUp(db: Queryable, limit: number): Promise<string[]> {
-  const result = await db.query<{ workspace_id: string }>({
-    name: 'find_workspaces_to_roll_up',
-    text: `select h.workspace_id from ledger_heads h
-      left join report_watermarks w on w.workspace_id = h.workspace_id
-      where h.seq > coalesce(w.seq, 0) order by h.seq - coalesce(w.seq, 0) desc limit $1`,
-    values: [limit],
-  });
-  return result.rows.map((row) => row.workspace_id);
-}
-
-/** The last event added up; 0 when there is none. */
-export async function getWatermark(db: Queryable, workspace_id: string): Promise<number> {
-  const result = await db.query<{ seq: number }>({
-    name: 'get_watermark',
-    text: 'select seq from report_watermarks where workspace_id = $1',
-    values: [workspace_id],
-  });
-  return result.rows[0]?.seq ?? 0;
-}
-
-/**
- * Locks the watermark until the transaction ends, so that only one node adds up at a time; undefined when another
- * one is at it.
- */
-export async function lockWatermark(client: Client, workspace_id: string): Promise<number | undefined> {
-  await client.query({
-    name: 'begin_watermark',
-    text: 'insert into report_watermarks (workspace_id, seq) values ($1, 0) on conflict do nothing',
-    values: [workspace_id],
-  });
-  const result = await client.query<{ seq: number }>({
-    name: 'lock_watermark',
-    text: 'select seq from report_watermarks where workspace_id = $1 for update skip locked',
-    values: [workspace_id],
-  });
-  return result.rows[0]?.seq;
-}
-
-/** Moves the watermark on. Throws when it is not where it was: then what was added up must not be kept. */
-export async function moveWatermark(
-  client: Client,
-  workspace_id: string,
-  from: number,
-  to: number,
-): Promise<void> {
-  const result = await client.query({
-    name: 'move_watermark',
-    text: 'update report_watermarks set seq = $3 where workspace_id = $1 and seq = $2',
-    values: [workspace_id, from, to],
-  });
-  if (result.rowCount !== 1) throw new Error('the events were added up by another node meanwhile');
-}
-
 /** What has been seen of the events that a fold goes through, page by page. */
 export interface FoldProgress {
   /** Decisions that are in the sheet as they stand now: made among these events, or corrected already. */

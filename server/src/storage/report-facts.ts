@@ -3,20 +3,40 @@ import type { LaterFacts, ReportFacts } from '../domain/report-counters.ts';
 import type { Queryable } from './database.ts';
 import { listOutcomesOfDecisions } from './outcomes.ts';
 
-type FactsRow = Omit<ReportFacts, 'waited_s' | 'executed_minor' | 'review_state' | 'outcome_state'> & {
+type FactsRow = Omit<
+  ReportFacts,
+  'waited_s' | 'executed_minor' | 'review_state' | 'outcome_state' | 'assessment'
+> & {
   kept_review_state: ReportFacts['review_state'];
   /** Null: nothing changed since the decision was made. */
   outcome_state: ReportFacts['outcome_state'] | null;
   review_id: string | null;
+  /** The beginning of what the document says of the purpose; null without a label. */
+  purpose_part: string | null;
 };
 
 const EXECUTED = ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'];
+
+/**
+ * Where a document says what was thought of the purpose. The database must not read the JSON: it takes what a customer may
+ * have put into a document, such as an escaped NUL, for no JSON at all. In a JSON text no unescaped quote lies within
+ * a string, so the mark is two keys, and nothing before the decision's own purpose holds a customer's keys.
+ */
+const PURPOSE_MARK = '"purpose":{"assessment":"';
+const PURPOSE_LENGTH = 60;
+
+/** What a part that begins with the mark says; null for any other part. */
+function assessmentIn(part: string | null): ReportFacts['assessment'] {
+  const said = part?.startsWith(PURPOSE_MARK) ? part.slice(PURPOSE_MARK.length).split('"', 1)[0] : undefined;
+  return (said as ReportFacts['assessment'] | undefined) ?? null;
+}
 
 /** The laterals are there for their order: each decision by its key, then its state and its label by theirs. */
 const selectFacts = (decisions: string) => `select d.decision_id, d.agent_id, d.decision, d.mode,
     array_to_string(d.reason_codes, ' ') as reasons, d.merchant, d.requested_amount_minor, d.currency, d.created_at,
     s.review_state as kept_review_state, s.outcome_state, s.review_id, l.label,
-    case when l.label is not null then d.document::json #>> '{purpose,assessment}' end as assessment
+    case when l.label is not null then substr(d.document, strpos(d.document, '${PURPOSE_MARK}'), ${PURPOSE_LENGTH}) end
+      as purpose_part
   from ${decisions}
   left join lateral (
     select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true
@@ -98,7 +118,7 @@ async function completeFacts(
       currency: row.currency,
       created_at: row.created_at,
       label: row.label,
-      assessment: row.assessment,
+      assessment: assessmentIn(row.purpose_part),
       review_state: row.outcome_state === null ? as_made : row.kept_review_state,
       waited_s:
         first === undefined ? null : Math.floor((Date.parse(first) - Date.parse(row.created_at)) / 1000),
@@ -130,17 +150,17 @@ export interface ReportEvent {
   subject_id: string;
 }
 
-/** The events that follow `after`, in the order of the chain. */
+/** The events behind `after` and up to `upto`, in the order of the chain. */
 export async function loadReportEvents(
   db: Queryable,
   workspace_id: string,
-  page: { after: number; limit: number },
+  range: { after: number; upto: number },
 ): Promise<ReportEvent[]> {
   const result = await db.query<ReportEvent & { workspace_id: string }>({
     name: 'load_report_events',
     text: `select seq, type, subject_id from ledger_events
-      where workspace_id = $1 and seq > $2 order by seq limit $3`,
-    values: [workspace_id, page.after, page.limit],
+      where workspace_id = $1 and seq > $2 and seq <= $3 order by seq`,
+    values: [workspace_id, range.after, range.upto],
   });
   return result.rows;
 }

@@ -13,8 +13,9 @@ import type { Workspace } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import { loadAgents } from './agents.ts';
 import type { Client, Queryable } from './database.ts';
+import { getWatermark } from './followers.ts';
 import { getHead } from './ledger.ts';
-import { foldEvents, getWatermark, loadCounters, loadMerchantCounters } from './report-counters.ts';
+import { foldEvents, loadCounters, loadMerchantCounters } from './report-counters.ts';
 import { listReportFacts, loadReportEvents } from './report-facts.ts';
 import { inTransaction } from './transactions.ts';
 import { loadWorkspace } from './workspaces.ts';
@@ -97,9 +98,9 @@ async function countTail(
     counters: sheet.counters,
   };
   const progress = { counted: new Set<string>() };
-  let after = await getWatermark(db, workspace_id);
-  const head = await getHead(db, workspace_id);
-  if ((head?.seq ?? 0) - after > LONGEST_TAIL) {
+  let after = await getWatermark(db, 'report', workspace_id);
+  const head_seq = (await getHead(db, workspace_id))?.seq ?? 0;
+  if (head_seq - after > LONGEST_TAIL) {
     throw new ApiError(
       'unavailable',
       'The decisions are being added up; ask for the report again in a minute.',
@@ -108,12 +109,11 @@ async function countTail(
       },
     );
   }
-  for (;;) {
-    const events = await loadReportEvents(db, workspace_id, { after, limit: EVENTS_AT_ONCE });
+  while (after < head_seq) {
+    const upto = Math.min(head_seq, after + EVENTS_AT_ONCE);
+    const events = await loadReportEvents(db, workspace_id, { after, upto });
     await foldEvents(db, workspace_id, events, progress, narrowed);
-    const last = events.at(-1);
-    if (last === undefined || events.length < EVENTS_AT_ONCE) return;
-    after = last.seq;
+    after = upto;
   }
 }
 

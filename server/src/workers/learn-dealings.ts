@@ -1,5 +1,3 @@
-import type pg from 'pg';
-import type { Logger } from 'pino';
 import {
   addSaid,
   type DealingKind,
@@ -16,30 +14,25 @@ import { historyKey, historyWords } from '../purpose/history.ts';
 import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import type { Client } from '../storage/database.ts';
 import {
-  findWorkspacesToLearnFrom,
   loadCountedSaid,
   loadDealings,
   loadSpokenOf,
-  lockDealingsWatermark,
-  moveDealingsWatermark,
   putCountedSaid,
   putDealings,
 } from '../storage/dealings.ts';
 import { loadKeptDecisions } from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
-import { inTransaction } from '../storage/transactions.ts';
-import { followChains } from './follow-chains.ts';
+import type { Follower } from './follow-chains.ts';
 
 /** Events looked at in one transaction. */
-const EVENTS_AT_ONCE = 20_000;
+const MAX_EVENTS = 20_000;
 /**
  * Of these, at most so many that say something: for each a decision's document is read, and a page must keep neither the
  * event loop nor a transaction busy for long.
  */
-const SPOKEN_AT_ONCE = 500;
-const WORKSPACES_A_ROUND = 100;
+const MAX_SPOKEN = 500;
 /** Together, so that a round ends soon enough for a stop, whoever is behind. */
-const PAGES_A_ROUND = 100;
+export const MAX_PAGES_A_ROUND = 100;
 
 /** Whose dealings a spend belongs to: its merchant's, its payee's and, where people labelled it, its words'. */
 function placesOf(made: Decision, labelled: boolean): { kind: DealingKind; name: string }[] {
@@ -67,27 +60,6 @@ async function loadPurposeHashes(
     }
   }
   return (made) => hashes.get(`${made.agent.id} ${made.authority_version}`);
-}
-
-/**
- * Adds up what the next events of a workspace say of its spends, in one transaction with the watermark: however many
- * nodes are at it and wherever one dies, everything counts once. `most`: of so many events. Whether there is more.
- */
-export async function learnNext(
-  pool: pg.Pool,
-  workspace_id: string,
-  most: number = SPOKEN_AT_ONCE,
-): Promise<boolean> {
-  return inTransaction(pool, { reading: false }, async (client) => {
-    const after = await lockDealingsWatermark(client, workspace_id);
-    if (after === undefined) return false;
-    const upto = after + EVENTS_AT_ONCE;
-    const found = await loadSpokenOf(client, workspace_id, { after, upto, most });
-    const { last_seq, head_seq, decision_ids } = found;
-    if (decision_ids.length > 0) await learn(client, workspace_id, decision_ids);
-    if (last_seq > after) await moveDealingsWatermark(client, workspace_id, last_seq);
-    return last_seq < head_seq;
-  });
 }
 
 async function learn(client: Client, workspace_id: string, decision_ids: readonly string[]): Promise<void> {
@@ -151,14 +123,16 @@ async function learn(client: Client, workspace_id: string, decision_ids: readonl
   if (now_counted.length > 0) await putCountedSaid(client, [{ workspace_id, rows: now_counted }]);
 }
 
-/** Adds up what was said since the last round: a page of each workspace in turn, so that none waits for another's end. */
-export async function learnDealings(options: { pool: pg.Pool; log: Logger }): Promise<void> {
-  const { pool, log } = options;
-  await followChains({
-    workspace_ids: await findWorkspacesToLearnFrom(pool, WORKSPACES_A_ROUND),
-    most_pages: PAGES_A_ROUND,
-    next: (workspace_id) => learnNext(pool, workspace_id),
-    onFailure: (error, workspace_id) =>
-      log.warn({ err: error, workspace_id }, 'the past could not be added up; the next round tries again'),
-  });
-}
+/** Adds up what events say of spends, for the assessor's knowledge of the past. */
+export const learnDealings: Follower = {
+  name: 'learning',
+  max_events: MAX_EVENTS,
+  async fold(client, workspace_id, range) {
+    const { last_seq, decision_ids } = await loadSpokenOf(client, workspace_id, {
+      ...range,
+      most: MAX_SPOKEN,
+    });
+    if (decision_ids.length > 0) await learn(client, workspace_id, decision_ids);
+    return last_seq;
+  },
+};

@@ -1,4 +1,4 @@
--- compatible-with: 9
+-- compatible-with: 10
 -- Where the consumption of a capability, and a hold that ran out, stand in the order of the ledger: the id of their
 -- event. The ids of reviews, labels and outcomes say so themselves; these two share theirs with their decision.
 alter table consumptions add column event_id text collate "C" not null default '';
