@@ -1,4 +1,5 @@
-// Prepares the clone and runs the tests: `npm test`, or `npm test -- <file or option of vitest> …`.
+// Prepares the clone and runs the tests: `npm test`, or `npm test -- <file or option of vitest> …`. With `--watch` first it
+// runs what each change concerns, until it is stopped.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,7 +9,9 @@ await prepare({ with_dev: true }).catch(fail);
 const server = join(ROOT, 'server');
 const require = createRequire(join(server, 'package.json'));
 const vitest = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
-const child = spawn(process.execPath, [vitest, 'run', ...process.argv.slice(2)], {
+const args = process.argv.slice(2);
+const how = args[0] === '--watch' ? ['watch', ...args.slice(1)] : ['run', ...args];
+const child = spawn(process.execPath, [vitest, ...how], {
   cwd: server,
   stdio: 'inherit',
 });

@@ -2,16 +2,14 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Core } from '../src/core.ts';
 import { listDueHolds, loadHoldsToLetGo } from '../src/storage/decision-states.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { makeReservationSweep } from '../src/workers/sweep-reservations.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore } from './running-service.ts';
 
 let database: TestDatabase;
 let core: Core;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
 });
 afterAll(async () => {

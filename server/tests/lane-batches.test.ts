@@ -7,8 +7,7 @@ import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { makeLane } from '../src/lane/lane.ts';
 import { makePool } from '../src/storage/database.ts';
-import { migrate } from '../src/storage/migrate.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore } from './running-service.ts';
 
 let database: TestDatabase;
@@ -18,8 +17,7 @@ const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
   workspace_id = (
     await addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' })

@@ -8,9 +8,8 @@ import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { type Lane, makeLane } from '../src/lane/lane.ts';
 import { makePool } from '../src/storage/database.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES } from './running-service.ts';
 
 const log = pino({ level: 'silent' });
@@ -30,8 +29,7 @@ let intercept: (
 let connections: number;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
   workspace_id = (
     await addWorkspace(core, { name: 'W', plan: 'enterprise', trial_days: null, by: 'operator' })

@@ -6,9 +6,8 @@ import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done } from '../src/lane/command.ts';
 import { makeLane } from '../src/lane/lane.ts';
 import { connectOnce, makePool } from '../src/storage/database.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES } from './running-service.ts';
 
 const log = pino({ level: 'silent' });
@@ -18,8 +17,7 @@ let core: Core;
 let workspaces: string[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
   workspaces = [];
   for (let i = 0; i < 12; i++) {

@@ -42,3 +42,8 @@ export async function createTestDatabase(options: { template?: string } = {}): P
     drop: () => asSuperuser(`drop database if exists ${database} with (force)`),
   };
 }
+
+/** Makes a migrated database of its own for a test file. */
+export function createMigratedDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({ template: inject('template') });
+}

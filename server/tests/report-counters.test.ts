@@ -14,14 +14,13 @@ import { putDecisionStates } from '../src/storage/decision-states.ts';
 import { insertDecisions } from '../src/storage/decisions.ts';
 import { getWatermark } from '../src/storage/followers.ts';
 import { insertLabels } from '../src/storage/labels.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { insertOutcomes } from '../src/storage/outcomes.ts';
 import { insertReviews } from '../src/storage/reviews.ts';
 import { loadReportSources } from '../src/storage/shadow-report.ts';
 import { followNext } from '../src/workers/follow-chains.ts';
 import { rollUpDecisions } from '../src/workers/roll-up-decisions.ts';
 import { naiveReport, type SeenDecision } from './naive-report.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore } from './running-service.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,8 +41,7 @@ let database: TestDatabase;
 let core: Core;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
 });
 afterAll(async () => {

@@ -15,8 +15,7 @@ import { ErrorBody } from '../src/http/schemas.ts';
 import { makeApiRoutes } from '../src/routes.ts';
 import type { DatabaseAddress } from '../src/storage/database.ts';
 import { SUPERUSER } from '../src/storage/embedded-postgres.ts';
-import { migrate } from '../src/storage/migrate.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 
 export const SECRET_KEY = Buffer.alloc(32, 7);
 /** For a core that signs nothing: a directory that is not there. */
@@ -139,9 +138,7 @@ export async function startTestService(
     stopped_at_ms?: number;
   } = {},
 ): Promise<RunningService> {
-  const database = options.beside?.database ?? options.database ?? (await createTestDatabase());
-  const guarded = options.beside !== undefined || (await migrate(database.connection)).guarded;
-  if (!guarded) throw new Error('the test database has no service role');
+  const database = options.beside?.database ?? options.database ?? (await createMigratedDatabase());
   const superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
   superuser.on('error', () => {});
   await superuser.connect();

@@ -6,9 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createAgent } from '../src/commands/create-agent.ts';
 import { addWorkspace, type Core, makeCore } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { SECRET_KEY } from './running-service.ts';
 
 let database: TestDatabase;
@@ -20,8 +19,7 @@ const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(
 const coreOn = (checkpoint_dir: string) =>
   makeCore({ address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir }, log);
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   directory = await mkdtemp(join(tmpdir(), 'purser-sign-'));
   core = coreOn(join(directory, 'checkpoints'));
 });

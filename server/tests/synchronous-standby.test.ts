@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
+import { migrate } from '../src/storage/migrate.ts';
 import { AUTHORITY, type Reply, type RunningService, spend, startTestService } from './running-service.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -40,6 +41,7 @@ beforeAll(async () => {
   await mkdir(data_dir, { mode: 0o700 });
   postgres = await startPostgres({});
   const database = { connection: postgres.connection, drop: async () => {} };
+  await migrate(database.connection);
   node = await startTestService({ database });
   await node.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
 });

@@ -13,7 +13,6 @@ import { makeIdsAt } from '../src/domain/ids.ts';
 import { DISABLED_AFTER_MS, KEPT_FOR_MS, secretText } from '../src/domain/webhooks.ts';
 import { makePool, type Queryable, SERVICE_ROLE } from '../src/storage/database.ts';
 import { SUPERUSER } from '../src/storage/embedded-postgres.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { pruneWebhooks } from '../src/storage/webhook-attempts.ts';
 import type { Clock } from '../src/workers/clock.ts';
@@ -23,7 +22,7 @@ import {
   type WebhookDeliveryOptions,
 } from '../src/workers/deliver-webhooks.ts';
 import { connectEndpoint } from '../src/workers/webhook-client.ts';
-import { connectionUrl, createTestDatabase, type TestDatabase } from './postgres.ts';
+import { connectionUrl, createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
 import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
 
@@ -40,8 +39,7 @@ let core: Core;
 let superuser: pg.Client;
 let db: pg.Pool;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.connection);
+  database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
   db = makePool(database.connection, { max: 8, by_key: true, role: SERVICE_ROLE, onBroken: () => {} });
   superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
