@@ -170,8 +170,8 @@ export async function startService(config: Config, database: Database, log: Logg
   const api_routes = makeApiRoutes(core, config, second_opinion?.preAssess);
   const health = makeHealthRoutes({
     checkReady: async () => {
-      await checkReady(core.db);
-      return { skipped_events: await countSkippedEvents(core.db) };
+      await checkReady(core.probe_db);
+      return { skipped_events: await countSkippedEvents(core.probe_db) };
     },
     checkpoint_key: core.secrets.checkpointKey,
     metrics: core.metrics,

@@ -22,10 +22,12 @@ const KEY_CONNECTIONS = 2;
 const REPORT_CONNECTIONS = 3;
 /** One for each follower of the chains: reports, however slow, keep none of them waiting. */
 const FOLLOWER_CONNECTIONS = 2;
+/** Whether the service is ready is told however busy all others are. */
+const PROBE_CONNECTIONS = 1;
 const WEBHOOK_CONNECTIONS = 4;
 /**
- * Histories are verified or exported on these, at least three at a time: a verification takes a second connection only
- * while half of them are free. Whoever waits 5 s for a turn is told to come again.
+ * Histories are verified on these, two at a time, of which only the first takes a second connection; exports take one
+ * for each page that they read.
  */
 const LEDGER_CONNECTIONS = 4;
 const LEDGER_STATEMENT_MS = 60_000;
@@ -51,6 +53,8 @@ export interface Core {
   reports_db: pg.Pool;
   /** For what follows the chains. */
   followers_db: pg.Pool;
+  /** For probes of readiness. */
+  probe_db: pg.Pool;
   webhooks_db: pg.Pool;
   /** For verification and export, which take long and must hold up nothing else. */
   ledger_db: pg.Pool;
@@ -115,6 +119,7 @@ export function makeCore(database: Database, log: Logger): Core {
   const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
   const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
   const followers_db = makePool(address, { max: FOLLOWER_CONNECTIONS, by_key: true, onBroken, ...role });
+  const probe_db = makePool(address, { max: PROBE_CONNECTIONS, onBroken, ...role });
   const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
   const ledger_db = makePool(address, {
     max: LEDGER_CONNECTIONS,
@@ -145,6 +150,7 @@ export function makeCore(database: Database, log: Logger): Core {
     lists: lists_db,
     keys: keys_db,
     reports: reports_db,
+    probes: probe_db,
     webhooks: webhooks_db,
     ledger: ledger_db,
   };
@@ -159,6 +165,7 @@ export function makeCore(database: Database, log: Logger): Core {
     keys_db,
     reports_db,
     followers_db,
+    probe_db,
     webhooks_db,
     ledger_db,
     checkpoint_dir,

@@ -19,9 +19,11 @@ import { makeOutcomeRoutes } from './http/outcomes.ts';
 import { makeReportRoutes } from './http/reports.ts';
 import { makeReviewRoutes } from './http/reviews.ts';
 import type { Route } from './http/route.ts';
+import { makeResources, takingTurns } from './http/shared-resources.ts';
 import { makeSimulationRoutes } from './http/simulations.ts';
 import { makeWebhookDeliveryRoutes } from './http/webhook-deliveries.ts';
 import { makeWebhookRoutes } from './http/webhooks.ts';
+import { makeWorkTime } from './http/work-time.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { makeAskModel } from './model/ask-model.ts';
 import { type ChatClient, makeChatClient } from './model/chat-client.ts';
@@ -33,6 +35,9 @@ type RouteConfig = Pick<
   'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network'
 > &
   Partial<Pick<Config, 'purpose_merchants_file'>>;
+
+/** Of the event loop's time, how much replays may take. */
+const REPLAY_SHARE = 0.25;
 
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
@@ -88,7 +93,8 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
   const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
   const tokens = secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
-  return [
+  const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
+  const routes = [
     ...makeDecisionRoutes({
       lists_db,
       cursors,
@@ -107,7 +113,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
-    ...makeSimulationRoutes({ db, assess }),
+    ...makeSimulationRoutes({ db, assess, replay_time }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
     ...makeWebhookRoutes({
       db,
@@ -130,4 +136,6 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
       signer: core.signer,
     }),
   ];
+  const resources = makeResources(metrics.watchUse);
+  return routes.map((route) => takingTurns(route, resources));
 }

@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AUTHORITY, freshKey, type RunningService, spend, startTestService } from './running-service.ts';
+import { readConfig } from '../src/config.ts';
+import type { Answer, Route } from '../src/http/route.ts';
+import { makeApiRoutes } from '../src/routes.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  makeTestCore,
+  type RunningService,
+  spend,
+  startTestService,
+} from './running-service.ts';
 
 let service: RunningService;
 let slugs = 0;
@@ -293,5 +303,38 @@ describe('refusals', () => {
     expect((await service.call('POST', path, { body: AUTHORITY, key: other.admin_key })).status).toBe(404);
     const reader = await service.call('POST', '/v1/api-keys', { body: { name: 'r', scopes: ['read'] } });
     expect((await service.call('POST', path, { body: AUTHORITY, key: reader.body.key })).status).toBe(403);
+  });
+});
+
+describe('a database that fails while a simulation is under way', () => {
+  test('fails that simulation alone: the page that was read ahead is no rejection that nobody handles', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const core = makeTestCore(service.database.connection);
+    try {
+      const agent = await newAgent(AUTHORITY);
+      for (let i = 0; i < 205; i++) await decide(agent, 100 + i);
+      const query = core.db.query.bind(core.db) as (config: { name?: string }) => Promise<unknown>;
+      let pages = 0;
+      core.db.query = (async (config: { name?: string }) => {
+        if (config.name?.startsWith('load_made_') && ++pages === 2) throw new Error('Connection terminated');
+        return query(config);
+      }) as typeof core.db.query;
+      const routes = makeApiRoutes(core, readConfig({}));
+      const route = routes.find(({ operationId }) => operationId === 'simulateAuthority') as Route;
+      const simulated = (route.handler as unknown as (call: object) => Promise<Answer>)({
+        caller: { workspace_id: service.workspace_id, key_id: 'key_1' },
+        params: { id: agent },
+        query: {},
+        body: { ...AUTHORITY, per_transaction_limit_minor: 150 },
+      });
+      await expect(simulated).rejects.toThrow('Connection terminated');
+      expect(pages).toBe(2);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+      await core.close();
+    }
   });
 });

@@ -48,7 +48,7 @@ export function changesBetween(
 }
 
 /** An audit record as the API returns it. */
-export function auditBody(record: AuditRecord): Record<string, unknown> {
+export function auditBody(record: Omit<AuditRecord, 'state'>): Record<string, unknown> {
   return {
     id: record.audit_id,
     action: record.action,

@@ -141,6 +141,7 @@ export function makeApiKeyRoutes(options: {
       summary: 'List keys',
       description: 'Newest first, revoked and expired ones among them, without their values.',
       scopes: ['admin'],
+      shares: 'reads',
       query: ListQuery,
       responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
       errors: [],

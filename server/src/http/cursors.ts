@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { invalidField } from '../errors.ts';
+import type { PageRows } from '../storage/pages.ts';
 
 /** Makes and reads the opaque `cursor` of lists. */
 export interface Cursors {
@@ -41,13 +42,17 @@ export function makeCursors(mac: (text: string) => Buffer): Cursors {
   };
 }
 
-/** A page of `limit` items out of up to `limit + 1` that were found, and the cursor of the next one. */
+/**
+ * A page and the cursor of the next one: `limit` items out of up to `limit + 1` that were found, or those that a page
+ * which is bounded in bytes has room for.
+ */
 export function pageOf<Row>(
-  rows: readonly Row[],
+  found: readonly Row[] | PageRows<Row>,
   limit: number,
   cursorAfter: (last: Row) => string,
 ): { rows: Row[]; next_cursor: string | null } {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return { rows: page, next_cursor: rows.length > limit && last !== undefined ? cursorAfter(last) : null };
+  const { rows, has_more } =
+    'has_more' in found ? found : { rows: found.slice(0, limit), has_more: found.length > limit };
+  const last = rows.at(-1);
+  return { rows, next_cursor: has_more && last !== undefined ? cursorAfter(last) : null };
 }

@@ -68,8 +68,10 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
       operationId: 'listDecisions',
       tag: 'Decisions',
       summary: 'List decisions',
-      description: 'Newest first unless `order` is `asc`. All filters must hold together.',
+      description:
+        'Newest first unless `order` is `asc`. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first.',
       scopes: ['read'],
+      shares: 'lists',
       agentKey: 'own',
       query: ListQuery,
       responses: {
@@ -95,7 +97,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         const found = await listDecisions(lists_db, workspace_id, filters, {
           order,
           after,
-          limit: limit + 1,
+          limit,
         });
         const { rows, next_cursor } = pageOf(found, limit, (last) =>
           cursors.seal(list, last.made.decision_id),

@@ -105,6 +105,7 @@ export function makeLedgerRoutes(options: {
       summary: "List the chain's events",
       description: 'Newest first.',
       scopes: ['read'],
+      shares: 'reads',
       query: ListQuery,
       responses: {
         200: { description: 'A page of events.', schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }) },
@@ -130,6 +131,7 @@ export function makeLedgerRoutes(options: {
         'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
       scopes: ['read'],
       takes_long: true,
+      shares: 'verifications',
       query: VerifyQuery,
       responses: { 200: { description: 'What was found.', schema: VerificationBody } },
       errors: [],
@@ -154,6 +156,7 @@ export function makeLedgerRoutes(options: {
       ].join('\n\n'),
       scopes: ['read'],
       takes_long: true,
+      shares: 'exports',
       query: ExportQuery,
       responses: {
         200: {

@@ -101,6 +101,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
       summary: 'List the outcomes of a decision',
       description: 'Newest first; all of them.',
       scopes: ['read'],
+      shares: 'reads',
       agentKey: 'own',
       params: IdParams,
       responses: {

@@ -227,6 +227,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
         'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest.',
       scopes: ['read'],
       takes_long: true,
+      shares: 'reports',
       query: ReportQuery,
       responses: { 200: { description: 'The report.', schema: ReportBody } },
       errors: ['not_found'],

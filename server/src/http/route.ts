@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Caller, Scope } from '../domain/keys.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { ResourceName } from './shared-resources.ts';
 
 /** What a handler is given: everything validated and normalised, the caller authenticated and in scope. */
 export interface Call<Params = Record<string, string>, Query = Record<string, string>, Body = unknown> {
@@ -70,6 +71,8 @@ export interface Route {
   idempotent?: boolean;
   /** Works through so many rows that the deadline of a request would be too short: it has none. */
   takes_long?: true;
+  /** What of the process it takes a turn at, so that no workspace can take all of it. */
+  shares?: ResourceName;
   /** Object schemas with `additionalProperties: false`. */
   params?: TSchema;
   query?: TSchema;

@@ -1,25 +1,28 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { type Authority, authorityHash } from '../domain/authorities.ts';
+import { decodeDecision } from '../domain/decision-document.ts';
 import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
 import { makeSimulation, SKIP_REASONS } from '../domain/simulate.ts';
 import { ApiError } from '../errors.ts';
 import type { Assess } from '../purpose/assessment.ts';
 import { getAgent } from '../storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
-import { listNewestDecisionIds, loadMadeDecisions } from '../storage/decisions.ts';
+import { listNewestDecisionIds, loadMadeDocuments } from '../storage/decisions.ts';
+import { readAhead } from '../storage/read-ahead.ts';
 import { AuthorityBody } from './agents.ts';
 import type { Call, Route } from './route.ts';
 import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from './schemas.ts';
+import type { WorkTime } from './work-time.ts';
 
 const DEFAULT_DECISIONS = 500;
 const MOST_DECISIONS = 2_000;
 /** Decisions read at a time. */
 const LOADED_AT_ONCE = 200;
-/** Decisions replayed in one go, then other requests are served: one with much text takes some milliseconds. */
-const REPLAYED_AT_ONCE = 10;
+/** All replays of a process share one part of its time, whoever asks for them. */
+const REPLAYS = 'replays';
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
@@ -96,9 +99,60 @@ const SimulateQuery = Fields({
   ),
 });
 
+/** The same database, asked one thing at a time: a simulation is in no hurry, and the connections are everybody's. */
+function oneAtATime(db: Queryable): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query: (config) => {
+      const next = last.then(() => db.query(config));
+      last = next.catch(() => {});
+      return next as never;
+    },
+  };
+}
+
+/** Documents read together, and how many of the ids are done with them. */
+interface ReplayPage {
+  documents: string[];
+  end: number;
+}
+
+/** Reads the decisions of these ids page by page. */
+function pagesOf(
+  db: Queryable,
+  workspace_id: string,
+  ids: readonly string[],
+): AsyncGenerator<ReplayPage, void, void> {
+  return readAhead<ReplayPage>(async (before) => {
+    const begin = before?.end ?? 0;
+    if (begin >= ids.length) return undefined;
+    const wanted = ids.slice(begin, begin + LOADED_AT_ONCE);
+    const rows = await loadMadeDocuments(db, workspace_id, wanted);
+    const last = wanted.indexOf(rows.at(-1)?.decision_id ?? '');
+    const end = begin + (last < 0 ? wanted.length : last + 1);
+    return { documents: rows.map(({ document }) => document), end };
+  });
+}
+
+/** The authorities that an agent's decisions were made by, of which the one named last is kept. */
+function makeJudgedBy(db: Queryable, workspace_id: string, agent_id: string) {
+  let known: { version: number | null; authority: Authority | null } = { version: null, authority: null };
+  return async (version: number | null): Promise<Authority | null> => {
+    if (version === known.version) return known.authority;
+    const [row] = version === null ? [] : await loadAuthorityVersions(db, workspace_id, agent_id, [version]);
+    known = { version, authority: row === undefined ? null : parseAuthority(row) };
+    return known.authority;
+  };
+}
+
 /** Trying out a draft of an authority on what an agent really asked for. */
-export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): Route[] {
-  const { db, assess } = options;
+export function makeSimulationRoutes(options: {
+  db: pg.Pool;
+  assess: Assess;
+  /** The time of the event loop that replays may take. */
+  replay_time: WorkTime;
+}): Route[] {
+  const { db, assess, replay_time } = options;
   return [
     {
       method: 'POST',
@@ -110,6 +164,7 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
         "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
       scopes: ['admin'],
       takes_long: true,
+      shares: 'simulations',
       params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
       query: SimulateQuery,
       body: AuthorityBody,
@@ -123,31 +178,14 @@ export function makeSimulationRoutes(options: { db: pg.Pool; assess: Assess }): 
         const { agent_id } = agent;
         const { limit = DEFAULT_DECISIONS } = call.query;
         const ids = await listNewestDecisionIds(db, workspace_id, agent_id, limit);
-        const events = [...(await loadDecisionEvents(db, workspace_id, ids)).values()].flat();
+        const events = [...(await loadDecisionEvents(oneAtATime(db), workspace_id, ids)).values()].flat();
         const simulation = makeSimulation({ draft, assess, events });
-        const authorities = new Map<number, Authority>();
-        const pages = Array.from({ length: Math.ceil(ids.length / LOADED_AT_ONCE) }, (_, n) =>
-          ids.slice(n * LOADED_AT_ONCE, (n + 1) * LOADED_AT_ONCE),
-        );
-        const load = async (page: readonly string[] | undefined) => {
-          if (page === undefined) return [];
-          const made = await loadMadeDecisions(db, workspace_id, page);
-          const unknown = new Set(made.flatMap((each) => each.authority_version ?? []));
-          for (const version of authorities.keys()) unknown.delete(version);
-          if (unknown.size > 0) {
-            const rows = await loadAuthorityVersions(db, workspace_id, agent_id, [...unknown]);
-            for (const row of rows) authorities.set(row.version, parseAuthority(row));
-          }
-          return made;
-        };
-        let next = load(pages[0]);
-        for (const n of pages.keys()) {
-          const made = await next;
-          // The database reads the next page while this one is replayed.
-          next = load(pages[n + 1]);
-          for (const [i, each] of made.entries()) {
-            if (i % REPLAYED_AT_ONCE === 0) await nextTurn();
-            simulation.replay(each, authorities.get(each.authority_version ?? 0) ?? null);
+        const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
+        for await (const { documents } of pagesOf(db, workspace_id, ids)) {
+          for (const document of documents) {
+            const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
+            const authority = await judgedBy(made.authority_version);
+            await replay_time.spend(REPLAYS, () => simulation.replay(made, authority));
           }
         }
         return {

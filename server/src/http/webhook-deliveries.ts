@@ -127,6 +127,7 @@ export function makeWebhookDeliveryRoutes(options: {
       summary: 'List delivery attempts',
       description: 'One item an attempt, newest first, kept for 30 days. All filters must hold together.',
       scopes: ['admin'],
+      shares: 'lists',
       query: ListQuery,
       responses: {
         200: { description: 'A page of attempts.', schema: page(AttemptItem, { $id: 'WebhookAttemptPage' }) },

@@ -165,6 +165,7 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
       summary: 'List endpoints',
       description: 'Newest first, without their secrets.',
       scopes: ['admin'],
+      shares: 'reads',
       query: ListQuery,
       responses: {
         200: { description: 'A page of endpoints.', schema: page(WebhookItem, { $id: 'WebhookPage' }) },

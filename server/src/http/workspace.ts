@@ -70,6 +70,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; cursors: Cursors }):
       summary: 'Get the plan, the trial and the quotas used',
       description: 'Plans are changed by the operator.',
       scopes: ['read'],
+      shares: 'reads',
       responses: { 200: { description: 'The workspace.', schema: WorkspaceBody } },
       errors: [],
       handler: async (call: Call) => {
@@ -108,8 +109,10 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; cursors: Cursors }):
       operationId: 'listAuditRecords',
       tag: 'Workspace',
       summary: 'List administrative changes',
-      description: 'Agents, authority versions, keys and plan changes, newest first.',
+      description:
+        'Agents, authority versions, keys and plan changes, newest first. A page ends at `limit` or at about 1 MB, whichever comes first.',
       scopes: ['read'],
+      shares: 'reads',
       query: ListQuery,
       responses: {
         200: { description: 'A page of audit records.', schema: page(AuditItem, { $id: 'AuditPage' }) },
@@ -120,7 +123,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; cursors: Cursors }):
         const { workspace_id } = call.caller;
         const list = ['listAuditRecords', workspace_id];
         const after = cursors.open(list, cursor) as number | null;
-        const found = await listAuditRecords(db, workspace_id, { after, limit: limit + 1 });
+        const found = await listAuditRecords(db, workspace_id, { after, limit });
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
         return { status: 200, body: { data: rows.map(auditBody), next_cursor } };
       },

@@ -1,9 +1,11 @@
 import type { AuditRecord } from '../domain/audit.ts';
 import type { Client, Queryable } from './database.ts';
+import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert, mapParts, type Part } from './rows.ts';
 
-const COLUMNS =
-  'seq, audit_id, action, actor, target_type, target_id, changes, state, request_id, client_address, created_at';
+/** Without `state`, which the list does not show and which may hold a whole authority. */
+const LISTED_COLUMNS =
+  'seq, audit_id, action, actor, target_type, target_id, changes, request_id, client_address, created_at';
 
 const insert = makeInsert<Omit<AuditRecord, 'actor' | 'changes'> & { actor: string; changes: string }>(
   'audit_records',
@@ -34,19 +36,28 @@ export function insertAuditRecords(client: Client, parts: readonly Part<AuditRec
   );
 }
 
-/** A page of the audit list, newest first, older than `after`. */
+/** An audit record as lists show it. */
+export type ListedAuditRecord = Omit<AuditRecord, 'state'>;
+
+/**
+ * A page of the audit list, newest first, older than `after`: `limit` records, or fewer where they come to about a
+ * megabyte.
+ */
 export async function listAuditRecords(
   db: Queryable,
   workspace_id: string,
   page: { after: number | null; limit: number },
-): Promise<AuditRecord[]> {
-  const result = await db.query<AuditRecord & { workspace_id: string }>({
+): Promise<PageRows<ListedAuditRecord>> {
+  const result = await db.query<ListedAuditRecord & SizedRow>({
     name: 'list_audit_records',
-    text: `select ${COLUMNS} from audit_records where workspace_id = $1 and ($2::bigint is null or seq < $2)
-      order by seq desc limit $3`,
-    values: [workspace_id, page.after, page.limit],
+    text: withinBytes(
+      `select ${LISTED_COLUMNS} from audit_records where workspace_id = $1 and ($2::bigint is null or seq < $2)
+        order by seq desc limit $3`,
+      { size: 'octet_length(changes::text)', order: 'seq desc' },
+    ),
+    values: [workspace_id, page.after, page.limit + 1],
   });
-  return result.rows;
+  return pageRows(result.rows, page.limit, ({ found, bytes_before, ...record }) => record);
 }
 
 /** The audit records of these places in the chain. */

@@ -4,6 +4,7 @@ import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '../do
 import { firstIdAt } from '../domain/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
+import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert, type Of, type Part } from './rows.ts';
 
 const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
@@ -171,7 +172,8 @@ export async function loadKeptCores(
  * The lateral makes each decision look its own state up. Joined plainly, and before the tables were first analyzed,
  * each decision read all states of its workspace (measured with 6,000 decisions of which 120 had one: 305 ms a page).
  */
-const SELECT_KEPT = `select ${STATE_COLUMNS}, s.decision_id as kept_id, d.document from decisions d
+const SELECT_KEPT = `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
+  from decisions d
   left join lateral (
     select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true`;
 
@@ -182,24 +184,24 @@ export async function getDecision(
   decision_id: string,
   agent_id: string | null,
 ): Promise<KeptDecision | undefined> {
-  const result = await db.query<KeptRow & { workspace_id: string }>({
+  const result = await db.query<KeptRow & { made_id: string }>({
     name: 'get_decision',
     text: `${SELECT_KEPT} where d.workspace_id = $1 and d.decision_id = $2 and ($3::text is null or d.agent_id = $3)`,
     values: [workspace_id, decision_id, agent_id],
   });
-  return result.rows.map(keptDecision)[0];
+  return result.rows.map(({ made_id, ...row }) => keptDecision(row))[0];
 }
 
 /**
- * A page of decisions in the order of their ids, which is the order of their making. `after`: the last id of
- * the page before.
+ * A page of decisions in the order of their ids, which is the order of their making: `limit` of them, or fewer where
+ * they come to about a megabyte. `after`: the last id of the page before.
  */
 export async function listDecisions(
   db: Queryable,
   workspace_id: string,
   filters: DecisionFilters,
   page: { order: 'asc' | 'desc'; after: string | null; limit: number },
-): Promise<KeptDecision[]> {
+): Promise<PageRows<KeptDecision>> {
   const values: unknown[] = [workspace_id];
   const conditions = ['d.workspace_id = $1'];
   const narrow = (condition: (parameter: string) => string, value: unknown) => {
@@ -224,12 +226,15 @@ export async function listDecisions(
   narrow((p) => `d.decision_id >= ${p}`, filters.from && firstIdAt('decision', Date.parse(filters.from)));
   narrow((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
   narrow((p) => `d.decision_id ${page.order === 'asc' ? '>' : '<'} ${p}`, page.after ?? undefined);
-  values.push(page.limit);
-  const result = await db.query<KeptRow & { workspace_id: string }>({
-    text: `${SELECT_KEPT} where ${conditions.join(' and ')} order by d.decision_id ${page.order} limit $${values.length}`,
+  values.push(page.limit + 1);
+  const result = await db.query<KeptRow & SizedRow & { made_id: string }>({
+    text: withinBytes(
+      `${SELECT_KEPT} where ${conditions.join(' and ')} order by d.decision_id ${page.order} limit $${values.length}`,
+      { size: 'octet_length(document)', order: `made_id ${page.order}` },
+    ),
     values,
   });
-  return result.rows.map(keptDecision);
+  return pageRows(result.rows, page.limit, ({ made_id, found, bytes_before, ...row }) => keptDecision(row));
 }
 
 /** The decisions of these ids as they were made; without its idempotency key a decision is left out. */
@@ -269,18 +274,21 @@ export async function listNewestDecisionIds(
   return result.rows.map((row) => row.decision_id).reverse();
 }
 
-/** These decisions as they were made, oldest first. */
-export async function loadMadeDecisions(
+/** The documents of these decisions as they were made, oldest first: the first of them that come to about a megabyte. */
+export async function loadMadeDocuments(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],
-): Promise<Decision[]> {
-  const result = await db.query<{ document: string }>({
-    name: 'load_made_decisions',
-    text: `select document from decisions where workspace_id = $1 and decision_id = any($2) order by decision_id`,
+): Promise<{ decision_id: string; document: string }[]> {
+  const result = await db.query<{ decision_id: string; document: string }>({
+    name: 'load_made_documents',
+    text: withinBytes(
+      'select decision_id, document from decisions where workspace_id = $1 and decision_id = any($2)',
+      { size: 'octet_length(document)', order: 'decision_id' },
+    ),
     values: [workspace_id, decision_ids],
   });
-  return result.rows.map((row) => decodeDecision(row.document));
+  return result.rows;
 }
 
 function escapeLike(text: string): string {

@@ -8,7 +8,7 @@ const SILENCE_MS = 70_000;
 const LOOK_UPS_DIFFER = 'set local enable_memoize = off';
 
 /** One moment of the database, read on a connection of its own, without holding up any writer. */
-export interface Snapshot {
+interface Snapshot {
   client: Client;
   /** To be called with every page: a connection that falls silent is cut. */
   alive(): void;
@@ -20,7 +20,7 @@ export interface Snapshot {
  * Opens a snapshot. `pool` is one with `pipeline`: the next page is on its way while one is worked on. `moment` is the
  * one that another snapshot exported; else it is now.
  */
-export async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
+async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
   const client = await pool.connect();
   const silence = setTimeout(() => cut(client, new Error('the database connection fell silent')), SILENCE_MS);
   const release = (failure?: Error) => {

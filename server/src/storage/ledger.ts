@@ -1,5 +1,6 @@
 import type { LedgerEvent, LedgerHead } from '../domain/ledger.ts';
 import type { Queryable } from './database.ts';
+import { type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert } from './rows.ts';
 
 const COLUMNS = 'seq, id, type, subject_type, subject_id, occurred_at, data_hash, prev_hash, hash';
@@ -43,6 +44,39 @@ export async function loadLedgerEvents(
     values: [workspace_id, page.after, page.limit],
   });
   return result.rows;
+}
+
+/** What a row that no document belongs to takes at the most, about. */
+const PLAIN_ROW_BYTES = 2_000;
+
+/**
+ * The links that follow `after`, up to and with `until`, in the order of the chain: `limit` of them, or fewer where
+ * what they seal comes to about a megabyte.
+ */
+export async function loadLedgerEventsWithin(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: number; until: number; limit: number },
+): Promise<LedgerEvent[]> {
+  const result = await db.query<LedgerEvent & SizedRow & { size: number }>({
+    name: 'load_ledger_events_within',
+    text: withinBytes(
+      `select e.*, coalesce(octet_length(d.document), octet_length(a.state) + octet_length(a.changes::text),
+          ${PLAIN_ROW_BYTES}) as size
+        from (select ${COLUMNS} from ledger_events where workspace_id = $1 and seq > $2 and seq <= $3
+          order by seq limit $4) as e
+        left join lateral (
+          select document from decisions where workspace_id = $1 and decision_id = e.subject_id
+            and e.type = 'decision.created' limit 1) as d on true
+        left join lateral (
+          select state, changes from audit_records where workspace_id = $1 and seq = e.seq
+            and e.type !~ '^(decision|capability|reservation)[.]' limit 1) as a on true
+        order by e.seq`,
+      { size: 'size', order: 'seq' },
+    ),
+    values: [workspace_id, page.after, page.until, page.limit],
+  });
+  return result.rows.map(({ size, found, bytes_before, ...event }) => event);
 }
 
 /** Where the chain ends according to its head, and what the head's row says besides. */

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { makeWorkTime } from './work-time.ts';
+
+/** Work on a clock that moves only when something works or waits. */
+function onFakeClock(options: { share: number; max_at_once_ms?: number; max_waiting?: number }) {
+  let at_ms = 0;
+  const timers: { due_ms: number; resume: () => void }[] = [];
+  const time = makeWorkTime({
+    ...options,
+    now_ms: () => at_ms,
+    after: (wait_ms, resume) => void timers.push({ due_ms: at_ms + wait_ms, resume }),
+  });
+  return {
+    time,
+    now: () => at_ms,
+    /** Work that takes so long, and tells when it began. */
+    work: (takes_ms: number) => () => {
+      const began_ms = at_ms;
+      at_ms += takes_ms;
+      return began_ms;
+    },
+    pass(wait_ms: number) {
+      at_ms += wait_ms;
+    },
+    async runAll() {
+      for (let next = timers.shift(); next !== undefined; next = timers.shift()) {
+        at_ms = Math.max(at_ms, next.due_ms);
+        next.resume();
+        await Promise.resolve();
+      }
+    },
+  };
+}
+
+test('work within the share of its name is done at once', () => {
+  const { time, work, pass } = onFakeClock({ share: 0.25 });
+  for (let i = 0; i < 1_000; i++) {
+    expect(typeof time.spend('a', work(1))).toBe('number');
+    pass(3);
+  }
+});
+
+test('beyond its share work of a name waits until it has paid, in its order, while others wait for nothing', async () => {
+  const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_at_once_ms: 5 });
+  expect(time.spend('flood', work(20))).toBe(0);
+  const began = Promise.all([1, 2, 3].map(() => time.spend('flood', work(20))));
+  const before_ms = now();
+  expect(time.spend('honest', work(1))).toBe(before_ms);
+  await runAll();
+  // Each takes 20 ms, for which 80 have to pass.
+  const [first, second, third] = (await began) as [number, number, number];
+  expect(first).toBeGreaterThanOrEqual(80);
+  expect(second - first).toBeGreaterThanOrEqual(80);
+  expect(third - second).toBeGreaterThanOrEqual(80);
+});
+
+test('however much of one name waits, its work takes no more than its share of the time', async () => {
+  const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_waiting: 1_000 });
+  const all = Array.from({ length: 500 }, () => time.spend('flood', work(7)));
+  await runAll();
+  await Promise.all(all);
+  expect((500 * 7) / now()).toBeLessThan(0.26);
+});
+
+test('small pieces go together, so that none waits for a timer of its own', async () => {
+  const { time, work, runAll } = onFakeClock({ share: 0.5, max_at_once_ms: 5, max_waiting: 100 });
+  const began = Promise.all(Array.from({ length: 50 }, () => time.spend('replays', work(1))));
+  await runAll();
+  const times = await began;
+  const together = times.filter((at, i) => i > 0 && at === (times[i - 1] as number) + 1);
+  expect(together.length).toBeGreaterThanOrEqual(39);
+});
+
+test('too much that waits is refused in words, and what the work throws reaches who asked for it', async () => {
+  const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 2 });
+  time.spend('flood', work(50));
+  const fail = () => {
+    throw new Error('it went wrong');
+  };
+  const waiting = [time.spend('flood', work(1)), time.spend('flood', fail)] as Promise<unknown>[];
+  expect(() => time.spend('flood', work(1))).toThrow(
+    expect.objectContaining({ code: 'unavailable', retry_after_s: 1 }),
+  );
+  expect(() => time.spend('honest', fail)).toThrow('it went wrong');
+  const failing = expect(waiting[1]).rejects.toThrow('it went wrong');
+  await runAll();
+  await failing;
+  expect(await waiting[0]).toBeGreaterThan(0);
+});
