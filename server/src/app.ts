@@ -185,8 +185,8 @@ export async function startService(config: Config, database: Database, log: Logg
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
     redis: shared_counts?.client ?? null,
-    // A model may take its time before the lane.
-    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : config.purpose_model_timeout_ms),
+    // A spend may wait for the model before the lane, and as long for a place to ask it.
+    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
     most_writes: WRITES_UNDER_WAY,
     isFull: core.lane.isFull,
     trusted_proxies: config.trusted_proxies,

@@ -37,6 +37,7 @@ test('an empty environment gives the defaults of the table, and empty variables 
     purpose_model_url: null,
     purpose_model: null,
     purpose_model_api_key: null,
+    purpose_model_required: false,
     purpose_model_may_clear: false,
     purpose_model_timeout_ms: 1_500,
     purpose_model_max_concurrent: 16,
@@ -116,6 +117,7 @@ describe.each([
   ['PURPOSE_MERCHANTS_FILE', ['/nowhere/merchants.txt', '.', 'a\0b']],
   ['PURPOSE_MODEL_URL', ['models.example', 'ftp://models.example', 'https://u:p@models.example']],
   ['PURPOSE_MODEL_MAY_CLEAR', ['yes', '1']],
+  ['PURPOSE_MODEL_REQUIRED', ['yes', '1']],
   ['PURPOSE_MODEL_TIMEOUT_MS', ['0', '60001', '1.5s']],
   ['PURPOSE_MODEL_MAX_CONCURRENT', ['0', '1001']],
   [
@@ -200,6 +202,9 @@ test('a model without an address, or an address without a model, is refused', ()
   expect(problemOf({ PURPOSE_MODEL: 'judge-1' })).toMatch(/^PURPOSE_MODEL_URL is unset/);
   expect(problemOf({ PURPOSE_MODEL_API_KEY: 'abc' })).toMatch(/^PURPOSE_MODEL_URL is unset/);
   expect(problemOf({ PURPOSE_MODEL_MAY_CLEAR: 'true' })).toMatch(/^PURPOSE_MODEL_URL is unset/);
+  expect(problemOf({ PURPOSE_MODEL_REQUIRED: 'true' })).toMatch(
+    /^PURPOSE_MODEL_URL is unset.*when PURPOSE_MODEL_REQUIRED is true/,
+  );
 });
 
 test('whatever the value, a refusal is one line', () => {

@@ -299,6 +299,11 @@ export const SETTINGS = {
     meaning: 'Key sent to PURPOSE_MODEL_URL as a bearer token.',
     parse: parseVisible,
   }),
+  PURPOSE_MODEL_REQUIRED: withDefault('false', {
+    ...boolean,
+    meaning:
+      "true lets nothing count as aligned without the model's opinion, but what the operator listed or a person allowed; otherwise the built-in assessment stands where there is none.",
+  }),
   PURPOSE_MODEL_MAY_CLEAR: withDefault('false', {
     ...boolean,
     meaning:
@@ -307,12 +312,12 @@ export const SETTINGS = {
   PURPOSE_MODEL_TIMEOUT_MS: withDefault('1500', {
     ...wholeNumber(1, 60_000),
     meaning:
-      'Milliseconds within which the model has to answer; without an answer the built-in assessment stands.',
+      'Milliseconds within which the model has to answer, and for which a spend waits for a place before; without an answer there is no second opinion.',
   }),
   PURPOSE_MODEL_MAX_CONCURRENT: withDefault('16', {
     ...wholeNumber(1, 1_000),
     meaning:
-      'Calls to the model that a process has under way at once; spends beyond them get no second opinion.',
+      'Calls to the model that a process has under way at once, of which one workspace has three quarters at the most; spends beyond them wait for a place.',
   }),
   PURPOSE_MODEL_PARAMETERS: withDefault('{"temperature":0,"max_tokens":500}', {
     allowed: `a JSON object of at most 2,000 characters without ${RESERVED_PARAMETERS.join(', ')}`,
@@ -362,8 +367,10 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
       throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is set`);
     }
   }
-  if (config.purpose_model_may_clear && config.purpose_model_url === null) {
-    throw must('PURPOSE_MODEL_URL', 'is unset', ' when PURPOSE_MODEL_MAY_CLEAR is true');
+  for (const name of ['purpose_model_required', 'purpose_model_may_clear'] as const) {
+    if (config[name] && config.purpose_model_url === null) {
+      throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is true`);
+    }
   }
   return config;
 }

@@ -20,6 +20,7 @@ import { makeReportRoutes } from './http/reports.ts';
 import { makeReviewRoutes } from './http/reviews.ts';
 import type { Route } from './http/route.ts';
 import { makeResources, takingTurns } from './http/shared-resources.ts';
+import { makeShares } from './http/shares.ts';
 import { makeSimulationRoutes } from './http/simulations.ts';
 import { makeWebhookDeliveryRoutes } from './http/webhook-deliveries.ts';
 import { makeWebhookRoutes } from './http/webhooks.ts';
@@ -38,6 +39,10 @@ type RouteConfig = Pick<
 
 /** Of the event loop's time, how much replays may take. */
 const REPLAY_SHARE = 0.25;
+/** One workspace leaves the others a quarter of the calls to the model. */
+const MODEL_WORKSPACE_SHARE = 0.75;
+/** Spends that may wait for each call under way; beyond, there is no opinion at once. */
+const WAITING_PER_MODEL_PLACE = 4;
 
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
@@ -51,10 +56,19 @@ export function makeSecondOpinion(
   if (url === null || model === null) return null;
   const { log, metrics, now_ms } = core;
   const max_concurrent = config.purpose_model_max_concurrent;
+  const timeout_ms = config.purpose_model_timeout_ms;
+  const places = makeShares({
+    resource: 'calls to the purpose model',
+    total: max_concurrent,
+    workspace_share: MODEL_WORKSPACE_SHARE,
+    max_waiting: max_concurrent * WAITING_PER_MODEL_PLACE,
+    max_wait_ms: timeout_ms,
+  });
+  metrics.watchUse('purpose_model_calls', places.total, places.inUse);
   const client = makeChatClient({
     url,
     api_key,
-    timeout_ms: config.purpose_model_timeout_ms,
+    timeout_ms,
     connections: max_concurrent,
   });
   const askModel = makeAskModel({
@@ -62,7 +76,7 @@ export function makeSecondOpinion(
     model,
     parameters: config.purpose_model_parameters,
     api_key,
-    max_concurrent,
+    takePlace: ({ workspace_id, agent_id }) => places.take({ workspace_id, key_id: agent_id }),
     newNonce: () => randomBytes(16).toString('hex'),
     now_ms,
     log,
@@ -76,6 +90,7 @@ export function makeSecondOpinion(
     askModel,
     model,
     may_clear,
+    is_required: config.purpose_model_required,
     metrics,
   });
   return { preAssess, stop: client.stop };

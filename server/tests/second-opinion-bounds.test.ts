@@ -27,6 +27,7 @@ interface Case {
   built_in: PurposeAssessment;
 }
 
+const ASKER = { workspace_id: 'ws_1', agent_id: 'agt_1' };
 const FILE = fileURLToPath(new URL('../demo/spends.jsonl', import.meta.url));
 const RANK = { PURPOSE_MISALIGNED: 0, PURPOSE_UNCLEAR: 1, PURPOSE_ALIGNED: 2 } as const;
 const OPPOSITE = {
@@ -71,7 +72,7 @@ async function verdicts(options: { may_clear: boolean; timeout_ms?: number }): P
     model: 'stand-in',
     parameters: {},
     api_key: null,
-    max_concurrent: 8,
+    takePlace: async () => () => {},
     newNonce: () => `nonce${++nonces}`,
     now_ms: () => 0,
     log: { warn() {}, info() {} },
@@ -80,12 +81,14 @@ async function verdicts(options: { may_clear: boolean; timeout_ms?: number }): P
   const found: PurposeAssessment[] = [];
   for (const { authority, request } of cases) {
     const built_in = assessBuiltIn(authority, request);
-    const asked = canBeLowered(built_in) ? await ask(authorityHash(authority), authority, request) : null;
+    const asked = canBeLowered(built_in)
+      ? await ask(ASKER, authorityHash(authority), authority, request)
+      : null;
     const assessment =
       asked === null
         ? built_in
         : 'none' in asked
-          ? withoutOpinion(built_in, asked.none)
+          ? withoutOpinion(built_in, asked.none, { is_required: false, is_vouched_for: false })
           : withOpinion(built_in, asked.opinion, { model: 'stand-in', ...options }).assessment;
     found.push(assessment.assessment);
   }

@@ -4,6 +4,7 @@ import type { Assess } from '../purpose/assessment.ts';
 import {
   type AskModel,
   canBeLowered,
+  isVouchedFor,
   type NoOpinion,
   type OpinionEffect,
   withOpinion,
@@ -36,30 +37,36 @@ export interface ModelPreAssessOptions {
   /** Name of the model. */
   model: string;
   may_clear: boolean;
+  /** Whether nothing that nobody vouches for is aligned without an opinion. */
+  is_required: boolean;
   metrics: { countSecondOpinion(result: OpinionEffect | NoOpinion): void };
 }
 
 const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
 
 /**
- * Assesses with a model's second opinion, against the authority that it reads itself. The model is asked only where its opinion could change something: not for a replay or an agent that may not spend
- * (the lane answers these), not below misaligned, and not for a spend that limits or blocklist deny whatever it says.
+ * Assesses with a model's second opinion, against the authority that it reads itself. The model is asked only where its
+ * opinion could change something: not for a replay or an agent that may not spend (the lane answers these), not below
+ * misaligned, and not for a spend that limits or blocklist deny whatever it says.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
-  const { db, assess, historyOf, askModel, model, may_clear, metrics } = options;
+  const { db, assess, historyOf, askModel, model, may_clear, is_required, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
-    const built_in = assess(authority, request, await historyOf(workspace_id, agent_id, authority));
+    const history = await historyOf(workspace_id, agent_id, authority);
+    const built_in = assess(authority, request, history);
     const denied =
       decide({ authority, request, budget: NOTHING_SPENT, assessment: built_in }).decision === 'DENY';
     if (denied || !canBeLowered(built_in)) return { authority_hash, assessment: built_in };
-    const asked = await askModel(authority_hash, authority, request);
+    const asked = await askModel({ workspace_id, agent_id }, authority_hash, authority, request);
     if ('none' in asked) {
       metrics.countSecondOpinion(asked.none);
-      return { authority_hash, assessment: withoutOpinion(built_in, asked.none) };
+      const is_vouched_for = isVouchedFor(authority, request, history);
+      const assessment = withoutOpinion(built_in, asked.none, { is_required, is_vouched_for });
+      return { authority_hash, assessment };
     }
     const { assessment, effect } = withOpinion(built_in, asked.opinion, { model, may_clear });
     metrics.countSecondOpinion(effect);

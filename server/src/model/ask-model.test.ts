@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
+import { makeShares, type Shares } from '../http/shares.ts';
 import type { AskModel } from '../purpose/second-opinion.ts';
 import { makeAskModel } from './ask-model.ts';
 import type { ChatAnswer } from './chat-client.ts';
@@ -21,23 +22,28 @@ let logged: string[] = [];
 let observed: string[] = [];
 let hits = 0;
 let ask: AskModel;
+let places: Shares;
+const ASKER = { workspace_id: 'ws_1', agent_id: 'agt_1' };
+const OTHER = { workspace_id: 'ws_2', agent_id: 'agt_2' };
 beforeEach(() => {
   now_ms = 1_000;
   calls = [];
   logged = [];
   observed = [];
   hits = 0;
+  // Six for one workspace.
+  places = makeShares({ resource: 'calls', total: 8, workspace_share: 0.75 });
   ask = makeAskModel({
     client: { ask: () => new Promise((resolve) => calls.push(resolve)) },
     model: 'judge-1',
     parameters: {},
     api_key: KEY,
-    max_concurrent: 6,
+    takePlace: ({ workspace_id, agent_id }) => places.take({ workspace_id, key_id: agent_id }),
     newNonce: () => 'nonce',
     now_ms: () => now_ms,
     log: {
       warn: (details, message) => logged.push(`${message} ${JSON.stringify(details)}`),
-      info: (message) => logged.push(message),
+      info: (_details, message) => logged.push(message),
     },
     metrics: {
       observeModelCall: (outcome, duration_ms) => observed.push(`${outcome} ${duration_ms}`),
@@ -48,10 +54,14 @@ beforeEach(() => {
   });
 });
 
+/** By then a question that found a place has been asked. */
+const called = () => new Promise((turn) => setImmediate(turn));
+
 /** Asks about a spend and has the model answer it. */
-async function ask1(amount_minor: number, answer: ChatAnswer, hash = 'sha256:1') {
+async function ask1(amount_minor: number, answer: ChatAnswer, hash = 'sha256:1', asker = ASKER) {
   const before = calls.length;
-  const asked = ask(hash, AUTHORITY, spend(amount_minor));
+  const asked = ask(asker, hash, AUTHORITY, spend(amount_minor));
+  await called();
   if (calls.length > before) calls[before]?.(answer);
   return asked;
 }
@@ -92,20 +102,30 @@ describe('opinions that are kept', () => {
 
 describe('calls at once', () => {
   test('about the same spend are one', async () => {
-    const all = [1, 2, 3].map(() => ask('sha256:1', AUTHORITY, spend(1)));
+    const all = [1, 2, 3].map(() => ask(ASKER, 'sha256:1', AUTHORITY, spend(1)));
+    await called();
     expect(calls).toHaveLength(1);
     calls[0]?.(GOOD);
     const [first, ...others] = await Promise.all(all);
     expect(others).toEqual([first, first]);
   });
 
-  test('are bounded: beyond there is no opinion, at once, and a place that gets free is used again', async () => {
-    const all = Array.from({ length: 6 }, (_, i) => ask('sha256:1', AUTHORITY, spend(i + 1)));
-    expect(await ask('sha256:1', AUTHORITY, spend(7))).toEqual({ none: 'busy' });
+  test('are bounded: without a place there is no opinion, and one that gets free is used again', async () => {
+    const all = Array.from({ length: 6 }, (_, i) => ask(ASKER, 'sha256:1', AUTHORITY, spend(i + 1)));
+    expect(await ask(ASKER, 'sha256:1', AUTHORITY, spend(7))).toEqual({ none: 'busy' });
     expect(calls).toHaveLength(6);
     for (const answer of calls) answer(GOOD);
     await Promise.all(all);
+    expect(places.inUse()).toBe(0);
     expect(await ask1(7, GOOD)).toHaveProperty('opinion');
+  });
+
+  test('of one workspace leave places to the others', async () => {
+    const all = Array.from({ length: 6 }, (_, i) => ask(ASKER, 'sha256:1', AUTHORITY, spend(i + 1)));
+    expect(await ask(ASKER, 'sha256:1', AUTHORITY, spend(7))).toEqual({ none: 'busy' });
+    expect(await ask1(7, GOOD, 'sha256:1', OTHER)).toHaveProperty('opinion');
+    for (const answer of calls) answer(GOOD);
+    await Promise.all(all);
   });
 });
 
@@ -138,6 +158,13 @@ describe('failures', () => {
     expect(await ask1(99, GOOD)).toHaveProperty('opinion');
   });
 
+  test('of one workspace leave the model to the others', async () => {
+    for (let i = 0; i < 5; i++) await ask1(i + 1, { kind: 'timeout' });
+    expect(await ask1(9, GOOD)).toEqual({ none: 'circuit_open' });
+    expect(await ask1(9, GOOD, 'sha256:1', OTHER)).toHaveProperty('opinion');
+    expect(await ask1(9, GOOD)).toEqual({ none: 'circuit_open' });
+  });
+
   test('are logged once a minute, by kind, and never with the key or what was asked', async () => {
     for (let i = 0; i < 3; i++) await ask1(i + 1, { kind: 'http_error', status: 400 });
     expect(logged).toEqual(['the purpose model gave no opinion {"outcome":"http_error","status":400}']);
@@ -148,7 +175,8 @@ describe('failures', () => {
   });
 
   test('and answers are measured by what they came to', async () => {
-    const asked = ask('sha256:1', AUTHORITY, spend(1));
+    const asked = ask(ASKER, 'sha256:1', AUTHORITY, spend(1));
+    await called();
     now_ms += 250;
     calls[0]?.(GOOD);
     await asked;

@@ -3,9 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { messagesFor, RESPONSE_FORMAT, type SeenByModel, seenByModel } from '../purpose/model-prompt.ts';
-import { type Asked, type AskModel, type Opinion, readOpinion } from '../purpose/second-opinion.ts';
+import {
+  type Asked,
+  type Asker,
+  type AskModel,
+  type Opinion,
+  readOpinion,
+} from '../purpose/second-opinion.ts';
 import type { ChatAnswer, ChatClient } from './chat-client.ts';
-import { makeCircuitBreaker } from './circuit-breaker.ts';
+import { type CircuitBreaker, makeCircuitBreaker } from './circuit-breaker.ts';
 
 /** What a call to the model came to. */
 export type CallOutcome = ChatAnswer['kind'];
@@ -17,12 +23,13 @@ export interface AskModelOptions {
   parameters: Readonly<Record<string, unknown>>;
   /** An answer that repeats it is not taken. */
   api_key: string | null;
-  max_concurrent: number;
+  /** Waits for a place to ask from, in a fair turn and for a bounded time; gives what gives it back. Rejects: none. */
+  takePlace: (asker: Asker) => Promise<() => void>;
   /** A text that was never used before and cannot be guessed. */
   newNonce: () => string;
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
-  log: { warn(details: object, message: string): void; info(message: string): void };
+  log: { warn(details: object, message: string): void; info(details: object, message: string): void };
   metrics: {
     observeModelCall(outcome: CallOutcome, duration_ms: number): void;
     countModelCacheHit(): void;
@@ -34,6 +41,8 @@ const MAX_KEPT = 5_000;
 /** The model behind a name changes at times. */
 const KEPT_MS = 3_600_000;
 
+/** Workspaces whose circuit is remembered; one that is forgotten is closed. */
+const MAX_CIRCUITS = 10_000;
 const FAILURES_TO_OPEN = 5;
 const REST_MS = 10_000;
 /** The same trouble is logged once in this time. */
@@ -43,7 +52,7 @@ const SECRET_LENGTH = 8;
 
 /**
  * Statuses by which an endpoint refuses what one spend made the request look like. They say nothing about others, so
- * an agent cannot take the second opinion from everybody by writing odd texts.
+ * an agent cannot take the second opinion from its workspace by writing odd texts.
  */
 const REFUSES_ONE = new Set([400, 413, 422]);
 
@@ -53,8 +62,9 @@ function worked(answer: ChatAnswer): boolean {
 }
 
 /**
- * Makes the asking: opinions are kept by authority and by everything the model is shown; equal questions that come at
- * once share a call; beyond `max_concurrent` calls, and while the model does not answer, there is no opinion at once.
+ * Makes the asking: opinions are kept by workspace, authority and everything the model is shown; equal questions that
+ * come at once share a call; without a place to ask from, and while the model does not answer a workspace, there is no
+ * opinion. Each workspace has a circuit of its own: texts that make the model slow are slow for who wrote them.
  */
 export function makeAskModel(options: AskModelOptions): AskModel {
   const { client, model, api_key, now_ms, log, metrics } = options;
@@ -66,15 +76,27 @@ export function makeAskModel(options: AskModelOptions): AskModel {
   });
   const under_way = new Map<string, Promise<Asked>>();
   const quiet_until_ms = new Map<string, number>();
-  const breaker = makeCircuitBreaker({
-    now_ms,
-    failures: FAILURES_TO_OPEN,
-    rest_ms: REST_MS,
-    onChange(state) {
-      if (state === 'closed') log.info('the purpose model answers again');
-      else log.warn({ rest_ms: REST_MS }, 'the purpose model fails and is left alone for a while');
-    },
-  });
+  const circuits = new LRUCache<string, CircuitBreaker>({ max: MAX_CIRCUITS });
+
+  function circuitOf(workspace_id: string): CircuitBreaker {
+    const known = circuits.get(workspace_id);
+    if (known !== undefined) return known;
+    const circuit = makeCircuitBreaker({
+      now_ms,
+      failures: FAILURES_TO_OPEN,
+      rest_ms: REST_MS,
+      onChange(state) {
+        if (state === 'closed') log.info({ workspace_id }, 'the purpose model answers again');
+        else
+          log.warn(
+            { workspace_id, rest_ms: REST_MS },
+            'the purpose model fails and is left alone for a while',
+          );
+      },
+    });
+    circuits.set(workspace_id, circuit);
+    return circuit;
+  }
 
   function complain(answer: Exclude<ChatAnswer, { kind: 'answered' | 'stopping' }>): void {
     const status = answer.kind === 'http_error' ? answer.status : undefined;
@@ -94,7 +116,7 @@ export function makeAskModel(options: AskModelOptions): AskModel {
     return opinion === null || tells_key ? { kind: 'not_understood' } : opinion;
   }
 
-  async function call(key: string, seen: SeenByModel): Promise<Asked> {
+  async function call(key: string, seen: SeenByModel, circuit: CircuitBreaker): Promise<Asked> {
     const began_ms = now_ms();
     const answer = await client.ask({
       ...options.parameters,
@@ -103,7 +125,7 @@ export function makeAskModel(options: AskModelOptions): AskModel {
       response_format: RESPONSE_FORMAT,
       stream: false,
     });
-    breaker.note(worked(answer));
+    circuit.note(worked(answer));
     const judged = judge(answer, seen);
     const failed = 'kind' in judged;
     metrics.observeModelCall(failed ? judged.kind : 'answered', now_ms() - began_ms);
@@ -115,10 +137,23 @@ export function makeAskModel(options: AskModelOptions): AskModel {
     return { none: judged.kind };
   }
 
-  return (authority_hash: string, authority: Authority, request: SpendRequest) => {
+  async function callInTurn(asker: Asker, key: string, seen: SeenByModel): Promise<Asked> {
+    const circuit = circuitOf(asker.workspace_id);
+    if (circuit.isOpen()) return { none: 'circuit_open' };
+    const release = await options.takePlace(asker).catch(() => null);
+    if (release === null) return { none: 'busy' };
+    try {
+      // What failed while it waited may have opened the circuit.
+      return circuit.mayTry() ? await call(key, seen, circuit) : { none: 'circuit_open' };
+    } finally {
+      release();
+    }
+  }
+
+  return (asker: Asker, authority_hash: string, authority: Authority, request: SpendRequest) => {
     const seen = seenByModel(authority, request);
     const key = createHash('sha256')
-      .update(JSON.stringify([authority_hash, seen]))
+      .update(JSON.stringify([asker.workspace_id, authority_hash, seen]))
       .digest('base64');
     const opinion = kept.get(key);
     if (opinion !== undefined) {
@@ -127,9 +162,7 @@ export function makeAskModel(options: AskModelOptions): AskModel {
     }
     const asked = under_way.get(key);
     if (asked !== undefined) return asked;
-    if (under_way.size >= options.max_concurrent) return Promise.resolve({ none: 'busy' });
-    if (!breaker.mayTry()) return Promise.resolve({ none: 'circuit_open' });
-    const answered = call(key, seen).finally(() => under_way.delete(key));
+    const answered = callInTurn(asker, key, seen).finally(() => under_way.delete(key));
     under_way.set(key, answered);
     return answered;
   };

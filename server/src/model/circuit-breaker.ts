@@ -2,6 +2,8 @@
 export interface CircuitBreaker {
   /** Whether to try now; whoever is told so must `note` how it went. */
   mayTry(): boolean;
+  /** Whether `mayTry` would say no now. */
+  isOpen(): boolean;
   note(worked: boolean): void;
 }
 
@@ -24,13 +26,14 @@ export function makeCircuitBreaker(options: CircuitBreakerOptions): CircuitBreak
   const { now_ms, rest_ms, onChange } = options;
   let failed = 0;
   let rests_until_ms: number | null = null;
+  const isOpen = () => rests_until_ms !== null && now_ms() < rests_until_ms;
   return {
+    isOpen,
     mayTry() {
+      if (isOpen()) return false;
       if (rests_until_ms === null) return true;
-      const now = now_ms();
-      if (now < rests_until_ms) return false;
       // This caller tries; the next one may when it has had time to answer.
-      rests_until_ms = now + rest_ms;
+      rests_until_ms = now_ms() + rest_ms;
       return true;
     },
     note(worked) {

@@ -179,20 +179,26 @@ describe('an opinion on an assessment', () => {
     );
   });
 
-  test('that is missing leaves the assessment as it was, and the rationale says why', () => {
+  test('that is missing is told; it lowers only what is aligned, where it is required and nobody vouches', () => {
     fc.assert(
       fc.property(
         assessed,
         fc.constantFrom(...(Object.keys(NO_OPINION) as (keyof typeof NO_OPINION)[])),
-        (built_in, why) => {
-          const { rationale, ...rest } = withoutOpinion(built_in, why);
-          const { rationale: before, ...as_before } = built_in;
-          expect(rest).toEqual(as_before);
-          expect(rationale).toBe(
-            built_in.assessment === 'PURPOSE_MISALIGNED'
-              ? before
-              : `${before} No second opinion: ${NO_OPINION[why]}.`,
-          );
+        fc.boolean(),
+        fc.boolean(),
+        (built_in, why, is_required, is_vouched_for) => {
+          const after = withoutOpinion(built_in, why, { is_required, is_vouched_for });
+          const is_asked = built_in.assessment !== 'PURPOSE_MISALIGNED';
+          const is_lowered = is_required && !is_vouched_for && built_in.assessment === 'PURPOSE_ALIGNED';
+          if (!is_asked) expect(after).toEqual(built_in);
+          else
+            expect(after).toEqual({
+              ...built_in,
+              ...(is_lowered ? { assessment: 'PURPOSE_UNCLEAR', confidence: 0.5 } : {}),
+              rationale: `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.${
+                is_lowered ? ' It is required here, so the purpose counts as unclear.' : ''
+              }`,
+            });
         },
       ),
     );

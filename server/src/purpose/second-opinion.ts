@@ -1,11 +1,13 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
+import { allowedMerchant } from './allowed-merchants.ts';
 import {
   type Assessment,
   PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
   type PurposeEvidence,
 } from './assessment.ts';
+import { type PurposeHistory, pastOf } from './history.ts';
 import type { SeenByModel } from './model-prompt.ts';
 
 /** What a model said about a spend, checked and cleaned. */
@@ -30,17 +32,23 @@ export const NO_OPINION = {
   busy: 'the model was busy with other spends',
   circuit_open: 'the model failed lately and is left alone for a while',
   stopping: 'the service was stopping',
-  authority_changed: 'the agent or its authority changed while the spend was on its way',
 } as const;
 export type NoOpinion = keyof typeof NO_OPINION;
 
 export type Asked = { opinion: Opinion } | { none: NoOpinion };
+
+/** Whose question it is: nothing that is asked for one workspace takes anything from another. */
+export interface Asker {
+  workspace_id: string;
+  agent_id: string;
+}
 
 /**
  * Asks a model about a spend; `authority_hash` is that of `authority`. Always resolves, within a bounded time, and
  * says why when there is no opinion.
  */
 export type AskModel = (
+  asker: Asker,
   authority_hash: string,
   authority: Authority,
   request: SpendRequest,
@@ -178,8 +186,35 @@ export function withOpinion(
   return keep('not_raised', `The model ${model} calls it ${WORD[to]}, which does not raise the assessment.`);
 }
 
-/** The built-in assessment where a model was to be asked and gave no opinion: it stands, and says so. */
-export function withoutOpinion(built_in: Assessment, why: NoOpinion): Assessment {
+/** How sure it is that nobody knows. */
+const UNJUDGED_CONFIDENCE = 0.5;
+
+/**
+ * Whether a spend needs no judge to count as aligned: the operator listed its merchant, or people found such spends
+ * to fit. The words of the spend do not make it so, nor does a name in the purpose's texts.
+ */
+export function isVouchedFor(authority: Authority, request: SpendRequest, history?: PurposeHistory): boolean {
+  return allowedMerchant(authority, request) !== null || pastOf(request, history).confirmed !== undefined;
+}
+
+/**
+ * The built-in assessment where a model was to be asked and gave no opinion, with the reason. It stands; where the
+ * opinion is required, ALIGNED becomes UNCLEAR unless the spend is vouched for.
+ */
+export function withoutOpinion(
+  built_in: Assessment,
+  why: NoOpinion,
+  options: { is_required: boolean; is_vouched_for: boolean },
+): Assessment {
   if (!canBeLowered(built_in)) return built_in;
-  return { ...built_in, rationale: `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.` };
+  const rationale = `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.`;
+  const is_lowered =
+    options.is_required && !options.is_vouched_for && built_in.assessment === 'PURPOSE_ALIGNED';
+  if (!is_lowered) return { ...built_in, rationale };
+  return {
+    ...built_in,
+    assessment: 'PURPOSE_UNCLEAR',
+    confidence: UNJUDGED_CONFIDENCE,
+    rationale: `${rationale} It is required here, so the purpose counts as unclear.`,
+  };
 }
