@@ -1,10 +1,10 @@
-// node scripts/make-brand-table.mjs FOLDER: writes server/src/purpose/data/brands.ts from a copy of the
+// node scripts/make-brand-table.mjs FOLDER: writes server/src/purpose/data/brands.txt from a copy of the
 // name-suggestion-index (github.com/osmlab/name-suggestion-index, BSD 3-Clause). Run when the list should be newer.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const TARGET = fileURLToPath(new URL('../server/src/purpose/data/brands.ts', import.meta.url));
+const TARGET = fileURLToPath(new URL('../server/src/purpose/data/brands.txt', import.meta.url));
 
 /** Where the assessor's other tables speak, and the whole world. */
 const PLACES = new Set('001 us ca gb de fr es it nl be at ch ie au nz se no dk fi pl pt'.split(' '));
@@ -129,21 +129,15 @@ const names_of_trade = new Map();
 for (const [name, trades] of [...trades_of_name].sort(([a], [b]) => (a < b ? -1 : 1))) {
   for (const trade of trades) names_of_trade.set(trade, [...(names_of_trade.get(trade) ?? []), name]);
 }
-const lines = [...names_of_trade]
+const sections = [...names_of_trade]
   .sort(([a], [b]) => (a < b ? -1 : 1))
-  .map(([trade, names]) => `  '${trade}': ${JSON.stringify(names.join(';'))},`);
+  .map(([trade, names]) => `\n[${trade === '' ? 'general' : trade}]\n${names.join('\n')}\n`);
 writeFileSync(
   TARGET,
-  `/**
- * Brands that many places of the world carry, by trade; '' holds those that sell nearly everything.
- *
- * Taken by scripts/make-brand-table.mjs from the name-suggestion-index
- * (https://github.com/osmlab/name-suggestion-index), Copyright name-suggestion-index contributors, BSD 3-Clause
- * License, whose text stands in docs/reference/third-party-data.md. Only brands with an article in Wikidata.
- */
-export const BRANDS: Readonly<Record<string, string>> = {
-${lines.join('\n')}
-};
-`,
+  `# Brands that many places of the world carry, by trade; [general] holds those that sell nearly everything.
+# Taken by scripts/make-brand-table.mjs from the name-suggestion-index (https://github.com/osmlab/name-suggestion-index),
+# Copyright name-suggestion-index contributors, BSD 3-Clause License, whose text stands in docs/reference/third-party-data.md.
+# Only brands with an article in Wikidata.
+${sections.join('')}`,
 );
 console.log(`${trades_of_name.size} brands of ${names_of_trade.size} trades`);

@@ -1,21 +1,24 @@
-import { ATTRIBUTE_SCALES } from './data/attribute-scales.ts';
+import { readTable } from './data/read-data.ts';
 import { type Token, tokenize } from './text.ts';
 
-const SCALES = ATTRIBUTE_SCALES.map(({ id, label, values }) => ({
-  id,
-  label,
-  values: values.split(';').map((value) =>
-    value
-      .trim()
-      .split('|')
-      .map(
+/**
+ * Properties of which a purchase has exactly one value, each value with its spellings. A constraint that allows one value
+ * "only" is broken by a description that names another.
+ */
+const SCALES = readTable<{ id: string; label: string; values: string[][] }[]>('attribute-scales').map(
+  ({ id, label, values }) => ({
+    id,
+    label,
+    values: values.map((spellings) =>
+      spellings.map(
         (spelling) =>
           ` ${tokenize(spelling)
             .map((token) => token.word)
             .join(' ')} `,
       ),
-  ),
-}));
+    ),
+  }),
+);
 
 /**
  * Values of the attribute scales that a text names, longest spelling first so that "business class" is not "class".

@@ -1,18 +1,5 @@
-import { BRANDS } from './data/brands.ts';
-import { BROAD_WORDS } from './data/broad-words.ts';
-import { BUSINESS_TRADES } from './data/business-trades.ts';
-import { COMMON_WORDS, LOOSE_WORDS } from './data/common-words.ts';
-import { GOODS } from './data/goods.ts';
-import { ORDINARY_FIRST_WORDS } from './data/ordinary-near-names.ts';
-import {
-  GENERAL_MERCHANTS,
-  PRIVATE_CIRCLE_WORDS,
-  PRIVATE_FAMILIES,
-  PRIVATE_TRADES,
-} from './data/private-trades.ts';
-import type { Trade } from './data/trade-shape.ts';
-import { WIDER_COMPANIES } from './data/wider-companies.ts';
-import { WIDER_WORDS } from './data/wider-words.ts';
+import { readTable, readTerms } from './data/read-data.ts';
+import { PRIVATE_FAMILIES, TRADES, type Trade } from './data/trades.ts';
 import {
   type Found,
   findPhrases,
@@ -24,9 +11,23 @@ import {
 } from './phrase-index.ts';
 import { stemsOf, type Token, tokenize } from './text.ts';
 
-export type { Trade } from './data/trade-shape.ts';
+export { TRADES, type Trade } from './data/trades.ts';
 
-export const TRADES: readonly Trade[] = [...BUSINESS_TRADES, ...PRIVATE_TRADES];
+const BRANDS = readTerms('brands');
+const WIDER_COMPANIES = readTerms('wider-companies');
+const WIDER_WORDS = readTerms('wider-words');
+const GOODS = readTerms('goods');
+const EVERYDAY_WORDS = readTerms('everyday-words');
+/** The section of a list of companies whose name says nothing about what is bought. */
+const GENERAL = 'general';
+const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
+const ORDINARY_FIRST_WORDS = new Set(readTerms('ordinary-words').get('first_words'));
+/**
+ * What broad words cover: a purpose that speaks of a clinic, of upkeep or of travel expects these trades without naming
+ * them. A trade that only such a word brings in is hinted at, not wanted by name: it is no stranger, and goods and
+ * merchant together have to speak for it.
+ */
+const BROAD_WORDS = readTable<{ words: string[]; trades: string[] }[]>('broad-words');
 
 /** Whether a merchant category code of ISO 18245 is among codes and ranges such as "3000-3299, 4511". */
 function isCodeOf(code: string, codes: string): boolean {
@@ -42,9 +43,13 @@ export function tradesOfCode(code: string): Trade[] {
 }
 
 /** Stems that carry no subject matter at all. */
-export const COMMON_STEMS: ReadonlySet<string> = stemsOf(COMMON_WORDS);
+export const COMMON_STEMS: ReadonlySet<string> = new Set(
+  EVERYDAY_WORDS.get('common')?.flatMap((word) => [...stemsOf(word)]),
+);
 /** Stems too loose to tie a purchase to a purpose by themselves. */
-export const LOOSE_STEMS: ReadonlySet<string> = stemsOf(LOOSE_WORDS);
+export const LOOSE_STEMS: ReadonlySet<string> = new Set(
+  EVERYDAY_WORDS.get('loose')?.flatMap((word) => [...stemsOf(word)]),
+);
 
 /** Those of the stems that are not loose; all where there are no others. */
 export function firmStems(stems: readonly string[]): readonly string[] {
@@ -71,7 +76,7 @@ const FIRM_GOODS: ReadonlySet<string> = new Set(['alcohol', 'luxury', 'adult']);
 
 /** Names of the long lists are many, so each counts only where it is the whole name. */
 const longListOf = (id: string, trade: Trade | null): Phrase[] =>
-  [BRANDS[id] ?? '', WIDER_COMPANIES[id] ?? ''].flatMap((list) =>
+  [BRANDS.get(id) ?? [], WIDER_COMPANIES.get(id) ?? []].flatMap((list) =>
     phrasesOf(list, 'company', trade, () => ({ ordinary: true })),
   );
 
@@ -80,7 +85,7 @@ const longListOf = (id: string, trade: Trade | null): Phrase[] =>
  * and contradicts nothing, but for the goods that purposes set apart.
  */
 const goodsOf = (trade: Trade): Phrase[] =>
-  phrasesOf(GOODS[trade.id] ?? '', 'word', trade, (length) => ({
+  phrasesOf(GOODS.get(trade.id) ?? [], 'word', trade, (length) => ({
     core: false,
     strong: FIRM_GOODS.has(trade.family) || (length > 1 && !PRIVATE_FAMILIES.has(trade.family)),
   }));
@@ -88,7 +93,7 @@ const goodsOf = (trade: Trade): Phrase[] =>
 const WORD_INDEX = indexPhrases(
   TRADES.flatMap((trade) => [
     ...phrasesOf(trade.words, 'word', trade),
-    ...phrasesOf(WIDER_WORDS[trade.id] ?? '', 'word', trade, () => ({ core: false })),
+    ...phrasesOf(WIDER_WORDS.get(trade.id) ?? [], 'word', trade, () => ({ core: false })),
     ...goodsOf(trade),
   ]),
   { kind: 'word', is_lasting: true },
@@ -98,7 +103,7 @@ const COMPANIES = withoutRepeats(
     ...TRADES.flatMap((trade) => phrasesOf(trade.companies, 'company', trade)),
     ...phrasesOf(GENERAL_MERCHANTS, 'company', null),
   ],
-  [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf('', null)],
+  [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf(GENERAL, null)],
 );
 const COMPANY_INDEX = indexPhrases(COMPANIES, { kind: 'company', is_lasting: true });
 
@@ -115,18 +120,20 @@ function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phra
 
 const BROAD_INDEX = indexPhrases(
   BROAD_WORDS.flatMap(({ words, trades }) => {
-    const ids = trades.split(' ');
-    return TRADES.filter((trade) => ids.includes(trade.id)).flatMap((trade) =>
+    return TRADES.filter((trade) => trades.includes(trade.id)).flatMap((trade) =>
       phrasesOf(words, 'word', trade, () => ({ strong: false })),
     );
   }),
   { kind: 'word', is_lasting: true },
 );
 
-const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(PRIVATE_CIRCLE_WORDS, 'word', null), {
-  kind: 'word',
-  is_lasting: true,
-});
+const PRIVATE_CIRCLE_INDEX = indexPhrases(
+  phrasesOf(EVERYDAY_WORDS.get('private_circle') ?? [], 'word', null),
+  {
+    kind: 'word',
+    is_lasting: true,
+  },
+);
 
 /** Trades whose companies are imitated to get at money: what everybody has an account with. */
 const IMITATED: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { domainsIn } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
 import { ATTACK_HINTS, ATTACK_MARKS } from './data/attack-hints.ts';
 import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
-import { ORDINARY_NEAR_NAMES } from './data/ordinary-near-names.ts';
+import { readTerms } from './data/read-data.ts';
 import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
 import type { FieldText, SpendReading } from './spend-reading.ts';
 import { foldText, foldWord, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
@@ -17,6 +17,9 @@ export interface Suspicion {
 
 // Format characters, tag characters, the supplement's variation selectors and fillers that render as nothing. Joiners
 // (U+200C, U+200D) stay allowed: scripts and emoji need them.
+/** Ordinary words and names that are one letter away from a company's name and imitate nobody. */
+const ORDINARY_NEAR_NAMES = new Set(readTerms('ordinary-words').get('near_names'));
+
 const HIDDEN =
   /(?![\u200c\u200d])\p{Cf}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\u{e0100}-\u{e01ef}]/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;

@@ -1,4 +1,4 @@
-import type { Trade } from './data/trade-shape.ts';
+import type { Trade } from './data/trades.ts';
 import { type Token, tokenizeOnce } from './text.ts';
 
 /** What a phrase of a table stands for. Equal meanings are one object, since there are tens of thousands of phrases. */
@@ -63,32 +63,28 @@ export function meaningOf(meaning: Meaning): Meaning {
 /** Words are compared by their stems, names of companies as they are. */
 const FORM_OF = { word: 'stem', company: 'word' } as const;
 
-/** The phrases of a list parted by `;`, in the notation of `Trade`. `more`: what holds for the list besides, by length. */
+/** The phrases of a list, in the notation of its head. `more`: what holds for the list besides, by length. */
 export function phrasesOf(
-  list: string,
+  list: readonly string[],
   kind: Meaning['kind'],
   trade: Trade | null,
   more: (length: number) => Partial<Pick<Meaning, 'strong' | 'core' | 'ordinary'>> = () => ({}),
 ): Phrase[] {
-  return list
-    .split(';')
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .map((text) => {
-      const tokens = tokenizeOnce(text.replace(/^[~^]/, ''));
-      const { strong = true, core = true, ordinary = false } = more(tokens.length);
-      return {
-        text: tokens.map((token) => token[FORM_OF[kind]]).join(' '),
-        length: tokens.length,
-        meaning: meaningOf({
-          trade,
-          kind,
-          core,
-          strong: strong && !text.startsWith('~'),
-          ordinary: ordinary || text.startsWith('^'),
-        }),
-      };
-    });
+  return list.map((text) => {
+    const tokens = tokenizeOnce(text.replace(/^[~^]/, ''));
+    const { strong = true, core = true, ordinary = false } = more(tokens.length);
+    return {
+      text: tokens.map((token) => token[FORM_OF[kind]]).join(' '),
+      length: tokens.length,
+      meaning: meaningOf({
+        trade,
+        kind,
+        core,
+        strong: strong && !text.startsWith('~'),
+        ordinary: ordinary || text.startsWith('^'),
+      }),
+    };
+  });
 }
 
 const alone = new Map<Meaning, readonly Meaning[]>();

@@ -1,0 +1,76 @@
+import { readTable, readTerms } from './read-data.ts';
+export const FAMILIES = [
+  'technology',
+  'media_and_marketing',
+  'office',
+  'travel',
+  'vehicles',
+  'food',
+  'alcohol',
+  'laboratory',
+  'health',
+  'logistics',
+  'energy_and_property',
+  'building',
+  'industry',
+  'farming_and_garden',
+  'people_and_services',
+  'learning_and_events',
+  'public_dues',
+  'finance',
+  'cash_like',
+  'gaming',
+  'gambling',
+  'entertainment',
+  'fashion_and_beauty',
+  'luxury',
+  'home',
+  'children',
+  'animals',
+  'sport',
+  'adult',
+  'art_and_craft',
+] as const;
+export type Family = (typeof FAMILIES)[number];
+
+/**
+ * One trade: a kind of goods or service that people tell apart without thinking.
+ *
+ * The division follows the merchant category groups of ISO 18245 (the codes on card payments), made finer where a
+ * purpose usually draws a line (alcohol within drinks, instruments within a laboratory) and coarser where it never
+ * does. Its words and companies stand in the lists of that name, which explain their notation.
+ */
+export interface Trade {
+  id: string;
+  /** Trades of one family are neighbours: buying the one where the other was wanted is not a clear conflict. */
+  family: Family;
+  /** As a person would say it, in the middle of a sentence. */
+  label: string;
+  /** Merchant category codes or ranges of ISO 18245 taken as orientation. */
+  mcc: string;
+  words: readonly string[];
+  /** Well-known companies only. */
+  companies: readonly string[];
+}
+
+/** Families that no purpose of a business covers unless it says so. */
+export const PRIVATE_FAMILIES: ReadonlySet<string> = new Set([
+  'gaming',
+  'gambling',
+  'entertainment',
+  'fashion_and_beauty',
+  'luxury',
+  'animals',
+  'sport',
+  'adult',
+  'art_and_craft',
+  'children',
+]);
+
+const WORDS = readTerms('trade-words');
+const COMPANIES = readTerms('trade-companies');
+
+/** What organisations buy to do their work, then what people buy for themselves. */
+export const TRADES: readonly Trade[] = readTable<Omit<Trade, 'words' | 'companies'>[]>('trades').map(
+  (trade) => ({ ...trade, words: WORDS.get(trade.id) ?? [], companies: COMPANIES.get(trade.id) ?? [] }),
+);
