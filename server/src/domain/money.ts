@@ -1,4 +1,4 @@
-import { data as listOfJune2024 } from 'currency-codes';
+import { readFileSync } from 'node:fs';
 
 /** The largest amount in minor units: the largest integer that a JSON number carries exactly. */
 export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
@@ -14,56 +14,22 @@ export function cappedMinor(sum: bigint): number {
 }
 
 /**
- * Codes of ISO 4217 list one whose minor unit is "N.A.": metals, bond market units, units of account of banks, and
- * the codes for tests and for no currency. An amount in minor units has no meaning in them. `currency-codes` gives
- * them 0 digits, so they cannot be told by their digits.
+ * List one of ISO 4217 with the amendments since, by scripts/make-currency-table.mjs: digits of the minor unit by code.
+ * Codes without a minor unit (metals, units of account, tests) are not in it. Withdrawn codes stay, because what was
+ * recorded in them must still be shown.
  */
-const WITHOUT_MINOR_UNIT: ReadonlySet<string> = new Set([
-  ...['XAG', 'XAU', 'XPD', 'XPT'],
-  ...['XBA', 'XBB', 'XBC', 'XBD'],
-  ...['XDR', 'XSU', 'XUA'],
-  ...['XTS', 'XXX'],
-]);
+const { active, withdrawn } = JSON.parse(
+  readFileSync(new URL('./data/iso-4217.json', import.meta.url), 'utf8'),
+) as { active: Record<string, number>; withdrawn: Record<string, number> };
 
-/**
- * What changed after the list of 2024-06-25 that `currency-codes` 2.2.0 carries. Source: the amendments of the SIX
- * Group, which keeps ISO 4217, published as
- * https://www.six-group.com/dam/download/financial-information/data-center/iso-currrency/amendments/dl-currency-iso-amendment-180.pdf
- * (and so on by number). `added` gives the digits of the minor unit.
- */
-const AMENDMENTS: readonly {
-  number: number;
-  added: Readonly<Record<string, number>>;
-  withdrawn: readonly string[];
-}[] = [
-  // From 2025-03-31: the Caribbean guilder in place of that of the Netherlands Antilles.
-  { number: 176, added: { XCG: 2 }, withdrawn: ['ANG'] },
-  // At once (early 2025): the Cuban convertible peso, out of circulation since June 2021.
-  { number: 178, added: {}, withdrawn: ['CUC'] },
-  // From 2025-05-12: the Arab accounting dinar, a funds code.
-  { number: 179, added: { XAD: 2 }, withdrawn: [] },
-  // From 2026-01-01: Bulgaria in the euro area.
-  { number: 180, added: {}, withdrawn: ['BGN'] },
-];
-
-/** Withdrawn codes stay here: what was recorded in them must still be shown. */
-const EXPONENTS: ReadonlyMap<string, number> = new Map([
-  ...listOfJune2024
-    .filter((currency) => !WITHOUT_MINOR_UNIT.has(currency.code))
-    .map((currency): [string, number] => [currency.code, currency.digits]),
-  ...AMENDMENTS.flatMap((amendment) => Object.entries(amendment.added)),
-]);
-
-const WITHDRAWN: ReadonlySet<string> = new Set(AMENDMENTS.flatMap((amendment) => amendment.withdrawn));
+const EXPONENTS: ReadonlyMap<string, number> = new Map(Object.entries({ ...withdrawn, ...active }));
 
 /**
  * The active ISO 4217 codes that have a minor unit, sorted. Funds codes (CHE, CLF, USN, …) are among them: they are
  * active codes of list one with a minor unit, and they can do no harm, since amounts of two currencies are never
  * compared.
  */
-export const ACTIVE_CURRENCIES: readonly string[] = [...EXPONENTS.keys()]
-  .filter((code) => !WITHDRAWN.has(code))
-  .sort();
+export const ACTIVE_CURRENCIES: readonly string[] = Object.keys(active);
 
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_CURRENCIES);
 
