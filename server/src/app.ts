@@ -48,15 +48,17 @@ const BOOTSTRAP_LOCK = 7_291_664_302;
 
 /**
  * The first workspace, made when there is none; undefined when there is one. However many nodes start at once,
- * one of them makes it.
+ * one of them makes it, and it is there when this resolves.
  */
 async function bootstrap(
   core: Core,
   address: DatabaseAddress,
   config: Config,
 ): Promise<{ admin_key: string } | undefined> {
+  const isThere = async () => (await listWorkspaces(core.db)).length > 0;
+  if (await isThere()) return undefined;
   return exclusively(address, BOOTSTRAP_LOCK, async () => {
-    if ((await listWorkspaces(core.db)).length > 0) return undefined;
+    if (await isThere()) return undefined;
     const given = config.bootstrap_admin_key;
     return addWorkspace(core, {
       name: 'First workspace',
@@ -156,8 +158,16 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Listens and serves on a migrated database. */
-export async function startService(config: Config, database: Database, log: Logger): Promise<Service> {
+/**
+ * Makes what a client may use on a migrated database, then listens and serves: whoever can connect is served.
+ * `onFirst` is told of the first workspace's key as soon as there is one, since the start may still fail.
+ */
+export async function startService(
+  config: Config,
+  database: Database,
+  log: Logger,
+  onFirst: (first: { admin_key: string }) => unknown = () => {},
+): Promise<Service> {
   const core = makeCore(database, log);
   const key_uses = makeKeyUses({ lane: core.lane, log });
   const authenticate = makeAuthenticate({
@@ -196,9 +206,9 @@ export async function startService(config: Config, database: Database, log: Logg
     metrics: core.metrics,
   });
   try {
-    // Listening comes first: a port in use must not cost the only sight of the first key.
-    await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     const first = await bootstrap(core, database.address, config);
+    if (first !== undefined) onFirst(first);
+    await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     const workers = startWorkers(core, config, key_uses);
     const { address, family, port } = server.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;

@@ -135,12 +135,15 @@ async function start(
   log: Logger,
   signal: AbortSignal,
 ): Promise<{ service: Service; database: OpenedDatabase }> {
-  const onWait = (message: string) => process.stderr.write(`purser: ${message}\n`);
-  const database = await openDatabase(config, { as: 'service', log, onWait, signal });
+  const database = await openDatabase(config, { as: 'service', log, signal });
   collectGarbage();
+  const made: { admin_key: string }[] = [];
   try {
-    return { service: await startService(config, database, log), database };
+    return { service: await startService(config, database, log, (first) => made.push(first)), database };
   } catch (error) {
+    // The workspace is made, and no later start can show its key.
+    const shown = config.bootstrap_admin_key === null ? made : [];
+    for (const { admin_key } of shown) process.stdout.write(`Admin key   ${admin_key}\n`);
     await database.close();
     throw error;
   }

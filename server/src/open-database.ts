@@ -4,12 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './core.ts';
 import { deriveSecrets } from './secrets.ts';
-import {
-  type DataDirectory,
-  DataDirectoryInUse,
-  loadSecretKey,
-  openDataDirectory,
-} from './storage/data-directory.ts';
+import { DataDirectoryInUse, loadSecretKey, openDataDirectory } from './storage/data-directory.ts';
 import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
 import {
   type EmbeddedPostgres,
@@ -23,9 +18,9 @@ export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** How often, and after how long, a command looks again at a data directory that is in use. */
-const COMMAND_TRIES = 40;
-const COMMAND_PAUSE_MS = 250;
+/** How long a command waits for a service that starts, which may have to make its database or recover it first. */
+const COMMAND_PATIENCE_MS = 60_000;
+const COMMAND_PAUSE_MS = 100;
 /** No such database or role yet, no table yet, starting up or shutting down. */
 const UNDER_WAY = new Set(['3D000', '28000', '42P01', '57P01', '57P03']);
 
@@ -41,7 +36,6 @@ export interface OpenOptions {
    */
   as: 'service' | 'command';
   log: Logger;
-  onWait?: (message: string) => void;
   signal?: AbortSignal;
 }
 
@@ -71,12 +65,12 @@ async function openServer(config: Config, options: OpenOptions): Promise<OpenedD
  * no PostgreSQL in it: in a moment there is one, or the directory is free.
  */
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
-  const tries = options.as === 'command' ? COMMAND_TRIES : 1;
-  for (let tried = 1; ; tried++) {
+  const deadline_ms = performance.now() + (options.as === 'command' ? COMMAND_PATIENCE_MS : 0);
+  for (;;) {
     try {
       return await openEmbeddedNow(config, options);
     } catch (error) {
-      if (tried === tries || !isUnderWay(error)) throw error;
+      if (performance.now() > deadline_ms || !isUnderWay(error)) throw error;
     }
     await wait(COMMAND_PAUSE_MS);
   }
@@ -102,15 +96,11 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
       close: async () => {},
     };
   }
-  const directory: DataDirectory = await openDataDirectory(data_dir, {
-    lock: 'exclusive',
-    ...(options.onWait === undefined ? {} : { onWait: options.onWait }),
-    onLockLost: () => options.log.error({ data_dir }, 'the lock file of the data directory was removed'),
-  });
+  const directory = await openDataDirectory(data_dir);
   let postgres: EmbeddedPostgres | undefined;
   const close = async () => {
     await postgres?.stop();
-    await directory.release();
+    directory.release();
   };
   try {
     // The key comes first: without it an existing database is of no use and must not be touched.

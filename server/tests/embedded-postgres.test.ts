@@ -88,7 +88,6 @@ describe('starting', () => {
   test('the first start makes a database owned by purser, and the next start finds its data again', async () => {
     const data_dir = await makeDataDir();
     const first = await start(data_dir, { settings: {} });
-    expect(first.adopted).toBe(false);
     await query(first, `create table kept (n int); insert into kept values (42)`);
     const [owner] = await query(
       first,
@@ -100,7 +99,6 @@ describe('starting', () => {
     expect(await isGone(pid)).toBe(true);
 
     const second = await start(data_dir, { settings: {} });
-    expect(second.adopted).toBe(false);
     expect(await query(second, 'select n from kept')).toEqual([{ n: 42 }]);
   });
 
@@ -193,19 +191,6 @@ describe('starting', () => {
 });
 
 describe('a server that runs already', () => {
-  test('is taken over with its data and stopped at the end', async () => {
-    const data_dir = await makeDataDir();
-    const left = await start(data_dir);
-    await query(left, 'create table kept (n int)');
-    const adopting = await start(data_dir);
-    expect(adopting.adopted).toBe(true);
-    expect(await query(adopting, 'select n from kept')).toEqual([]);
-    const pid = await pidOf(data_dir);
-    // The first would start it again, as it should; here it stands for a service that is gone.
-    await Promise.all([adopting.stop(), left.stop()]);
-    expect(await isGone(pid)).toBe(true);
-  });
-
   test('is found by a command beside the service, and null is answered when none runs', async () => {
     const data_dir = await makeDataDir();
     expect(await findRunningEmbeddedPostgres(data_dir)).toBe(null);
@@ -236,7 +221,6 @@ describe('a server that runs already', () => {
       await chown(join(data_dir, file), owner.uid, owner.gid);
     }
     const again = await start(data_dir);
-    expect(again.adopted).toBe(false);
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(unrelated.exitCode).toBe(null);
     unrelated.kill();

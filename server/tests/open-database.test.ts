@@ -14,9 +14,9 @@ const config = readConfig({ DATA_DIR: data_dir });
 const log = pino({ level: 'silent' });
 
 test('a command waits for a data directory that is just being started or stopped; a service refuses it', async () => {
-  const holder = await openDataDirectory(data_dir, { lock: 'exclusive' });
+  const holder = await openDataDirectory(data_dir);
   await expect(openDatabase(config, { as: 'service', log })).rejects.toThrow(DataDirectoryInUse);
   const waiting = openDatabase(config, { as: 'command', log });
-  setTimeout(() => void holder.release(), 600);
+  setTimeout(() => holder.release(), 600);
   await (await waiting).close();
 });

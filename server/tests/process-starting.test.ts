@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
 import { asSuperuser, createTestDatabase } from './postgres.ts';
 import { AUTHORITY, freshKey, spend } from './running-service.ts';
@@ -62,6 +63,15 @@ function run(args: string[], env: Record<string, string>): Started {
   });
   url.catch(() => {});
   return { child, ended, url, output: () => stdout + stderr };
+}
+
+/** A port that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((ready) => probe.listen(0, '127.0.0.1', ready));
+  const { port } = probe.address() as { port: number };
+  await new Promise((closed) => probe.close(closed));
+  return port;
 }
 
 const keyIn = (text: string) => /sk_[0-9A-Za-z]{38}/.exec(text)?.[0];
@@ -278,11 +288,7 @@ test('SIGTERM at any moment of the start ends it cleanly, and the next start wor
 
 test('a first start that is ended as soon as it listens has shown the key of the workspace it made', async () => {
   const dir = temporary();
-  const probe = createServer();
-  await new Promise<void>((ready) => probe.listen(0, '127.0.0.1', ready));
-  const { port } = probe.address() as { port: number };
-  await new Promise((closed) => probe.close(closed));
-
+  const port = await freePort();
   const first = run(['serve'], { DATA_DIR: dir, PORT: String(port) });
   const listens = () =>
     new Promise<boolean>((resolve) => {
@@ -340,8 +346,10 @@ describe('what stops a start, with one line and exit code 1', () => {
     expect(ended.stderr).toMatch(/^purser: PORT: [^\n]*in use[^\n]*\n$/);
     blocker.close();
     const service = run(['serve'], { DATA_DIR: dir });
-    await service.url;
-    expect(keyIn(service.output())).toMatch(/^sk_/);
+    const url = await service.url;
+    // The workspace is made before anybody is served, so it is the failed start that shows its key.
+    expect(keyIn(service.output())).toBeUndefined();
+    expect((await call(url, keyIn(ended.stdout) as string, 'GET', '/v1/workspace')).status).toBe(200);
     service.child.kill('SIGTERM');
     await service.ended;
   });
@@ -359,6 +367,50 @@ describe('what stops a start, with one line and exit code 1', () => {
     }
     expect((await run(['--help'], {}).ended).stdout).toContain('workspace');
   });
+});
+
+test('nobody is served before the first workspace and its key are there, however many nodes start at once on one database', async () => {
+  const database = await createTestDatabase();
+  const { host, port, user, database: name } = database.connection;
+  const url = `postgresql:///${name}?host=${encodeURIComponent(host)}&port=${port}&user=${user}`;
+  const key = `sk_${'f'.repeat(24)}`;
+  // As long as this session has the lock under which the first workspace is made, nobody can make it.
+  const blocker = new pg.Client(database.connection);
+  await blocker.connect();
+  await blocker.query('select pg_advisory_lock(7291664302)');
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const nodes = ports.map((each) =>
+    run(['serve'], {
+      DATABASE_URL: url,
+      SECRET_KEY: 'ab'.repeat(32),
+      DATA_DIR: temporary(),
+      BOOTSTRAP_ADMIN_KEY: key,
+      PORT: String(each),
+    }),
+  );
+  const waiting = `select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  while ((await blocker.query(waiting)).rows[0].n < nodes.length)
+    await new Promise((wait) => setTimeout(wait, 20));
+  for (const each of ports) {
+    await expect(fetch(`http://127.0.0.1:${each}/readyz`)).rejects.toMatchObject({
+      cause: { code: 'ECONNREFUSED' },
+    });
+  }
+  await blocker.end();
+  for (const node of nodes) {
+    const address = await node.url;
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    expect((await call(address, key, 'GET', '/v1/workspace')).status).toBe(200);
+  }
+  for (const node of nodes) node.child.kill('SIGTERM');
+  for (const node of nodes) expect((await node.ended).code).toBe(0);
+  const listed = await run(['workspace', 'list', '--json'], {
+    DATABASE_URL: url,
+    SECRET_KEY: 'ab'.repeat(32),
+  }).ended;
+  expect(JSON.parse(listed.stdout)).toHaveLength(1);
+  await database.drop();
 });
 
 test('with DATABASE_URL it serves on that server, guarded or not by a role of its own', async () => {

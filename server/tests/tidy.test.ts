@@ -42,7 +42,7 @@ const ALLOWED = [
   /^main\.ts$/,
   /^open-database\.ts$/,
   /^config\.ts$/,
-  /^storage\/(data-directory|data-directory-lock|process-identity|embedded-postgres|postgres-[a-z]+|postmaster-file)\.ts$/,
+  /^storage\/(data-directory|embedded-postgres|postgres-[a-z]+|postmaster-file)\.ts$/,
   /^(demo|bench|chaos|evaluation)\//,
 ];
 

@@ -9,9 +9,8 @@ import {
   type ServeProcess,
   serviceEnvironment,
   startServing,
-  stopLeftPostgres,
 } from '../demo/purser-process.ts';
-import { findRunningEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { findRunningEmbeddedPostgres, untilPostgresIsGone } from '../storage/embedded-postgres.ts';
 import { readPostmasterFile, SUPERUSER } from '../storage/postmaster-file.ts';
 import type { DatabaseReader } from './invariants.ts';
 import { makeRecorder, type Recorder } from './recorder.ts';
@@ -154,7 +153,7 @@ export async function makeStage(
       await serving.end();
       // Clients that a failed scenario left asking would keep the program alive.
       for (const recorder of recorders) await recorder.stop();
-      await stopLeftPostgres(data_dir);
+      await untilPostgresIsGone(data_dir);
       if (data_dir_given === undefined) await rm(data_dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };

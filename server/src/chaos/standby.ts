@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, cp, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +9,18 @@ import {
   serviceEnvironment,
   startServing,
 } from '../demo/purser-process.ts';
+import { type GuardedProcess, spawnGuarded } from '../storage/guarded-process.ts';
 import { locatePostgresBinaries } from '../storage/postgres-binaries.ts';
-import { POSTGRES_ENVIRONMENT, prepareCluster, prepareSocketDirectory } from '../storage/postgres-cluster.ts';
+import { lockCluster, prepareCluster, prepareSocketDirectory } from '../storage/postgres-cluster.ts';
 import { makePostgresRunner, type PostgresRunner } from '../storage/postgres-user.ts';
-import { answersFor, PORT, SUPERUSER, withClient } from '../storage/postmaster-file.ts';
+import {
+  answersFor,
+  PORT,
+  readPostmasterFile,
+  removeLeftLockFiles,
+  SUPERUSER,
+  withClient,
+} from '../storage/postmaster-file.ts';
 import { type Proxy as DatabaseProxy, openProxy } from './connections.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
@@ -45,8 +52,7 @@ async function placeServer(dir: string): Promise<{ server: Server; runner: Postg
   const runner = await makePostgresRunner(await locatePostgresBinaries(), dir, cluster_dir);
   const socket_dir = await prepareSocketDirectory(dir, runner);
   const connection = { host: socket_dir, port: PORT, ...SUPERUSER };
-  let child: ChildProcess | null = null;
-  let ended: Promise<unknown> = Promise.resolve();
+  let running: GuardedProcess | null = null;
   const server: Server = {
     cluster_dir,
     socket_dir,
@@ -62,21 +68,16 @@ async function placeServer(dir: string): Promise<{ server: Server; runner: Postg
         max_connections: '60',
       };
       const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const { file, args, ...user } = runner.command('postgres', ['-D', cluster_dir, ...options]);
+      const lock = await lockCluster(cluster_dir);
+      await removeLeftLockFiles(cluster_dir, socket_dir);
       const log = await open(join(dir, 'postgres.log'), 'a', 0o600);
-      child = spawn(file, args, {
-        ...user,
-        cwd: '/',
-        detached: true,
-        env: { ...POSTGRES_ENVIRONMENT },
-        stdio: ['ignore', log.fd, log.fd],
-      });
-      const started = child;
-      ended = new Promise((resolve) => started.on('exit', resolve));
+      const started = spawnGuarded(runner.command('postgres', ['-D', cluster_dir, ...options]), lock, log.fd);
+      running = started;
+      lock.release();
       await log.close();
       const deadline_ms = performance.now() + READY_WITHIN_MS;
       while (!(await answersFor(connection, cluster_dir))) {
-        if (performance.now() > deadline_ms || started.exitCode !== null) {
+        if (performance.now() > deadline_ms || started.child.exitCode !== null) {
           const output = await readFile(join(dir, 'postgres.log'), 'utf8');
           throw new Error(`PostgreSQL did not get ready:\n${output.slice(-2_000)}`);
         }
@@ -84,8 +85,10 @@ async function placeServer(dir: string): Promise<{ server: Server; runner: Postg
       }
     },
     async kill() {
-      child?.kill('SIGKILL');
-      await ended;
+      const file = await readPostmasterFile(cluster_dir);
+      if (running === null || running.child.exitCode !== null || file === null) return;
+      process.kill(file.pid, 'SIGKILL');
+      await running.exited;
     },
   };
   return { server, runner };

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SETTINGS } from '../config.ts';
+import { untilPostgresIsGone } from '../storage/embedded-postgres.ts';
 
 /** The service that is under way for a demo or a measurement, on a data directory of its own. */
 export interface PurserProcess {
@@ -81,22 +82,6 @@ export function findAddress(output: string): string | null {
   return found === null ? null : found[0];
 }
 
-/** Ends the PostgreSQL that a killed service left running: its data cannot be removed under it. */
-export async function stopLeftPostgres(data_dir: string): Promise<void> {
-  const text = await readFile(join(data_dir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number(text.split('\n')[0]);
-  if (!(pid > 1)) return;
-  try {
-    process.kill(pid, 'SIGQUIT');
-    for (let waited_ms = 0; waited_ms < 5_000; waited_ms += POLL_MS) {
-      process.kill(pid, 0);
-      await wait(POLL_MS);
-    }
-  } catch {
-    // It has ended.
-  }
-}
-
 /** A `purser serve` process. */
 export interface ServeProcess {
   base_url: string;
@@ -105,7 +90,7 @@ export interface ServeProcess {
   exited: Promise<string>;
   /** The last lines of what it has written. */
   lastOutput(): Promise<string>;
-  /** Ends it without a word of warning. Its PostgreSQL runs on. */
+  /** Ends it without a word of warning. */
   kill(): Promise<void>;
   /** Asks it to end, and resolves with how it did; killed when it takes more than 20 seconds. */
   end(): Promise<string>;
@@ -185,7 +170,7 @@ export async function startPurser(options: PurserProcessOptions): Promise<Purser
     ...options.settings,
   });
   const remove = async () => {
-    await stopLeftPostgres(data_dir);
+    await untilPostgresIsGone(data_dir);
     await rm(data_dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
   let serving: ServeProcess;

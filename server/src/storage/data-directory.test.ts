@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type DataDirectory, loadSecretKey, openDataDirectory } from './data-directory.ts';
-import { processStartTime } from './process-identity.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  type DataDirectory,
+  DataDirectoryInUse,
+  loadSecretKey,
+  openDataDirectory,
+} from './data-directory.ts';
 
 let parent_dir = '';
 let dir = '';
@@ -16,39 +19,28 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((each) => each.release()));
+  vi.unstubAllEnvs();
+  for (const each of open.splice(0)) each.release();
   await rm(parent_dir, { recursive: true, force: true });
 });
 
-async function lock(options: { onWait?: () => void } = {}): Promise<DataDirectory> {
-  const opened = await openDataDirectory(dir, { lock: 'exclusive', ...options });
+async function lock(): Promise<DataDirectory> {
+  const opened = await openDataDirectory(dir);
   open.push(opened);
   return opened;
 }
 
-async function holderNow(): Promise<Record<string, unknown>> {
-  return JSON.parse(await readFile(join(dir, 'purser.lock'), 'utf8'));
-}
-
-/** Leaves a lock like ours with other contents, as a process that is gone, or is not, would have. */
-async function leaveLock(changes: Record<string, unknown>): Promise<void> {
-  const opened = await openDataDirectory(dir, { lock: 'exclusive' });
-  const holder = await holderNow();
-  await opened.release();
-  await writeFile(join(dir, 'purser.lock'), `${JSON.stringify({ ...holder, ...changes })}\n`);
-}
-
 describe('opening', () => {
   test('a missing directory is made for us alone, with nothing left in it by the checks', async () => {
-    await openDataDirectory(dir, { lock: 'none' });
+    await lock();
     expect((await stat(dir)).mode & 0o777).toBe(0o700);
-    expect(await readdir(dir)).toEqual([]);
+    expect(await readdir(dir)).toEqual(['purser.lock']);
   });
 
   test('a place that cannot be written is refused in one line that names it and DATA_DIR', async () => {
     await writeFile(join(parent_dir, 'file'), '');
     for (const path of [join(parent_dir, 'file'), join(parent_dir, 'file', 'below'), '/proc/purser']) {
-      const error = await openDataDirectory(path, { lock: 'exclusive' }).catch((caught: unknown) => caught);
+      const error = await openDataDirectory(path).catch((caught: unknown) => caught);
       expect(error).toMatchObject({ name: 'DataDirectoryError' });
       expect(String(error)).toContain(path);
       expect(String(error)).toContain('DATA_DIR');
@@ -58,95 +50,55 @@ describe('opening', () => {
 });
 
 describe('the lock', () => {
-  test('a second service is refused with the process id and the directory, and the first keeps its lock', async () => {
+  test('a second service is refused with the process and the directory, and the first keeps its lock', async () => {
     await lock();
-    const before = await holderNow();
+    const before = await readFile(join(dir, 'purser.lock'), 'utf8');
     await expect(lock()).rejects.toThrow(
-      `${dir} is in use by another Purser service, process ${process.pid}`,
+      `${dir} is in use by another Purser service, process ${process.pid} on ${hostname()}. Stop`,
     );
-    expect(await holderNow()).toEqual(before);
+    await expect(lock()).rejects.toThrow(DataDirectoryInUse);
+    expect(await readFile(join(dir, 'purser.lock'), 'utf8')).toBe(before);
     expect(await readdir(dir)).toEqual(['purser.lock']);
-  });
-
-  test('a command works beside the service without the lock', async () => {
-    await lock();
-    const beside = await openDataDirectory(dir, { lock: 'none' });
-    await beside.release();
-    expect((await holderNow()).pid).toBe(process.pid);
   });
 
   test('releasing it lets the next service in, and twice does no harm to that one', async () => {
     const first = await lock();
-    await first.release();
+    first.release();
     await lock();
-    await first.release();
-    expect((await holderNow()).pid).toBe(process.pid);
+    first.release();
+    await expect(lock()).rejects.toThrow(DataDirectoryInUse);
   });
 
-  test('the lock of a killed process is replaced at once', async () => {
-    const child = spawn('sleep', ['60']);
-    const pid = child.pid ?? 0;
-    const start_time = processStartTime(pid);
-    await leaveLock({ pid, start_time });
-    await expect(lock()).rejects.toThrow(`process ${pid}`);
-    const ended = new Promise((resolve) => child.on('exit', resolve));
-    child.kill('SIGKILL');
-    await ended;
-    const begun_ms = performance.now();
-    await lock();
-    expect(performance.now() - begun_ms).toBeLessThan(1_000);
-    expect((await holderNow()).pid).toBe(process.pid);
+  test('whatever an earlier service or another program left in the file says nothing of who holds it', async () => {
+    await mkdir(dir);
+    for (const left of [
+      `process ${process.pid} on ${hostname()}\n`,
+      '{"pid":1,"token":"a"}\n',
+      'x'.repeat(5_000),
+    ]) {
+      await writeFile(join(dir, 'purser.lock'), left);
+      (await lock()).release();
+      expect(await readFile(join(dir, 'purser.lock'), 'utf8')).toBe(
+        `process ${process.pid} on ${hostname()}\n`,
+      );
+    }
   });
 
-  test('a lock of our own process id that another start had is replaced', async () => {
-    await leaveLock({ start_time: '1' });
-    await lock();
-    expect((await holderNow()).start_time).toBe(processStartTime(process.pid));
-  });
-
-  test('a lock from before the machine started again, long untouched, is replaced at once', async () => {
-    await leaveLock({ boot_id: '00000000-0000-0000-0000-000000000000' });
-    const long_ago = new Date(Date.now() - 3_600_000);
-    await utimes(join(dir, 'purser.lock'), long_ago, long_ago);
-    await lock();
-  });
-
-  test('the lock of another container is respected as long as that one touches it', async () => {
-    await leaveLock({ pid_namespace: 'pid:[1]', pid: 7 });
-    let moment_ms = Date.now();
-    const touching = setInterval(() => {
-      moment_ms += 1_000;
-      void utimes(join(dir, 'purser.lock'), new Date(moment_ms), new Date(moment_ms));
-    }, 500);
-    const notices: string[] = [];
-    const opening = openDataDirectory(dir, { lock: 'exclusive', onWait: (message) => notices.push(message) });
-    await expect(opening).rejects.toThrow('process 7 of another container or machine');
-    clearInterval(touching);
-    expect(notices.length).toBe(1);
-  });
-
-  test('the lock of another container that fell silent is replaced', async () => {
-    await leaveLock({ pid_namespace: 'pid:[1]', pid: 7 });
-    await lock();
-    expect((await holderNow()).pid).toBe(process.pid);
-  });
-
-  test('of many that find the same dead lock exactly one gets it', async () => {
-    await leaveLock({ start_time: '1' });
+  test('of many that come at once exactly one gets it', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => lock()));
     expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(1);
     expect(await readdir(dir)).toEqual(['purser.lock']);
   });
 
-  test('a lock that is taken away is reported', async () => {
-    const lost = new Promise<void>((resolve) => {
-      void openDataDirectory(dir, { lock: 'exclusive', onLockLost: resolve }).then(async (opened) => {
-        open.push(opened);
-        await rm(join(dir, 'purser.lock'));
-      });
+  test('a machine that cannot lock is refused in one line, and nothing runs unlocked', async () => {
+    vi.stubEnv('PATH', parent_dir);
+    await expect(lock()).rejects.toThrow(/^The program flock [^\n]+cannot be run[^\n]+DATABASE_URL\.$/);
+    await writeFile(join(parent_dir, 'flock'), '#!/bin/sh\necho No locks available >&2; exit 71\n', {
+      mode: 0o755,
     });
-    await lost;
-    expect(await readdir(dir)).toEqual([]);
+    await expect(lock()).rejects.toThrow(
+      /^[^\n]+cannot be locked \(No locks available\)[^\n]+DATA_DIR[^\n]+$/,
+    );
   });
 });
 

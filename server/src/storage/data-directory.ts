@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { ftruncateSync, writeSync } from 'node:fs';
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { lockDataDirectory } from './data-directory-lock.ts';
+import { type FileLock, FileLockError, tryLock } from './file-lock.ts';
 
 /** The data directory cannot be used. The message is one line: what is wrong and what the operator can do. */
 export class DataDirectoryError extends Error {
@@ -16,26 +18,15 @@ export class DataDirectoryInUse extends DataDirectoryError {
   override name = 'DataDirectoryInUse';
 }
 
-/** A data directory that exists and can be written. */
+/** A data directory that exists, can be written, and is ours alone. */
 export interface DataDirectory {
   /** Absolute. */
   dir: string;
-  /** Gives the lock back, if it was taken. May be called twice. */
-  release(): Promise<void>;
+  /** Gives the lock back. May be called twice. */
+  release(): void;
 }
 
-export interface OpenDataDirectoryOptions {
-  /**
-   * `exclusive` is for the service: no second one may run on the directory. `none` is for commands that work
-   * beside it.
-   */
-  lock: 'exclusive' | 'none';
-  /** Called with a sentence when opening takes a while, since a lock of unclear state is being watched. */
-  onWait?: (message: string) => void;
-  /** Called when the lock file was removed or replaced while we held it. */
-  onLockLost?: () => void;
-}
-
+const LOCK_FILE = 'purser.lock';
 const KEY_FILE = 'secret-key';
 const KEY_BYTES = 32;
 
@@ -66,32 +57,39 @@ async function makeDirectory(dir: string): Promise<void> {
   }
 }
 
+/** Who has the lock, as they wrote into it: for people, who may have to find that process. */
+async function readHolder(file: string): Promise<string> {
+  const holder = (await readFile(file, 'utf8').catch(() => '')).trim();
+  return holder === '' ? 'another Purser service' : `another Purser service, ${holder}`;
+}
+
 /**
- * Makes the directory unless it exists (mode 0700), checks that it can be written and takes its lock. Throws
- * `DataDirectoryError` when it cannot be written, `DataDirectoryInUse` when another process holds the lock; nothing in it is changed then.
+ * Makes the directory unless it exists (mode 0700), checks that it can be written and locks it for this process: the
+ * kernel holds the lock for as long as the process lives. Throws `DataDirectoryError` when that cannot be done,
+ * `DataDirectoryInUse` when another process has it locked; nothing in it is changed then.
  */
-export async function openDataDirectory(
-  path: string,
-  options: OpenDataDirectoryOptions,
-): Promise<DataDirectory> {
+export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const dir = resolve(path);
+  const file = join(dir, LOCK_FILE);
+  let lock: FileLock | null;
   try {
     await makeDirectory(dir);
     const probe = join(dir, `.write-probe-${randomBytes(6).toString('hex')}`);
     await (await open(probe, 'wx', 0o600)).close();
     await rm(probe);
+    lock = await tryLock(file);
   } catch (error) {
+    if (error instanceof FileLockError) throw new DataDirectoryError(error.message, { cause: error });
     throw cannotWrite(dir, error);
   }
-  if (options.lock === 'none') return { dir, release: async () => undefined };
-
-  const result = await lockDataDirectory(dir, options);
-  if ('held_by' in result) {
+  if (lock === null) {
     throw new DataDirectoryInUse(
-      `The data directory ${dir} is in use by ${result.held_by}. Stop that one first, or set DATA_DIR to another directory.`,
+      `The data directory ${dir} is in use by ${await readHolder(file)}. Stop that one first, or set DATA_DIR to another directory.`,
     );
   }
-  return { dir, release: result.release };
+  ftruncateSync(lock.fd);
+  writeSync(lock.fd, `process ${process.pid} on ${hostname()}\n`);
+  return { dir, release: lock.release };
 }
 
 async function readSecretKey(file: string): Promise<Buffer | null> {

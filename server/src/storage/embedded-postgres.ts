@@ -1,28 +1,20 @@
-import { spawn } from 'node:child_process';
 import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 import { locatePostgresBinaries } from './postgres-binaries.ts';
-import {
-  lastLines,
-  POSTGRES_ENVIRONMENT,
-  prepareCluster,
-  prepareSocketDirectory,
-} from './postgres-cluster.ts';
+import { lastLines, lockCluster, prepareCluster, prepareSocketDirectory } from './postgres-cluster.ts';
 import { EmbeddedPostgresError } from './postgres-error.ts';
 import { makePostgresRunner, type PostgresRunner } from './postgres-user.ts';
 import {
   answersFor,
   PORT,
   type PostgresConnection,
-  type PostmasterFile,
   readPostmasterFile,
-  removeMisleadingLockFiles,
+  removeLeftLockFiles,
   SUPERUSER,
   withClient,
-  worksOn,
 } from './postmaster-file.ts';
-import { isAlive, processStartTime } from './process-identity.ts';
 
 export { EmbeddedPostgresError } from './postgres-error.ts';
 export { type PostgresConnection, SUPERUSER } from './postmaster-file.ts';
@@ -42,15 +34,13 @@ export interface UnexpectedExit {
 export interface EmbeddedPostgres {
   /** The database `purser` as the role `purser`, which owns it. Stays the same when PostgreSQL is restarted. */
   connection: PostgresConnection;
-  /** The server was running already: left by an earlier service that did not end properly. */
-  adopted: boolean;
   /** Is called each time PostgreSQL ends by itself, before it is started again. */
   onExit(callback: (exit: UnexpectedExit) => void): void;
   /**
-   * Shuts PostgreSQL down, adopted or not: fast (open transactions are rolled back), and after `timeout_ms`
-   * (default 8,000) at once, which costs a recovery at the next start and no data. Never rejects.
+   * Shuts PostgreSQL down: fast (open transactions are rolled back), and after 8 seconds at once, which costs a
+   * recovery at the next start and no data. Resolves when it has ended; never rejects.
    */
-  stop(options?: { timeout_ms?: number }): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
@@ -100,16 +90,10 @@ const RESTART_FIRST_MS = 200;
 const RESTART_MAX_MS = 5_000;
 /** A server that ran this long was well; the next restart is prompt again. */
 const RESTART_RESET_MS = 60_000;
-const STOP_FAST_MS = 8_000;
-const STOP_IMMEDIATE_MS = 3_000;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
-/** A running server, our child or not. */
-interface Postmaster {
-  pid: number;
+interface Postmaster extends GuardedProcess {
   started_at_ms: number;
-  /** Resolves with the reason when it has ended; never rejects. */
-  exited: Promise<string>;
   has_exited: boolean;
 }
 
@@ -139,82 +123,38 @@ async function openLog(log_file: string): Promise<FileHandle> {
   return open(log_file, 'a', 0o600);
 }
 
-/** Starts the server and returns at once; it is not ready yet. */
+/** Starts the server, once nothing of an earlier one is left, and does not wait until it is ready. */
 async function spawnPostmaster(
   place: Place,
+  socket_dir: string,
   runner: PostgresRunner,
   settings: Readonly<Record<string, string>>,
+  waiting: { signal: AbortSignal; onWait: () => void },
 ): Promise<{ postmaster: Postmaster; readOutput: () => Promise<string> }> {
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const { file, args, ...user } = runner.command('postgres', ['-D', place.cluster_dir, ...options]);
-  const log = await openLog(place.log_file);
-  const log_offset = (await log.stat()).size;
+  const all = { ...settings, unix_socket_directories: `"${socket_dir.replaceAll('"', '""')}"` };
+  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const command = runner.command('postgres', ['-D', place.cluster_dir, ...options]);
+  const lock = await lockCluster(place.cluster_dir, waiting);
   try {
-    // In a session of its own: a terminal's Ctrl-C goes to its whole process group, and the database has to
-    // outlive the requests that are still in flight. Its output goes to a file, which outlives us.
-    const child = spawn(file, args, {
-      ...user,
-      cwd: '/',
-      detached: true,
-      env: { ...POSTGRES_ENVIRONMENT },
-      stdio: ['ignore', log.fd, log.fd],
-    });
-    child.unref();
-    const postmaster: Postmaster = {
-      pid: child.pid ?? 0,
-      started_at_ms: performance.now(),
-      has_exited: false,
-      exited: new Promise((resolveExit) => {
-        child.on('error', (error) => resolveExit(error.message));
-        child.on('exit', (code, name) => resolveExit(name === null ? `exit code ${code}` : `signal ${name}`));
-      }),
-    };
-    void postmaster.exited.then(() => {
-      postmaster.has_exited = true;
-    });
-    const readOutput = async () => (await readFile(place.log_file)).subarray(log_offset).toString('utf8');
-    return { postmaster, readOutput };
-  } finally {
-    await log.close();
-  }
-}
-
-/** A server that is not our child: its end is noticed by asking. */
-function watchPostmaster(pid: number): Postmaster {
-  const start_time = processStartTime(pid);
-  const postmaster: Postmaster = {
-    pid,
-    started_at_ms: performance.now(),
-    has_exited: false,
-    exited: new Promise((resolveExit) => {
-      const timer = setInterval(() => {
-        if (isAlive(pid) && processStartTime(pid) === start_time) return;
-        clearInterval(timer);
+    await removeLeftLockFiles(place.cluster_dir, socket_dir);
+    // Its output goes to a file, which outlives us.
+    const log = await openLog(place.log_file);
+    try {
+      const log_offset = (await log.stat()).size;
+      waiting.signal.throwIfAborted();
+      const started = spawnGuarded(command, lock, log.fd);
+      const postmaster = { ...started, started_at_ms: performance.now(), has_exited: false };
+      void postmaster.exited.then(() => {
         postmaster.has_exited = true;
-        resolveExit('it is gone');
-      }, POLL_MS);
-      timer.unref();
-    }),
-  };
-  return postmaster;
-}
-
-/**
- * The server that runs on a cluster already, once it answers; null when there is none, or it ends while we wait
- * (it may just be shutting down or recovering).
- */
-async function findPostmaster(cluster_dir: string, signal?: AbortSignal): Promise<PostmasterFile | null> {
-  const deadline_ms = performance.now() + READY_TIMEOUT_MS;
-  for (;;) {
-    const file = await readPostmasterFile(cluster_dir);
-    if (file === null || !isAlive(file.pid)) return null;
-    if (await answersFor(connectionOf(file), cluster_dir)) return file;
-    const is_on_cluster = await worksOn(file.pid, cluster_dir);
-    if (is_on_cluster === false) return null;
-    // Where the system does not tell, a process that answers nothing for a while is taken for another one.
-    const limit_ms = is_on_cluster === null ? deadline_ms - READY_TIMEOUT_MS + 10_000 : deadline_ms;
-    if (performance.now() > limit_ms) return null;
-    await wait(POLL_MS, undefined, signal ? { signal } : {});
+      });
+      const readOutput = async () => (await readFile(place.log_file)).subarray(log_offset).toString('utf8');
+      return { postmaster, readOutput };
+    } finally {
+      await log.close();
+    }
+  } finally {
+    // The server has it now.
+    lock.release();
   }
 }
 
@@ -260,28 +200,9 @@ async function prepareDatabase(connection: PostgresConnection): Promise<void> {
   });
 }
 
-function send(signal: NodeJS.Signals, postmaster: Postmaster): void {
-  try {
-    if (!postmaster.has_exited && postmaster.pid > 0) process.kill(postmaster.pid, signal);
-  } catch {
-    // It ended just now.
-  }
-}
-
-async function stopPostmaster(postmaster: Postmaster, log: PostgresLog, timeout_ms: number): Promise<void> {
-  const endsWithin = async (limit_ms: number) => {
-    const timer = new AbortController();
-    const late = wait(limit_ms, 'late', { signal: timer.signal }).catch(() => 'late');
-    const first = await Promise.race([postmaster.exited, late]);
-    timer.abort();
-    return first !== 'late';
-  };
-  send('SIGINT', postmaster);
-  if (await endsWithin(timeout_ms)) return;
-  log.warn({ timeout_ms }, 'PostgreSQL did not shut down in time and is stopped at once');
-  send('SIGQUIT', postmaster);
-  if (await endsWithin(STOP_IMMEDIATE_MS)) return;
-  log.error({ pid: postmaster.pid }, 'PostgreSQL does not stop');
+async function stopPostmaster(postmaster: Postmaster): Promise<void> {
+  postmaster.end();
+  await postmaster.exited;
 }
 
 /**
@@ -290,14 +211,19 @@ async function stopPostmaster(postmaster: Postmaster, log: PostgresLog, timeout_
  */
 export async function findRunningEmbeddedPostgres(data_dir: string): Promise<PostgresConnection | null> {
   const { cluster_dir } = placeOf(data_dir);
-  const file = await findPostmaster(cluster_dir);
-  return file === null ? null : connectionOf(file);
+  const file = await readPostmasterFile(cluster_dir);
+  return file !== null && (await answersFor(connectionOf(file), cluster_dir)) ? connectionOf(file) : null;
+}
+
+/** Resolves when no process of PostgreSQL is left on a data directory; for whoever wants to remove it. */
+export async function untilPostgresIsGone(data_dir: string): Promise<void> {
+  (await lockCluster(placeOf(data_dir).cluster_dir)).release();
 }
 
 /**
- * Starts the embedded PostgreSQL on a data directory, making the cluster, the role and the database on the
- * first start; or takes over the one that an earlier service left running there. Resolves when it answers. From
- * then on it is started again whenever it ends by itself, with growing waits of up to 5 seconds.
+ * Starts the embedded PostgreSQL on a data directory, making the cluster, the role and the database on the first
+ * start, once whatever an earlier service left running there has ended. Resolves when it answers. From then on it is
+ * started again whenever it ends by itself, with growing waits of up to 5 seconds; it ends when this process does.
  * The caller holds the lock of the data directory.
  * Throws `EmbeddedPostgresError` with the last lines of PostgreSQL's log when it cannot be started.
  */
@@ -314,19 +240,21 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await locatePostgresBinaries();
   const runner = await makePostgresRunner(binaries, place.data_dir, place.cluster_dir);
 
+  const waiting = {
+    signal: stopping.signal,
+    onWait: () => log.info({}, 'PostgreSQL of an earlier start is still ending; it is waited for'),
+  };
+
   const launch = async (socket_dir: string): Promise<PostgresConnection> => {
     const connection = connectionOf({ socket_dir, port: PORT });
-    stopping.signal.throwIfAborted();
-    await removeMisleadingLockFiles(place.cluster_dir, socket_dir);
-    const all_settings = { ...settings, unix_socket_directories: `"${socket_dir.replaceAll('"', '""')}"` };
-    const { postmaster, readOutput } = await spawnPostmaster(place, runner, all_settings);
+    const { postmaster, readOutput } = await spawnPostmaster(place, socket_dir, runner, settings, waiting);
     current = postmaster;
     try {
       await waitUntilReady(postmaster, connection, place, log, stopping.signal, readOutput);
       // A stop that came while this one was being spawned saw only its predecessor.
       stopping.signal.throwIfAborted();
     } catch (error) {
-      await stopPostmaster(postmaster, log, STOP_FAST_MS);
+      await stopPostmaster(postmaster);
       throw error;
     }
     return connection;
@@ -362,35 +290,25 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   options.signal?.addEventListener('abort', giveUp, { once: true });
   if (options.signal?.aborted) giveUp();
   try {
-    await prepareCluster(place.cluster_dir, runner, settings.fsync !== 'off');
-    const found = await findPostmaster(place.cluster_dir, stopping.signal);
-    let connection: PostgresConnection;
-    let socket_dir: string;
-    if (found === null) {
-      socket_dir = await prepareSocketDirectory(place.data_dir, runner);
-      connection = await launch(socket_dir);
-    } else {
-      log.warn({ pid: found.pid }, 'PostgreSQL was left running by an earlier service and is taken over');
-      socket_dir = found.socket_dir;
-      connection = connectionOf(found);
-      current = watchPostmaster(found.pid);
-    }
+    await prepareCluster(place.cluster_dir, runner, settings.fsync !== 'off', waiting);
+    const socket_dir = await prepareSocketDirectory(place.data_dir, runner);
+    const connection = await launch(socket_dir);
     await prepareDatabase(connection);
     options.signal?.removeEventListener('abort', giveUp);
     supervision = supervise(socket_dir);
 
     return {
       connection,
-      adopted: found !== null,
       onExit: (callback) => void callbacks.push(callback),
-      stop: async ({ timeout_ms = STOP_FAST_MS } = {}) => {
+      stop: async () => {
         stopping.abort();
-        if (current !== null) await stopPostmaster(current, log, timeout_ms);
+        if (current !== null) await stopPostmaster(current);
         await supervision;
+        await untilPostgresIsGone(place.data_dir);
       },
     };
   } catch (error) {
-    if (current !== null) await stopPostmaster(current, log, STOP_FAST_MS);
+    if (current !== null) await stopPostmaster(current);
     throw error;
   }
 }

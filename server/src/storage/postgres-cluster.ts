@@ -1,19 +1,14 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
+import { spawnGuarded } from './guarded-process.ts';
 import { EmbeddedPostgresError } from './postgres-error.ts';
 import { openTemporaryDirectory, type PostgresRunner, type SystemUser } from './postgres-user.ts';
-import { PORT } from './postmaster-file.ts';
-import { isAlive } from './process-identity.ts';
-
-/** Only what PostgreSQL needs: settings of libpq and of the locale in our own environment must not reach it. */
-export const POSTGRES_ENVIRONMENT: Readonly<Record<string, string>> = Object.freeze({
-  PATH: process.platform === 'win32' ? '' : '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  LC_ALL: 'C',
-  TZ: 'UTC',
-});
+import { endLeftPostmaster, PORT } from './postmaster-file.ts';
 
 /** Makes the entry of a file or directory in its parent survive a power cut. */
 async function syncDirectory(dir: string): Promise<void> {
@@ -26,30 +21,16 @@ async function makePrivateDirectory(dir: string, user: SystemUser | null): Promi
   if (user !== null) await chown(dir, user.uid, user.gid);
 }
 
-function runToEnd(
+async function runToEnd(
   runner: PostgresRunner,
-  program: 'initdb' | 'postgres',
+  lock: FileLock,
   args: readonly string[],
 ): Promise<{ is_ok: boolean; output: string }> {
-  const { file, args: all_args, ...user } = runner.command(program, args);
-  return new Promise((resolve) => {
-    // In a process group of its own, as the server is: Ctrl-C is for the service to handle.
-    const child = spawn(file, all_args, {
-      ...user,
-      cwd: '/',
-      detached: true,
-      env: { ...POSTGRES_ENVIRONMENT },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    const collect = (chunk: Buffer) => {
-      output += chunk.toString('utf8');
-    };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    child.on('error', (error) => resolve({ is_ok: false, output: error.message }));
-    child.on('close', (code) => resolve({ is_ok: code === 0, output }));
-  });
+  const { child, exited } = spawnGuarded(runner.command('initdb', args), lock, 'pipe');
+  const read = (stream: Readable | null) => (stream === null ? '' : text(stream).catch(() => ''));
+  const [reason, ...output] = await Promise.all([exited, read(child.stdout), read(child.stderr)]);
+  const is_ok = reason === 'exit code 0';
+  return { is_ok, output: is_ok || output.join('') !== '' ? output.join('') : reason };
 }
 
 /** The last lines of a program's output, as one indented block for an error message. */
@@ -78,6 +59,25 @@ async function checkCluster(cluster_dir: string, runner: PostgresRunner): Promis
   }
 }
 
+/** `onWait` is called once if there is something to wait for. */
+export interface Waiting {
+  signal?: AbortSignal;
+  onWait?: () => void;
+}
+
+/**
+ * Locks a cluster as soon as no process of an earlier PostgreSQL is left on it. Whoever holds this may start one, and
+ * what an earlier one left in files is of no meaning any more.
+ */
+export async function lockCluster(cluster_dir: string, waiting: Waiting = {}): Promise<FileLock> {
+  const file = `${cluster_dir}.lock`;
+  const lock = await tryLock(file);
+  if (lock !== null) return lock;
+  waiting.onWait?.();
+  await endLeftPostmaster(cluster_dir);
+  return waitForLock(file, waiting.signal);
+}
+
 /**
  * Makes the cluster unless there is one. It is made beside its place and renamed when complete, so that an
  * interruption leaves no half-made cluster. `is_durable` false saves the waiting for the disk, for tests.
@@ -86,20 +86,31 @@ export async function prepareCluster(
   cluster_dir: string,
   runner: PostgresRunner,
   is_durable: boolean,
+  waiting: Waiting = {},
+): Promise<void> {
+  const lock = await lockCluster(cluster_dir, waiting);
+  try {
+    await prepareLocked(cluster_dir, runner, is_durable, lock);
+  } finally {
+    lock.release();
+  }
+}
+
+async function prepareLocked(
+  cluster_dir: string,
+  runner: PostgresRunner,
+  is_durable: boolean,
+  lock: FileLock,
 ): Promise<void> {
   const parent_dir = dirname(cluster_dir);
-  const draft_prefix = `${basename(cluster_dir)}.new-`;
+  const draft = `${cluster_dir}.new`;
   for (const name of await readdir(parent_dir)) {
-    const pid = name.startsWith(draft_prefix) ? Number(name.slice(draft_prefix.length)) : Number.NaN;
-    if (pid === process.pid || (pid > 0 && !isAlive(pid))) {
-      await rm(join(parent_dir, name), { recursive: true, force: true });
-    }
+    if (name.startsWith(basename(draft))) await rm(join(parent_dir, name), { recursive: true, force: true });
   }
   if (!(await isEmptyOrMissing(cluster_dir))) return checkCluster(cluster_dir, runner);
 
-  const draft = join(parent_dir, `${draft_prefix}${process.pid}`);
   await makePrivateDirectory(draft, runner.user);
-  const { is_ok, output } = await runToEnd(runner, 'initdb', [
+  const { is_ok, output } = await runToEnd(runner, lock, [
     `--pgdata=${draft}`,
     '--username=postgres',
     '--encoding=UTF8',

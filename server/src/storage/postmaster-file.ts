@@ -1,7 +1,6 @@
-import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { isAlive, isKnown } from './process-identity.ts';
 
 /** How to reach a database of the embedded PostgreSQL; accepted by `pg` as it is. */
 export interface PostgresConnection {
@@ -65,34 +64,28 @@ export async function answersFor(connection: PostgresConnection, cluster_dir: st
 }
 
 /**
- * Whether a process works on the cluster. PostgreSQL's processes stay in their cluster directory, which Linux
- * lets us see; null where it cannot be seen.
+ * Asks the server on a cluster to shut down which nobody may need any more: one that lost its service and its guard
+ * at once. It sends the signal itself, since its process id means nothing in another container. One that does not
+ * answer ends within a minute, when it finds its file gone. The caller holds the lock of the data directory.
  */
-export async function worksOn(pid: number, cluster_dir: string): Promise<boolean | null> {
-  if (!isAlive(pid)) return false;
-  if (process.platform !== 'linux') return null;
-  const current_dir = await readlink(`/proc/${pid}/cwd`).catch(() => null);
-  return current_dir === null ? null : current_dir === (await realpath(cluster_dir));
+export async function endLeftPostmaster(cluster_dir: string): Promise<void> {
+  const file = await readPostmasterFile(cluster_dir);
+  if (file === null) return;
+  const connection = { host: file.socket_dir, port: file.port, ...SUPERUSER };
+  if (await answersFor(connection, cluster_dir)) {
+    const text = `copy (select) to program 'kill -INT "$(head -n 1 postmaster.pid)"'`;
+    await withClient(connection, (client) => client.query(text)).catch(() => undefined);
+  }
+  await rm(join(cluster_dir, 'postmaster.pid'), { force: true });
 }
 
 /**
- * Removes the lock files of a PostgreSQL that is gone, in its cluster and beside its socket, when the process id
- * in them is still taken: by another process of the same user (a container started again counts from the same
- * numbers) or by its own remains that nobody has collected. PostgreSQL would take that for a running server and
- * refuse to start. Nothing is removed as long as any process is seen in the cluster directory; all other
- * leftovers are PostgreSQL's own business.
+ * Removes the lock files that a PostgreSQL left in its cluster and beside its socket. The process id in them may
+ * belong to another process by now (a container started again counts from the same numbers), and PostgreSQL would
+ * take that for a running server and refuse to start. The caller holds the cluster's lock, which no PostgreSQL has
+ * any more.
  */
-export async function removeMisleadingLockFiles(cluster_dir: string, socket_dir: string): Promise<void> {
-  if (process.platform !== 'linux') return;
-  const misleading: string[] = [];
-  for (const file of [join(cluster_dir, 'postmaster.pid'), join(socket_dir, `.s.PGSQL.${PORT}.lock`)]) {
-    const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
-    if (pid > 0 && isKnown(pid) && (await worksOn(pid, cluster_dir)) === false) misleading.push(file);
-  }
-  if (misleading.length === 0) return;
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  for (const pid of pids) {
-    if ((await worksOn(pid, cluster_dir)) === true) return;
-  }
-  for (const file of misleading) await rm(file, { force: true });
+export async function removeLeftLockFiles(cluster_dir: string, socket_dir: string): Promise<void> {
+  await rm(join(cluster_dir, 'postmaster.pid'), { force: true });
+  await rm(join(socket_dir, `.s.PGSQL.${PORT}.lock`), { force: true });
 }
