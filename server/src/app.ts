@@ -29,9 +29,6 @@ import { connectEndpoint } from './workers/webhook-client.ts';
 /** A request is answered within this time, whatever its database does. */
 const REQUEST_DEADLINE_MS = 5_000;
 
-/** Enough for full batches while others commit; what comes beyond would only wait longer. */
-const WRITES_UNDER_WAY = 1_000;
-
 /** Connections that may wait to be accepted: those beyond are tried again by the clients' systems, after seconds. */
 const LISTEN_BACKLOG = 4_096;
 
@@ -197,7 +194,7 @@ export async function startService(
     redis: shared_counts?.client ?? null,
     // A spend may wait for the model before the lane, and as long for a place to ask it.
     deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
-    most_writes: WRITES_UNDER_WAY,
+    keep_alive_ms: config.keep_alive_seconds * 1000,
     isFull: core.lane.isFull,
     trusted_proxies: config.trusted_proxies,
     logger: log,

@@ -206,6 +206,11 @@ export const SETTINGS = {
     meaning: 'Address to listen on; 0.0.0.0 or :: for all of them.',
     parse: parseHost,
   }),
+  KEEP_ALIVE_SECONDS: withDefault('72', {
+    ...wholeNumber(1, 86_400),
+    meaning:
+      'How long a connection may be idle between two requests; longer than the proxy or load balancer before the service waits.',
+  }),
   DATABASE_URL: optional('the embedded PostgreSQL in DATA_DIR', {
     allowed: 'a URL that begins with postgres:// or postgresql://',
     meaning: 'A PostgreSQL server, version 15 or later, to use in place of the embedded one.',

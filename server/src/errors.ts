@@ -81,11 +81,21 @@ export const ERRORS = {
     when: 'The amount is over what the capability allows.',
     retry: false,
   },
+  too_many_headers: {
+    status: 431,
+    when: 'The request has more headers than are looked through.',
+    retry: false,
+  },
   rate_limited: { status: 429, when: 'Too many requests; retry after the Retry-After header.', retry: true },
   internal_error: {
     status: 500,
     when: 'Something unforeseen failed here; nothing was granted.',
     retry: true,
+  },
+  not_implemented: {
+    status: 501,
+    when: 'The body has another `transfer-encoding` than `chunked`.',
+    retry: false,
   },
   auth_unavailable: { status: 503, when: 'The key could not be verified right now; retry.', retry: true },
   unavailable: {
@@ -105,12 +115,19 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** Seconds, sent as `Retry-After`. */
   readonly retry_after_s: number | undefined;
+  /** There is too much of something: logged as how many there were in a second, not one by one. */
+  readonly is_overload: boolean;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retry_after_s?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retry_after_s?: number; is_overload?: true } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.code = code;
     this.retry_after_s = options.retry_after_s;
+    this.is_overload = options.is_overload === true;
   }
 
   get status(): number {
@@ -127,5 +144,5 @@ export function invalidField(field: string, problem: string): ApiError {
 export const OVERLOADED = new ApiError(
   'unavailable',
   'The service is overloaded; nothing was carried out; retry.',
-  { retry_after_s: 1 },
+  { retry_after_s: 1, is_overload: true },
 );

@@ -16,6 +16,7 @@ import { ApiError } from './errors.ts';
 import { findPublicKey, verdictBody, verdictLines, verifyLedgerFile } from './ledger-file.ts';
 import { type Log, makeLog } from './log.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { onEnd } from './process-end.ts';
 import { deriveSecrets } from './secrets.ts';
 import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
@@ -41,8 +42,6 @@ function collectGarbage(): void {
   collect();
 }
 
-/** How long a drain may take before the process ends all the same. */
-const DRAIN_MS = 9_000;
 const LOG_FLUSH_MS = 500;
 
 /** The program's log: flushed twice a second, and by `end` or the process's exit. */
@@ -83,21 +82,6 @@ function tell(error: unknown): string {
 function fail(error: unknown): never {
   process.stderr.write(`purser: ${tell(error)}\n`);
   process.exit(1);
-}
-
-/** Calls `stop` once, on the first of the signals that ask for an end; Ctrl-C under npm arrives twice. */
-function onStopSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const begin = () => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(0), DRAIN_MS).unref();
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(error),
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, begin);
 }
 
 function welcome(url: string, first: { admin_key: string } | undefined, given: boolean): string {
@@ -154,7 +138,7 @@ async function serve(): Promise<void> {
   const { log, end } = startLog(config.log_level, process.stdout);
   const starting = new AbortController();
   const started = start(config, log, starting.signal);
-  onStopSignal(async () => {
+  onEnd(log, fail, async () => {
     starting.abort();
     // A start under way is waited for, so that whatever it has opened is closed again.
     const running = await started.catch(() => null);
@@ -188,7 +172,7 @@ async function work(): Promise<void> {
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   const workers = startWorkers(core, config, null);
-  onStopSignal(async () => {
+  onEnd(log, fail, async () => {
     await workers.stop();
     await core.close();
     await database.close();

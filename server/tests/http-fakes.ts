@@ -116,6 +116,29 @@ const slowRoute: Route = {
   handler: async () => ({ status: 200, body: { done: true } }),
 };
 
+/** A write at `POST /v1/spends` that is answered when it is released, and a wait until the next one has begun. */
+export function heldWrite(): { route: Route; started: () => Promise<void>; release: () => void } {
+  const held: (() => void)[] = [];
+  let begun = 0;
+  let waited_for = 0;
+  const spend = FAKE_ROUTES[0] as Route;
+  const route: Route = {
+    ...spend,
+    handler: () => {
+      begun += 1;
+      return new Promise((resolve) => held.push(() => resolve({ status: 201, body: {} })));
+    },
+  };
+  return {
+    route,
+    async started() {
+      waited_for += 1;
+      while (begun < waited_for) await new Promise((resolve) => setImmediate(resolve));
+    },
+    release: () => held.shift()?.(),
+  };
+}
+
 const ok = { 200: { description: 'What the handler was given.', schema: Spend } };
 
 export const FAKE_ROUTES: Route[] = [
@@ -284,7 +307,7 @@ export async function startFakes(overrides: Partial<ServerOptions> = {}) {
     rate_limit_per_minute: 100_000,
     unknown_key_limit_per_minute: 100_000,
     deadline_ms: 60_000,
-    most_writes: 1_000,
+    keep_alive_ms: 72_000,
     isFull: () => false,
     redis: null,
     trusted_proxies: [],

@@ -4,7 +4,16 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../src/domain/canonical-json.ts';
 import type { Route } from '../src/http/route.ts';
-import { armSlow, errorOf, FAKE_ROUTES, GOOD_SPEND, type Reply, slow, startFakes } from './http-fakes.ts';
+import {
+  armSlow,
+  errorOf,
+  FAKE_ROUTES,
+  GOOD_SPEND,
+  heldWrite,
+  type Reply,
+  slow,
+  startFakes,
+} from './http-fakes.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
@@ -559,26 +568,22 @@ describe('503', () => {
   });
 
   it('refuses writes beyond those that may be under way, and takes the next once one was answered', async () => {
-    const narrow = await startFakes({
-      most_writes: 1,
-      authenticate: () => new Promise((resolve) => waiting.push(resolve)),
-    });
-    const waiting: ((result: { ok: false; message: string }) => void)[] = [];
-    const write = () =>
-      narrow.ask('/v1/spends', {
-        method: 'POST',
-        body: JSON.stringify(GOOD_SPEND),
-        headers: { 'idempotency-key': 'one' },
-      });
-    const first = write();
-    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect((await write()).status).toBe(503);
-    waiting.shift()?.({ ok: false, message: 'No such key.' });
-    expect((await first).status).toBe(401);
-    const next = write();
-    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    waiting.shift()?.({ ok: false, message: 'No such key.' });
-    expect((await next).status).toBe(401);
+    const { route, started, release } = heldWrite();
+    const narrow = await startFakes({ limits: { max_writes: 1 }, routes: [route] });
+    const first = narrow.spend(GOOD_SPEND);
+    await started();
+    const second = await narrow.spend(GOOD_SPEND);
+    expect([second.status, errorOf(second).code, second.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    release();
+    expect((await first).status).toBe(201);
+    const next = narrow.spend(GOOD_SPEND);
+    await started();
+    release();
+    expect((await next).status).toBe(201);
     await narrow.server.close();
   });
 

@@ -462,3 +462,41 @@ test("a purpose model's key and what it is asked are in no line of the log, and 
   expect(stdout + stderr).not.toContain(model_key);
   expect(stdout + stderr).not.toContain('A server for staging');
 });
+
+test.each(['Promise.reject(failure)', 'setImmediate(() => { throw failure })'])(
+  'a failure that nothing has caught is logged, what was accepted is answered, and the process ends with 1: %s',
+  async (failing) => {
+    const preload = `const failure = new Error('left alone'); process.on('SIGUSR2', () => { ${failing} })`;
+    const key = `sk_${'d'.repeat(24)}`;
+    const service = run(['serve'], {
+      DATA_DIR: temporary(),
+      BOOTSTRAP_ADMIN_KEY: key,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}`,
+    });
+    const url = await service.url;
+    await call(url, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY });
+    const sockets = Array.from({ length: 10 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    const answers = sockets.map(() => '');
+    sockets.forEach((socket, i) => {
+      socket.on('data', (bytes) => {
+        answers[i] += bytes.toString();
+      });
+      socket.write(`GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n`);
+    });
+    // A connection that is not accepted yet may be refused; these are.
+    await Promise.all(sockets.map((socket) => new Promise((read) => socket.once('data', read))));
+    sockets.forEach((socket, i) => {
+      const body = JSON.stringify(spend('a', 5));
+      socket.write(
+        `POST /v1/decisions HTTP/1.1\r\nhost: a\r\nx-api-key: ${key}\r\nidempotency-key: k${i}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+    });
+    service.child.kill('SIGUSR2');
+    await Promise.all(sockets.map((socket) => new Promise((closed) => socket.once('close', closed))));
+    for (const answer of answers)
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201']);
+    const { code, stdout } = await service.ended;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/"level":60.*"message":"left alone".*a failure that nothing caught/);
+  },
+);

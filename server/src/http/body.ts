@@ -18,6 +18,12 @@ const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 const TOO_LARGE = `must be at most ${BODY_LIMIT} bytes`;
 
+/** Whether a body follows the headers; a chunked one may turn out to be empty. */
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
 /**
  * Refuses, before the body is read, what its headers already show to be wrong: a body where none belongs, a
  * missing one, another content type or an encoding.
@@ -28,8 +34,7 @@ export function checkBodyHeaders(
 ): void {
   const { headers } = message;
   const chunked = headers['transfer-encoding'] !== undefined;
-  const length = headers['content-length'];
-  const has_body = chunked || (length !== undefined && length !== '0');
+  const has_body = hasBody(message);
   if (route.body === undefined) {
     // A chunked body may still turn out to be empty; without reading it only GET can be judged.
     if (has_body && (!chunked || message.method === 'GET')) throw invalidField('body', 'must be empty');

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** The address of whoever sent a request, as text; IPv4-mapped IPv6 addresses are written as IPv4. */
-export type ClientAddress = (message: IncomingMessage) => string;
+export type ClientAddress = (
+  message: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } },
+) => string;
 
 const UNKNOWN = 'unknown';
 /** What stands before the IPv4 address in an IPv4-mapped one. */

@@ -1,19 +1,87 @@
 import type { Caller } from '../domain/keys.ts';
 import type { Count } from './rate-limit.ts';
+import type { Holder, Release } from './shares.ts';
 
-/** What is known of one request while it is being answered. */
-export interface Exchange {
-  request_id: string;
-  trace_id: string | undefined;
-  client_address: string;
+/** What the log of security events calls a request that belongs into it. */
+export type SecurityEvent = 'key_refused' | 'forbidden' | 'rate_limited' | 'export';
+
+const REFUSALS: Readonly<Record<number, SecurityEvent>> = {
+  401: 'key_refused',
+  403: 'forbidden',
+  429: 'rate_limited',
+};
+
+/**
+ * One request from its headers to its end, and the owner of everything that was taken for it. It ends once, on
+ * whichever comes first: its answer is sent, the answer can no longer be sent, the connection is gone. Then all that it
+ * holds is given back; what is handed to it later is given back at once. So nothing taken for a request outlives it.
+ */
+export class Exchange {
+  readonly request_id: string;
+  readonly trace_id: string | undefined;
+  readonly client_address: string;
   /** The route's pattern, or `unknown`. */
-  route: string;
-  began_ms: number;
-  caller: Caller | null;
-  count: Count | null;
-  /** Fires when the request has waited too long; null: none is set. */
-  deadline: NodeJS.Timeout | null;
-  answered: boolean;
+  readonly route: string;
+  readonly began_ms: number;
+  caller: Caller | null = null;
+  count: Count | null = null;
+  /** Something was sent, or there is nobody to send it to: no second answer. */
+  answered = false;
+  /** Gives back the place among the bodies that come in; null: it has none. */
+  body: Release | null = null;
+  /** Whether the answer carries a workspace's data away as a whole. */
+  is_export = false;
+  private deadline: NodeJS.Timeout | null = null;
+  private has_ended = false;
+  private held: Release[] = [];
+
+  constructor(facts: Pick<Exchange, 'request_id' | 'trace_id' | 'client_address' | 'route' | 'began_ms'>) {
+    this.request_id = facts.request_id;
+    this.trace_id = facts.trace_id;
+    this.client_address = facts.client_address;
+    this.route = facts.route;
+    this.began_ms = facts.began_ms;
+  }
+
+  /** Who answers for what this request takes: its key, or where it has none its client's address. */
+  get holder(): Holder {
+    return this.caller ?? { workspace_id: this.client_address, key_id: this.client_address };
+  }
+
+  /** Hands over something that was taken for this request. The release may be called before the end, too. */
+  hold(release: Release): void {
+    if (this.has_ended) release();
+    else this.held.push(release);
+  }
+
+  /** Calls `onLate` after `time_ms`, once, unless the exchange was answered; a later call does not set it anew. */
+  setDeadline(time_ms: number, onLate: () => void): void {
+    if (this.has_ended) return;
+    this.deadline ??= setTimeout(() => {
+      this.deadline = null;
+      if (!this.answered) onLate();
+    }, time_ms);
+  }
+
+  clearDeadline(): void {
+    if (this.deadline === null) return;
+    clearTimeout(this.deadline);
+    this.deadline = null;
+  }
+
+  /** Ends it. Further calls have no effect. */
+  end(): void {
+    if (this.has_ended) return;
+    this.has_ended = true;
+    this.clearDeadline();
+    for (const release of this.held) release();
+    this.held = [];
+  }
+
+  /** What the log of security events calls it after an answer with this status; null: it does not belong there. */
+  securityEvent(status: number): SecurityEvent | null {
+    return REFUSALS[status] ?? (this.is_export ? 'export' : null);
+  }
 }
 
 declare module 'fastify' {

@@ -1,4 +1,5 @@
-import { ApiError, ERRORS } from '../errors.ts';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { ApiError, invalidField } from '../errors.ts';
 import { isUnavailable } from '../storage/database.ts';
 
 /** What the caller is told of something unforeseen; the cause stays in the log. */
@@ -56,12 +57,28 @@ export function malformedRequest(code: string | undefined): ApiError {
   }
 }
 
+/** Throws the refusal of a request whose headers leave open what it is, or are more than can be looked through. */
+export function checkMessage(message: IncomingMessage, max_headers: number): void {
+  const { rawHeaders, headers } = message;
+  if (rawHeaders.length > 2 * max_headers)
+    throw new ApiError('too_many_headers', `headers: must be at most ${max_headers}`);
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) throw invalidField('host', 'must be sent once');
+  if (hosts === 0 && message.httpVersionMinor === 1) throw invalidField('host', 'is required');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new ApiError('not_implemented', 'transfer-encoding: must be chunked, or absent');
+}
+
 /** A whole HTTP/1.1 answer as text, for connections that never became a request. */
 export function rawErrorAnswer(error: ApiError, request_id: string): string {
   const body = errorJson(error, request_id);
-  const reason = ERRORS[error.code].status === 404 ? 'Not Found' : 'Bad Request';
   return [
-    `HTTP/1.1 ${error.status} ${reason}`,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${request_id}`,

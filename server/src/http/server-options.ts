@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
+import type { Limits } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
 
@@ -20,9 +21,11 @@ export interface ServerOptions {
   redis: Redis | null;
   /** A request with a key is answered within this time, 503 at the latest, ms. */
   deadline_ms: number;
-  /** Writes under way at a time; one more is refused before anything is done for it. */
-  most_writes: number;
-  /** Whether the lane would refuse a write that came now: then it is refused as early. */
+  /** Laid over the usual bounds; for tests. */
+  limits?: Partial<Limits>;
+  /** How long a connection may be idle between two requests, ms. */
+  keep_alive_ms: number;
+  /** Whether the lane would refuse a write that came now: then it is refused before anything is done for it. */
   isFull: () => boolean;
   /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
   trusted_proxies: readonly string[];
@@ -30,5 +33,5 @@ export interface ServerOptions {
   newRequestId: () => string;
   /** Milliseconds of a clock that never runs backwards; only differences are used. */
   now_ms: () => number;
-  metrics: Pick<Metrics, 'countRequest'>;
+  metrics: Pick<Metrics, 'countRequest' | 'watchUse'>;
 }

@@ -133,6 +133,7 @@ export function makeShares(options: SharesOptions): Shares {
   const busy = () =>
     new ApiError('unavailable', `Too many ${resource} are under way; nothing was carried out; retry.`, {
       retry_after_s: RETRY_AFTER_S,
+      is_overload: true,
     });
 
   function tryTake(holder: Holder, amount = 1): Release | null {

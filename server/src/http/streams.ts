@@ -1,44 +1,89 @@
 import type { ServerResponse } from 'node:http';
+import type { Limits } from './limits.ts';
 
-/** A client that takes nothing of a long answer for this long is given up. */
-const STALLED_MS = 30_000;
+/** Long answers are handed over in slices of this many bytes, so that a slow client is seen to take them. */
+export const SLICE_BYTES = 65_536;
 
 type Chunks = AsyncGenerator<string, void, void>;
+type DeliveryLimits = Pick<Limits, 'stall_ms' | 'max_delivery_ms'>;
 
 /**
- * Writes a body as fast as the client takes it, and always ends the generator. When that fails the connection is
- * cut, so that nobody takes a part for the whole, and the failure is thrown. A client that goes is no failure.
+ * Writes a body of any length as fast as the client takes it. When making it fails the connection is cut, so that
+ * nobody takes a part for the whole, and the failure is thrown. A client that goes, or is cut off because it takes
+ * nothing for `stall_ms` or has not all of it after `max_delivery_ms`, is no failure.
+ * The answer must have its connection: of one that waits behind another Node tells neither that it drains nor that it
+ * closes.
  */
 export async function writeAll(
   raw: ServerResponse,
   first: IteratorResult<string, void>,
   chunks: Chunks,
+  limits: DeliveryLimits,
 ): Promise<void> {
+  limitDelivery(raw, limits);
   try {
     for (let chunk = first; chunk.done !== true; chunk = await chunks.next()) {
-      if (raw.destroyed) return;
-      if (!raw.write(chunk.value)) await drained(raw);
+      const bytes = Buffer.from(chunk.value);
+      for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+        if (raw.destroyed) return;
+        if (!raw.write(bytes.subarray(at, at + SLICE_BYTES))) {
+          await new Promise<void>((taken) => onTaken(raw, limits, taken));
+        }
+      }
     }
     raw.end();
+    if (raw.writableLength > 0) onTaken(raw, limits, () => {});
   } catch (error) {
     raw.destroy();
     throw error;
-  } finally {
-    await chunks.return();
   }
 }
 
-/** Waits until the client has taken what was sent; one that takes nothing any more is cut off. */
-function drained(raw: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(stalled);
-      raw.off('drain', done);
-      raw.off('close', done);
-      resolve();
+/** Sends a body that is there as a whole. Gives how many bytes of it the client has still to take; within the limits. */
+export function writeWhole(raw: ServerResponse, body: string, limits: DeliveryLimits): number {
+  // What is short is one slice, and mostly taken at once.
+  if (body.length <= SLICE_BYTES) {
+    raw.end(body);
+  } else {
+    const bytes = Buffer.from(body);
+    let at = 0;
+    const write = () => {
+      while (at < bytes.length && !raw.destroyed) {
+        const is_taken = raw.write(bytes.subarray(at, at + SLICE_BYTES));
+        at += SLICE_BYTES;
+        if (!is_taken && at < bytes.length) return onTaken(raw, limits, write);
+      }
+      raw.end();
+      if (raw.writableLength > 0) onTaken(raw, limits, () => {});
     };
-    const stalled = setTimeout(() => raw.destroy(), STALLED_MS);
-    raw.once('drain', done);
-    raw.once('close', done);
-  });
+    write();
+    if (at < bytes.length) {
+      limitDelivery(raw, limits);
+      return bytes.length - at + raw.writableLength;
+    }
+  }
+  const unsent = raw.writableLength;
+  if (unsent > 0) {
+    limitDelivery(raw, limits);
+    onTaken(raw, limits, () => {});
+  }
+  return unsent;
+}
+
+/** Calls `done` once the client has taken what was sent or is gone, and cuts it off when it takes nothing. */
+function onTaken(raw: ServerResponse, { stall_ms }: DeliveryLimits, done: () => void): void {
+  const settle = () => {
+    clearTimeout(stalled);
+    raw.off('drain', settle);
+    raw.off('close', settle);
+    done();
+  };
+  const stalled = setTimeout(() => raw.destroy(), stall_ms);
+  raw.on('drain', settle);
+  raw.on('close', settle);
+}
+
+function limitDelivery(raw: ServerResponse, { max_delivery_ms }: DeliveryLimits): void {
+  const late = setTimeout(() => raw.destroy(), max_delivery_ms);
+  raw.once('close', () => clearTimeout(late));
 }

@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Limits } from './limits.ts';
+import { makeShares, type Shares } from './shares.ts';
+
+/**
+ * A client over the limit of unknown keys is answered after a moment: one that asks again as soon as it is answered
+ * would take the time of everybody else.
+ */
+const HELD_BACK_MS = 100;
+const MAX_HELD_BACK = 1_000;
+
+/** Logging each would take a third of what a refusal costs (measured: the stack trace alone 10 µs). */
+const TELL_EVERY_MS = 1_000;
+
+/** Of what there is in hundreds a single tenant gets the greater part while nobody else wants any, and so its key. */
+const MOST = { workspace_share: 0.8, key_share: 0.6 };
+/** A stream lasts as long as its client takes: of those most stay free for others. */
+const QUARTER = 0.25;
+const MAX_WAITING_FOR_STREAMS = 50;
+
+/** What a process takes on, and its bounds. Everything in it is shared fairly among those who ask. */
+export interface Admission {
+  /** By client address. */
+  connections: Shares;
+  bodies: Shares;
+  writes: Shares;
+  streams: Shares;
+  /** In bytes. */
+  unsent: Shares;
+  /** Counts something that was refused because there is too much of it. */
+  countRefusal(): void;
+  /** Lets a throttled client wait a moment, unless too many wait already. */
+  holdBack(): Promise<void>;
+}
+
+/** Makes it; it keeps no process alive. `onRefused` is told of the first refusal, then of how many each second had. */
+export function makeAdmission(limits: Limits, onRefused: (count: number) => void): Admission {
+  let refused = 0;
+  let telling: NodeJS.Timeout | undefined;
+
+  function tell(): void {
+    telling = undefined;
+    if (refused === 0) return;
+    onRefused(refused);
+    refused = 0;
+    telling = setTimeout(tell, TELL_EVERY_MS).unref();
+  }
+
+  let held_back = 0;
+  return {
+    connections: makeShares({
+      resource: 'connections',
+      total: limits.max_connections,
+      workspace_share: MOST.workspace_share,
+    }),
+    bodies: makeShares({ resource: 'bodies', total: limits.max_bodies, ...MOST }),
+    writes: makeShares({ resource: 'writes', total: limits.max_writes, ...MOST }),
+    streams: makeShares({
+      resource: 'streams',
+      total: limits.max_streams,
+      workspace_share: QUARTER,
+      max_waiting: MAX_WAITING_FOR_STREAMS,
+    }),
+    unsent: makeShares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...MOST }),
+    countRefusal() {
+      refused += 1;
+      if (telling === undefined) tell();
+    },
+    async holdBack() {
+      if (held_back >= MAX_HELD_BACK) return;
+      held_back += 1;
+      await wait(HELD_BACK_MS);
+      held_back -= 1;
+    },
+  };
+}
