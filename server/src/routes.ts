@@ -24,11 +24,11 @@ import { makeShares } from './http/shares.ts';
 import { makeSimulationRoutes } from './http/simulations.ts';
 import { makeWebhookDeliveryRoutes } from './http/webhook-deliveries.ts';
 import { makeWebhookRoutes } from './http/webhooks.ts';
-import { makeWorkTime } from './http/work-time.ts';
 import { makeWorkspaceRoutes } from './http/workspace.ts';
 import { makeAskModel } from './model/ask-model.ts';
 import { type ChatClient, makeChatClient } from './model/chat-client.ts';
 import { makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
+import { makeWorkTime } from './work-time.ts';
 
 /** The settings that routes depend on. */
 type RouteConfig = Pick<
@@ -37,7 +37,11 @@ type RouteConfig = Pick<
 > &
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
-/** Of the event loop's time, how much replays may take. */
+/**
+ * Of the event loop's time, how much the assessments of one workspace may take: some thousand ordinary ones a second. And
+ * how much all replays of simulations together.
+ */
+const ASSESS_SHARE = 0.25;
 const REPLAY_SHARE = 0.25;
 /** One workspace leaves the others a quarter of the calls to the model. */
 const MODEL_WORKSPACE_SHARE = 0.75;
@@ -87,6 +91,7 @@ export function makeSecondOpinion(
     db: core.db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeHistories(core),
+    assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms }),
     askModel,
     model,
     may_clear,
@@ -108,6 +113,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
   const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
   const tokens = secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
+  const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms });
   const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
   const routes = [
     ...makeDecisionRoutes({
@@ -119,7 +125,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
         createDecision,
         findAgentId,
         authorities: makeAuthorityCache(),
-        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeHistories(core) }),
+        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeHistories(core), assess_time }),
         countDecision: metrics.countDecision,
       }),
       view: makeDecisionView({ db, tokens }),

@@ -11,19 +11,27 @@ import {
   withoutOpinion,
 } from '../purpose/second-opinion.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
+import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
 import type { HistoryOf } from './histories.ts';
 
 /** Assesses with the built-in assessor and what is known of the agent's past, against the authority last known. */
-export function makePreAssess(options: { assess: Assess; historyOf: HistoryOf }): PreAssess {
-  const { assess, historyOf } = options;
+export function makePreAssess(options: {
+  assess: Assess;
+  historyOf: HistoryOf;
+  /** The time of the event loop that assessments of a workspace may take. */
+  assess_time: WorkTime;
+}): PreAssess {
+  const { assess, historyOf, assess_time } = options;
   return ({ workspace_id, agent_id, request }, known) => {
     if (known === undefined) return null;
     const { hash, authority } = known;
-    const assessWith = (history: Awaited<ReturnType<HistoryOf>>) => ({
-      authority_hash: hash,
-      assessment: assess(authority, request, history),
-    });
+    const assessWith = (history: Awaited<ReturnType<HistoryOf>>) =>
+      assess_time.spend(
+        workspace_id,
+        () => ({ authority_hash: hash, assessment: assess(authority, request, history) }),
+        agent_id,
+      );
     const history = historyOf(workspace_id, agent_id, authority);
     return history instanceof Promise ? history.then(assessWith) : assessWith(history);
   };
@@ -33,6 +41,8 @@ export interface ModelPreAssessOptions {
   db: pg.Pool;
   assess: Assess;
   historyOf: HistoryOf;
+  /** The time of the event loop that assessments of a workspace may take. */
+  assess_time: WorkTime;
   askModel: AskModel;
   /** Name of the model. */
   model: string;
@@ -50,14 +60,18 @@ const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
  * misaligned, and not for a spend that limits or blocklist deny whatever it says.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
-  const { db, assess, historyOf, askModel, model, may_clear, is_required, metrics } = options;
+  const { db, assess, historyOf, assess_time, askModel, model, may_clear, is_required, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
     const history = await historyOf(workspace_id, agent_id, authority);
-    const built_in = assess(authority, request, history);
+    const built_in = await assess_time.spend(
+      workspace_id,
+      () => assess(authority, request, history),
+      agent_id,
+    );
     const denied =
       decide({ authority, request, budget: NOTHING_SPENT, assessment: built_in }).decision === 'DENY';
     if (denied || !canBeLowered(built_in)) return { authority_hash, assessment: built_in };

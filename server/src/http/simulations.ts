@@ -12,10 +12,10 @@ import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { listNewestDecisionIds, loadMadeDocuments } from '../storage/decisions.ts';
 import { readAhead } from '../storage/read-ahead.ts';
+import type { WorkTime } from '../work-time.ts';
 import { AuthorityBody } from './agents.ts';
 import type { Call, Route } from './route.ts';
 import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from './schemas.ts';
-import type { WorkTime } from './work-time.ts';
 
 const DEFAULT_DECISIONS = 500;
 const MOST_DECISIONS = 2_000;

@@ -35,7 +35,7 @@ import {
   tradeWords,
 } from './lexicon.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
-import { foldText, isTooLong, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+import { foldText, isTooLong, MAX_TEXT_LENGTH, type Token, tokenize, withinBudget } from './text.ts';
 import { inOneSense, type Spoken } from './word-senses.ts';
 
 const LISTS_PAYEES =
@@ -55,6 +55,8 @@ interface Part {
 export const SHINGLE_LENGTH = 5;
 /** More than an authority can have. */
 const MAX_PARTS = 110;
+/** Of all parts together: seven times as much as the longest that is measured on. */
+const MAX_PURPOSE_TEXT = { max_words: 1_500, max_size: 12_000 };
 /** Forbidden things that are read, and other rules: each is looked for in every spend. */
 const MAX_FORBIDDEN = 1_000;
 const MAX_RULES = 200;
@@ -151,7 +153,7 @@ export function shinglesOf(tokens: readonly Token[]): string[] {
 
 /**
  * Reads what the operator wrote: what is wanted, what is forbidden, what is demanded, who is named.
- * Linear in the length of the text (each part is cut at the text limit).
+ * Bounded in time: each part is cut at the text limit, and all of it at the words that are read of a purpose.
  */
 export function readAuthority(authority: Authority): AuthorityReading {
   const trades = new Map<Trade, WantedTrade>();
@@ -176,7 +178,14 @@ export function readAuthority(authority: Authority): AuthorityReading {
   let lists_payees = false;
   let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
-  const parts = wholePurpose.slice(0, MAX_PARTS);
+  const whole_parts = wholePurpose.slice(0, MAX_PARTS);
+  const { texts, cut } = withinBudget(
+    whole_parts.map((part) => part.text),
+    MAX_PURPOSE_TEXT,
+  );
+  const parts = whole_parts
+    .map((part, i) => ({ ...part, text: texts[i] as string }))
+    .filter((part) => part.text !== '');
 
   for (const part of parts) {
     for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
@@ -370,6 +379,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     shingles,
     shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut:
+      cut ||
       wholePurpose.length > MAX_PARTS ||
       forbidden_count > MAX_FORBIDDEN ||
       rule_count > MAX_RULES ||

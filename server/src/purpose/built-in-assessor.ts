@@ -2,7 +2,6 @@ import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merchants.ts';
 import type { Assess, Assessment, PurposeEvidence } from './assessment.ts';
-import { readAuthority } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
 import { answersTask, notAsDemanded, strangerToTask } from './conditions.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import { figuresIn } from './figures.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
 import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
+import { makeKeptReadings } from './kept-readings.ts';
 import { carriesMeaning, indexMerchants } from './lexicon.ts';
 import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
@@ -39,38 +39,16 @@ import { type Weighed, weighed } from './weighing.ts';
 
 export { METHOD } from './verdict.ts';
 
-/** Readings kept, oldest out first; one takes some tens of kilobytes. */
-const MAX_READINGS = 500;
-const readings = new Map<string, AuthorityReading>();
-
-const read = new WeakMap<Authority['purpose'], AuthorityReading>();
-
-/**
- * Reading a purpose is pure, so it is remembered: by its object, which nobody changes, and by its text, since
- * authorities often arrive as fresh objects.
- */
-function readingOf(authority: Authority): AuthorityReading {
-  const same = read.get(authority.purpose);
-  if (same !== undefined) return same;
-  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
-  const text = JSON.stringify([objective, success_criteria, constraints, context]);
-  let reading = readings.get(text);
-  if (reading === undefined) {
-    reading = readAuthority(authority);
-    const oldest = readings.size < MAX_READINGS ? undefined : readings.keys().next().value;
-    if (oldest !== undefined) readings.delete(oldest);
-    readings.set(text, reading);
-  }
-  read.set(authority.purpose, reading);
-  return reading;
-}
+/** Of all readings that are kept; a long purpose's takes half a megabyte, an ordinary one's some tens of kilobytes. */
+const MAX_READINGS_BYTES = 64_000_000;
+const { readingOf } = makeKeptReadings(MAX_READINGS_BYTES);
 
 /**
  * Judges a spend against its purpose by what the operator wrote and what is bought, with a table of trades and a
  * reading of constraints; no model, no clock, no I/O.
  *
- * Guarantees: same input, same answer; never throws on any request that passed validation; time linear in the length
- * of the input; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
+ * Guarantees: same input, same answer; never throws on any request that passed validation; bounded in time, because of
+ * requests and purposes only so much is read, and what is longer is never vouched for; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
  * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
  */
 export function makeBuiltInAssessor(merchants: readonly OwnMerchant[] = []): Assess {
@@ -90,7 +68,14 @@ function assess(
   const purpose = readingOf(authority);
   const past = pastOf(request, history);
   const allowed = allowedMerchant(authority, request);
-  const { assessment, is_settleable, is_named } = judge(purpose, request, past, allowed, readMerchant);
+  const { assessment, is_settleable, is_named } = judge(
+    purpose,
+    request,
+    past,
+    allowed,
+    readMerchant,
+    authority.on_purpose_unclear === 'ALLOW',
+  );
   return past === NO_PAST
     ? assessment
     : inLightOf(past, assessment, { is_settleable: is_settleable && !purpose.on_request, is_named });
@@ -103,6 +88,7 @@ function judge(
   past: Past,
   allowed: PurposeEvidence[] | null,
   readMerchant: ReadMerchant,
+  passes_unclear: boolean,
 ): Weighed & { is_named: boolean } {
   const spend = readSpend(request, readMerchant);
   const suspicions = suspicionsIn(spend, purpose);
@@ -115,7 +101,7 @@ function judge(
       )
     : spend;
   const fit = noStranger(fitOf(judged, purpose), allowed);
-  const refused = refusal(spend, purpose, fit, suspicions, past);
+  const refused = refusal(spend, purpose, fit, suspicions, past, passes_unclear);
   const is_named = fit.merchant_named || fit.account_known;
   if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };
   const suspicious = suspicions.map((one) => one.evidence);
@@ -129,6 +115,7 @@ function refusal(
   fit: Fit,
   suspicions: readonly Suspicion[],
   past: Past,
+  passes_unclear: boolean,
 ): Assessment | undefined {
   const conflicts = [
     ...brokenConstraints(spend, purpose),
@@ -186,9 +173,9 @@ function refusal(
   }
 
   if (spend.cut)
-    return unclear(0.5, 'The request carries more text than is read, so it cannot be vouched for.');
+    return unread('The request carries more text than is read, so it cannot be vouched for.', passes_unclear);
   if (purpose.cut)
-    return unclear(0.5, 'The purpose has more text than is read, so no spend can be vouched for.');
+    return unread('The purpose has more text than is read, so no spend can be vouched for.', passes_unclear);
   const stranger = strangerToTask(spend);
   if (stranger !== undefined && purpose.on_request) {
     return assessmentOf(
@@ -209,6 +196,14 @@ function refusal(
     );
   }
   return undefined;
+}
+
+/**
+ * Nobody can tell what stands in the text that was not read. Where the operator lets unclear spends pass, that is no
+ * doubt which may pass: whoever writes more could otherwise get past what speaks against a spend.
+ */
+function unread(sentence: string, passes_unclear: boolean): Assessment {
+  return passes_unclear ? assessmentOf('PURPOSE_MISALIGNED', 0.5, sentence, []) : unclear(0.5, sentence);
 }
 
 /** The words stand where the one who asks wrote them, and are no quoted warning. */

@@ -11,7 +11,7 @@ import {
   tradesOfCode,
   tradeWords,
 } from './lexicon.ts';
-import { foldText, isTooLong, type Token, tokenize } from './text.ts';
+import { foldText, isTooLong, type Token, tokenize, withinBudget } from './text.ts';
 
 /** One text of a request, with the field it came from. */
 export class FieldText {
@@ -73,6 +73,11 @@ export interface SpendReading {
 }
 
 const MAX_TRACE_STEPS = 25;
+/**
+ * Of all texts of a request together: ten times as much as the longest that is measured on. A request may be 64 KB long,
+ * and each word of it costs some microseconds of everybody's time.
+ */
+const MAX_REQUEST_TEXT = { max_words: 1_000, max_size: 8_000 };
 
 function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
   if (mentions.length === 0) return [];
@@ -186,24 +191,36 @@ export function makeReadMerchant(own?: OwnIndex): ReadMerchant {
   return (name) => remembered(merchants, name, () => readName(name, own));
 }
 
-/** Reads a request. Linear in its length; every text is cut at the text limit and 25 trace steps are read. */
+/**
+ * Reads a request. Bounded whatever its length: every text is cut at the text limit, 25 trace steps are read, and all of
+ * it ends with the words that a request may have; merchant and description come first, then the task and the trace.
+ */
 export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): SpendReading {
-  const { action, task, trace = [] } = request;
+  const { action, trace = [] } = request;
+  const written = [
+    action.merchant,
+    action.type,
+    action.category ?? '',
+    action.description ?? '',
+    request.task ?? '',
+    ...trace.slice(0, MAX_TRACE_STEPS).map((step) => step.step),
+  ];
+  const { texts, cut } = withinBudget(written, MAX_REQUEST_TEXT);
+  const [, , , described, task, ...steps] = texts as [string, string, string, string, string, ...string[]];
   const merchant = readMerchant(action.merchant);
-  const description = new FieldText('action.description', action.description);
+  const description = new FieldText('action.description', described);
   const said = new FieldText('task', task);
   const merchantTokens = merchant.text.tokens;
   const descriptionTokens = description.tokens;
   const taskTokens = said.tokens;
   const category = remembered(categories, action.category ?? '', () => readCategory(action.category));
-  const texts = [action.merchant, description.text, task ?? '', ...trace.map((step) => step.step)];
   return {
     request,
     merchant: merchant.text,
     description,
     task: said,
     category: category.text,
-    trace: trace.slice(0, MAX_TRACE_STEPS).map((step, i) => new FieldText(`trace[${i}].step`, step.step)),
+    trace: steps.map((step, i) => new FieldText(`trace[${i}].step`, step)),
     merchantTokens,
     descriptionTokens,
     taskTokens,
@@ -220,6 +237,6 @@ export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): Sp
     categorySightings: category.sightings,
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
-    cut: texts.some(isTooLong) || trace.length > MAX_TRACE_STEPS,
+    cut: cut || texts.some(isTooLong) || trace.length > MAX_TRACE_STEPS,
   };
 }

@@ -26,6 +26,15 @@ const MOST_GROWTH = 3;
 const ALWAYS_READ = 200;
 const longestDecomposed = (text: string) => MOST_GROWTH * text.length + ALWAYS_READ;
 
+/**
+ * How much is read of all texts that belong together. A character beyond ASCII counts three times, as in UTF-8: folding
+ * it costs that much more.
+ */
+export interface ReadingBudget {
+  max_words: number;
+  max_size: number;
+}
+
 const MARKS = /\p{M}+/gu;
 const WORDS = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|[&+'’](?=\p{L}))*/gu;
 const ASCII_WORDS = /[A-Za-z0-9](?:[A-Za-z0-9]|[&+'](?=[A-Za-z]))*/g;
@@ -56,6 +65,57 @@ export function foldText(text: string): string {
 export function isTooLong(text: string): boolean {
   if (text.length > MAX_TEXT_LENGTH) return true;
   return !ASCII_ONLY.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
+}
+
+const BEYOND_ASCII = /[^\x00-\x7f]/g;
+const sizeOf = (text: string): number =>
+  ASCII_ONLY.test(text) ? text.length : text.length + 2 * (text.match(BEYOND_ASCII)?.length ?? 0);
+
+/** Of a text the words that there is room for, from its beginning. */
+function beginningOf(text: string, room: ReadingBudget): { text: string; words: number; size: number } {
+  const words = text.matchAll(ASCII_ONLY.test(text) ? ASCII_WORDS : WORDS);
+  let read = 0;
+  let end = 0;
+  let size = 0;
+  for (const { 0: word, index } of words) {
+    // An apostrophe parts a word.
+    const parts = word.split(/['’]/).length;
+    const grown = size + sizeOf(text.slice(end, index + word.length));
+    if (read + parts > room.max_words || grown > room.max_size)
+      return { text: text.slice(0, end), words: read, size };
+    read += parts;
+    size = grown;
+    end = index + word.length;
+  }
+  size += sizeOf(text.slice(end));
+  return size > room.max_size
+    ? { text: text.slice(0, end), words: read, size: room.max_size }
+    : { text, words: read, size };
+}
+
+/**
+ * The texts as far as the budget goes, in their order: of the first that goes beyond it only the beginning is left, and
+ * of all after it nothing.
+ */
+export function withinBudget(
+  texts: readonly string[],
+  budget: ReadingBudget,
+): { texts: readonly string[]; cut: boolean } {
+  const { max_words, max_size } = budget;
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  // Each word takes two characters with what parts it from the next, so short texts need not be counted.
+  if (3 * length <= max_size && length <= 2 * max_words) return { texts, cut: false };
+  const room = { max_words, max_size };
+  let cut = false;
+  const read = texts.map((text) => {
+    if (cut || text === '') return '';
+    const beginning = beginningOf(text, room);
+    room.max_words -= beginning.words;
+    room.max_size -= beginning.size;
+    cut = beginning.text.length < text.length;
+    return beginning.text;
+  });
+  return { texts: read, cut };
 }
 
 /** One word (or text) in lower case and without diacritics; `ß` becomes `ss`. Cut where `isTooLong` says so. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from './errors.ts';
 
 /** So much may be done in one go, ms; what takes longer by itself is paid for afterwards. */
 const MAX_AT_ONCE_MS = 5;
@@ -11,7 +11,9 @@ interface Account {
   /** Work done and not yet paid for by time that passed, ms, as it stood at `at_ms`. */
   owed_ms: number;
   at_ms: number;
-  waiting: (() => void)[];
+  /** By who asked for it, in the order of their turns. */
+  waiting: Map<string, (() => void)[]>;
+  waiting_count: number;
 }
 
 /**
@@ -20,10 +22,11 @@ interface Account {
  */
 export interface WorkTime {
   /**
-   * Does the work, at once where it may: then its result is given as it is. `unavailable` with `Retry-After` when too
-   * much waits under this name. What the work throws is thrown, or rejects.
+   * Does the work, at once where it may: then its result is given as it is. What waits under a name is done in turns of
+   * the `member`s that asked for it. `unavailable` with `Retry-After` when too much waits, of the name or, from half of
+   * that on, of the member. What the work throws is thrown, or rejects.
    */
-  spend<T>(name: string, work: () => T): T | Promise<T>;
+  spend<T>(name: string, work: () => T, member?: string): T | Promise<T>;
 }
 
 export interface WorkTimeOptions {
@@ -55,10 +58,10 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     if (known !== undefined) return known;
     if (accounts.size >= MAX_NAMES) {
       for (const [other, account] of accounts) {
-        if (account.waiting.length === 0 && owedBy(account) === 0) accounts.delete(other);
+        if (account.waiting_count === 0 && owedBy(account) === 0) accounts.delete(other);
       }
     }
-    const account: Account = { owed_ms: 0, at_ms: now_ms(), waiting: [] };
+    const account: Account = { owed_ms: 0, at_ms: now_ms(), waiting: new Map(), waiting_count: 0 };
     accounts.set(name, account);
     return account;
   }
@@ -76,29 +79,41 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
   function resumeLater(account: Account): void {
     after(Math.ceil(owedBy(account) / share), () => {
       if (owedBy(account) > 0) return resumeLater(account);
-      while (account.waiting.length > 0 && owedBy(account) < max_at_once_ms) account.waiting.shift()?.();
-      if (account.waiting.length > 0) resumeLater(account);
+      while (account.waiting_count > 0 && owedBy(account) < max_at_once_ms) nextOf(account)();
+      if (account.waiting_count > 0) resumeLater(account);
     });
   }
 
+  /** Takes out whose turn it is; who has more comes again after all others. */
+  function nextOf(account: Account): () => void {
+    const [member, works] = account.waiting.entries().next().value as [string, (() => void)[]];
+    account.waiting.delete(member);
+    if (works.length > 1) account.waiting.set(member, works);
+    account.waiting_count -= 1;
+    return works.shift() as () => void;
+  }
+
   return {
-    spend(name, work) {
+    spend(name, work, member = '') {
       const account = accountOf(name);
-      if (account.waiting.length === 0 && owedBy(account) < max_at_once_ms) return charged(account, work);
-      if (account.waiting.length >= max_waiting) {
+      if (account.waiting_count === 0 && owedBy(account) < max_at_once_ms) return charged(account, work);
+      const works = account.waiting.get(member) ?? [];
+      if (account.waiting_count >= max_waiting || (member !== '' && works.length >= max_waiting / 2)) {
         throw new ApiError('unavailable', 'This workspace asks for more than its share of the time; retry.', {
           retry_after_s: 1,
         });
       }
       return new Promise((resolve, reject) => {
-        account.waiting.push(() => {
+        works.push(() => {
           try {
             resolve(charged(account, work));
           } catch (error) {
             reject(error);
           }
         });
-        if (account.waiting.length === 1) resumeLater(account);
+        account.waiting.set(member, works);
+        account.waiting_count += 1;
+        if (account.waiting_count === 1) resumeLater(account);
       });
     },
   };

@@ -71,6 +71,27 @@ test('small pieces go together, so that none waits for a timer of its own', asyn
   expect(together.length).toBeGreaterThanOrEqual(39);
 });
 
+test('within one name the members have their turns one after another, and none takes all places to wait', async () => {
+  const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 10 });
+  time.spend('a', work(50));
+  const done: string[] = [];
+  const ask = (member: string) =>
+    time.spend(
+      'a',
+      () => {
+        done.push(member);
+        work(20)();
+      },
+      member,
+    );
+  for (let i = 0; i < 5; i++) void ask('busy');
+  expect(() => ask('busy')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  const honest = ask('honest');
+  await runAll();
+  await honest;
+  expect(done).toEqual(['busy', 'honest', 'busy', 'busy', 'busy', 'busy']);
+});
+
 test('too much that waits is refused in words, and what the work throws reaches who asked for it', async () => {
   const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 2 });
   time.spend('flood', work(50));
