@@ -293,6 +293,88 @@ describe('POST /v1/capabilities/consume', () => {
       });
     });
 
+    test('no word of the agent makes room for a further payment: 10,000 a month pay 10,000 at the most', async () => {
+      const slug = await agent({ monthly_budget_minor: 10_000, review_threshold_minor: 10_000 });
+      const own = (await makeKey(s, { agent_id: slug })).key;
+      const tell = (id: string, body: object, key: string) =>
+        s.call('POST', `/v1/decisions/${id}/outcomes`, { key, body });
+      const executed = (amount_minor: number) => ({ type: 'SPEND_EXECUTED', amount_minor });
+      const ways = [
+        async (id: string) => tell(id, executed(1), own),
+        async (id: string) => {
+          await tell(id, executed(4_500), own);
+          await tell(id, { type: 'REFUNDED' }, own);
+        },
+        async (id: string) => {
+          await tell(id, { ...executed(4_500), source: 'PAYMENT_RAIL' }, adapter);
+          await tell(id, { type: 'REFUNDED' }, own);
+        },
+        async (id: string) => tell(id, { type: 'SPEND_FAILED' }, own),
+      ];
+      let paid = 0;
+      for (let i = 0; i < 12; i++) {
+        const made = await ask(undefined, 4_500, { action: { payee_id: 'stripe:acct_1' } }, own);
+        if (made.decision !== 'ALLOW') continue;
+        const used = await pay(made, { amount_minor: 4_500, payee_id: 'stripe:acct_1' });
+        expect(used.status).toBe(201);
+        paid += 4_500;
+        await ways[i % ways.length]?.(made.decision_id);
+        const { reservation, outcome_state, verified } = await get(made.decision_id);
+        expect(reservation.amount_minor).toBe(4_500);
+        expect(reservation.budget.held_minor + reservation.budget.committed_minor).toBe(paid);
+        // What only the agent says was given back is shown, and verified by nobody.
+        if (outcome_state === 'REFUNDED') expect(verified).toBe(false);
+      }
+      expect(paid).toBe(9_000);
+    });
+
+    test('after that a client may claim more than was held, and the rail says what it was', async () => {
+      const made = await ask(await agent(), 500);
+      await pay(made);
+      await report(made.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 700 });
+      expect((await get(made.decision_id)).reservation).toMatchObject({
+        status: 'COMMITTED',
+        amount_minor: 700,
+      });
+      const rail = (body: object) =>
+        s.call('POST', `/v1/decisions/${made.decision_id}/outcomes`, {
+          key: adapter,
+          body: { source: 'PAYMENT_RAIL', ...body },
+        });
+      await rail({ type: 'SPEND_EXECUTED', amount_minor: 450 });
+      expect((await get(made.decision_id)).reservation).toMatchObject({
+        status: 'COMMITTED',
+        amount_minor: 450,
+      });
+      await rail({ type: 'PARTIALLY_REFUNDED', amount_minor: 50 });
+      expect((await get(made.decision_id)).reservation).toMatchObject({
+        status: 'COMMITTED',
+        amount_minor: 400,
+      });
+    });
+
+    test.each<[string, object | null]>([
+      ['before any outcome', null],
+      ['and the client’s execution', { type: 'SPEND_EXECUTED', amount_minor: 500 }],
+      ['and the client’s failure', { type: 'SPEND_FAILED' }],
+      ['and the rail’s failure', { type: 'SPEND_FAILED', source: 'PAYMENT_RAIL' }],
+      ['and the rail’s execution', { type: 'SPEND_EXECUTED', amount_minor: 400, source: 'PAYMENT_RAIL' }],
+    ])('a label that comes after the capability’s time breaks no history: %s', async (_name, body) => {
+      const made = await ask(await agent(), 500, { action: { payee_id: 'stripe:acct_1' } });
+      await pay(made, { payee_id: 'stripe:acct_1' });
+      await wait(61);
+      const label = await s.call('POST', `/v1/decisions/${made.decision_id}/labels`, {
+        key: reviewer,
+        body: { label: 'PURPOSE_ALIGNED' },
+      });
+      expect(label.status).toBe(201);
+      if (body !== null) {
+        const path = `/v1/decisions/${made.decision_id}/outcomes`;
+        expect((await s.call('POST', path, { key: adapter, body })).status).toBe(201);
+      }
+      expect((await s.call('GET', '/v1/ledger/verify')).body).toMatchObject({ valid: true, breaks: [] });
+    });
+
     test('a pause that ends gives it back', async () => {
       const slug = await agent();
       const made = await ask(slug, 500);

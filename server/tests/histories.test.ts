@@ -75,8 +75,6 @@ interface Real {
   reviewer: string;
   adapter: string;
   turn: number;
-  /** The last event that was verified; at the end the whole chain is. */
-  verified_to: number;
   /** Requests that were answered, to be sent again. */
   decided: { body: object; idempotency_key: string; reply: Reply }[];
   consumed: { body: object; idempotency_key: string; reply: Reply }[];
@@ -115,7 +113,6 @@ async function setUp(): Promise<{ model: Model; real: Real }> {
       reviewer: await key(['review', 'read']),
       adapter: await key(['consume']),
       turn: 0,
-      verified_to: 0,
       decided: [],
       consumed: [],
     },
@@ -191,9 +188,8 @@ async function compare(model: Model, real: Real): Promise<void> {
     };
   });
   expect(shown).toEqual(expected);
-  const { body } = await call(real, 'GET', `/v1/ledger/verify?since=${real.verified_to}`, real.admin);
+  const { body } = await call(real, 'GET', '/v1/ledger/verify', real.admin);
   expect([body.valid, body.breaks]).toEqual([true, []]);
-  real.verified_to = body.head.seq;
 }
 
 type Step = fc.AsyncCommand<Model, Real>;
@@ -468,7 +464,6 @@ const anySweep = fc.constant(null).map(() => step('sweep()', sweep));
 /** At the end: counters and history agree with the model to the last row, none of them only as they are read. */
 async function finish(model: Model, real: Real): Promise<void> {
   await sweep();
-  real.verified_to = 0;
   await compare(model, real);
   const { rows } = await (nodes[0] as RunningService).sql(
     `select slug, period, held_minor::int as held, committed_minor::int as committed
@@ -501,7 +496,7 @@ test(
         { weight: 5, arbitrary: anyConsume },
         { weight: 3, arbitrary: anyWait },
         { weight: 1, arbitrary: anyReplay },
-        { weight: 1, arbitrary: anyLabel },
+        { weight: 2, arbitrary: anyLabel },
         { weight: 2, arbitrary: anyStatus },
         { weight: 3, arbitrary: anyAuthority },
         { weight: 1, arbitrary: anySweep },

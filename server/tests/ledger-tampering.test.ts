@@ -23,6 +23,7 @@ afterAll(() => h.stop());
 const NO_HISTORY = [
   'schema_migrations',
   'installation',
+  'states_to_refold',
   'api_key_uses',
   'dealings',
   'dealings_counted',

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import type { Answer, Route } from '../src/http/route.ts';
@@ -195,89 +194,6 @@ describe('a simulation', () => {
       evaluated: 1,
       transitions: [{ from: 'DENY', to: 'ALLOW', count: 1 }],
     });
-  });
-});
-
-describe('the authority under which everything was decided changes nothing, whatever happened since', () => {
-  test.each(['SHADOW', 'ENFORCE'])('in %s', async (mode) => {
-    const reviewer = await service.call('POST', '/v1/api-keys', {
-      body: { name: 'r', scopes: ['review', 'read'], principal_id: 'user:r' },
-    });
-    const rail = await service.call('POST', '/v1/api-keys', { body: { name: 'p', scopes: ['consume'] } });
-    const step = fc.record({
-      what: fc.constantFrom(
-        'spend',
-        'spend',
-        'spend',
-        'executed',
-        'failed',
-        'refund',
-        'deny',
-        'allow',
-        'consume',
-      ),
-      amount: fc.integer({ min: 1, max: 4_000 }),
-      limitable: fc.boolean(),
-      payee: fc.boolean(),
-      pick: fc.nat(),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
-        const authority = {
-          ...AUTHORITY,
-          monthly_budget_minor: 9_000,
-          review_threshold_minor: 2_000,
-          per_transaction_limit_minor: 3_500,
-        };
-        const agent = await newAgent(authority, mode);
-        // biome-ignore lint/suspicious/noExplicitAny: decisions of every state.
-        const made: any[] = [];
-        for (const { what, amount, limitable, payee, pick } of steps) {
-          const one = made[pick % Math.max(1, made.length)];
-          if (what === 'spend' || one === undefined) {
-            const action = payee ? { payee_id: 'iban:1' } : {};
-            made.push(await decide(agent, amount, { limitable, action }));
-          } else if (what === 'deny' || what === 'allow') {
-            const answer = await service.call('POST', `/v1/decisions/${one.decision_id}/reviews`, {
-              key: reviewer.body.key,
-              body: {
-                action: what.toUpperCase(),
-                reason_code: 'X',
-                ...(one.review_id && { supersedes: one.review_id }),
-              },
-            });
-            if (answer.status === 201) one.review_id = answer.body.review_id;
-          } else if (what === 'consume') {
-            if (one.capability === null) continue;
-            await service.call('POST', '/v1/capabilities/consume', {
-              key: rail.body.key,
-              idempotency_key: freshKey(),
-              body: {
-                token: one.capability.token,
-                amount_minor: one.authorized_amount_minor,
-                currency: 'EUR',
-                ...(one.action.payee_id && { payee_id: one.action.payee_id }),
-              },
-            });
-          } else {
-            const type = { executed: 'SPEND_EXECUTED', failed: 'SPEND_FAILED', refund: 'PARTIALLY_REFUNDED' }[
-              what
-            ];
-            const by_rail = pick % 3 === 0;
-            await service.call('POST', `/v1/decisions/${one.decision_id}/outcomes`, {
-              ...(by_rail && { key: rail.body.key }),
-              body: { type, amount_minor: amount, ...(by_rail && { source: 'PAYMENT_RAIL' }) },
-            });
-          }
-        }
-        const body = await simulate(agent, authority);
-        expect(body.changed).toEqual([]);
-        expect(body.transitions).toEqual([]);
-        expect(body.draft).toEqual(body.current);
-        expect(body.evaluated).toBe(made.length);
-      }),
-      { numRuns: 20, seed: 11, endOnFailure: true },
-    );
   });
 });
 

@@ -1,4 +1,10 @@
-import { afterExpiry, type DecisionState, initialState, withReviewExpiry } from './decision-states.ts';
+import {
+  afterExpiry,
+  countedBy,
+  type DecisionState,
+  initialState,
+  withReviewExpiry,
+} from './decision-states.ts';
 import type { DecisionCore } from './decisions.ts';
 import type { Label } from './labels.ts';
 import { type OutcomeReport, standingOfOutcomes } from './outcomes.ts';
@@ -20,7 +26,7 @@ export type DecisionEvent = {
       label: Pick<Label, 'label_id'>;
     }
   | { type: 'decision.outcome.recorded'; report: OutcomeReport }
-  | { type: 'capability.consumed' }
+  | { type: 'capability.consumed'; amount_minor: number }
   | { type: 'reservation.expired' }
 );
 
@@ -86,10 +92,10 @@ export function apply(history: DecisionHistory, event: DecisionEvent): DecisionH
       return { ...history, state: { ...state, label_id: event.label.label_id } };
     case 'decision.outcome.recorded': {
       const reports = [...history.reports, event.report];
-      return { made, state: afterReport(made, state, reports), reports };
+      return { made, state: afterReport(made, state, event, reports), reports };
     }
     case 'capability.consumed':
-      return { ...history, state: afterConsumption(state, event.at) };
+      return { ...history, state: afterConsumption(made, state, event) };
     case 'reservation.expired':
       return { ...history, state: mayLower(event, state) ? afterExpiry(state) : state };
   }
@@ -144,20 +150,42 @@ function afterReview(
   };
 }
 
-/** The hold stays until the payment rail says what became of the money. */
-function afterConsumption(state: DecisionState, consumed_at: string): DecisionState {
-  return { ...state, capability_status: 'CONSUMED', capability_consumed_at: consumed_at, expires_at: null };
+/** What a decision counts in its month, held or committed. */
+function countedMinor(state: DecisionState): number {
+  const { held_minor, committed_minor } = countedBy(state);
+  return held_minor + committed_minor;
+}
+
+/** The money is on its way: the hold stays whole, and at least what was consumed counts, until the rail says what became of it. */
+function afterConsumption(
+  made: DecisionCore,
+  state: DecisionState,
+  event: EventOf<'capability.consumed'>,
+): DecisionState {
+  const consumed: DecisionState = {
+    ...state,
+    capability_status: 'CONSUMED',
+    capability_consumed_at: event.at,
+    expires_at: null,
+  };
+  if (countedMinor(state) >= event.amount_minor) return consumed;
+  return {
+    ...consumed,
+    reservation_id: reservationIdOf(made.decision_id),
+    reservation_status: state.reservation_status === 'COMMITTED' ? 'COMMITTED' : 'HELD',
+    amount_minor: event.amount_minor,
+  };
 }
 
 /**
- * What was executed is committed, even late and over the limit; a hold is let go when the spend failed or was cancelled.
- * Both only by reports that may lower what counts: until such a one has come, the whole hold counts, or what was claimed
- * to be executed where that is more. A DENY in SHADOW counts nothing. A settled spend's unconsumed capability is revoked:
- * it must not pay a second time.
+ * What was executed is committed, even late and over the limit; a hold is let go when the spend failed or was cancelled. A
+ * report that may not lower what counts leaves it, or raises it to what it claims to be executed. A DENY in SHADOW counts
+ * nothing. A settled spend's unconsumed capability is revoked: it must not pay a second time.
  */
 function afterReport(
   made: DecisionCore,
   state: DecisionState,
+  event: EventOf<'decision.outcome.recorded'>,
   reports: readonly OutcomeReport[],
 ): DecisionState {
   const told = standingOfOutcomes(reports);
@@ -176,12 +204,14 @@ function afterReport(
     amount_minor,
     expires_at: null,
   });
+  if (!mayLower(event, state)) {
+    const is_claim = event.report.type === 'SPEND_EXECUTED';
+    return is_claim ? commit(Math.max(countedMinor(state), told.executed_minor)) : after;
+  }
   const trusted = standingOfOutcomes(reportsOfAtLeast(trustOfHold(state), reports));
   switch (trusted.outcome_state) {
     case 'NONE':
-      return told.executed_minor > 0
-        ? commit(Math.max(made.reservation.amount_minor, told.executed_minor))
-        : after;
+      return after;
     case 'FAILED':
     case 'CANCELLED': {
       const counts = state.reservation_status === 'HELD' || state.reservation_status === 'COMMITTED';

@@ -70,7 +70,7 @@ const review = (action: 'ALLOW' | 'DENY', capability_expires_at: string | null =
 const after = (made: Decision, state: DecisionState, event: DecisionEvent, reports: OutcomeReport[] = []) =>
   apply({ made, state, reports }, event).state;
 const afterConsumption = (made: Decision, state: DecisionState, at: string) =>
-  after(made, state, { type: 'capability.consumed', at });
+  after(made, state, { type: 'capability.consumed', at, amount_minor: 100 });
 const afterExpiry = (made: Decision, state: DecisionState, at: string) =>
   after(made, state, { type: 'reservation.expired', at });
 const afterReview = (made: Decision, state: DecisionState, given: ReturnType<typeof review>) =>

@@ -120,7 +120,7 @@ function surplusOf({ real, drafted, most_minor }: Diverged): BudgetCounter {
   const was = countedBy(real.state);
   const is = drafted === null ? NOTHING : countedBy(drafted.state);
   return {
-    held_minor: is.held_minor - was.held_minor,
+    held_minor: Math.min(is.held_minor, most_minor) - was.held_minor,
     committed_minor: Math.min(is.committed_minor, most_minor) - was.committed_minor,
   };
 }

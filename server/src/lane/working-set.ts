@@ -281,8 +281,8 @@ export class WorkingSet {
 
   addConsumption(consumption: Consumption): void {
     this.#consumptions.set(consumption.idempotency_key, consumption);
-    const { capability_id, decision_id, consumed_at: at } = consumption;
-    this.#follow(decision_id, { type: 'capability.consumed', at });
+    const { capability_id, decision_id, consumed_at: at, amount_minor } = consumption;
+    this.#follow(decision_id, { type: 'capability.consumed', at, amount_minor });
     const hash = consumptionDataHash(consumption);
     const event_id = this.append('capability.consumed', 'capability', capability_id, hash);
     this.changes.consumptions.push({ ...consumption, event_id });

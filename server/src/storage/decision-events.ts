@@ -49,8 +49,8 @@ export async function loadDecisionEvents(
       report,
     });
   }
-  for (const { decision_id, event_id, consumed_at: at } of consumptions) {
-    add(decision_id, event_id, { type: 'capability.consumed', at });
+  for (const { decision_id, event_id, consumed_at: at, amount_minor } of consumptions) {
+    add(decision_id, event_id, { type: 'capability.consumed', at, amount_minor });
   }
   for (const { decision_id, event_id, let_go_at: at } of run_outs) {
     add(decision_id, event_id, { type: 'reservation.expired', at });

@@ -7,6 +7,7 @@ import {
   SERVICE_ROLE,
   sqlState,
 } from './database.ts';
+import { refoldStates } from './refold-states.ts';
 import {
   MIGRATIONS,
   MigrationError,
@@ -104,6 +105,7 @@ export async function migrate(
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const { applied, standing } = await runMigrations(client, options);
+    if (!standing.is_newer) await refoldStates(client);
     if (secret_check !== undefined) {
       const text = 'insert into installation (secret_check) values ($1) on conflict do nothing';
       await client.query({ text, values: [secret_check] });

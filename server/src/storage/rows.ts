@@ -1,4 +1,4 @@
-import type { Client } from './database.ts';
+import type { Client, Queryable } from './database.ts';
 
 /**
  * The PostgreSQL type of each column of a row, in the order in which they are written. `words` is a text[] whose
@@ -104,7 +104,7 @@ export function makeInsert<Row extends object>(
   table: string,
   columns: Columns<Row>,
   upsert?: { conflict: readonly (keyof Row & string)[]; update: readonly (keyof Row & string)[] },
-): Write<Row> {
+): (db: Queryable, parts: readonly Part<Row>[]) => Promise<unknown> {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const transports = names.map((name) => transportOf(columns[name]));
   const arrays = ['$1::text[]', ...transports.map((transport, i) => transport.array(`$${i + 2}`))];
@@ -120,14 +120,14 @@ export function makeInsert<Row extends object>(
     `insert into ${table} (${all.join(', ')}) ` +
     `select ${['r.workspace_id', ...values].join(', ')} from unnest(${arrays.join(', ')}) as r(${all.join(', ')})${conflict}`;
   const name = `write_${table}`;
-  return (client, parts) => {
+  return (db, parts) => {
     const workspace_ids = parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id));
     const rows = parts.length === 1 ? (parts[0] as Part<Row>).rows : parts.flatMap((part) => part.rows);
     const parameters: unknown[] = [workspace_ids];
     for (const [i, column] of names.entries()) {
       parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
     }
-    return client.query({ name, text, values: parameters });
+    return db.query({ name, text, values: parameters });
   };
 }
 
