@@ -67,7 +67,7 @@ export function isTooLong(text: string): boolean {
   return !ASCII_ONLY.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
 }
 
-const BEYOND_ASCII = /[^\x00-\x7f]/g;
+const BEYOND_ASCII = /[\u0080-\uffff]/g;
 const sizeOf = (text: string): number =>
   ASCII_ONLY.test(text) ? text.length : text.length + 2 * (text.match(BEYOND_ASCII)?.length ?? 0);
 
