@@ -8,6 +8,7 @@ import type { Surroundings as ProgramSurroundings } from '../demo/main.ts';
 import { differentClocks } from './clocks.ts';
 import { brokenConnections } from './connections.ts';
 import { fullDisk } from './full-disk.ts';
+import { hostileClients } from './hostile-clients.ts';
 import { killPostgres, killService } from './kills.ts';
 import { severalNodes } from './nodes.ts';
 import { overload, stopUnderLoad } from './overload.ts';
@@ -52,6 +53,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   stop: { says: 'SIGTERM under load', run: stopUnderLoad },
   clocks: { says: 'two nodes whose clocks are ten minutes apart', run: differentClocks },
   'unknown-keys': { says: 'a flood of unknown keys behind forged addresses', run: unknownKeys },
+  'hostile-clients': {
+    says: 'resets, pipelining, slow bodies, readers that do not read, half-open sockets, at every moment',
+    run: hostileClients,
+  },
   secrets: {
     says: 'every secret of a run looked for in the database, logs, metrics and errors',
     run: secretsLeft,
