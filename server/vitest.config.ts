@@ -6,8 +6,8 @@ const NEEDS_POSTGRES = ['src/storage/data-directory.test.ts'];
 export default defineConfig({
   test: {
     // No more than a bound for what hangs: on a busy machine anything may take its time.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     maxWorkers: 2,
     projects: [
       {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openCheckpoint, readPublicKey } from '../src/domain/checkpoints.ts';
 import { makeExportVerifier } from '../src/domain/ledger-export.ts';
 import { AUTHORITY, freshKey, type RunningService, spend, startTestService } from './running-service.ts';
+import { until } from './until.ts';
 
 let s: RunningService;
 beforeAll(async () => {
@@ -21,14 +22,6 @@ const publicKey = async () => {
   expect(answer.status).toBe(200);
   return readPublicKey(await answer.text());
 };
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let i = 0; i < 300; i++) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((wait) => setTimeout(wait, 100));
-  }
-  throw new Error('did not happen in time');
-}
 function verdictOf(text: string, key: ReturnType<typeof readPublicKey>) {
   const verifier = makeExportVerifier(key);
   const lines = text.split('\n');

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectOnce } from '../src/storage/database.ts';
 import { AUTHORITY, freshKey, type RunningService, spend, startTestService } from './running-service.ts';
-import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
+import { until } from './until.ts';
+import { type Receiver, startReceiver, verifies } from './webhook-receiver.ts';
 
 const ALL_TYPES = [
   'decision.created',
@@ -18,7 +19,7 @@ beforeAll(async () => {
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
       WEBHOOK_RETRY_FIRST_MS: '40',
       WEBHOOK_RETRY_MAX_MS: '300',
-      WEBHOOK_TIMEOUT_MS: '2000',
+      WEBHOOK_TIMEOUT_MS: '60000',
     },
   });
   receiver = await startReceiver();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeRandom } from '../src/chaos/random.ts';
+import { until } from './until.ts';
 
 /**
  * Tries to lock the directory, as often as told, and writes down what came of it; then keeps the lock. Appends to one
@@ -63,9 +64,6 @@ async function kill(child: ChildProcess): Promise<void> {
 
 const events = () => readFileSync(journal, 'utf8').split('\n').slice(0, -1);
 const pidOf = (child: ChildProcess) => child.pid as number;
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await wait(5);
-}
 const untilWritten = (event: string) => until(() => events().includes(event));
 
 /** Everybody who got the lock while somebody else had it. */

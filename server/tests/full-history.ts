@@ -10,6 +10,7 @@ import {
   spend,
   startTestService,
 } from './running-service.ts';
+import { until } from './until.ts';
 
 /** A workspace in which everything happened that can happen, and nothing does any more: no worker runs. */
 export interface FullHistory {
@@ -165,10 +166,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   const settled = await asks('enforce', 1_300, {}, hasty);
   await outcome(settled.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_300 });
   const ran_out = async () => Number((await s.sql('select count(*) from run_out_holds')).rows[0].count) === 3;
-  for (let i = 0; !(await ran_out()); i++) {
-    if (i > 300) throw new Error('the holds were not let go');
-    await new Promise((wait) => setTimeout(wait, 100));
-  }
+  await until(ran_out, 100);
   await outcome(late.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_100 });
   await outcome(settled.decision_id, { type: 'PARTIALLY_REFUNDED', amount_minor: 1 });
   await label(late.decision_id, {});

@@ -14,6 +14,7 @@ import {
   slow,
   startFakes,
 } from './http-fakes.ts';
+import { until } from './until.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
@@ -669,10 +670,12 @@ describe('clients that hang up', () => {
         socket.write(
           'POST /v1/spends HTTP/1.1\r\nHost: a\r\nx-api-key: sk_all\r\nx-request-id: gone-1\r\nidempotency-key: a\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"a',
         );
+        // Its head was read when the server has found out whose key it is.
         setTimeout(() => socket.destroy(), 50);
       });
-      socket.on('close', () => setTimeout(resolve, 100));
+      socket.on('close', () => resolve());
     });
+    await until(() => fakes.lines.some((line) => line.request_id === 'gone-1'));
     expect(fakes.lines.filter((line) => line.level === 50)).toHaveLength(before);
     expect(fakes.lines.find((line) => line.request_id === 'gone-1')).toMatchObject({ status: 499 });
     expect((await fakes.ask('/open')).status).toBe(200);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../src/errors.ts';
 import type { Route } from '../src/http/route.ts';
 import { errorOf, startFakes } from './http-fakes.ts';
+import { until } from './until.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
@@ -49,12 +50,6 @@ beforeEach(() => {
   ended = 0;
 });
 const MUCH = 'x'.repeat(1_000_000);
-async function until(ready: () => boolean): Promise<void> {
-  for (let i = 0; !ready(); i++) {
-    if (i > 300) throw new Error('did not happen in time');
-    await new Promise((wait) => setTimeout(wait, 20));
-  }
-}
 
 test('a long answer arrives whole, with the headers that every answer has', async () => {
   chunks = async function* () {

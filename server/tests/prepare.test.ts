@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { until } from './until.ts';
 
 const scripts = new URL('../../scripts/', import.meta.url).pathname;
 let clone = '';
@@ -90,11 +90,6 @@ function run(args: string[], env: Record<string, string> = {}): Run {
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
   return { child, stdout: () => stdout, ended };
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 400 && !(await isTrue()); tries += 1) await wait(25);
-  expect(await isTrue()).toBe(true);
 }
 
 const calls = async () => (await readFile(join(clone, 'calls'), 'utf8')).split('\n').filter(Boolean);

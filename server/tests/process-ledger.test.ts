@@ -13,6 +13,7 @@ import {
   spend,
   startTestService,
 } from './running-service.ts';
+import { until } from './until.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
@@ -94,12 +95,8 @@ describe('ledger verify-file', () => {
 describe('ledger verify', () => {
   test('verifies every workspace, and those of which only checkpoints are left', async () => {
     const gone = await s.addWorkspace({ plan: 'free' });
-    for (let i = 0; ; i++) {
-      const made = await s.sql('select 1 from checkpoints where workspace_id = $1', [gone.workspace_id]);
-      if (made.rowCount === 1) break;
-      if (i > 300) throw new Error('was not signed');
-      await new Promise((wait) => setTimeout(wait, 100));
-    }
+    const signed = 'select 1 from checkpoints where workspace_id = $1';
+    await until(async () => (await s.sql(signed, [gone.workspace_id])).rowCount === 1, 100);
     const before = await purser(['ledger', 'verify', '--json'], settings());
     expect([before.code, before.stderr]).toEqual([0, '']);
     const found = before.stdout

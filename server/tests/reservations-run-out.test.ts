@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AUTHORITY, freshKey, type RunningService, spend, startTestService } from './running-service.ts';
+import { until } from './until.ts';
 
 let s: RunningService;
 beforeAll(async () => {
@@ -10,13 +11,6 @@ afterAll(() => s.stop());
 const decide = async (agent: string, amount: number) =>
   (await s.call('POST', '/v1/decisions', { body: spend(agent, amount), idempotency_key: freshKey() })).body;
 const get = async (id: string) => (await s.call('GET', `/v1/decisions/${id}`)).body;
-const until = async (ready: () => Promise<boolean>) => {
-  for (let i = 0; i < 100; i++) {
-    if (await ready()) return;
-    await new Promise((wait) => setTimeout(wait, 100));
-  }
-  throw new Error('did not happen in time');
-};
 
 test('a pending review that ran out frees its money for the next decision, is EXPIRED and nobody’s denial', async () => {
   const body = {

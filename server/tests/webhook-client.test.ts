@@ -10,9 +10,10 @@ import {
 } from '../src/workers/webhook-client.ts';
 import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
+/** For what is to be cut: whoever waits for its end without a limit waits for ever. */
 const TIMEOUT_MS = 600;
-/** What a machine that is busy with other tests may take beyond it. */
-const SLACK_MS = 2_000;
+/** For everything else: a busy machine may take its time. */
+const PATIENCE_MS = 60_000;
 
 /** An authority of our own and certificates that it gave; vectors/tls/make.sh made them. */
 const file = (name: string) => readFileSync(new URL(`./vectors/tls/${name}`, import.meta.url), 'utf8');
@@ -29,7 +30,7 @@ function client(url: string, options: Partial<WebhookClientOptions> = {}): Endpo
   const made = connectEndpoint(url, {
     resolve: async () => ['127.0.0.1'],
     allow_private: true,
-    timeout_ms: TIMEOUT_MS,
+    timeout_ms: PATIENCE_MS,
     connections: 4,
     ...options,
   });
@@ -216,26 +217,24 @@ describe('where the connection goes', () => {
 });
 
 describe('hostile receivers', () => {
-  /** Posts and gives the result, how long it took and how much the process grew, MB. */
+  /** Posts and gives the result and how much the process grew, MB. */
   async function measured(to: EndpointConnections) {
-    const began_ms = performance.now();
     const before = process.memoryUsage().rss;
     const result = await post(to);
     return {
       result,
-      took_ms: performance.now() - began_ms,
       grown_mb: (process.memoryUsage().rss - before) / 1_000_000,
     };
   }
   const url = (server: { port: number }) => `http://127.0.0.1:${server.port}/hook`;
+  const hurried = (server: { port: number }) => client(url(server), { timeout_ms: TIMEOUT_MS });
   const OK = 'HTTP/1.1 200 OK\r\n';
 
   test('one that never answers is cut at the time limit', async () => {
     const server = await rawServer(() => {});
-    const { result, took_ms } = await measured(client(url(server)));
-    expect(result).toEqual(failed('timeout'));
-    expect(took_ms).toBeGreaterThan(TIMEOUT_MS - 50);
-    expect(took_ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+    const began_ms = performance.now();
+    expect(await post(hurried(server))).toEqual(failed('timeout'));
+    expect(performance.now() - began_ms).toBeGreaterThan(TIMEOUT_MS - 50);
   });
   test('one that drips its headers byte by byte is cut at the time limit', async () => {
     const server = await rawServer((socket) => {
@@ -243,19 +242,17 @@ describe('hostile receivers', () => {
       const timer = setInterval(() => socket.write('HTTP/1.1 200 OK\r\nx: '[sent++] ?? 'y'), 20);
       socket.on('close', () => clearInterval(timer));
     });
-    const { result, took_ms } = await measured(client(url(server)));
-    expect(result).toEqual(failed('timeout'));
-    expect(took_ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+    expect(await post(hurried(server))).toEqual(failed('timeout'));
   });
   test('one whose body drips is cut at the time limit, and its 2xx in time counts', async () => {
     const server = await rawServer((socket) => {
       socket.write(`${OK}content-length: 1000\r\n\r\n`);
-      const timer = setInterval(() => socket.write('x'), 20);
+      const timer = setInterval(() => socket.write('x'), 400);
       socket.on('close', () => clearInterval(timer));
     });
-    const { result, took_ms } = await measured(client(url(server)));
-    expect(result).toEqual({ received: true, http_status: 200, error: null });
-    expect(took_ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+    // Long enough for its first line to come in time; its body would not end for minutes.
+    const to = client(url(server), { timeout_ms: 5 * TIMEOUT_MS });
+    expect(await post(to)).toEqual({ received: true, http_status: 200, error: null });
   });
   test('of a flood no more is read than the limit, and memory stays flat', async () => {
     let sent = 0;
@@ -316,29 +313,32 @@ describe('hostile receivers', () => {
       const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 10);
       socket.on('close', () => clearInterval(timer));
     });
-    const { result, took_ms } = await measured(client(url(server)));
-    expect(result.received).toBe(false);
-    expect(took_ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+    expect((await post(hurried(server))).received).toBe(false);
   });
   test('nobody at the port ends in connect_error, a name without an answer in dns_error, a hanging one in timeout', async () => {
     const gone = await startReceiver();
     await gone.close();
     expect(await post(client(gone.url))).toEqual(failed('connect_error'));
     const to = (resolve: WebhookClientOptions['resolve']) =>
-      client('http://nowhere.example.com/', { resolve });
+      client('http://nowhere.example.com/', { resolve, timeout_ms: TIMEOUT_MS });
     expect(await post(to(async () => []))).toEqual(failed('dns_error'));
     expect(await post(to(() => Promise.reject(new Error('SERVFAIL'))))).toEqual(failed('dns_error'));
     expect(await post(to(() => new Promise(() => {})))).toEqual(failed('timeout'));
   });
   test('a connection that nobody accepts is cut at the time limit', async () => {
     const dial = () => new net.Socket();
-    expect(await post(client('http://127.0.0.1:9/', { dial }))).toEqual(failed('timeout'));
+    expect(await post(client('http://127.0.0.1:9/', { dial, timeout_ms: TIMEOUT_MS }))).toEqual(
+      failed('timeout'),
+    );
   });
   test('what is cut by a stop ends at once', async () => {
-    const server = await rawServer(() => {});
-    const to = client(url(server), { timeout_ms: 60_000 });
+    let asked = () => {};
+    const is_asked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const to = client(url(await rawServer(asked)));
     const result = post(to);
-    await new Promise((wait) => setTimeout(wait, 50));
+    await is_asked;
     to.close();
     expect(await result).toEqual(failed('connection_closed'));
   });

@@ -24,7 +24,8 @@ import {
 import { connectEndpoint } from '../src/workers/webhook-client.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from './running-service.ts';
-import { type Receiver, startReceiver, until, verifies } from './webhook-receiver.ts';
+import { until } from './until.ts';
+import { type Receiver, startReceiver, verifies } from './webhook-receiver.ts';
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };
@@ -206,7 +207,7 @@ test('no event is lost over 100 kills between sending and recording, and none of
       },
     };
     const worker = work({ db: mortal });
-    await until(() => dead, `kill ${kill}`);
+    await until(() => dead);
     await worker.stop();
     clock.ms += LEASE_MS;
   }
@@ -485,7 +486,7 @@ test('what a process had sent when it was killed is sent again by another one, a
   const told = [await tell(to), await tell(to), await tell(to)];
   receiver.answer = () => {};
   const first = startProcess();
-  await until(() => receiver.received.length === 3, 'the first process');
+  await until(() => receiver.received.length === 3);
   first.child.kill('SIGKILL');
   await first.ended;
   expect(await attemptsOf(to)).toEqual([]);
@@ -495,7 +496,7 @@ test('what a process had sent when it was killed is sent again by another one, a
   expect(await rows('select leased_by is not null as held from webhook_queues')).toEqual([{ held: true }]);
   await superuser.query("update webhook_queues set leased_until = now() - interval '1 second'");
   const second = startProcess();
-  await until(async () => (await attemptsOf(to)).length === 3, 'the second process');
+  await until(async () => (await attemptsOf(to)).length === 3);
   const attempts = await attemptsOf(to);
   expect(attempts.map(({ event_id }) => event_id).sort()).toEqual([...told].sort());
   expect(attempts.every(({ attempt, status }) => attempt === 1 && status === 'SUCCEEDED')).toBe(true);

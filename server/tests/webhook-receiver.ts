@@ -71,12 +71,3 @@ export function verifies(received: Pick<Received, 'headers' | 'body'>, secret: s
   const expected = createHmac('sha256', secret).update(`${found[1]}.${received.body}`).digest();
   return timingSafeEqual(expected, Buffer.from(found[2] as string, 'hex'));
 }
-
-/** Resolves when `ready` holds; throws when it does not within 15 s. */
-export async function until(ready: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
-  for (let i = 0; i < 1_500; i++) {
-    if (await ready()) return;
-    await new Promise((wait) => setTimeout(wait, 10));
-  }
-  throw new Error(`${what} did not happen in time`);
-}

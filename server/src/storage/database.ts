@@ -166,7 +166,7 @@ function sendTogether(client: Client): void {
 /** The open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 /** A connection that went silent says no goodbye. */
-const GOODBYE_MS = 1_000;
+const GOODBYE_MS = 3_000;
 
 /**
  * Ends a pool made by `makePool`, after what was asked of it was answered, and waits for its connections to be gone:
