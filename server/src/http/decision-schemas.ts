@@ -200,7 +200,9 @@ export const DecisionBody = Fields(
     review: Nullable(ReviewBody),
     label: Nullable(LabelBody),
     outcome_state: OneOf(OUTCOME_STATES),
-    verified: Type.Boolean({ description: 'Whether the payment rail confirmed the outcome.' }),
+    verified: Type.Boolean({
+      description: "Whether all of the outcome, refunds included, is the payment rail's word.",
+    }),
     created_at: Timestamp(),
     requested_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
   },
