@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { addWorkspace, type Core, type Database, makeCore, newId, random } from './core.ts';
 import { makeAuthenticate } from './http/auth.ts';
-import { makeHealthRoutes } from './http/health.ts';
+import { makeHealthRoutes, makeMetricsRoute } from './http/health.ts';
 import { makeServer } from './http/server.ts';
+import type { ServerOptions } from './http/server-options.ts';
 import { connectSharedCounts } from './http/shared-counts.ts';
 import { makeApiRoutes, makeSecondOpinion } from './routes.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
@@ -149,10 +151,17 @@ export function startWorkers(
 export interface Service {
   /** `http://127.0.0.1:8080` */
   url: string;
+  /** Where `/metrics` answers, when it has an address of its own. */
+  metrics_url: string | null;
   /** The first workspace's key, when this start made it. */
   first: { admin_key: string } | undefined;
   /** Stops accepting, finishes what is in flight, and closes everything this service opened. */
   stop(): Promise<void>;
+}
+
+function urlOf(server: FastifyInstance): string {
+  const { address, family, port } = server.server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /**
@@ -175,18 +184,20 @@ export async function startService(
   });
   const second_opinion = makeSecondOpinion(core, config);
   const api_routes = makeApiRoutes(core, config, second_opinion?.preAssess);
+  const metrics_route = makeMetricsRoute(core.metrics, core.now_ms);
   const health = makeHealthRoutes({
     checkReady: async () => {
       await checkReady(core.probe_db);
       return { skipped_events: await countSkippedEvents(core.probe_db) };
     },
+    metrics_route: config.metrics_port === null ? metrics_route : null,
+    now_ms: core.now_ms,
     checkpoint_key: core.secrets.checkpointKey,
-    metrics: core.metrics,
     api_routes,
     version: VERSION,
   });
   const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
-  const server = makeServer({
+  const server_options: ServerOptions = {
     routes: [...api_routes, ...health],
     authenticate,
     rate_limit_per_minute: config.rate_limit_per_minute,
@@ -201,22 +212,37 @@ export async function startService(
     newRequestId: () => newId('request'),
     now_ms: core.now_ms,
     metrics: core.metrics,
-  });
+  };
+  const server = makeServer(server_options);
+  // Its places and connections are its own, so that the metrics can be had when the public ones are taken.
+  const metrics_server =
+    config.metrics_port === null
+      ? null
+      : makeServer({
+          ...server_options,
+          routes: [metrics_route],
+          metrics: { countRequest: core.metrics.countRequest, watchUse: () => {} },
+        });
   try {
     const first = await bootstrap(core, database.address, config);
     if (first !== undefined) onFirst(first);
     await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
+    await metrics_server?.listen({
+      port: config.metrics_port ?? 0,
+      host: config.metrics_host ?? config.host,
+    });
+    const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
+    if (metrics_url !== null) log.info({ metrics_url }, 'metrics are told at an address of their own');
     const workers = startWorkers(core, config, key_uses);
-    const { address, family, port } = server.server.address() as AddressInfo;
-    const host = family === 'IPv6' ? `[${address}]` : address;
     return {
-      url: `http://${host}:${port}`,
+      url: urlOf(server),
+      metrics_url,
       first,
       async stop() {
         // Spends that wait for the model go on without it, so that the drain does not wait either.
         await second_opinion?.stop();
         // At the same time: each may take seconds, and the process has ten.
-        await Promise.all([server.close(), workers.stop()]);
+        await Promise.all([server.close(), metrics_server?.close(), workers.stop()]);
         shared_counts?.close();
         await key_uses.flush();
         await core.close();
@@ -224,7 +250,7 @@ export async function startService(
     };
   } catch (error) {
     await second_opinion?.stop();
-    await server.close();
+    await Promise.all([server.close(), metrics_server?.close()]);
     shared_counts?.close();
     await core.close();
     throw error;

@@ -18,6 +18,9 @@ test('an empty environment gives the defaults of the table, and empty variables 
   const expected = {
     port: 8080,
     host: '127.0.0.1',
+    metrics_host: null,
+    metrics_port: null,
+    keep_alive_seconds: 72,
     database_url: null,
     data_dir: '/srv/.data',
     secret_key: null,
@@ -195,6 +198,11 @@ describe('secrets', () => {
     expect(problem).toContain(name);
     expect(problem).not.toMatch(/hunter2|xxxx|secret with/);
   });
+});
+
+test('an address for the metrics without a port is refused', () => {
+  expect(problemOf({ METRICS_HOST: '127.0.0.1' })).toMatch(/^METRICS_PORT is unset/);
+  expect(readConfig({ METRICS_PORT: '9464' })).toMatchObject({ metrics_port: 9_464, metrics_host: null });
 });
 
 test('a model without an address, or an address without a model, is refused', () => {

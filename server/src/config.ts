@@ -206,6 +206,16 @@ export const SETTINGS = {
     meaning: 'Address to listen on; 0.0.0.0 or :: for all of them.',
     parse: parseHost,
   }),
+  METRICS_HOST: optional('HOST', {
+    allowed: 'an IP address or a host name',
+    meaning: 'Address at which /metrics answers instead of the public one; needs METRICS_PORT.',
+    parse: parseHost,
+  }),
+  METRICS_PORT: optional('/metrics answers at the public address', {
+    ...wholeNumber(0, 65_535),
+    meaning:
+      'Port at which /metrics answers instead of the public one; 0 takes a free one, which is logged. What it tells is of all workspaces together, so keep it from the public.',
+  }),
   KEEP_ALIVE_SECONDS: withDefault('72', {
     ...wholeNumber(1, 86_400),
     meaning:
@@ -362,6 +372,9 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
   const config = Object.freeze(values) as Config;
   if (config.database_url !== null && config.secret_key === null) {
     throw must('SECRET_KEY', 'is unset', ' when DATABASE_URL is set, the same on every node');
+  }
+  if (config.metrics_host !== null && config.metrics_port === null) {
+    throw must('METRICS_PORT', 'is unset', ' when METRICS_HOST is set');
   }
   if (config.purpose_model_url !== null && config.purpose_model === null) {
     throw must('PURPOSE_MODEL', 'is unset', ' when PURPOSE_MODEL_URL is set');

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeVerifyingKey } from '../src/domain/checkpoints.ts';
 import { ERRORS } from '../src/errors.ts';
-import { type HealthOptions, makeHealthRoutes } from '../src/http/health.ts';
+import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../src/http/health.ts';
 import { makeMetrics } from '../src/http/metrics.ts';
 import { makeOpenApi, type OpenApi } from '../src/http/openapi.ts';
 import { Fields, Line } from '../src/http/schemas.ts';
@@ -14,9 +14,13 @@ let fakes: Fakes;
 const READY = { skipped_events: { report: 0, learning: 2 } };
 let checkReady: HealthOptions['checkReady'] = async () => READY;
 const metrics = makeMetrics();
+/** A second passes between any two looks at it, so that nothing is shared. */
+let clock_ms = 0;
+const now_ms = () => (clock_ms += 1_000);
 const health = makeHealthRoutes({
   checkReady: () => checkReady(),
-  metrics,
+  metrics_route: makeMetricsRoute(metrics, now_ms),
+  now_ms,
   checkpoint_key: makeVerifyingKey(Buffer.alloc(32, 1)),
   api_routes: FAKE_ROUTES,
   version: '1.2.3',
@@ -28,7 +32,7 @@ afterAll(() => fakes.server.close());
 
 const open = (path: string) => fakes.ask(path, { key: null });
 
-describe('health routes need no key and are not limited', () => {
+describe('health routes need no key', () => {
   it('/healthz answers while the database is away', async () => {
     checkReady = () => Promise.reject(new Error('down'));
     const reply = await open('/healthz');
@@ -64,6 +68,41 @@ describe('health routes need no key and are not limited', () => {
     expect(reply.text).toContain('purser_lane_commit_duration_seconds_sum 0.012');
     expect(reply.text).toContain('purser_lane_waiting_commands 42');
     expect(reply.text).toContain('process_cpu_seconds_total');
+  });
+});
+
+describe('routes without a key', () => {
+  it('are counted by client address, each address by itself, but for the probes, which are never refused', async () => {
+    checkReady = async () => READY;
+    const routes = [...FAKE_ROUTES, ...health];
+    const limited = await startFakes({
+      routes,
+      metrics: makeMetrics(),
+      rate_limit_per_minute: 3,
+      trusted_proxies: ['127.0.0.1'],
+    });
+    try {
+      const from = (address: string, path: string) =>
+        limited.ask(path, { key: null, headers: { 'x-forwarded-for': address } });
+      const statuses = [];
+      for (const path of ['/metrics', '/docs', '/openapi.json', '/metrics', '/docs']) {
+        statuses.push((await from('192.0.2.1', path)).status);
+      }
+      expect(statuses).toEqual([200, 200, 200, 429, 429]);
+      const refused = await from('192.0.2.1', '/.well-known/jwks.json');
+      expect([refused.status, errorOf(refused).code, refused.headers['retry-after']]).toEqual([
+        429,
+        'rate_limited',
+        '60',
+      ]);
+      expect((await from('192.0.2.2', '/metrics')).status).toBe(200);
+      for (let i = 0; i < 10; i++) {
+        expect((await from('192.0.2.1', '/healthz')).status).toBe(200);
+        expect((await from('192.0.2.1', '/readyz')).status).toBe(200);
+      }
+    } finally {
+      await limited.server.close();
+    }
   });
 });
 

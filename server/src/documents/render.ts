@@ -2,7 +2,7 @@ import { renderConfigurationReference } from '../config.ts';
 import type { Core } from '../core.ts';
 import { REASONS, STAGES } from '../domain/decisions.ts';
 import { ERRORS } from '../errors.ts';
-import { makeHealthRoutes } from '../http/health.ts';
+import { makeHealthRoutes, makeMetricsRoute } from '../http/health.ts';
 import { makeMetrics } from '../http/metrics.ts';
 import { makeOpenApi, type OpenApi } from '../http/openapi.ts';
 import { makeApiRoutes } from '../routes.ts';
@@ -29,7 +29,8 @@ export function renderOpenApi(): OpenApi {
   });
   const health = makeHealthRoutes({
     checkReady: () => Promise.reject(new Error('nothing is served here')),
-    metrics,
+    metrics_route: makeMetricsRoute(metrics, core.now_ms),
+    now_ms: core.now_ms,
     checkpoint_key: core.secrets.checkpointKey,
     api_routes,
     version: VERSION,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { Admission } from './admission.ts';
-import { makeKeyLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
+import { makeKeyLimit, makePublicLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import type { AuthResult, ServerOptions } from './server-options.ts';
 
@@ -11,6 +11,8 @@ export interface Access {
    * knows its caller. Throws `rate_limited` over the limit, and what looking the key up throws.
    */
   identify(request: FastifyRequest): Promise<AuthResult>;
+  /** Counts a request of a route without a key against the client's address. Throws `rate_limited` over the limit. */
+  admitPublic(request: FastifyRequest): Promise<void>;
   /** Lets a request with a good key in scope pass. Throws the refusal of any other. */
   admit(request: FastifyRequest, route: Route): Promise<void>;
 }
@@ -20,6 +22,12 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
   const { redis, now_ms } = options;
   const countKey = makeKeyLimit(options.rate_limit_per_minute, redis);
   const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, redis);
+
+  const countPublic = makePublicLimit(options.rate_limit_per_minute, now_ms, redis);
+  const tooMany = (whose: string) =>
+    new ApiError('rate_limited', `Too many requests ${whose}; retry after ${RETRY_AFTER_S} s.`, {
+      retry_after_s: RETRY_AFTER_S,
+    });
 
   async function identify(request: FastifyRequest): Promise<AuthResult> {
     const { exchange } = request;
@@ -32,12 +40,14 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
     }
     if (!exchange.count.within) {
       if (!result.ok) await admission.holdBack();
-      const whose = result.ok ? 'this key' : 'this address without a valid key';
-      throw new ApiError('rate_limited', `Too many requests with ${whose}; retry after ${RETRY_AFTER_S} s.`, {
-        retry_after_s: RETRY_AFTER_S,
-      });
+      throw tooMany(result.ok ? 'with this key' : 'with this address without a valid key');
     }
     return result;
+  }
+
+  async function admitPublic({ exchange }: FastifyRequest): Promise<void> {
+    exchange.count = await countPublic(exchange.client_address);
+    if (!exchange.count.within) throw tooMany('from this address');
   }
 
   async function admit(request: FastifyRequest, route: Route): Promise<void> {
@@ -58,5 +68,5 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
     );
   }
 
-  return { identify, admit };
+  return { identify, admit, admitPublic };
 }

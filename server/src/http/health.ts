@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.ts';
 import { makeOpenApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { Fields } from './schemas.ts';
+import { sharedAnswer } from './shared-answer.ts';
 
 /** What does not keep requests from being served, but is to be seen. */
 export interface ReadinessDetail {
@@ -18,7 +19,10 @@ export interface ReadinessDetail {
 export interface HealthOptions {
   /** Resolves when a request could be served now, with what else is to be known; rejects with the reason when not. */
   checkReady: () => Promise<ReadinessDetail>;
-  metrics: Pick<Metrics, 'text' | 'content_type'>;
+  /** Null: the metrics are told at an address of their own. */
+  metrics_route: Route | null;
+  /** Milliseconds of a clock that never runs backwards. */
+  now_ms: () => number;
   /** The key whose public half is published. */
   checkpoint_key: VerifyingKey;
   /** The routes that the documents describe, besides these. */
@@ -72,14 +76,43 @@ const Readiness = Fields({
   }),
 });
 
-/** The routes about the service itself: no key, no limit. */
+const shared = { method: 'GET', tag: 'Service', scopes: 'public', errors: ['rate_limited'] } as const;
+
+/** The metrics for Prometheus, put together at most once a second: that takes some milliseconds of everybody's time. */
+export function makeMetricsRoute(
+  metrics: Pick<Metrics, 'text' | 'content_type'>,
+  now_ms: () => number,
+): Route {
+  const text = sharedAnswer(metrics.text, now_ms);
+  return {
+    ...shared,
+    path: '/metrics',
+    operationId: 'getMetrics',
+    summary: 'Metrics for Prometheus.',
+    description: 'What this process has counted since it began, at most a second old.',
+    responses: {
+      200: {
+        description: 'Text in the Prometheus format.',
+        schema: Type.String(),
+        content_type: 'text/plain',
+      },
+    },
+    handler: async () => ({
+      status: 200,
+      text: { content: await text(), content_type: metrics.content_type },
+    }),
+  };
+}
+
+/** The routes about the service itself, without a key. */
 export function makeHealthRoutes(options: HealthOptions): Route[] {
-  const { checkReady, metrics } = options;
-  const shared = { method: 'GET', tag: 'Service', scopes: 'public', errors: [] } as const;
+  const readiness = sharedAnswer(() => withinTimeout(options.checkReady()), options.now_ms);
   const routes: Route[] = [
     {
       ...shared,
       path: '/healthz',
+      is_probe: true,
+      errors: [],
       operationId: 'getHealth',
       summary: 'Is the process up?',
       description: 'Answers as long as the process runs, whatever the database does.',
@@ -89,34 +122,19 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
     {
       ...shared,
       path: '/readyz',
+      is_probe: true,
       operationId: 'getReadiness',
       summary: 'Can it serve requests?',
-      description: 'Ready means: the database can be reached, takes writes and is migrated.',
+      description:
+        'Ready means: the database can be reached, takes writes and is migrated. Looked at no more than once a second.',
       responses: { 200: { description: 'It can.', schema: Readiness } },
       errors: ['unavailable'],
       handler: async () => {
-        const detail = await withinTimeout(checkReady());
+        const detail = await readiness();
         return { status: 200, body: { status: 'ok', detail } };
       },
     },
-    {
-      ...shared,
-      path: '/metrics',
-      operationId: 'getMetrics',
-      summary: 'Metrics for Prometheus.',
-      description: 'What this process has counted since it began.',
-      responses: {
-        200: {
-          description: 'Text in the Prometheus format.',
-          schema: Type.String(),
-          content_type: 'text/plain',
-        },
-      },
-      handler: async () => ({
-        status: 200,
-        text: { content: await metrics.text(), content_type: metrics.content_type },
-      }),
-    },
+    ...(options.metrics_route === null ? [] : [options.metrics_route]),
     {
       ...shared,
       path: '/.well-known/jwks.json',

@@ -69,7 +69,16 @@ export function makeKeyLimit(points: number, redis: Redis | null): CountRequest 
  * their /64. `now_ms` only needs to move forward. `redis` as for keys.
  */
 export function makeUnknownKeyLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
-  const count = makeCounter(makeLimiter(points, 'address', redis), 'unknown-key', points);
+  return countAddresses(makeCounter(makeLimiter(points, 'address', redis), 'unknown-key', points), now_ms);
+}
+
+/** Requests of routes that take no key, by client address as above. */
+export function makePublicLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
+  return countAddresses(makeCounter(makeLimiter(points, 'public', redis), 'public', points), now_ms);
+}
+
+/** Counts by address, of which a bounded number is told apart. */
+function countAddresses(count: CountRequest, now_ms: () => number): CountRequest {
   const addresses = new Set<string>();
   let window_began_ms = now_ms();
   return async (name) => {

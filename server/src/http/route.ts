@@ -63,7 +63,7 @@ export interface Route {
   summary: string;
   /** Markdown paragraphs: what the caller should know. */
   description: string;
-  /** The key needs one of these; `public` routes take no key and are not rate limited. */
+  /** The key needs one of these; `public` routes take no key and are counted by the client's address. */
   scopes: readonly Scope[] | 'public';
   /** `own`: an agent key may call it too, and sees what is its agent's. Otherwise it needs the scope. */
   agentKey?: 'own';
@@ -71,6 +71,11 @@ export interface Route {
   idempotent?: boolean;
   /** Works through so many rows that the deadline of a request would be too short: it has none. */
   takes_long?: true;
+  /**
+   * Asked by load balancers whether the process may be sent requests: never refused. A refusal would cost as much as the
+   * answer, and behind a proxy that is not trusted a flood would take every node out of its balance.
+   */
+  is_probe?: true;
   /** What of the process it takes a turn at, so that no workspace can take all of it. */
   shares?: ResourceName;
   /** Object schemas with `additionalProperties: false`. */

@@ -50,7 +50,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     admission,
     isDraining: () => draining,
   });
-  const { identify, admit } = makeAccess(options, admission);
+  const { identify, admit, admitPublic } = makeAccess(options, admission);
   const connections = makeConnections({
     limits,
     shares: of_addresses,
@@ -141,7 +141,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       if (route.method !== 'GET' && isFull()) throw OVERLOADED;
       setDeadline(request, reply, route);
       await admit(request, route);
-    }
+    } else if (route.is_probe !== true) await admitPublic(request);
     checkBodyHeaders(raw, route);
     if (hasBody(raw) && !exchange.answered) exchange.body = takeShare(request, bodies);
   }
