@@ -5,6 +5,8 @@ export interface Requests {
   /** The n-th request, from 0 on, as the bytes on the wire; ASCII. */
   make: (n: number) => string;
   good_status: number;
+  /** Whether any other answer refused the request, rather than told that it failed. Default: each of them did. */
+  isRefusal?: (body: Buffer) => boolean;
   /** Told of every good answer: which request it belongs to, and the body. */
   onGood?: (n: number, body: Buffer) => void;
 }
@@ -36,7 +38,7 @@ export interface LoadResult {
   measured_ms: number;
   /** Milliseconds from sending (or being due) to the whole answer, of the measured ones. */
   latencies_ms: number[];
-  /** The same of other answers. */
+  /** The same of refusals. */
   refusals_ms: number[];
   /** What else came back, and how often. */
   errors: Map<string, number>;
@@ -170,7 +172,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
           } else {
             countError(errorCode(answer));
             const now_ms = performance.now();
-            if (now_ms >= measured_from_ms && now_ms < measured_to_ms)
+            const is_measured = now_ms >= measured_from_ms && now_ms < measured_to_ms;
+            if (is_measured && requests.isRefusal?.(answer.body) !== false)
               result.refusals_ms.push(now_ms - since_ms);
             setTimeout(() => goOn(client), options.pause_after_refusal_ms ?? PAUSE_AFTER_ERROR_MS);
           }
