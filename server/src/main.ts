@@ -17,6 +17,7 @@ import { findPublicKey, verdictBody, verdictLines, verifyLedgerFile } from './le
 import { type Log, makeLog } from './log.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { onEnd } from './process-end.ts';
+import { HISTORY_NAMES as names } from './purpose/history.ts';
 import { deriveSecrets } from './secrets.ts';
 import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
@@ -362,7 +363,7 @@ ledger
       }
       for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
         const key = secrets.checkpointKey;
-        const found = await verifyLedger(ledger_db, workspace_id, { since: 0, key, checkpoint_dir });
+        const found = await verifyLedger(ledger_db, workspace_id, { since: 0, key, checkpoint_dir, names });
         if (!found.valid) process.exitCode = 1;
         if (options.json === true) print(JSON.stringify({ workspace_id, ...verificationBody(found) }));
         else {

@@ -1,7 +1,11 @@
 import { setPlan } from '../src/commands/set-plan.ts';
 import type { Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
+import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
+import { getWatermark } from '../src/storage/followers.ts';
 import { type VerifyOptions, verifyLedger } from '../src/storage/verify-ledger.ts';
+import { followNext, type SkippedEvent } from '../src/workers/follow-chains.ts';
+import { learnDealings } from '../src/workers/learn-dealings.ts';
 import {
   AUTHORITY,
   freshKey,
@@ -180,6 +184,12 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
 
   await hasty.halt();
   await s.halt();
+  while ((await getWatermark(core.db, 'learning', workspace_id)) < last_seq) {
+    const onSkip = ({ error }: SkippedEvent) => {
+      throw error;
+    };
+    await followNext(core.followers_db, learnDealings, workspace_id, { onSkip });
+  }
   return {
     core,
     workspace_id,
@@ -192,6 +202,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
         since: 0,
         key: core.secrets.checkpointKey,
         checkpoint_dir: s.checkpoint_dir,
+        names,
         ...options,
       }),
     async stop() {

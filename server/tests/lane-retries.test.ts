@@ -7,6 +7,7 @@ import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { type Lane, makeLane } from '../src/lane/lane.ts';
+import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
 import { makePool } from '../src/storage/database.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
@@ -106,7 +107,7 @@ describe('a batch that the database undid', () => {
     expect(connections).toBe(2);
     expect(batches).toEqual([1]);
     expect(await agentsLike([slug])).toHaveLength(1);
-    const options = { since: 0, key: core.secrets.checkpointKey, checkpoint_dir: NO_CHECKPOINT_FILES };
+    const options = { since: 0, key: core.secrets.checkpointKey, checkpoint_dir: NO_CHECKPOINT_FILES, names };
     expect((await verifyLedger(core.ledger_db, workspace_id, options)).valid).toBe(true);
   });
 

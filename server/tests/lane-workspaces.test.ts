@@ -5,6 +5,7 @@ import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { type Command, done } from '../src/lane/command.ts';
 import { makeLane } from '../src/lane/lane.ts';
+import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
 import { connectOnce, makePool } from '../src/storage/database.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
@@ -84,6 +85,7 @@ describe('workspaces share batches', () => {
           since: 0,
           key: core.secrets.checkpointKey,
           checkpoint_dir: NO_CHECKPOINT_FILES,
+          names,
         }),
       ).toMatchObject({ valid: true });
     }

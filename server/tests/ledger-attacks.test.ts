@@ -70,6 +70,8 @@ async function recomputeFrom(decision_offset: number): Promise<number> {
      where decision_id = (select decision_id from decisions where workspace_id = W order by 1 offset ${decision_offset} limit 1)
      returning decision_id`,
   );
+  // What was learnt from it would not fit any more, and is learnt anew by itself.
+  await sql('truncate dealings, dealings_counted, dealings_watermarks');
   const { decision_id } = changed.rows[0];
   const { core, workspace_id } = h;
   const [row] = await loadDecisionRows(core.ledger_db, workspace_id, [decision_id]);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VerifyingKey } from '../src/domain/checkpoints.ts';
+import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
 import { deriveSecrets } from '../src/secrets.ts';
 import { makePool } from '../src/storage/database.ts';
 import { loadKeptCores, loadKeptDecisions } from '../src/storage/decisions.ts';
@@ -70,7 +71,7 @@ afterAll(async () => {
 });
 
 const verify = (pool: pg.Pool, since = 0) =>
-  verifyLedger(pool, s.workspace_id, { since, key, checkpoint_dir: NO_CHECKPOINT_FILES });
+  verifyLedger(pool, s.workspace_id, { since, key, checkpoint_dir: NO_CHECKPOINT_FILES, names });
 const shown = (found: Awaited<ReturnType<typeof verify>>) => ({
   events_checked: found.events_checked,
   // Which of them the service had signed by now is chance.

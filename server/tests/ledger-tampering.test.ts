@@ -25,8 +25,6 @@ const NO_HISTORY = [
   'installation',
   'states_to_refold',
   'api_key_uses',
-  'dealings',
-  'dealings_counted',
   'dealings_watermarks',
   'report_counters',
   'report_counted',
@@ -140,6 +138,16 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by endpoint_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.endpoint_id)',
   },
+  dealings: {
+    key: ['agent_id', 'purpose_hash', 'kind', 'name'],
+    row: "order by kind = 'merchant' desc, name limit 1",
+    seq: '(select max(seq) from ledger_events where workspace_id = W)',
+  },
+  dealings_counted: {
+    key: ['decision_id'],
+    row: 'order by decision_id limit 1',
+    seq: eventOf('t.decision_id'),
+  },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },
   ledger_heads: { key: ['workspace_id'], row: 'limit 1', seq: 't.seq' },
   ledger_events: { key: ['seq'], row: 'order by seq offset 8 limit 1', seq: 't.seq' },
@@ -165,6 +173,8 @@ const EDITS: Record<string, string[]> = {
  * behind the JSON of secrets leaves them what they were: their value is sealed, not its spelling.
  */
 const ALLOWED: Record<string, string[]> = {
+  // Which sums are read where an agent has more than are read at once.
+  'dealings.changed_at': EDITS['timestamp with time zone'] as string[],
   'webhook_endpoints.secrets': ["(COLUMN::text || ' ')::json"],
   'ledger_heads.time_ms': ['coalesce(COLUMN, 0) + 1', 'coalesce(COLUMN, 0) + 1000'],
 };

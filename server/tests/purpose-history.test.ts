@@ -7,7 +7,7 @@ import { makePool } from '../src/storage/database.ts';
 import { loadSpokenOf, putDealings } from '../src/storage/dealings.ts';
 import { followNext } from '../src/workers/follow-chains.ts';
 import { learnDealings } from '../src/workers/learn-dealings.ts';
-import { freshKey, type RunningService, startTestService } from './running-service.ts';
+import { freshKey, makeKey, type RunningService, startTestService } from './running-service.ts';
 
 let s: RunningService;
 let pool: pg.Pool;
@@ -65,29 +65,37 @@ const agent = async (slug: string) => {
 test('labels, reviews and outcomes are added up by merchant and payee, and corrections take the place of what they correct', async () => {
   await agent('adds');
   const first = await decide('adds', 'Papier Müller', { payee_id: 'iban:1', description: 'printer paper' });
-  const second = await decide('adds', 'PAPIER MÜLLER', { payee_id: 'iban:1', amount_minor: 3_000 });
+  const again = { payee_id: 'iban:1', amount_minor: 3_000, description: 'printer paper' };
+  const second = await decide('adds', 'PAPIER MÜLLER', again);
+  expect(second.decision).toBe('ALLOW');
   const wrong = (await label(first.decision_id, 'PURPOSE_MISALIGNED')).body;
   await label(second.decision_id, 'PURPOSE_ALIGNED');
   await learned();
   expect(await dealings('adds')).toMatchObject([{ aligned: 1, misaligned: 1, paid: 0 }]);
   await label(first.decision_id, 'PURPOSE_ALIGNED', wrong.label_id);
-  await s.call('POST', `/v1/decisions/${second.decision_id}/outcomes`, {
-    body: { type: 'SPEND_EXECUTED', amount_minor: 3_000 },
-  });
+  const outcome = (key: string, body: object) =>
+    s.call('POST', `/v1/decisions/${second.decision_id}/outcomes`, { key, body });
+  const executed = { type: 'SPEND_EXECUTED', amount_minor: 2_900 };
+  await outcome(s.admin_key, executed);
   await learned();
+  expect(await dealings('adds')).toMatchObject([{ aligned: 2, misaligned: 0, paid: 0 }]);
+  const { key } = await makeKey(s, { scopes: ['consume'] });
+  await outcome(key, { ...executed, source: 'PAYMENT_RAIL' });
   await learned();
+  const both = { aligned: 2, misaligned: 0, paid: 1, payee_ids: ['iban:1'] };
   expect(await dealings('adds')).toMatchObject([
-    {
-      aligned: 2,
-      misaligned: 0,
-      paid: 1,
-      payee_ids: ['iban:1'],
-      usual_minor: { EUR: { low: 1_000, high: 3_000 } },
-    },
+    { ...both, usual_minor: { EUR: { low: 1_000, high: 2_900 } } },
   ]);
   expect(await dealings('adds', 'payee')).toMatchObject([
     { name: 'iban:1', aligned: 2, misaligned: 0, paid: 1 },
   ]);
+  await outcome(key, { type: 'REFUNDED', source: 'PAYMENT_RAIL' });
+  await label(second.decision_id, 'PURPOSE_MISALIGNED');
+  await learned();
+  expect(await dealings('adds')).toMatchObject([
+    { aligned: 1, misaligned: 1, paid: 0, usual_minor: { EUR: { low: 1_000, high: 1_000 } } },
+  ]);
+  expect((await s.call('GET', '/v1/ledger/verify')).body.breaks).toEqual([]);
 });
 
 test('two nodes that add up at the same time count everything once', async () => {

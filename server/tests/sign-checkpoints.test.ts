@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createAgent } from '../src/commands/create-agent.ts';
 import { addWorkspace, type Core, makeCore } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
+import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 import { SECRET_KEY } from './running-service.ts';
@@ -91,6 +92,7 @@ test('of many checkpoints a bounded number is kept, the newest among them, and t
     since: 0,
     key: core.secrets.checkpointKey,
     checkpoint_dir: join(directory, 'checkpoints'),
+    names,
   };
   const found = await verifyLedger(core.ledger_db, workspace_id, options);
   expect(found).toMatchObject({ valid: true, checkpoint: { seq: 92 } });

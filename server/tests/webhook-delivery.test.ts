@@ -11,6 +11,7 @@ import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
 import { makeIdsAt } from '../src/domain/ids.ts';
 import { DISABLED_AFTER_MS, KEPT_FOR_MS, secretText } from '../src/domain/webhooks.ts';
+import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
 import { makePool, type Queryable, SERVICE_ROLE } from '../src/storage/database.ts';
 import { SUPERUSER } from '../src/storage/embedded-postgres.ts';
 import { verifyLedger } from '../src/storage/verify-ledger.ts';
@@ -327,6 +328,7 @@ test('an endpoint to which nothing but failures went for five days is disabled, 
         since: 0,
         key: core.secrets.checkpointKey,
         checkpoint_dir: NO_CHECKPOINT_FILES,
+        names,
       })
     ).valid,
   ).toBe(true);

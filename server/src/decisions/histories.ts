@@ -13,9 +13,9 @@ export type HistoryOf = (
 ) => PurposeHistory | undefined | Promise<PurposeHistory | undefined>;
 
 /** For so long a history is taken as it was read; then it is read anew beside the decisions. */
-const FRESH_MS = 1_000;
-/** After this long nobody has asked: then a decision waits for the reading. */
-const USABLE_MS = 10_000;
+const FRESH_MS = 500;
+/** No spend is judged by a history older than this: where nobody has asked for so long, it waits for the reading. */
+const USABLE_MS = 1_000;
 const REMEMBERED = 10_000;
 /** Of all agents together; an agent has some dozens, and at the most 5,000, of about half a kilobyte. */
 const REMEMBERED_ROWS = 100_000;

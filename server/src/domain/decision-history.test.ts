@@ -70,7 +70,7 @@ const anyEvent: fc.Arbitrary<DecisionEvent> = fc.oneof(
     arbitrary: fc.constant<DecisionEvent>({
       type: 'decision.label.recorded',
       at: '2026-12-01T00:00:00.000Z',
-      label: { label_id: 'lbl_1' },
+      label: { label_id: 'lbl_1', label: 'PURPOSE_ALIGNED' },
     }),
   },
   {

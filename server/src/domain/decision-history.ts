@@ -23,7 +23,7 @@ export type DecisionEvent = {
     }
   | {
       type: 'decision.label.recorded';
-      label: Pick<Label, 'label_id'>;
+      label: Pick<Label, 'label_id' | 'label'>;
     }
   | { type: 'decision.outcome.recorded'; report: OutcomeReport }
   | { type: 'capability.consumed'; amount_minor: number }

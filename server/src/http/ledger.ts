@@ -2,6 +2,7 @@ import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import type { VerifyingKey } from '../domain/checkpoints.ts';
 import { BREAK_KINDS, LEDGER_EVENT_TYPES, ledgerEventBody, SUBJECT_TYPES } from '../domain/ledger.ts';
+import { HISTORY_NAMES as names } from '../purpose/history.ts';
 import { exportLedger } from '../storage/export-ledger.ts';
 import { listLedgerEvents } from '../storage/ledger.ts';
 import { verificationBody, verifyLedger } from '../storage/verify-ledger.ts';
@@ -139,7 +140,7 @@ export function makeLedgerRoutes(options: {
         const began_ms = now_ms();
         const since = call.query.since ?? 0;
         const { workspace_id } = call.caller;
-        const found = await verifyLedger(ledger_db, workspace_id, { since, key, checkpoint_dir });
+        const found = await verifyLedger(ledger_db, workspace_id, { since, key, checkpoint_dir, names });
         const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
         return { status: 200, body: { ...verificationBody(found), duration_ms } };
       },

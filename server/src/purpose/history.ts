@@ -1,3 +1,4 @@
+import type { SpendNames } from '../domain/dealings.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
 import { normaliseMerchant } from '../domain/merchants.ts';
 import type { SpendRequest } from '../domain/spends.ts';
@@ -11,11 +12,11 @@ export interface Dealings {
   reviews: { allowed: number; denied: number };
   /** People's labels of earlier spends there. Only the labels that stand count, not those that were replaced. */
   labels: { aligned: number; misaligned: number };
-  /** Spends that were executed. */
+  /** Spends that were in force and that the payment rail executed; an agent's own word for it does not count. */
   paid_count: number;
-  /** Lowest and highest amount that was executed or labelled aligned, by currency, in minor units. */
+  /** Lowest and highest amount that the rail executed or a person found to fit, by currency, in minor units. */
   usual_minor: ReadonlyMap<string, { low: number; high: number }>;
-  /** `payee_id`s that the money went to. Empty for a payee. */
+  /** `payee_id`s of the spends behind these amounts. Empty for a payee. */
   payee_ids: ReadonlySet<string>;
 }
 
@@ -55,6 +56,9 @@ export function historyWords(description: string): string[] {
     ),
   ].filter((stem) => stem.length <= MAX_WORD_LENGTH && !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
 }
+
+/** Both, for whoever adds the past up. */
+export const HISTORY_NAMES: SpendNames = { merchant: historyKey, words: historyWords };
 
 /** What the past says of a spend. */
 export interface Past {
@@ -124,7 +128,10 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
   // What was confirmed was a payment to that payee, of about that size.
   const isSamePayee =
     payee_id === undefined ? known?.payee_ids.size === 0 : known?.payee_ids.has(payee_id) === true;
-  const isInRange = usual === undefined || amount_minor <= usual.high * CONFIRMED_FACTOR;
+  const isInRange =
+    usual === undefined
+      ? (known?.usual_minor.size ?? 0) === 0
+      : amount_minor <= usual.high * CONFIRMED_FACTOR;
   const isHigh =
     usual !== undefined &&
     known !== undefined &&

@@ -1,6 +1,5 @@
-import type { DealingsRow, Said } from '../domain/dealings.ts';
+import { type DealingsPlace, type DealingsRow, MAX_PAYEES } from '../domain/dealings.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
 
 const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, misaligned, paid, usual_minor,
   payee_ids`;
@@ -33,40 +32,11 @@ export async function loadSpokenOf(
   return { last_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
 }
 
-/** What was added up of these decisions; what was not is left out. */
-export async function loadCountedSaid(
-  db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<(Said & { decision_id: string })[]> {
-  const result = await db.query<Said & { decision_id: string; workspace_id: string }>({
-    name: 'load_counted_said',
-    text: `select decision_id, allowed, denied, aligned, misaligned, paid from dealings_counted
-      where workspace_id = $1 and decision_id = any($2)`,
-    values: [workspace_id, decision_ids],
-  });
-  return result.rows;
-}
-
-/** Writes what was added up of decisions. */
-export const putCountedSaid = makeInsert<Said & { decision_id: string }>(
-  'dealings_counted',
-  {
-    decision_id: 'text',
-    allowed: 'boolean',
-    denied: 'boolean',
-    aligned: 'boolean',
-    misaligned: 'boolean',
-    paid: 'boolean',
-  },
-  { conflict: ['decision_id'], update: ['allowed', 'denied', 'aligned', 'misaligned', 'paid'] },
-);
-
 /** Dealings by their names; what does not exist is left out. */
 export async function loadDealings(
   db: Queryable,
   workspace_id: string,
-  wanted: readonly Pick<DealingsRow, 'agent_id' | 'purpose_hash' | 'kind' | 'name'>[],
+  wanted: readonly DealingsPlace[],
 ): Promise<DealingsRow[]> {
   const result = await db.query<DealingsRow & { workspace_id: string }>({
     name: 'load_dealings',
@@ -83,6 +53,14 @@ export async function loadDealings(
     ],
   });
   return result.rows;
+}
+
+/** As it is kept, word for word, so that verification can compare it: currencies in their order. */
+function usualText(usual: DealingsRow['usual_minor']): string {
+  const amounts = Object.keys(usual)
+    .sort()
+    .map((currency) => `"${currency}":{"low":${usual[currency]?.low},"high":${usual[currency]?.high}}`);
+  return `{${amounts.join(',')}}`;
 }
 
 /** Writes dealings, new or changed. */
@@ -114,9 +92,50 @@ export async function putDealings(
       rows.map((row) => row.aligned),
       rows.map((row) => row.misaligned),
       rows.map((row) => row.paid),
-      rows.map((row) => JSON.stringify(row.usual_minor)),
+      rows.map((row) => usualText(row.usual_minor)),
       rows.map((row) => JSON.stringify(row.payee_ids)),
     ],
+  });
+}
+
+/**
+ * What is vouched for at merchants, gathered anew from all lessons: where nothing is, empty. Reads every lesson of a
+ * merchant that vouches for something, and so is asked only when one was taken back.
+ */
+export async function gatherVouched(
+  client: Client,
+  workspace_id: string,
+  merchants: readonly DealingsPlace[],
+): Promise<Pick<DealingsRow, 'usual_minor' | 'payee_ids'>[]> {
+  const result = await client.query<{
+    place: number;
+    currency: string;
+    low: number;
+    high: number;
+    payee_ids: string[];
+  }>({
+    name: 'gather_vouched',
+    text: `select w.place::int, v.* from unnest($2::text[], $3::text[], $4::text[]) with ordinality
+        as w(agent_id, purpose_hash, name, place)
+      cross join lateral (
+        select currency, min(vouched_minor) as low, max(vouched_minor) as high,
+          coalesce((array_agg(distinct payee_id order by payee_id) filter (where payee_id is not null))[1:${MAX_PAYEES}],
+            '{}') as payee_ids
+        from dealings_counted where workspace_id = $1 and agent_id = w.agent_id and purpose_hash = w.purpose_hash
+          and merchant = w.name and vouched_minor is not null group by currency) as v`,
+    values: [
+      workspace_id,
+      merchants.map((each) => each.agent_id),
+      merchants.map((each) => each.purpose_hash),
+      merchants.map((each) => each.name),
+    ],
+  });
+  return merchants.map((_, i) => {
+    const found = result.rows.filter(({ place }) => place === i + 1);
+    return {
+      usual_minor: Object.fromEntries(found.map(({ currency, low, high }) => [currency, { low, high }])),
+      payee_ids: [...new Set(found.flatMap(({ payee_ids }) => payee_ids))].sort().slice(0, MAX_PAYEES),
+    };
   });
 }
 
@@ -135,6 +154,67 @@ export async function listDealings(
     text: `select ${COLUMNS} from dealings where workspace_id = $1 and agent_id = $2 and purpose_hash = $3
       order by changed_at desc limit ${MOST_DEALINGS}`,
     values: [workspace_id, agent_id, purpose_hash],
+  });
+  return result.rows;
+}
+
+/** A sum that is not what its lessons add up to. */
+export interface WrongDealings extends DealingsPlace {
+  /** Of how many lessons it is the sum; 0: there should be none. */
+  lessons: number;
+}
+
+/**
+ * Sums that are not what the lessons of all decisions add up to, or are of none; at most `limit`. All of it is added
+ * up by the database, in one pass over each table. The kept amounts are compared as text: no row may be read as JSON
+ * before it is known to be ours. Within a transaction.
+ */
+export async function findWrongDealings(
+  db: Queryable,
+  workspace_id: string,
+  limit: number,
+): Promise<WrongDealings[]> {
+  const counts = ['allowed', 'denied', 'aligned', 'misaligned', 'paid'];
+  const isWrong = [
+    ...counts.map((name) => `sum(${name}) <> 0`),
+    "coalesce(max(usual), '{}') <> coalesce(max(kept_usual), '{}')",
+    "coalesce(max(payees), '{}') <> coalesce(max(kept_payees), '{}')",
+    'count(kept_usual) > 1',
+    '(sum(lessons) = 0 and count(kept_usual) > 0)',
+    '(sum(lessons) > 0 and count(kept_usual) = 0)',
+  ];
+  const place = 'agent_id, purpose_hash, kind, name';
+  const result = await db.query<WrongDealings>({
+    name: 'find_wrong_dealings',
+    text: `with lessons as (
+        select * from dealings_counted where workspace_id = $1
+          and (allowed or denied or aligned or misaligned or paid or vouched_minor is not null)
+      ), places as (
+        select l.*, 'merchant' as kind, merchant as name from lessons l
+        union all select l.*, 'payee', payee_id from lessons l where payee_id is not null
+        union all select l.*, 'word', w.word from lessons l cross join lateral unnest(l.words) as w(word)
+      ), amounts as (
+        select agent_id, purpose_hash, merchant, currency, min(vouched_minor) as low, max(vouched_minor) as high
+        from lessons where vouched_minor is not null group by agent_id, purpose_hash, merchant, currency
+      ), parts as (
+        select ${place}, ${counts.map((name) => `${name}::int::bigint`).join(', ')}, 1 as lessons, null::text as usual,
+          null::text as kept_usual, null::text as payees, null::text as kept_payees from places
+        union all
+        select agent_id, purpose_hash, 'merchant', merchant, 0, 0, 0, 0, 0, 0, '{' || string_agg(
+            format('"%s":{"low":%s,"high":%s}', currency, low, high), ',' order by currency collate "C") || '}',
+          null, null, null from amounts group by agent_id, purpose_hash, merchant
+        union all
+        select agent_id, purpose_hash, 'merchant', merchant, 0, 0, 0, 0, 0, 0, null, null,
+          ((array_agg(distinct payee_id order by payee_id))[1:${MAX_PAYEES}])::text, null
+        from lessons where vouched_minor is not null and payee_id is not null
+        group by agent_id, purpose_hash, merchant
+        union all
+        select ${place}, ${counts.map((name) => `-${name}::bigint`).join(', ')}, 0, null, usual_minor::text, null,
+          payee_ids::text from dealings where workspace_id = $1
+      )
+      select ${place}, sum(lessons)::int as lessons from parts group by ${place}
+      having ${isWrong.join(' or ')} order by ${place} limit $2`,
+    values: [workspace_id, limit],
   });
   return result.rows;
 }

@@ -51,12 +51,12 @@ export async function listLabelsOfDecisions(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],
-): Promise<Pick<Label, 'decision_id' | 'label_id' | 'created_at'>[]> {
+): Promise<Pick<Label, 'decision_id' | 'label_id' | 'label' | 'created_at'>[]> {
   const result = await db.query<
-    Pick<Label, 'decision_id' | 'label_id' | 'created_at'> & { workspace_id: string }
+    Pick<Label, 'decision_id' | 'label_id' | 'label' | 'created_at'> & { workspace_id: string }
   >({
     name: 'list_labels_of_decisions',
-    text: `select decision_id, label_id, created_at from labels
+    text: `select decision_id, label_id, label, created_at from labels
       where workspace_id = $1 and decision_id = any($2) and decision_id <> '' order by label_id`,
     values: [workspace_id, decision_ids],
   });

@@ -168,6 +168,8 @@ const STRAYS: Record<StrayTable, string> = {
   audit_records: `select audit_id as name from audit_records a where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = a.seq
       and e.type !~ '^(decision|capability|reservation)[.]')`,
+  dealings_counted: `select decision_id as name from dealings_counted c where workspace_id = $1
+    and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = c.decision_id)`,
   api_key_digests: `select key_id as name from api_key_digests g where workspace_id = $1
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
@@ -181,6 +183,7 @@ export const NAME_OF_STRAY = {
   expiring_holds: 'hold that will run out',
   decision_states: 'state of decision',
   audit_records: 'audit record',
+  dealings_counted: 'what was learnt of decision',
   api_key_digests: 'digest of api_key',
 } as const;
 export type StrayTable = keyof typeof NAME_OF_STRAY;

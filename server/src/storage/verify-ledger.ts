@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { VerifyingKey } from '../domain/checkpoints.ts';
+import type { SpendNames } from '../domain/dealings.ts';
 import {
   checkLink,
   GENESIS,
@@ -27,6 +28,7 @@ import {
 import { withinSnapshot } from './ledger-snapshot.ts';
 import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { type CheckedCheckpoint, gatherCheckpoints, MOST_CHECKPOINTS } from './verify-checkpoints.ts';
+import { checkDealings, loadLearnt } from './verify-lessons.ts';
 import { checkLiveRows, noteSealedStates } from './verify-live-rows.ts';
 import { checkBudgets, checkStates, countAsMade } from './verify-states.ts';
 import { checkBeyond, checkCounts, checkStrays, reachedBy, spansOf, type Walk } from './verify-strays.ts';
@@ -72,6 +74,8 @@ export interface VerifyOptions {
   /** What checkpoints are signed with, and where this node keeps its files of them. */
   key: VerifyingKey;
   checkpoint_dir: string;
+  /** By which what was learnt is kept. */
+  names: SpendNames;
 }
 
 /** Links read at a time: memory stays flat however long the chain is, and other requests get their turns. */
@@ -108,7 +112,11 @@ export async function verifyLedger(
       findings,
       checkpoints,
       sealed: new Map(),
-      tally: { found: noneFound(), budgets: new Map() },
+      tally: {
+        found: noneFound(),
+        budgets: new Map(),
+        learnt: await loadLearnt(client, workspace_id, options.names),
+      },
       reached: start.reached,
       previous: start.link,
       occurred_ms: 0,
@@ -374,6 +382,7 @@ async function checkWhole(walk: Walk, head: KeptHead | undefined): Promise<void>
   const { db, workspace_id, findings, tally } = walk;
   // Where a decision is not what it was, nobody can tell the sums.
   if (findings.soFarIntact()) await checkBudgets(db, workspace_id, tally, findings);
+  await checkDealings(db, workspace_id, tally.learnt, walk.previous.seq, findings);
   await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
   await checkStrays(walk);
 }

@@ -9,6 +9,7 @@ import { loadExpiringHolds } from './decision-states.ts';
 import { loadKeptCores } from './decisions.ts';
 import type { Findings } from './ledger-findings.ts';
 import type { ChainRow, StrayTable } from './ledger-pages.ts';
+import { checkLessons, type Learnt } from './verify-lessons.ts';
 
 const BUDGETS_AT_ONCE = 1_000;
 
@@ -17,6 +18,7 @@ export interface Tally {
   /** How many rows of each of these tables belong to something. */
   found: Record<StrayTable, number>;
   budgets: Map<string, { row: BudgetRow; seq: number }>;
+  learnt: Learnt;
 }
 
 const budgetName = ({ agent_id, period, currency }: BudgetRow) => `${agent_id} ${period} ${currency}`;
@@ -134,6 +136,16 @@ export async function checkStates(
     const expires_at = runsOutAt(state);
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
   }
+  tally.found.dealings_counted += await checkLessons(
+    db,
+    workspace_id,
+    events.flatMap(({ seq, subject_id }) => {
+      const made = by_id.get(subject_id)?.made;
+      return made === undefined ? [] : { seq, made, events: recorded_events.get(subject_id) ?? [] };
+    }),
+    tally.learnt,
+    findings,
+  );
   if (expiring.length === 0) return;
   const holds = new Map(
     (await loadExpiringHolds(db, workspace_id, expiring)).map((hold) => [hold.decision_id, hold]),

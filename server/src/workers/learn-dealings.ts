@@ -1,27 +1,19 @@
 import {
-  addSaid,
-  type DealingKind,
+  addLesson,
+  type DealingsPlace,
   type DealingsRow,
-  NOTHING_SAID,
-  purposeHash,
-  type Said,
-  type Spoken,
-  saidOf,
+  type DecisionLesson,
+  emptyDealings,
+  isTakenBack,
+  NO_LESSON,
+  placesOf,
 } from '../domain/dealings.ts';
-import { initialState } from '../domain/decision-states.ts';
-import type { Decision } from '../domain/decisions.ts';
-import { historyKey, historyWords } from '../purpose/history.ts';
-import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import { HISTORY_NAMES } from '../purpose/history.ts';
 import type { Client } from '../storage/database.ts';
-import {
-  loadCountedSaid,
-  loadDealings,
-  loadSpokenOf,
-  putCountedSaid,
-  putDealings,
-} from '../storage/dealings.ts';
-import { loadKeptDecisions } from '../storage/decisions.ts';
-import { loadLabels } from '../storage/labels.ts';
+import { gatherVouched, loadDealings, loadSpokenOf, putDealings } from '../storage/dealings.ts';
+import { loadDecisionEvents } from '../storage/decision-events.ts';
+import { loadKeptCores } from '../storage/decisions.ts';
+import { eventsUpTo, loadLessons, makeLessons, placeOfSeq, putLessons } from '../storage/lessons.ts';
 import type { Follower } from './follow-chains.ts';
 
 /** Events looked at in one transaction. */
@@ -34,96 +26,71 @@ const MAX_SPOKEN = 500;
 /** Together, so that a round ends soon enough for a stop, whoever is behind. */
 export const MAX_PAGES_A_ROUND = 100;
 
-/** Whose dealings a spend belongs to: its merchant's, its payee's and, where people labelled it, its words'. */
-function placesOf(made: Decision, labelled: boolean): { kind: DealingKind; name: string }[] {
-  const { merchant, payee_id, description } = made.action;
+/** A decision's lesson that takes the place of what it taught before. */
+interface Change {
+  before: DecisionLesson | undefined;
+  now: DecisionLesson;
+}
+
+/** What these decisions teach by the events up to `upto`, where it is not what they taught before. */
+async function loadChanges(
+  client: Client,
+  workspace_id: string,
+  decision_ids: readonly string[],
+  upto: number,
+): Promise<Change[]> {
+  const place = await placeOfSeq(client, workspace_id, upto);
+  const kept = await loadKeptCores(client, workspace_id, decision_ids);
+  const events = await loadDecisionEvents(client, workspace_id, decision_ids);
+  const taught = kept.map(({ made }) => ({
+    made,
+    events: eventsUpTo(events.get(made.decision_id) ?? [], place),
+  }));
+  const lessons = await makeLessons(client, workspace_id, taught, HISTORY_NAMES);
+  const now = new Map(lessons.map((lesson) => [lesson.decision_id, lesson]));
+  const known = await loadLessons(client, workspace_id, decision_ids);
+  const before = new Map(known.map((lesson) => [lesson.decision_id, lesson]));
   return [
-    { kind: 'merchant', name: historyKey(merchant) },
-    ...(payee_id === undefined ? [] : [{ kind: 'payee' as const, name: payee_id }]),
-    ...(labelled ? historyWords(description ?? '') : []).map((name) => ({ kind: 'word' as const, name })),
+    ...lessons.map((lesson) => ({ before: before.get(lesson.decision_id), now: lesson })),
+    // What teaches nothing any more is kept as that.
+    ...known
+      .filter(({ decision_id }) => !now.has(decision_id))
+      .map((lesson) => ({ before: lesson, now: { ...lesson, ...NO_LESSON } })),
   ];
 }
 
-/** By the purposes of the authorities that decisions were made by. */
-async function loadPurposeHashes(
-  client: Client,
-  workspace_id: string,
-  decisions: readonly Decision[],
-): Promise<(made: Decision) => string | undefined> {
-  const hashes = new Map<string, string>();
-  for (const agent_id of new Set(decisions.map((made) => made.agent.id))) {
-    const versions = new Set(
-      decisions.flatMap((made) => (made.agent.id === agent_id ? (made.authority_version ?? []) : [])),
-    );
-    for (const row of await loadAuthorityVersions(client, workspace_id, agent_id, [...versions])) {
-      hashes.set(`${agent_id} ${row.version}`, purposeHash(parseAuthority(row).purpose));
-    }
+const nameOf = ({ agent_id, purpose_hash, kind, name }: DealingsPlace) =>
+  `${agent_id} ${purpose_hash} ${kind} ${name}`;
+
+/** Puts lessons in the place of those before, in the decisions' rows and in the sums. */
+async function putChanges(client: Client, workspace_id: string, changes: readonly Change[]): Promise<void> {
+  await putLessons(client, [{ workspace_id, rows: changes.map(({ now }) => now) }]);
+  const places = new Map(changes.flatMap(({ now }) => placesOf(now).map((place) => [nameOf(place), place])));
+  const rows = new Map<string, DealingsRow>([...places].map(([name, place]) => [name, emptyDealings(place)]));
+  for (const row of await loadDealings(client, workspace_id, [...places.values()])) {
+    rows.set(nameOf(row), row);
   }
-  return (made) => hashes.get(`${made.agent.id} ${made.authority_version}`);
+  const taken_back = new Map<string, DealingsPlace>();
+  const add = (lesson: DecisionLesson, sign: 1 | -1) => {
+    for (const place of placesOf(lesson)) {
+      const name = nameOf(place);
+      rows.set(name, addLesson(rows.get(name) as DealingsRow, lesson, sign));
+    }
+  };
+  for (const { before, now } of changes) {
+    if (before !== undefined) add(before, -1);
+    add(now, 1);
+    const [merchant] = placesOf(now);
+    if (merchant !== undefined && isTakenBack(before, now)) taken_back.set(nameOf(merchant), merchant);
+  }
+  const gathered = await gatherVouched(client, workspace_id, [...taken_back.values()]);
+  for (const [i, name] of [...taken_back.keys()].entries()) {
+    rows.set(name, { ...(rows.get(name) as DealingsRow), ...gathered[i] });
+  }
+  await putDealings(client, workspace_id, [...rows.values()]);
 }
 
-async function learn(client: Client, workspace_id: string, decision_ids: readonly string[]): Promise<void> {
-  const kept = await loadKeptDecisions(
-    client,
-    decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
-  );
-  const label_ids = kept.flatMap(({ state }) => state?.label_id ?? []);
-  const labels = new Map(
-    (await loadLabels(client, workspace_id, label_ids)).map((row) => [row.label_id, row.label]),
-  );
-  const counted = new Map(
-    (await loadCountedSaid(client, workspace_id, decision_ids)).map(({ decision_id, ...said }) => [
-      decision_id,
-      said,
-    ]),
-  );
-  const purposeHashOf = await loadPurposeHashes(
-    client,
-    workspace_id,
-    kept.map(({ made }) => made),
-  );
-  const spoken: { place: Pick<DealingsRow, 'agent_id' | 'purpose_hash' | 'kind' | 'name'>; said: Spoken }[] =
-    [];
-  const now_counted: (Said & { decision_id: string })[] = [];
-  for (const { made, state } of kept) {
-    const purpose_hash = purposeHashOf(made);
-    if (purpose_hash === undefined) continue;
-    const label = labels.get(state?.label_id ?? '') ?? null;
-    const now = saidOf(state ?? initialState(made), label);
-    const before = counted.get(made.decision_id) ?? NOTHING_SAID;
-    now_counted.push({ decision_id: made.decision_id, ...now });
-    const { amount_minor, currency, payee_id = null } = made.action;
-    for (const place of placesOf(made, label !== null)) {
-      spoken.push({
-        place: { agent_id: made.agent.id, purpose_hash, ...place },
-        said: { before, now, amount_minor, currency, payee_id },
-      });
-    }
-  }
-  const nameOf = (place: (typeof spoken)[number]['place']) =>
-    `${place.agent_id} ${place.purpose_hash} ${place.kind} ${place.name}`;
-  const places = new Map(spoken.map(({ place }) => [nameOf(place), place]));
-  const rows = new Map(
-    (await loadDealings(client, workspace_id, [...places.values()])).map((row) => [nameOf(row), row]),
-  );
-  for (const { place, said } of spoken) {
-    const row = rows.get(nameOf(place)) ?? {
-      ...place,
-      allowed: 0,
-      denied: 0,
-      aligned: 0,
-      misaligned: 0,
-      paid: 0,
-      usual_minor: {},
-      payee_ids: [],
-    };
-    rows.set(nameOf(place), addSaid(row, said));
-  }
-  if (rows.size > 0) await putDealings(client, workspace_id, [...rows.values()]);
-  if (now_counted.length > 0) await putCountedSaid(client, [{ workspace_id, rows: now_counted }]);
-}
-
-/** Adds up what events say of spends, for the assessor's knowledge of the past. */
+/** Adds up what events teach of spends, for the assessor's knowledge of the past. */
 export const learnDealings: Follower = {
   name: 'learning',
   max_events: MAX_EVENTS,
@@ -132,7 +99,10 @@ export const learnDealings: Follower = {
       ...range,
       most: MAX_SPOKEN,
     });
-    if (decision_ids.length > 0) await learn(client, workspace_id, decision_ids);
+    if (decision_ids.length > 0) {
+      const changes = await loadChanges(client, workspace_id, decision_ids, last_seq);
+      if (changes.length > 0) await putChanges(client, workspace_id, changes);
+    }
     return last_seq;
   },
 };
