@@ -35,7 +35,7 @@ export interface AuditRecord {
 }
 
 /** What of two states differs, field by field; everything of `to` when there was nothing before. */
-export function changesBetween(
+function changesBetween(
   from: Record<string, unknown> | null,
   to: Record<string, unknown>,
 ): AuditRecord['changes'] {
@@ -45,6 +45,21 @@ export function changesBetween(
     if (JSON.stringify(before) !== JSON.stringify(value)) changes[field] = { from: before, to: value };
   }
   return changes;
+}
+
+/** What an administrative change made of its target: `from` and `to` are shown, `state` is all that is sealed. */
+export interface AuditedChange {
+  from: object | null;
+  to: object;
+  state: AuditedState;
+}
+
+/** An administrative change as its record keeps it. */
+export function auditedChange({ from, to, state }: AuditedChange): Pick<AuditRecord, 'changes' | 'state'> {
+  return {
+    changes: changesBetween(from as Record<string, unknown> | null, to as Record<string, unknown>),
+    state: canonicalJson(auditedForm(state)),
+  };
 }
 
 /** An audit record as the API returns it. */

@@ -9,7 +9,7 @@ import {
   type ReviewState,
 } from './decisions.ts';
 import type { Label } from './labels.ts';
-import type { ReservationStatus } from './reservations.ts';
+import type { ReservationStatus, RunOutHold } from './reservations.ts';
 import type { Review } from './reviews.ts';
 
 /**
@@ -92,6 +92,20 @@ export function afterExpiry(state: DecisionState): DecisionState {
     ...state,
     reservation_status: 'EXPIRED',
     review_state: state.review_state === 'PENDING' ? 'EXPIRED' : state.review_state,
+  };
+}
+
+/** What is kept of a hold that ran out, as it was when it was let go. ISO UTC. */
+export function runOutHold(state: DecisionState, let_go_at: string): RunOutHold {
+  return {
+    reservation_id: state.reservation_id as string,
+    decision_id: state.decision_id,
+    agent_id: state.agent_id,
+    amount_minor: state.amount_minor,
+    currency: state.currency,
+    period: state.period,
+    expires_at: state.expires_at as string,
+    let_go_at,
   };
 }
 

@@ -14,6 +14,12 @@ import type { ReviewRow } from '../domain/reviews.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
 
+/** What a record made of its decision, and the id of its event in the chain. */
+export interface Recorded {
+  after: DecisionState;
+  event_id: string;
+}
+
 /** The rows of one workspace that a batch writes; webhooks have their own, in the outbox. */
 export type Changes = ReturnType<typeof noChanges>;
 

@@ -1,8 +1,7 @@
 import type { Agent } from '../domain/agents.ts';
-import { type AuditedState, type AuditRecord, auditedForm, changesBetween } from '../domain/audit.ts';
+import { type AuditedChange, type AuditRecord, auditedChange } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
-import { canonicalJson } from '../domain/canonical-json.ts';
 import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
 import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type DecisionState,
   hasRunOut,
   initialState,
+  runOutHold,
   runsOutAt,
   stateAt,
 } from '../domain/decision-states.ts';
@@ -32,12 +32,12 @@ import {
   type SubjectType,
 } from '../domain/ledger.ts';
 import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
-import { type RunOutHold, runOutDataHash } from '../domain/reservations.ts';
+import { runOutDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
-import { type Changes, noChanges } from './changes.ts';
+import { type Changes, noChanges, type Recorded } from './changes.ts';
 import type { Origin } from './command.ts';
 import { Outbox } from './outbox.ts';
 import type { Loaded } from './tables.ts';
@@ -52,12 +52,6 @@ function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
   const list = lists.get(name);
   if (list === undefined) lists.set(name, [value]);
   else list.push(value);
-}
-
-/** What a record made of its decision, and the id of its event in the chain. */
-export interface Recorded {
-  after: DecisionState;
-  event_id: string;
 }
 
 /**
@@ -228,8 +222,7 @@ export class WorkingSet {
   /** A decision as it was made, and as it stands at the batch's moment. */
   decision(decision_id: string): { made: Decision; state: DecisionState } | undefined {
     const kept = this.#decisions.get(decision_id);
-    if (kept === undefined) return undefined;
-    return { made: kept.made, state: stateAt(kept.made, kept.state, this.now_ms) };
+    return kept && { made: kept.made, state: stateAt(kept.made, kept.state, this.now_ms) };
   }
 
   labelsOf(decision_id: string): readonly LabelLink[] {
@@ -254,37 +247,33 @@ export class WorkingSet {
 
   addReview(review: ReviewRow): Recorded {
     this.changes.reviews.push(review);
-    const { review_id, decision_id, created_at: at } = review;
-    const after = this.#follow(decision_id, { type: 'decision.review.recorded', at, review });
-    const hash = reviewDataHash(review);
-    return { after, event_id: this.append('decision.review.recorded', 'review', review_id, hash) };
+    const event = { type: 'decision.review.recorded', at: review.created_at, review } as const;
+    return this.#record(review.decision_id, event, 'review', review.review_id, reviewDataHash(review));
   }
 
   addLabel(label: Label): Recorded {
     this.changes.labels.push(label);
-    const { label_id, decision_id, created_at: at } = label;
-    const after = this.#follow(decision_id, { type: 'decision.label.recorded', at, label });
-    pushTo(this.#labels, decision_id, label);
-    const hash = labelDataHash(label);
-    return { after, event_id: this.append('decision.label.recorded', 'label', label_id, hash) };
+    pushTo(this.#labels, label.decision_id, label);
+    const event = { type: 'decision.label.recorded', at: label.created_at, label } as const;
+    return this.#record(label.decision_id, event, 'label', label.label_id, labelDataHash(label));
   }
 
   /** Needs `outcomes_of`. */
   addOutcome(outcome: Outcome): Recorded {
+    const { decision_id, outcome_id, recorded_at: at } = outcome;
+    const event = { type: 'decision.outcome.recorded', at, report: outcome } as const;
+    const recorded = this.#record(decision_id, event, 'outcome', outcome_id, outcomeDataHash(outcome));
     this.changes.outcomes.push(outcome);
-    const { outcome_id, decision_id, recorded_at: at } = outcome;
-    const after = this.#follow(decision_id, { type: 'decision.outcome.recorded', at, report: outcome });
     pushTo(this.#outcomes, decision_id, outcome);
-    const hash = outcomeDataHash(outcome);
-    return { after, event_id: this.append('decision.outcome.recorded', 'outcome', outcome_id, hash) };
+    return recorded;
   }
 
   addConsumption(consumption: Consumption): void {
     this.#consumptions.set(consumption.idempotency_key, consumption);
     const { capability_id, decision_id, consumed_at: at, amount_minor } = consumption;
-    this.#follow(decision_id, { type: 'capability.consumed', at, amount_minor });
+    const event = { type: 'capability.consumed', at, amount_minor } as const;
     const hash = consumptionDataHash(consumption);
-    const event_id = this.append('capability.consumed', 'capability', capability_id, hash);
+    const { event_id } = this.#record(decision_id, event, 'capability', capability_id, hash);
     this.changes.consumptions.push({ ...consumption, event_id });
   }
 
@@ -302,7 +291,7 @@ export class WorkingSet {
     action: LedgerEventType,
     target: { type: SubjectType; id: string },
     origin: Origin,
-    change: { from: object | null; to: object; state: AuditedState },
+    change: AuditedChange,
   ): void {
     const record: AuditRecord = {
       seq: this.#head.seq + 1,
@@ -311,11 +300,7 @@ export class WorkingSet {
       actor: origin.actor,
       target_type: target.type,
       target_id: target.id,
-      changes: changesBetween(
-        change.from as Record<string, unknown> | null,
-        change.to as Record<string, unknown>,
-      ),
-      state: canonicalJson(auditedForm(change.state)),
+      ...auditedChange(change),
       request_id: origin.request_id,
       client_address: origin.client_address,
       created_at: this.now,
@@ -357,28 +342,25 @@ export class WorkingSet {
   }
 
   #letRunOut(hold: DecisionState): void {
-    const row: RunOutHold = {
-      reservation_id: hold.reservation_id as string,
-      decision_id: hold.decision_id,
-      agent_id: hold.agent_id,
-      amount_minor: hold.amount_minor,
-      currency: hold.currency,
-      period: hold.period,
-      expires_at: hold.expires_at as string,
-      let_go_at: this.now,
-    };
+    const row = runOutHold(hold, this.now);
     this.#changeState(hold, afterExpiry(hold));
-    const { reservation_id } = row;
-    const event_id = this.append('reservation.expired', 'reservation', reservation_id, runOutDataHash(row));
+    const id = row.reservation_id;
+    const event_id = this.append('reservation.expired', 'reservation', id, runOutDataHash(row));
     this.changes.run_out_holds.push({ ...row, event_id });
   }
 
-  /** The state of a decision after what was recorded of it. */
-  #follow(decision_id: string, event: DecisionEvent): DecisionState {
+  /** Applies what is recorded of a decision to its state, and adds the link of the chain that seals the record. */
+  #record(
+    decision_id: string,
+    event: DecisionEvent,
+    subject_type: SubjectType,
+    subject_id: string,
+    data_hash: Buffer,
+  ): Recorded {
     const before = this.history(decision_id);
-    const { state } = apply(before, event);
-    this.#changeState(before.state, state);
-    return state;
+    const { state: after } = apply(before, event);
+    this.#changeState(before.state, after);
+    return { after, event_id: this.append(event.type, subject_type, subject_id, data_hash) };
   }
 
   /** Every change of a state goes through here: its budget and the holds that run out follow from it. */
