@@ -88,7 +88,7 @@ export async function prepareFirstWorkspace(
  * them, beside the running service on its database, by one process for all.
  */
 export async function makeWorkspaces(
-  purser: PurserProcess,
+  purser: Pick<PurserProcess, 'base_url' | 'env'>,
   options: { count: number; agents: number; mode?: 'SHADOW' | 'ENFORCE' },
 ): Promise<BenchWorkspace[]> {
   const log = pino({ level: 'silent' });

@@ -11,6 +11,7 @@ import { fullDisk } from './full-disk.ts';
 import { hostileClients } from './hostile-clients.ts';
 import { killPostgres, killService } from './kills.ts';
 import { severalNodes } from './nodes.ts';
+import { noisyNeighbour } from './noisy-neighbour.ts';
 import { overload, stopUnderLoad } from './overload.ts';
 import { makeRandom } from './random.ts';
 import { type ChaosReport, describeFinding, renderChaosReport } from './report.ts';
@@ -56,6 +57,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'hostile-clients': {
     says: 'resets, pipelining, slow bodies, readers that do not read, half-open sockets, at every moment',
     run: hostileClients,
+  },
+  'noisy-neighbour': {
+    says: 'one tenant floods each thing that is shared, beside an honest one',
+    run: noisyNeighbour,
   },
   secrets: {
     says: 'every secret of a run looked for in the database, logs, metrics and errors',

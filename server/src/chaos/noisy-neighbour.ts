@@ -1,0 +1,202 @@
+import { Agent, request } from 'node:http';
+import { availableParallelism, loadavg } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { makeWorkspaces } from '../bench/workspaces.ts';
+import { makeJsonClient } from '../demo/json-client.ts';
+import { percentilesOf } from '../demo/totals.ts';
+import { between } from './random.ts';
+import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+
+/** An honest tenant's slowest request of twenty may take so many times as long as when it is quiet. */
+const MAX_RATIO = 2;
+/**
+ * A ratio of a few milliseconds says nothing: the flood, the service and the database share the machine's cores, and the
+ * flood's clients take theirs first.
+ */
+const NOT_TELLING_BELOW_MS = 150;
+const DECISIONS_WITH_MUCH_TEXT = 60;
+/** Much less than a refusal asks for, and enough that the flood's clients are not the slow part. */
+const PAUSE_AFTER_REFUSAL_MS = 50;
+
+interface Flood {
+  clients: number;
+  method: 'GET' | 'POST';
+  path: string;
+  body?: (n: number) => unknown;
+}
+
+/** Asks and drops what comes: reading it would make the flood's clients the slow part. Gives the status. */
+function ask(stage: Stage, agent: Agent, key: string, flood: Flood, n: number): Promise<number> {
+  const text = flood.body === undefined ? undefined : JSON.stringify(flood.body(n));
+  const headers = {
+    'x-api-key': key,
+    'idempotency-key': `flood-${flood.path}-${n}`,
+    ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      new URL(flood.path, stage.base_url),
+      { method: flood.method, agent, headers },
+      (answer) => {
+        answer.resume();
+        answer.once('end', () => resolve(answer.statusCode ?? 0));
+        answer.once('error', reject);
+      },
+    );
+    sent.once('error', reject);
+    sent.end(text);
+  });
+}
+
+/** A text that no table knows a word of: the dearest to read. */
+function randomWords(random: () => number, length: number): string {
+  let text = '';
+  while (text.length < length - 4) {
+    for (let i = 0; i < 3; i++) text += String.fromCharCode(between(random, 97, 122));
+    text += ' ';
+  }
+  return text.trimEnd();
+}
+
+function muchText(random: () => number) {
+  return {
+    agent: 'workshop-1',
+    action: {
+      type: 'purchase',
+      merchant: 'Hetzner',
+      amount_minor: 100,
+      currency: 'EUR',
+      description: randomWords(random, 1_900),
+    },
+    task: randomWords(random, 3_900),
+    trace: Array.from({ length: 25 }, () => ({ step: randomWords(random, 1_950) })),
+  };
+}
+
+/** What the flooding tenant asks for: each of the things that all tenants share. */
+function floodsOf(random: () => number): Record<string, Flood> {
+  const get = (path: string, clients: number): Flood => ({ clients, method: 'GET', path });
+  const body = muchText(random);
+  return {
+    lists: get('/v1/decisions?limit=200', 32),
+    reads: get('/v1/audit?limit=200', 32),
+    reports: get('/v1/reports/shadow', 16),
+    verifications: get('/v1/ledger/verify', 16),
+    exports: get('/v1/ledger/export', 16),
+    simulations: {
+      clients: 16,
+      method: 'POST',
+      path: '/v1/agents/workshop-1/authority/simulate?limit=2000',
+      body: (n) => ({ purpose: { objective: `Keep the office in coffee ${n}` }, currency: 'EUR' }),
+    },
+    texts: { clients: 16, method: 'POST', path: '/v1/decisions', body: () => body },
+    metrics: get('/metrics', 32),
+  };
+}
+
+/** What the honest tenant does, one request after another; durations in ms, and what was not answered well. */
+async function honestWork(stage: Stage, until_ms: number, name: string) {
+  const [target] = stage.agents as [Stage['agents'][number]];
+  const agent = makeJsonClient(stage.base_url, target.agent_key);
+  const latencies_ms: number[] = [];
+  const failures = new Map<string, number>();
+  try {
+    for (let n = 0; performance.now() < until_ms; n++) {
+      const spend = {
+        action: {
+          type: 'purchase',
+          merchant: 'Acme',
+          amount_minor: 100,
+          currency: 'EUR',
+          description: 'Screws',
+        },
+      };
+      const answers = [
+        await agent.send('POST', '/v1/decisions', spend, { 'idempotency-key': `honest-${name}-${n}` }),
+        await stage.client.send('GET', '/v1/workspace'),
+        await stage.client.send('GET', '/v1/decisions?limit=10'),
+      ];
+      for (const { status, took_ms } of answers) {
+        latencies_ms.push(took_ms);
+        if (status > 299) failures.set(String(status), (failures.get(String(status)) ?? 0) + 1);
+      }
+    }
+  } finally {
+    agent.close();
+  }
+  return { ...percentilesOf(latencies_ms), failures };
+}
+
+/** Asks with all its clients for as long as `work` takes. */
+async function flooded<T>(stage: Stage, key: string, flood: Flood, work: () => Promise<T>) {
+  let is_over = false;
+  const answers = new Map<number, number>();
+  const agent = new Agent({ keepAlive: true, maxSockets: flood.clients });
+  let asked = 0;
+  const asking = Array.from({ length: flood.clients }, async () => {
+    while (!is_over) {
+      const status = await ask(stage, agent, key, flood, asked++);
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      if (status === 503) await wait(PAUSE_AFTER_REFUSAL_MS);
+    }
+  });
+  try {
+    return { result: await work(), answers };
+  } finally {
+    is_over = true;
+    await Promise.allSettled(asking);
+    agent.destroy();
+  }
+}
+
+/** One tenant floods each thing that is shared in turn; another one beside it is served nearly as when it is quiet. */
+export async function noisyNeighbour(surroundings: Surroundings): Promise<Finding> {
+  const { random, share, say } = surroundings;
+  const measured_ms = Math.max(3_000, Math.round(20_000 * share));
+  const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' });
+  try {
+    const [noisy] = await makeWorkspaces(stage, { count: 1, agents: 1 });
+    if (noisy === undefined) throw new Error('There is no second workspace.');
+    for (let n = 0; n < DECISIONS_WITH_MUCH_TEXT; n++) {
+      await noisy.client.send('POST', '/v1/decisions', muchText(random), { 'idempotency-key': `much-${n}` });
+    }
+    // Where others have the machine's cores already, a duration tells of them and not of the service.
+    const is_judged = (loadavg()[0] as number) <= availableParallelism();
+    const figures: Finding['figures'] = {
+      durations: is_judged ? 'judged' : 'not judged, the machine is busy',
+    };
+    const problems: string[] = [];
+    for (const [name, flood] of Object.entries(floodsOf(random))) {
+      // The clients share one process: how late that is itself is part of what they measure.
+      const lateness = monitorEventLoopDelay({ resolution: 10 });
+      const quiet = await honestWork(stage, performance.now() + measured_ms, `${name}-quiet`);
+      lateness.enable();
+      const { result: during, answers } = await flooded(stage, noisy.admin_key, flood, () =>
+        honestWork(stage, performance.now() + measured_ms, name),
+      );
+      lateness.disable();
+      surroundings.signal.throwIfAborted();
+      const late_ms = Math.max(0, lateness.percentile(95) / 1e6 - 10);
+      const ratio = during.p95 / quiet.p95;
+      const told = [...answers].map(([status, count]) => `${count} x ${status}`).join(', ');
+      figures[`${name}_p95_quiet_ms`] = quiet.p95.toFixed(1);
+      figures[`${name}_p95_ms`] = during.p95.toFixed(1);
+      figures[`${name}_ratio`] = ratio.toFixed(2);
+      say(
+        `${name}: p95 ${quiet.p95.toFixed(1)} ms, beside the flood ${during.p95.toFixed(1)} ms (clients late by ${late_ms.toFixed(1)} ms; ${told})`,
+      );
+      const is_slow = during.p95 > MAX_RATIO * quiet.p95 + late_ms && during.p95 > NOT_TELLING_BELOW_MS;
+      if (is_judged && is_slow) {
+        problems.push(`Beside a flood of ${name} the p95 was ${ratio.toFixed(1)} times that of quiet.`);
+      }
+      for (const [status, count] of during.failures) {
+        problems.push(`Beside a flood of ${name} ${count} honest requests were answered ${status}.`);
+      }
+    }
+    noisy.client.close();
+    return { figures, problems };
+  } finally {
+    await stage.close();
+  }
+}
