@@ -1,9 +1,10 @@
-FROM node:24-slim AS build
+FROM node:24.21.0-slim AS build
 WORKDIR /app
+# What .dockerignore lets through: sources, and never settings, keys or data.
 COPY . .
-RUN npm install --no-audit --no-fund && npm run build && npm prune --omit=dev
+RUN npm ci --no-audit --no-fund && npm run build && npm prune --omit=dev
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app /app

@@ -23,6 +23,7 @@ import { MAX_PAGES_A_ROUND as LEARN_PAGES, learnDealings } from './workers/learn
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { pruneOldWebhooks } from './workers/prune-webhooks.ts';
+import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts';
 import { MAX_PAGES_A_ROUND as ROLL_UP_PAGES, rollUpDecisions } from './workers/roll-up-decisions.ts';
 import { makeReservationSweep } from './workers/sweep-reservations.ts';
 import { makeResolve, makeSystemResolve } from './workers/webhook-addresses.ts';
@@ -106,7 +107,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDelivery {
 export function startWorkers(
   core: Core,
   config: WorkerConfig,
-  key_uses: KeyUses | null,
+  of_requests: { key_uses: KeyUses; rewrapping: KeyRewrapping } | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db } = core;
   const countSkip = core.metrics.countSkippedEvent;
@@ -138,8 +139,12 @@ export function startWorkers(
     }),
     startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
   ];
-  if (key_uses !== null) {
-    loops.push(startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }));
+  if (of_requests !== null) {
+    const { key_uses, rewrapping } = of_requests;
+    loops.push(
+      startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }),
+      startLoop({ name: 'rewrap-keys', pause_ms: KEY_USES_PAUSE_MS, log, round: rewrapping.flush }),
+    );
   }
   return {
     async stop() {
@@ -176,9 +181,12 @@ export async function startService(
 ): Promise<Service> {
   const core = makeCore(database, log);
   const key_uses = makeKeyUses({ lane: core.lane, log });
+  const rewrapping = makeKeyRewrapping(core);
   const authenticate = makeAuthenticate({
     db: core.keys_db,
-    keyDigest: core.secrets.keyDigest,
+    keyDigests: core.secrets.keyDigests,
+    onOldDigest: ({ workspace_id, key_id, digest }, to) =>
+      rewrapping.note(workspace_id, { key_id, from: digest, to }),
     onUse: (key) => key_uses.note(key, key.clock_ms),
     onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
   });
@@ -192,7 +200,7 @@ export async function startService(
     },
     metrics_route: config.metrics_port === null ? metrics_route : null,
     now_ms: core.now_ms,
-    checkpoint_key: core.secrets.checkpointKey,
+    checkpoint_keys: core.secrets.verifyingKeys,
     api_routes,
     version: VERSION,
   });
@@ -233,7 +241,7 @@ export async function startService(
     });
     const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
     if (metrics_url !== null) log.info({ metrics_url }, 'metrics are told at an address of their own');
-    const workers = startWorkers(core, config, key_uses);
+    const workers = startWorkers(core, config, { key_uses, rewrapping });
     return {
       url: urlOf(server),
       metrics_url,

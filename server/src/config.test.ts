@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig, renderConfigurationReference, SETTINGS } from './config.ts';
+import { weaknessOf } from './secret-key.ts';
 
-const SECRET = Buffer.alloc(32, 0xa7);
+const SECRET = randomBytes(32);
 
 function problemOf(env: Record<string, string>): string {
   try {
@@ -24,6 +26,7 @@ test('an empty environment gives the defaults of the table, and empty variables 
     database_url: null,
     data_dir: '/srv/.data',
     secret_key: null,
+    secret_keys_old: [],
     bootstrap_admin_key: null,
     bootstrap_plan: 'team',
     rate_limit_per_minute: 600,
@@ -154,6 +157,9 @@ describe('SECRET_KEY', () => {
           const text = Buffer.from(bytes).toString(encoding as BufferEncoding);
           // Base64 of hexadecimal digits alone is read as hexadecimal, and is as rare as a guessed key.
           fc.pre(encoding === 'hex' || !/^[0-9a-f]+$/i.test(text));
+          fc.pre(
+            weaknessOf(Buffer.from(bytes), encoding === 'hex' ? null : text.replace(/=+$/, '')) === null,
+          );
           expect(readConfig({ SECRET_KEY: text }).secret_key).toEqual(Buffer.from(bytes));
         },
       ),
@@ -171,13 +177,13 @@ describe('SECRET_KEY', () => {
   ])('%s is refused without showing it', (_name, value) => {
     const problem = problemOf({ SECRET_KEY: value });
     expect(problem).toContain('SECRET_KEY');
-    expect(problem).toContain('at least 32 bytes');
+    expect(problem).toContain('at least 32 random bytes');
     expect(problem).not.toContain(value);
   });
 
   test('is required with DATABASE_URL', () => {
     expect(problemOf({ DATABASE_URL: 'postgres://db/purser' })).toMatch(
-      /^SECRET_KEY is unset, but must be at least 32 bytes.* when DATABASE_URL is set/,
+      /^SECRET_KEY is unset, but must be at least 32 random bytes.* when DATABASE_URL is set/,
     );
   });
 });

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { MerchantsFileError, type OwnMerchant, parseMerchants } from './purpose/own-merchants.ts';
+import { SECRET_KEY_MIN_BYTES, weaknessOf } from './secret-key.ts';
 
 /** A setting is wrong. The message is one line: the variable, its value unless secret, and what is allowed. */
 export class ConfigError extends Error {
@@ -134,7 +135,8 @@ function parseMerchantsFile(text: string, cwd: string): readonly OwnMerchant[] |
   }
 }
 
-function parseSecretKey(text: string): Buffer | Wrong {
+/** A secret key that was written down; `base64` is null where that was in hexadecimal. */
+function readSecretKey(text: string): { bytes: Buffer; base64: string | null } | Wrong {
   // A text of hexadecimal digits only is read as such: that real base64 of 32 bytes has no other letter is
   // as good as impossible, and read as base64 a short hexadecimal secret would pass for a longer one.
   const isHex = /^[0-9a-f]+$/i.test(text) && text.length % 2 === 0;
@@ -147,8 +149,30 @@ function parseSecretKey(text: string): Buffer | Wrong {
   if (!isHex && !isBase64) return new Wrong('is neither base64 nor hexadecimal (its value is not shown)');
   const bytes = Buffer.from(digits, isHex ? 'hex' : 'base64');
   return bytes.length >= SECRET_KEY_MIN_BYTES
-    ? bytes
+    ? { bytes, base64: isHex ? null : digits }
     : new Wrong(`is ${bytes.length} bytes long when decoded (its value is not shown)`);
+}
+
+function parseSecretKey(text: string): Buffer | Wrong {
+  const key = readSecretKey(text);
+  if (key instanceof Wrong) return key;
+  const weakness = weaknessOf(key.bytes, key.base64);
+  return weakness === null ? key.bytes : new Wrong(`is weak: it ${weakness} (its value is not shown)`);
+}
+
+const MAX_OLD_SECRET_KEYS = 8;
+
+/** Old keys may be weak: whoever has to replace one has to name it. */
+function parseOldSecretKeys(text: string): readonly Buffer[] | Wrong {
+  const texts = text === '' ? [] : text.split(',').map((one) => one.trim());
+  if (texts.length > MAX_OLD_SECRET_KEYS) return new Wrong(`holds ${texts.length} keys (not shown)`);
+  const keys: Buffer[] = [];
+  for (const [i, one] of texts.entries()) {
+    const key = readSecretKey(one);
+    if (key instanceof Wrong) return new Wrong(`holds as number ${i + 1} a key that ${key.problem}`);
+    keys.push(key.bytes);
+  }
+  return Object.freeze(keys);
 }
 
 function parseAdminKey(text: string): string | Wrong {
@@ -185,9 +209,6 @@ function parseVisible(text: string): string | Wrong {
     ? text
     : new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
 }
-
-/** From it everything secret is derived, so it has to be as hard to guess as a 256-bit key. */
-export const SECRET_KEY_MIN_BYTES = 32;
 
 const YEAR_SECONDS = 31_536_000;
 const DAY_MS = 86_400_000;
@@ -233,10 +254,16 @@ export const SETTINGS = {
     parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
   }),
   SECRET_KEY: optional('generated into DATA_DIR', {
-    allowed: `at least ${SECRET_KEY_MIN_BYTES} bytes, written in base64 or hexadecimal`,
+    allowed: `at least ${SECRET_KEY_MIN_BYTES} random bytes, written in base64 or hexadecimal`,
     meaning:
       'The secret that all others are derived from; required with DATABASE_URL, and the same on every node. Keep it: without it no existing key works.',
     parse: parseSecretKey,
+  }),
+  SECRET_KEYS_OLD: withDefault('', {
+    allowed: `at most ${MAX_OLD_SECRET_KEYS} other secret keys, each as SECRET_KEY is written, separated by commas`,
+    meaning:
+      'Earlier secret keys, or the next one: what was made with them is still read, new things are made with SECRET_KEY.',
+    parse: parseOldSecretKeys,
   }),
   BOOTSTRAP_ADMIN_KEY: optional('a random key', {
     allowed: 'sk_ and at least 24 more visible ASCII characters, 255 in all at most',
@@ -375,6 +402,10 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
   }
   if (config.metrics_host !== null && config.metrics_port === null) {
     throw must('METRICS_PORT', 'is unset', ' when METRICS_HOST is set');
+  }
+  const { secret_key, secret_keys_old } = config;
+  if (secret_key !== null && secret_keys_old.some((old) => old.equals(secret_key))) {
+    throw must('SECRET_KEYS_OLD', 'holds SECRET_KEY itself (not shown)');
   }
   if (config.purpose_model_url !== null && config.purpose_model === null) {
     throw must('PURPOSE_MODEL', 'is unset', ' when PURPOSE_MODEL_URL is set');

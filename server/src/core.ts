@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { createWorkspace } from './commands/create-workspace.ts';
 import { OPERATOR, SYSTEM } from './domain/audit.ts';
+import type { VerifyingKey } from './domain/checkpoints.ts';
 import { makeIdsAt } from './domain/ids.ts';
 import type { Plan } from './domain/workspace.ts';
 import { type Metrics, makeMetrics } from './http/metrics.ts';
@@ -37,6 +38,10 @@ const LEDGER_IDLE_MS = 60_000;
 export interface Database {
   address: DatabaseAddress;
   secret_key: Buffer;
+  /** Secret keys whose work is still read. */
+  old_secret_keys?: readonly Buffer[];
+  /** What checkpoints were signed with before those. */
+  retired_keys?: readonly VerifyingKey[];
   /** Whether the service's own role guards history. */
   guarded: boolean;
   /** Where this node keeps its copies of checkpoints: outside the database. */
@@ -132,8 +137,15 @@ export function makeCore(database: Database, log: Logger): Core {
     ...role,
   });
   const { checkpoint_dir } = database;
-  const secrets = deriveSecrets(database.secret_key);
-  const signer = makeCheckpointSigner({ db, key: secrets.checkpointKey, dir: checkpoint_dir, log });
+  const { old_secret_keys: old = [], retired_keys: retired = [] } = database;
+  const secrets = deriveSecrets(database.secret_key, { old, retired });
+  const signer = makeCheckpointSigner({
+    db,
+    key: secrets.checkpointKey,
+    keys: secrets.verifyingKeys,
+    dir: checkpoint_dir,
+    log,
+  });
   let published = () => {};
   const lane = makeLane({
     pool: lane_pool,
@@ -206,7 +218,7 @@ export async function addWorkspace(
       name: input.name,
       plan: input.plan,
       trial_days: input.trial_days,
-      admin_key: { digest: core.secrets.keyDigest(admin_key), hint: keyHint(admin_key) },
+      admin_key: { ...core.secrets.keyDigests(admin_key)[0], hint: keyHint(admin_key) },
     },
     { actor, request_id: null, client_address: null },
   );

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { readPublicKey, type VerifyingKey } from './domain/checkpoints.ts';
+import { readPublicKeys, type VerifyingKey } from './domain/checkpoints.ts';
 import { shownHash } from './domain/ledger.ts';
 import { type ExportVerdict, makeExportVerifier } from './domain/ledger-export.ts';
 
@@ -12,8 +12,8 @@ const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
  * Verifies an export of the history, with no service and no database. `file` is a path, or `-` for standard input.
  * Memory does not grow with it. Throws only when it cannot be read.
  */
-export async function verifyLedgerFile(file: string, key: VerifyingKey): Promise<ExportVerdict> {
-  const verifier = makeExportVerifier(key);
+export async function verifyLedgerFile(file: string, keys: readonly VerifyingKey[]): Promise<ExportVerdict> {
+  const verifier = makeExportVerifier(keys);
   const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
   let rest: Buffer[] = [];
   let length = 0;
@@ -38,14 +38,14 @@ export async function verifyLedgerFile(file: string, key: VerifyingKey): Promise
   return verifier.end(Buffer.concat(rest));
 }
 
-/** A public key given as itself or as the file that holds it. Throws TypeError when it is neither. */
-export async function findPublicKey(given: string): Promise<VerifyingKey> {
+/** Public keys given as themselves or as the file that holds them. Throws TypeError when it is neither. */
+export async function findPublicKeys(given: string): Promise<VerifyingKey[]> {
   try {
-    return readPublicKey(given);
+    return readPublicKeys(given);
   } catch (error) {
     const text = await readFile(given, 'utf8').catch(() => null);
     if (text === null) throw error;
-    return readPublicKey(text);
+    return readPublicKeys(text);
   }
 }
 

@@ -13,11 +13,12 @@ import { shownHash } from './domain/ledger.ts';
 import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
-import { findPublicKey, verdictBody, verdictLines, verifyLedgerFile } from './ledger-file.ts';
+import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './ledger-file.ts';
 import { type Log, makeLog } from './log.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { onEnd } from './process-end.ts';
 import { HISTORY_NAMES as names } from './purpose/history.ts';
+import { rotateSecrets, rotationLines } from './rotate-secrets.ts';
 import { deriveSecrets } from './secrets.ts';
 import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
@@ -26,6 +27,7 @@ import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
 import { MigrationError } from './storage/migrate.ts';
 import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
+import { transportWarnings } from './transport-warnings.ts';
 import { VERSION } from './version.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
@@ -109,11 +111,6 @@ function welcome(url: string, first: { admin_key: string } | undefined, given: b
   return lines.join('\n');
 }
 
-function isOpenToReaders(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
-}
-
 /** Everything that `serve` opens, in order; what was opened is closed again when a later step fails. */
 async function start(
   config: Config,
@@ -160,9 +157,7 @@ async function serve(): Promise<void> {
       'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
     );
   }
-  if (config.purpose_model_url !== null && isOpenToReaders(config.purpose_model_url)) {
-    log.warn('PURPOSE_MODEL_URL is plain http to another machine: spends and the key can be read on the way');
-  }
+  for (const warning of transportWarnings(config)) log.warn(warning);
   process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION }, 'listening');
 }
@@ -181,18 +176,21 @@ async function work(): Promise<void> {
   });
   // Nothing else keeps the process alive between two rounds.
   setInterval(() => {}, 60_000);
+  for (const warning of transportWarnings(config)) log.warn(warning);
   log.info({ version: VERSION }, 'working');
 }
 
 /** Runs one operator's command on the database and ends. */
-async function operate(command: (core: Core, config: Config) => Promise<void>): Promise<void> {
+async function operate(
+  command: (core: Core, config: Config, database: OpenedDatabase) => Promise<void>,
+): Promise<void> {
   const config = readConfig(process.env);
   // The command's own output has stdout for itself.
   const { log, end } = startLog(config.log_level === 'info' ? 'error' : config.log_level, process.stderr);
   const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   try {
-    await command(core, config);
+    await command(core, config, database);
   } finally {
     await core.close();
     await database.close();
@@ -235,9 +233,23 @@ program
       print('The schema is up to date.');
       return;
     }
-    const check = deriveSecrets(config.secret_key as Buffer).installationCheck;
-    const { applied } = await migrate({ url: config.database_url }, check);
+    const secrets = deriveSecrets(config.secret_key as Buffer, { old: config.secret_keys_old });
+    const { applied } = await migrate({ url: config.database_url }, secrets.installationChecks);
     print(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`);
+  });
+
+program
+  .command('rotate-secrets')
+  .description(
+    'Make SECRET_KEY the key of this installation, re-wrap what was sealed before, and tell what is left.',
+  )
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    await operate(async (core, config, database) => {
+      const rotation = await rotateSecrets(core, database.address, config);
+      if (options.json === true) print(JSON.stringify(rotation));
+      else for (const line of rotationLines(rotation)) print(line);
+    });
   });
 
 const planOption = (flags: string) => new Option(flags, 'its plan').choices(PLANS).makeOptionMandatory();
@@ -309,12 +321,12 @@ ledger
   )
   .requiredOption(
     '--public-key <key>',
-    'what its checkpoints are signed with: a JWK, PEM or base64, or a file of one',
+    'what its checkpoints are signed with: a JWK, a set of them, PEM or base64, or a file of that',
   )
   .option('--json', 'print JSON')
   .action(async (file: string, options: { publicKey: string; json?: boolean }) => {
-    const verdict = await findPublicKey(options.publicKey)
-      .then((key) => verifyLedgerFile(file, key))
+    const verdict = await findPublicKeys(options.publicKey)
+      .then((keys) => verifyLedgerFile(file, keys))
       .catch((error: Error) => {
         process.stderr.write(
           `purser: ${error instanceof TypeError ? '--public-key: ' : ''}${error.message}\n`,
@@ -362,8 +374,8 @@ ledger
         throw new StartError(`--workspace: there is no workspace ${options.workspace}.`);
       }
       for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
-        const key = secrets.checkpointKey;
-        const found = await verifyLedger(ledger_db, workspace_id, { since: 0, key, checkpoint_dir, names });
+        const keys = secrets.verifyingKeys;
+        const found = await verifyLedger(ledger_db, workspace_id, { since: 0, keys, checkpoint_dir, names });
         if (!found.valid) process.exitCode = 1;
         if (options.json === true) print(JSON.stringify({ workspace_id, ...verificationBody(found) }));
         else {

@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './core.ts';
-import { deriveSecrets } from './secrets.ts';
+import { openRetiredKeys, type VerifyingKey } from './domain/checkpoints.ts';
+import { deriveSecrets, type Secrets } from './secrets.ts';
 import { DataDirectoryInUse, loadSecretKey, openDataDirectory } from './storage/data-directory.ts';
 import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
 import {
@@ -11,6 +12,7 @@ import {
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './storage/embedded-postgres.ts';
+import { type Installation, readInstallation } from './storage/installation.ts';
 import { checkReady, checkSecret, LATEST_MIGRATION, MigrationError, migrate } from './storage/migrate.ts';
 
 /** The start cannot go on; the message says what is wrong and what to do, in one line. */
@@ -51,13 +53,13 @@ export function checkpointDir(config: Pick<Config, 'data_dir'>): string {
 
 async function openServer(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const address = { url: config.database_url as string };
-  const secret_key = config.secret_key as Buffer;
+  const secrets = secretsOf(config, config.secret_key as Buffer);
   await checkReachable(address);
   const guarded =
     options.as === 'service'
-      ? await migrated(address, secret_key, options.log)
-      : await checked(address, secret_key);
-  return { address, secret_key, guarded, checkpoint_dir: checkpointDir(config), close: async () => {} };
+      ? await migrated(address, secrets, options.log)
+      : await checked(address, secrets);
+  return { address, ...secrets, ...guarded, checkpoint_dir: checkpointDir(config), close: async () => {} };
 }
 
 /**
@@ -87,11 +89,11 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
   const { data_dir } = config;
   const running = options.as === 'command' ? await findRunningEmbeddedPostgres(data_dir) : null;
   if (running !== null) {
-    const secret_key = config.secret_key ?? (await loadSecretKey(data_dir));
+    const secrets = secretsOf(config, config.secret_key ?? (await loadSecretKey(data_dir)));
     return {
       address: running,
-      secret_key,
-      guarded: await checked(running, secret_key),
+      ...secrets,
+      ...(await checked(running, secrets)),
       checkpoint_dir: checkpointDir(config),
       close: async () => {},
     };
@@ -104,15 +106,15 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
   };
   try {
     // The key comes first: without it an existing database is of no use and must not be touched.
-    const secret_key = config.secret_key ?? (await loadSecretKey(data_dir));
+    const secrets = secretsOf(config, config.secret_key ?? (await loadSecretKey(data_dir)));
     postgres = await startEmbeddedPostgres({
       data_dir: directory.dir,
       log: options.log,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const address = postgres.connection;
-    const guarded = await migrated(address, secret_key, options.log);
-    return { address, secret_key, guarded, checkpoint_dir: checkpointDir(config), close };
+    const opened = await migrated(address, secrets, options.log);
+    return { address, ...secrets, ...opened, checkpoint_dir: checkpointDir(config), close };
   } catch (error) {
     await close();
     throw error;
@@ -130,8 +132,32 @@ async function checkReachable(address: DatabaseAddress): Promise<void> {
   }
 }
 
-async function migrated(address: DatabaseAddress, secret_key: Buffer, log: Logger): Promise<boolean> {
-  const { applied, newer, guarded } = await migrate(address, deriveSecrets(secret_key).installationCheck);
+/** The secret keys of this process. */
+type SecretKeys = Required<Pick<Database, 'secret_key' | 'old_secret_keys'>>;
+/** What is found out about a database when it is opened. */
+type Opened = Required<Pick<Database, 'guarded' | 'retired_keys'>>;
+
+function secretsOf(config: Config, secret_key: Buffer): SecretKeys {
+  const is_old = config.secret_keys_old.some((old) => old.equals(secret_key));
+  if (is_old) throw new StartError('SECRET_KEYS_OLD holds the present secret key; give the others only.');
+  return { secret_key, old_secret_keys: config.secret_keys_old };
+}
+
+/** The keys that signed checkpoints before, of which the database keeps what one of ours vouches for. */
+function retiredKeys(
+  installation: Installation,
+  { verifyingKeys }: Pick<Secrets, 'verifyingKeys'>,
+): VerifyingKey[] {
+  return openRetiredKeys(installation.retired_keys, verifyingKeys);
+}
+
+async function migrated(
+  address: DatabaseAddress,
+  { secret_key, old_secret_keys }: SecretKeys,
+  log: Logger,
+): Promise<Opened> {
+  const secrets = deriveSecrets(secret_key, { old: old_secret_keys });
+  const { applied, newer, guarded, installation } = await migrate(address, secrets.installationChecks);
   if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
   if (newer !== null) {
     log.warn(
@@ -144,16 +170,27 @@ async function migrated(address: DatabaseAddress, secret_key: Buffer, log: Logge
       'the database user may not create roles, so history is not guarded by a role of its own; see docs/guides/operating.md',
     );
   }
-  return guarded;
+  if (installation?.secret_check.equals(secrets.installationChecks[0]) === false) {
+    log.info('SECRET_KEY is not yet the key of this installation; run rotate-secrets once every node has it');
+  }
+  return { guarded, retired_keys: installation === null ? [] : retiredKeys(installation, secrets) };
 }
 
 /** A command changes no schema: the service's start does, or `migrate`. */
-async function checked(address: DatabaseAddress, secret_key: Buffer): Promise<boolean> {
+async function checked(
+  address: DatabaseAddress,
+  { secret_key, old_secret_keys }: SecretKeys,
+): Promise<Opened> {
+  const secrets = deriveSecrets(secret_key, { old: old_secret_keys });
   const client = await connectOnce(address);
   try {
     await checkReady(client);
-    await checkSecret(client, deriveSecrets(secret_key).installationCheck);
-    return await canWorkAs(client, SERVICE_ROLE);
+    const installation = await readInstallation(client);
+    if (installation !== null) checkSecret(installation, secrets.installationChecks);
+    return {
+      guarded: await canWorkAs(client, SERVICE_ROLE),
+      retired_keys: installation === null ? [] : retiredKeys(installation, secrets),
+    };
   } catch (error) {
     if ((error as { code?: string }).code === '42P01') {
       throw new StartError(

@@ -104,7 +104,7 @@ export function makeSecondOpinion(
 /** Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
 export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAssess | null = null): Route[] {
   const { db, lane, lists_db, metrics, now_ms, reports_db, secrets } = core;
-  const cursors = makeCursors(secrets.cursorMac);
+  const cursors = makeCursors(secrets.cursorMacs);
   const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
     review_ttl_seconds: config.review_ttl_seconds,
@@ -135,7 +135,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
-    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: secrets.keyDigest }),
+    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
     ...makeWebhookRoutes({
       db,
       lane,
@@ -152,7 +152,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
       ledger_db: core.ledger_db,
       cursors,
       now_ms,
-      key: secrets.checkpointKey,
+      keys: secrets.verifyingKeys,
       checkpoint_dir: core.checkpoint_dir,
       signer: core.signer,
     }),

@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deriveSecrets, keyHint, makeApiKey } from './secrets.ts';
+import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 
 const secrets = deriveSecrets(Buffer.alloc(32, 7));
 const others = deriveSecrets(Buffer.alloc(32, 8));
+const digestOf = (by: Secrets, key: string) => by.keyDigests(key)[0].digest;
 const tokens = secrets.capabilityTokens;
 const CAPABILITY = 'cap_01KAJ5F0V8Z3M2Q9X7T4R6N1BD';
 
@@ -28,10 +29,11 @@ describe('an API key', () => {
     expect(keyHint('sk_abcdefghijklmnop')).toBe('sk_…mnop');
   });
   test('has another digest under another secret', () => {
-    expect(secrets.keyDigest('sk_a').equals(secrets.keyDigest('sk_a'))).toBe(true);
-    expect(secrets.keyDigest('sk_a').equals(secrets.keyDigest('sk_b'))).toBe(false);
-    expect(secrets.keyDigest('sk_a').equals(others.keyDigest('sk_a'))).toBe(false);
-    expect(secrets.keyDigest('sk_a').equals(secrets.cursorMac('sk_a'))).toBe(false);
+    const digest = digestOf(secrets, 'sk_a');
+    expect(digest.equals(digestOf(secrets, 'sk_a'))).toBe(true);
+    expect(digest.equals(digestOf(secrets, 'sk_b'))).toBe(false);
+    expect(digest.equals(digestOf(others, 'sk_a'))).toBe(false);
+    expect(digest.equals(secrets.cursorMacs[0]('sk_a'))).toBe(false);
   });
 });
 
@@ -77,5 +79,43 @@ describe('a capability’s token', () => {
         (text) => tokens.open('ws_1', text) === null,
       ),
     );
+  });
+});
+
+describe('secrets after a rotation', () => {
+  const old = Buffer.alloc(32, 7);
+  const rotated = deriveSecrets(Buffer.alloc(32, 9), { old: [old, Buffer.alloc(32, 8)] });
+  const nonce = Buffer.alloc(12, 1);
+
+  test('make everything with the present key, and read what any old one made', () => {
+    const present = deriveSecrets(Buffer.alloc(32, 9));
+    for (const by of [present, secrets, others]) {
+      const sealed = by.sealWebhookSecret('ws_1', 'whsec_x', nonce);
+      expect(rotated.openWebhookSecret('ws_1', sealed)).toBe('whsec_x');
+      expect(rotated.isSealedNow('ws_1', sealed)).toBe(by === present);
+      expect(() => rotated.openWebhookSecret('ws_2', sealed)).toThrow(/not known here/);
+      expect(rotated.capabilityTokens.open('ws_1', by.capabilityTokens.of('ws_1', CAPABILITY))).toBe(
+        CAPABILITY,
+      );
+      expect(rotated.capabilityTokens.open('ws_2', by.capabilityTokens.of('ws_1', CAPABILITY))).toBeNull();
+      expect(rotated.keyDigests('sk_a')).toContainEqual(by.keyDigests('sk_a')[0]);
+      expect(rotated.installationChecks).toContainEqual(by.installationChecks[0]);
+      expect(rotated.verifyingKeys.map((key) => key.key_id)).toContain(by.checkpointKey.key_id);
+    }
+    expect(rotated.keyDigests('sk_a')[0]).toEqual(present.keyDigests('sk_a')[0]);
+    expect(rotated.sealWebhookSecret('ws_1', 'a', nonce)).toBe(present.sealWebhookSecret('ws_1', 'a', nonce));
+    expect(rotated.capabilityTokens.of('ws_1', CAPABILITY)).toBe(
+      present.capabilityTokens.of('ws_1', CAPABILITY),
+    );
+    expect(rotated.checkpointKey.key_id).toBe(present.checkpointKey.key_id);
+  });
+
+  test('read nothing that an unknown key made', () => {
+    const unknown = deriveSecrets(Buffer.alloc(32, 10));
+    const sealed = unknown.sealWebhookSecret('ws_1', 'whsec_x', nonce);
+    expect(() => rotated.openWebhookSecret('ws_1', sealed)).toThrow();
+    expect(() => rotated.openWebhookSecret('ws_1', '')).toThrow(/not known here/);
+    expect(rotated.capabilityTokens.open('ws_1', unknown.capabilityTokens.of('ws_1', CAPABILITY))).toBeNull();
+    expect(rotated.keyDigests('sk_a')).not.toContainEqual(unknown.keyDigests('sk_a')[0]);
   });
 });

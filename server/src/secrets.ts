@@ -9,7 +9,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { makeVerifyingKey, type SigningKey } from './domain/checkpoints.ts';
+import { makeVerifyingKey, type SigningKey, type VerifyingKey } from './domain/checkpoints.ts';
 
 /** Makes and proves the tokens of capabilities: nothing in the database can make one. */
 export interface CapabilityTokens {
@@ -18,23 +18,46 @@ export interface CapabilityTokens {
   open(workspace_id: string, token: string): string | null;
 }
 
-/** What is derived from `SECRET_KEY`. None of it is ever in the database. */
+/** What the database knows of an API key's value. */
+export interface KeyDigest {
+  /** HMAC-SHA256 of the value. */
+  digest: Buffer;
+  /** The secret key that it was made with. */
+  secret_id: string;
+}
+
+/** HMAC-SHA256 of a text. */
+export type Mac = (text: string) => Buffer;
+
+/**
+ * What is derived from `SECRET_KEY`. None of it is ever in the database. What is made is made with that key; what was
+ * made with an old one is read too.
+ */
 export interface Secrets {
-  /** HMAC-SHA256 of an API key's value: what the database knows of it. */
-  keyDigest: (key: string) => Buffer;
-  /** HMAC-SHA256 that marks a list's cursor as our own. */
-  cursorMac: (text: string) => Buffer;
+  /** Names the secret key; nothing about it follows from this. */
+  secret_id: string;
+  /** The digests under which an API key may be kept: first the present one, then those of old keys. */
+  keyDigests: (key: string) => readonly [KeyDigest, ...KeyDigest[]];
+  /** What marks a list's cursor as our own: the first makes the mark, any may have made it. */
+  cursorMacs: readonly [Mac, ...Mac[]];
   /**
    * Encrypts a webhook secret for its workspace: AES-256-GCM, base64. `nonce`: 12 random bytes, never used before.
    */
   sealWebhookSecret: (workspace_id: string, secret: string, nonce: Buffer) => string;
-  /** The secret again. Throws when it was altered, belongs to another workspace or was made under another key. */
+  /** The secret again. Throws when it was altered, belongs to another workspace or was made under an unknown key. */
   openWebhookSecret: (workspace_id: string, sealed: string) => string;
+  /** Whether it is sealed with the present key. */
+  isSealedNow: (workspace_id: string, sealed: string) => boolean;
   capabilityTokens: CapabilityTokens;
-  /** What a database keeps to tell one SECRET_KEY from another; 32 bytes from which nothing else follows. */
-  installationCheck: Buffer;
+  /**
+   * What a database keeps to tell one SECRET_KEY from another, 32 bytes from which nothing else follows: of the present
+   * key first, then of the old ones.
+   */
+  installationChecks: readonly [Buffer, ...Buffer[]];
   /** Ed25519, for checkpoints of the ledger. Its public half is published. */
   checkpointKey: SigningKey;
+  /** What checkpoints may be signed with: that key first, then the old ones. Published. */
+  verifyingKeys: readonly VerifyingKey[];
 }
 
 /** Tokens `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
@@ -57,6 +80,7 @@ function makeCapabilityTokens(key: Buffer): CapabilityTokens {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const SECRET_ID_LENGTH = 16;
 /** What a DER private key (PKCS #8) of Ed25519 begins with (RFC 8410); the 32 secret bytes follow. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
@@ -70,32 +94,94 @@ function makeSigningKey(seed: Buffer): SigningKey {
   };
 }
 
-/** Derives every secret by HKDF-SHA256 (RFC 5869), each under a name of its own. */
-export function deriveSecrets(secret_key: Buffer): Secrets {
+/** What is derived from one secret key, by HKDF-SHA256 (RFC 5869), each under a name of its own. */
+function deriveOne(secret_key: Buffer) {
   const derive = (name: string) => Buffer.from(hkdfSync('sha256', secret_key, '', `purser/${name}/v1`, 32));
   const pepper = derive('api-key-pepper');
   const cursor = derive('cursor');
   const webhooks = derive('webhook-secrets');
+  const installationCheck = derive('installation-check');
+  const secret_id = secretIdOf(installationCheck);
   return {
-    keyDigest: (key) => createHmac('sha256', pepper).update(key).digest(),
-    cursorMac: (text) => createHmac('sha256', cursor).update(text).digest(),
+    secret_id,
+    installationCheck,
+    keyDigest: (key: string): KeyDigest => ({
+      digest: createHmac('sha256', pepper).update(key).digest(),
+      secret_id,
+    }),
+    cursorMac: (text: string) => createHmac('sha256', cursor).update(text).digest(),
     capabilityTokens: makeCapabilityTokens(derive('capability-token')),
-    installationCheck: derive('installation-check'),
-    sealWebhookSecret(workspace_id, secret, nonce) {
+    sealWebhookSecret(workspace_id: string, secret: string, nonce: Buffer): string {
       const cipher = createCipheriv('aes-256-gcm', webhooks, nonce).setAAD(Buffer.from(workspace_id));
       const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64');
     },
-    openWebhookSecret(workspace_id, sealed) {
+    /** Null: it is not sealed with this key, or was altered. */
+    openWebhookSecret(workspace_id: string, sealed: string): string | null {
       const bytes = Buffer.from(sealed, 'base64');
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
       const decipher = createDecipheriv('aes-256-gcm', webhooks, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(workspace_id)).setAuthTag(bytes.subarray(-TAG_BYTES));
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
-      return Buffer.concat([text, decipher.final()]).toString('utf8');
+      try {
+        return Buffer.concat([text, decipher.final()]).toString('utf8');
+      } catch {
+        return null;
+      }
     },
     checkpointKey: makeSigningKey(derive('checkpoint')),
+  };
+}
+
+/** The name of the secret key that an installation check was derived from. */
+export function secretIdOf(installationCheck: Buffer): string {
+  return installationCheck.toString('hex').slice(0, SECRET_ID_LENGTH);
+}
+
+/**
+ * Derives every secret from the present key, and from `old` ones what they made. `retired`: the public keys that
+ * checkpoints were signed with before, whose secret keys are gone.
+ */
+export function deriveSecrets(
+  secret_key: Buffer,
+  { old = [], retired = [] }: { old?: readonly Buffer[]; retired?: readonly VerifyingKey[] } = {},
+): Secrets {
+  const present = deriveOne(secret_key);
+  const earlier = old.map(deriveOne);
+  const all = [present, ...earlier];
+  const signing = all.map(({ checkpointKey }) => checkpointKey);
+  const known = new Set(signing.map(({ key_id }) => key_id));
+  return {
+    secret_id: present.secret_id,
+    keyDigests: (key) => [present.keyDigest(key), ...earlier.map(({ keyDigest }) => keyDigest(key))],
+    cursorMacs: [present.cursorMac, ...earlier.map(({ cursorMac }) => cursorMac)],
+    sealWebhookSecret: present.sealWebhookSecret,
+    openWebhookSecret(workspace_id, sealed) {
+      for (const one of all) {
+        const secret = one.openWebhookSecret(workspace_id, sealed);
+        if (secret !== null) return secret;
+      }
+      throw new Error('the webhook secret was altered, or sealed with a secret key that is not known here');
+    },
+    isSealedNow: (workspace_id, sealed) => present.openWebhookSecret(workspace_id, sealed) !== null,
+    capabilityTokens: {
+      of: present.capabilityTokens.of,
+      open(workspace_id, token) {
+        for (const { capabilityTokens } of all) {
+          const capability_id = capabilityTokens.open(workspace_id, token);
+          if (capability_id !== null) return capability_id;
+        }
+        return null;
+      },
+    },
+    installationChecks: [
+      present.installationCheck,
+      ...earlier.map(({ installationCheck }) => installationCheck),
+    ],
+    checkpointKey: present.checkpointKey,
+    verifyingKeys: [...signing, ...retired.filter(({ key_id }) => !known.has(key_id))],
   };
 }
 

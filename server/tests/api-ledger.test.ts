@@ -23,7 +23,7 @@ const publicKey = async () => {
   return readPublicKey(await answer.text());
 };
 function verdictOf(text: string, key: ReturnType<typeof readPublicKey>) {
-  const verifier = makeExportVerifier(key);
+  const verifier = makeExportVerifier([key]);
   const lines = text.split('\n');
   for (const line of lines.slice(0, -1)) verifier.line(Buffer.from(line));
   return verifier.end(Buffer.from(lines.at(-1) as string));
@@ -40,7 +40,7 @@ describe('checkpoints', () => {
     });
     expect(valid).toBe(true);
     expect(checkpoint).toMatchObject({ seq: head.seq, hash: head.hash, key_id: key.key_id });
-    expect(openCheckpoint(checkpoint.note, key)).toMatchObject({
+    expect(openCheckpoint(checkpoint.note, [key])).toMatchObject({
       workspace_id: s.workspace_id,
       seq: head.seq,
       signed_at: checkpoint.signed_at,
@@ -48,7 +48,7 @@ describe('checkpoints', () => {
     const folder = join(s.checkpoint_dir, s.workspace_id);
     const name = `${String(head.seq).padStart(16, '0')}.txt`;
     await until(async () => ((await readdir(folder)).includes(name) ? true : undefined));
-    expect(openCheckpoint(await readFile(join(folder, name), 'utf8'), key)?.hash.toString('hex')).toBe(
+    expect(openCheckpoint(await readFile(join(folder, name), 'utf8'), [key])?.hash.toString('hex')).toBe(
       head.hash.slice('sha256:'.length),
     );
   });

@@ -200,7 +200,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     verify: (options = {}, of = workspace_id) =>
       verifyLedger(core.ledger_db, of, {
         since: 0,
-        key: core.secrets.checkpointKey,
+        keys: core.secrets.verifyingKeys,
         checkpoint_dir: s.checkpoint_dir,
         names,
         ...options,

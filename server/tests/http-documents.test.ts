@@ -21,7 +21,7 @@ const health = makeHealthRoutes({
   checkReady: () => checkReady(),
   metrics_route: makeMetricsRoute(metrics, now_ms),
   now_ms,
-  checkpoint_key: makeVerifyingKey(Buffer.alloc(32, 1)),
+  checkpoint_keys: [makeVerifyingKey(Buffer.alloc(32, 1))],
   api_routes: FAKE_ROUTES,
   version: '1.2.3',
 });

@@ -5,6 +5,7 @@ import { createAgent } from '../src/commands/create-agent.ts';
 import { expireReservations } from '../src/commands/expire-reservations.ts';
 import { addWorkspace, type Core } from '../src/core.ts';
 import { OPERATOR } from '../src/domain/audit.ts';
+import type { ApiKey } from '../src/domain/keys.ts';
 import { type Command, done, refuse } from '../src/lane/command.ts';
 import { type Lane, makeLane } from '../src/lane/lane.ts';
 import { HISTORY_NAMES as names } from '../src/purpose/history.ts';
@@ -107,7 +108,7 @@ describe('a batch that the database undid', () => {
     expect(connections).toBe(2);
     expect(batches).toEqual([1]);
     expect(await agentsLike([slug])).toHaveLength(1);
-    const options = { since: 0, key: core.secrets.checkpointKey, checkpoint_dir: NO_CHECKPOINT_FILES, names };
+    const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir: NO_CHECKPOINT_FILES, names };
     expect((await verifyLedger(core.ledger_db, workspace_id, options)).valid).toBe(true);
   });
 
@@ -182,7 +183,7 @@ describe('commands of one batch', () => {
       name: 'clash',
       needs: () => ({}),
       apply(set) {
-        set.addKey({
+        const key: ApiKey = {
           key_id: set.newId('api_key'),
           name: 'clash',
           kind: 'read_only',
@@ -195,7 +196,8 @@ describe('commands of one batch', () => {
           created_at: set.now,
           expires_at: null,
           revoked_at: null,
-        });
+        };
+        set.addKey(key, 'secret');
         return done(null);
       },
     };

@@ -83,7 +83,7 @@ describe('workspaces share batches', () => {
       expect(
         await verifyLedger(core.ledger_db, workspace_id, {
           since: 0,
-          key: core.secrets.checkpointKey,
+          keys: core.secrets.verifyingKeys,
           checkpoint_dir: NO_CHECKPOINT_FILES,
           names,
         }),

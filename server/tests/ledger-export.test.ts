@@ -18,7 +18,7 @@ let whole: Buffer;
 let key: VerifyingKey;
 let directory: string;
 const exported = async (since = 0) => {
-  const options = { since, key, checkpoint_dir: h.checkpoint_dir };
+  const options = { since, keys: [key], checkpoint_dir: h.checkpoint_dir };
   let text = '';
   for await (const chunk of exportLedger(h.core.ledger_db, h.workspace_id, options)) text += chunk;
   return Buffer.from(text);
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 function verify(bytes: Buffer, by = key) {
-  const verifier = makeExportVerifier(by);
+  const verifier = makeExportVerifier([by]);
   let from = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, from)) {
     verifier.line(bytes.subarray(from, at));
@@ -101,7 +101,7 @@ describe('an export of a history in which everything happened', () => {
   test('read from a file in pieces gives the same verdict', async () => {
     const file = join(directory, 'whole.jsonl');
     await writeFile(file, whole);
-    expect(await verifyLedgerFile(file, key)).toEqual(verify(whole));
+    expect(await verifyLedgerFile(file, [key])).toEqual(verify(whole));
   });
 
   test('from any event on is verified too', async () => {

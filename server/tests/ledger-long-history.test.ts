@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 
 const verify = (pool: pg.Pool, since = 0) =>
-  verifyLedger(pool, s.workspace_id, { since, key, checkpoint_dir: NO_CHECKPOINT_FILES, names });
+  verifyLedger(pool, s.workspace_id, { since, keys: [key], checkpoint_dir: NO_CHECKPOINT_FILES, names });
 const shown = (found: Awaited<ReturnType<typeof verify>>) => ({
   events_checked: found.events_checked,
   // Which of them the service had signed by now is chance.

@@ -29,12 +29,12 @@ afterAll(async () => {
 test('a database that was set up with another SECRET_KEY is told in one line, and stays as it was', async () => {
   const own = await createTestDatabase();
   const key = Buffer.alloc(32, 1);
-  await migrate(own.connection, key);
-  await migrate(own.connection, key);
-  const other = migrate(own.connection, Buffer.alloc(32, 2));
+  await migrate(own.connection, [key]);
+  await migrate(own.connection, [key]);
+  const other = migrate(own.connection, [Buffer.alloc(32, 2)]);
   await expect(other).rejects.toThrow(MigrationError);
   await expect(other).rejects.toThrow(/^SECRET_KEY is not the one[^\n]*$/);
-  await migrate(own.connection, key);
+  await migrate(own.connection, [Buffer.alloc(32, 2), key]);
   await own.drop();
 });
 

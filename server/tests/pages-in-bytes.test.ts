@@ -122,7 +122,7 @@ test('a page of the audit list ends at about a megabyte too', async () => {
 });
 
 test('no chunk of an export is much longer than a megabyte, and all events are in it', async () => {
-  const options = { since: 0, key: core.secrets.checkpointKey, checkpoint_dir: service.checkpoint_dir };
+  const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir: service.checkpoint_dir };
   let text = '';
   for await (const chunk of exportLedger(core.ledger_db, service.workspace_id, options)) {
     expect(chunk.length).toBeLessThan(PAGE_AT_MOST);
@@ -137,7 +137,7 @@ test('no chunk of an export is much longer than a megabyte, and all events are i
 });
 
 test('an export whose reader takes its time holds no connection', async () => {
-  const options = { since: 0, key: core.secrets.checkpointKey, checkpoint_dir: service.checkpoint_dir };
+  const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir: service.checkpoint_dir };
   const readers = Array.from({ length: 20 }, () =>
     exportLedger(core.ledger_db, service.workspace_id, options),
   );

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { asSuperuser, createTestDatabase } from './postgres.ts';
 import { AUTHORITY, freshKey, spend } from './running-service.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const NEW_KEY = randomBytes(32).toString('base64');
 const running = new Set<ChildProcess>();
 const directories: string[] = [];
 afterEach(async () => {
@@ -319,7 +321,7 @@ describe('what stops a start, with one line and exit code 1', () => {
     ],
     [
       'a database that is not there',
-      { DATABASE_URL: 'postgresql://x:hidden@127.0.0.1:9/x', SECRET_KEY: 'a'.repeat(64) },
+      { DATABASE_URL: 'postgresql://x:hidden@127.0.0.1:9/x', SECRET_KEY: NEW_KEY },
       /^purser: DATABASE_URL: [^\n]+\n$/,
     ],
     ['a data directory that is a file', { DATA_DIR: MAIN }, /^purser: [^\n]+\n$/],
@@ -420,7 +422,7 @@ test('with DATABASE_URL it serves on that server, guarded or not by a role of it
   await asSuperuser(`alter database ${database.connection.database} owner to plain_user`);
   const { host, port, database: name } = database.connection;
   const url = `postgresql:///${name}?host=${encodeURIComponent(host)}&port=${port}&user=plain_user`;
-  const service = run(['serve'], { DATABASE_URL: url, SECRET_KEY: 'ab'.repeat(32) });
+  const service = run(['serve'], { DATABASE_URL: url, SECRET_KEY: NEW_KEY });
   const address = await service.url;
   const key = keyIn(service.output()) as string;
   expect((await call(address, key, 'POST', '/v1/agents', { slug: 'a', authority: AUTHORITY })).status).toBe(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ import type { DatabaseAddress } from '../src/storage/database.ts';
 import { SUPERUSER } from '../src/storage/embedded-postgres.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 
-export const SECRET_KEY = Buffer.alloc(32, 7);
+export const SECRET_KEY = createHash('sha256').update('the secret key of tests').digest();
 /** For a core that signs nothing: a directory that is not there. */
 export const NO_CHECKPOINT_FILES = join(tmpdir(), 'purser-no-checkpoint-files');
 

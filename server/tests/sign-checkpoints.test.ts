@@ -90,7 +90,7 @@ test('of many checkpoints a bounded number is kept, the newest among them, and t
   }
   const options = {
     since: 0,
-    key: core.secrets.checkpointKey,
+    keys: core.secrets.verifyingKeys,
     checkpoint_dir: join(directory, 'checkpoints'),
     names,
   };

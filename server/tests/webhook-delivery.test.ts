@@ -326,7 +326,7 @@ test('an endpoint to which nothing but failures went for five days is disabled, 
     (
       await verifyLedger(core.ledger_db, to.workspace_id, {
         since: 0,
-        key: core.secrets.checkpointKey,
+        keys: core.secrets.verifyingKeys,
         checkpoint_dir: NO_CHECKPOINT_FILES,
         names,
       })

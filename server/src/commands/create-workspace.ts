@@ -10,7 +10,7 @@ export interface CreateWorkspaceInput {
   /** Days of a Team trial; null: none. */
   trial_days: number | null;
   /** The first admin key, hashed already. */
-  admin_key: { digest: Buffer; hint: string };
+  admin_key: { digest: Buffer; secret_id: string; hint: string };
 }
 
 const DAY_MS = 86_400_000;
@@ -46,12 +46,13 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       scopes: ['admin', 'review', 'read', 'authorize'],
       agent_id: null,
       principal_id: null,
-      ...input.admin_key,
+      digest: input.admin_key.digest,
+      hint: input.admin_key.hint,
       created_at,
       expires_at: null,
       revoked_at: null,
     };
-    set.addKey(key);
+    set.addKey(key, input.admin_key.secret_id);
     set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {
       from: null,
       to: keyBody(key),

@@ -31,7 +31,7 @@ export function renderOpenApi(): OpenApi {
     checkReady: () => Promise.reject(new Error('nothing is served here')),
     metrics_route: makeMetricsRoute(metrics, core.now_ms),
     now_ms: core.now_ms,
-    checkpoint_key: core.secrets.checkpointKey,
+    checkpoint_keys: core.secrets.verifyingKeys,
     api_routes,
     version: VERSION,
   });

@@ -5,9 +5,12 @@ import {
   makeVerifyingKey,
   noteVerifierKey,
   openCheckpoint,
+  openRetiredKeys,
   publicJwk,
   publicPem,
   readPublicKey,
+  readPublicKeys,
+  retireKey,
   signCheckpoint,
   superfluousCheckpoints,
 } from './checkpoints.ts';
@@ -40,9 +43,11 @@ describe('a checkpoint', () => {
     expect(noteVerifierKey(WORKSPACE, key).split('+')[1]).toBe(sha256(named).subarray(0, 4).toString('hex'));
   });
 
+  const other = deriveSecrets(Buffer.alloc(32, 8)).checkpointKey;
+
   test('is opened with the public key alone, and says what was signed', () => {
-    expect(openCheckpoint(signed.note, makeVerifyingKey(key.public_key))).toEqual(signed);
-    expect(openCheckpoint(signed.note, deriveSecrets(Buffer.alloc(32, 8)).checkpointKey)).toBeNull();
+    expect(openCheckpoint(signed.note, [other, makeVerifyingKey(key.public_key)])).toEqual(signed);
+    expect(openCheckpoint(signed.note, [other])).toBeNull();
   });
 
   test('is none any more with any one bit changed, any byte cut or anything added', () => {
@@ -50,13 +55,13 @@ describe('a checkpoint', () => {
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Buffer.from(bytes);
       changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7));
-      expect(openCheckpoint(changed.toString('utf8'), key)).toBeNull();
+      expect(openCheckpoint(changed.toString('utf8'), [key])).toBeNull();
     }
     for (let length = 0; length < bytes.length; length++) {
-      expect(openCheckpoint(bytes.toString('utf8', 0, length), key)).toBeNull();
+      expect(openCheckpoint(bytes.toString('utf8', 0, length), [key])).toBeNull();
     }
-    expect(openCheckpoint(`${signed.note}\n`, key)).toBeNull();
-    expect(openCheckpoint(signed.note + signed.note, key)).toBeNull();
+    expect(openCheckpoint(`${signed.note}\n`, [key])).toBeNull();
+    expect(openCheckpoint(signed.note + signed.note, [key])).toBeNull();
   });
 });
 
@@ -85,6 +90,39 @@ describe('a public key', () => {
   test('has the thumbprint of RFC 7638, as in the example of RFC 8037', () => {
     const example = makeVerifyingKey(Buffer.from('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', 'base64url'));
     expect(example.key_id).toBe('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
+  });
+});
+
+describe('a retired key', () => {
+  const later = deriveSecrets(Buffer.alloc(32, 8)).checkpointKey;
+  const last = deriveSecrets(Buffer.alloc(32, 9)).checkpointKey;
+  const retired = retireKey(key, '2026-11-21T08:30:00.000Z', later);
+
+  test('is known by the word of the key that came after it, and opens what it signed', () => {
+    const known = openRetiredKeys([retired], [last, later]);
+    expect(known.map(({ key_id, retired_at }) => [key_id, retired_at])).toEqual([
+      [key.key_id, '2026-11-21T08:30:00.000Z'],
+    ]);
+    const head = { seq: 3, hash: Buffer.alloc(32, 1) };
+    const signed = signCheckpoint(WORKSPACE, head, '2026-11-20T08:30:00.000Z', key);
+    expect(openCheckpoint(signed.note, [last, ...known])).toEqual(signed);
+  });
+  test('that nobody known vouches for is none, nor one whose words were changed', () => {
+    expect(openRetiredKeys([retired], [last])).toEqual([]);
+    const forged = makeVerifyingKey(Buffer.alloc(32, 5)).public_key.toString('base64');
+    for (const changed of [
+      { ...retired, public_key: forged },
+      { ...retired, retired_at: '2026-11-22T08:30:00.000Z' },
+      { ...retired, signature: retired.signature.replace(/^./, (sign) => (sign === 'A' ? 'B' : 'A')) },
+      { public_key: '', retired_at: '', signature: '' },
+    ]) {
+      expect(openRetiredKeys([changed], [last, later])).toEqual([]);
+    }
+  });
+  test('beside the present one is read from a set', () => {
+    const set = JSON.stringify({ keys: [publicJwk(later), publicJwk(key)] });
+    expect(readPublicKeys(set).map(({ key_id }) => key_id)).toEqual([later.key_id, key.key_id]);
+    expect(() => readPublicKey(set)).toThrow(TypeError);
   });
 });
 

@@ -78,35 +78,51 @@ export function publicPem(key: VerifyingKey): string {
  * with what is expected when it is none of these.
  */
 export function readPublicKey(text: string): VerifyingKey {
+  const [key, ...others] = readPublicKeys(text);
+  if (key === undefined || others.length > 0) throw new TypeError('one Ed25519 public key is expected');
+  return key;
+}
+
+/** The public keys of a text as `readPublicKey` takes it; of a JWK set all, of which there is one at least. */
+export function readPublicKeys(text: string): VerifyingKey[] {
   const given = text.trim();
+  if (given.startsWith('{')) {
+    const keys = bytesOfJwks(given);
+    if (keys.length === 0 || keys.some((bytes) => bytes?.length !== PUBLIC_KEY_BYTES)) throw noPublicKey();
+    return keys.map((bytes) => makeVerifyingKey(bytes as Buffer));
+  }
   const pem = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----$/.exec(given)?.[1];
   const bytes =
     pem !== undefined
       ? bytesOfDer(Buffer.from(pem, 'base64'))
-      : given.startsWith('{')
-        ? bytesOfJwk(given)
-        : /^[A-Za-z0-9+/_-]{43}=?$/.test(given)
-          ? Buffer.from(given, 'base64')
-          : null;
-  if (bytes === null || bytes.length !== PUBLIC_KEY_BYTES) {
-    throw new TypeError('an Ed25519 public key is expected: a JWK, PEM, or the 32 bytes in base64');
-  }
-  return makeVerifyingKey(bytes);
+      : /^[A-Za-z0-9+/_-]{43}=?$/.test(given)
+        ? Buffer.from(given, 'base64')
+        : null;
+  if (bytes === null || bytes.length !== PUBLIC_KEY_BYTES) throw noPublicKey();
+  return [makeVerifyingKey(bytes)];
+}
+
+function noPublicKey(): TypeError {
+  return new TypeError('an Ed25519 public key is expected: a JWK, PEM, or the 32 bytes in base64');
 }
 
 function bytesOfDer(der: Buffer): Buffer | null {
   return der.subarray(0, SPKI_HEAD.length).equals(SPKI_HEAD) ? der.subarray(SPKI_HEAD.length) : null;
 }
 
-function bytesOfJwk(text: string): Buffer | null {
-  let given: { keys?: unknown[]; crv?: unknown; x?: unknown };
+/** Of a JWK or a set of them; null for each that is none. */
+function bytesOfJwks(text: string): (Buffer | null)[] {
+  let given: { keys?: unknown };
   try {
     given = JSON.parse(text);
   } catch {
-    return null;
+    return [];
   }
-  const jwk = (given.keys?.length === 1 ? given.keys[0] : given) as { crv?: unknown; x?: unknown };
-  return jwk?.crv === 'Ed25519' && typeof jwk.x === 'string' ? Buffer.from(jwk.x, 'base64url') : null;
+  const all: unknown[] = Array.isArray(given.keys) ? given.keys : [given];
+  return all.map((one) => {
+    const jwk = one as { crv?: unknown; x?: unknown } | null;
+    return jwk?.crv === 'Ed25519' && typeof jwk.x === 'string' ? Buffer.from(jwk.x, 'base64url') : null;
+  });
 }
 
 /** The first line of a workspace's checkpoints, and the name that their signature line gives to the key. */
@@ -164,8 +180,11 @@ export function readCheckpoint(note: string): Omit<Checkpoint, 'key_id'> | null 
   return { workspace_id, seq: Number(seq), hash: Buffer.from(hash, 'base64'), signed_at, note };
 }
 
-/** What a note says that was signed with this key; null for every other, changed by one bit or from another key. */
-export function openCheckpoint(note: string, key: VerifyingKey): Checkpoint | null {
+/**
+ * What a note says that was signed with one of these keys; null for every other, changed by one bit or from another
+ * key.
+ */
+export function openCheckpoint(note: string, keys: readonly VerifyingKey[]): Checkpoint | null {
   const said = readCheckpoint(note);
   const signed = NOTE.exec(note)?.[5];
   if (said === null || signed === undefined) return null;
@@ -173,8 +192,45 @@ export function openCheckpoint(note: string, key: VerifyingKey): Checkpoint | nu
   if (signature.length !== SIGNATURE_BYTES) return null;
   const text = signedText(said);
   // Made again and compared: no two notes pass for one, however base64 is written.
-  if (noteOf(text, said.workspace_id, key, signature) !== note || !key.verify(text, signature)) return null;
-  return { ...said, key_id: key.key_id };
+  const key = keys.find(
+    (one) => noteOf(text, said.workspace_id, one, signature) === note && one.verify(text, signature),
+  );
+  return key === undefined ? null : { ...said, key_id: key.key_id };
+}
+
+/** A public key that checkpoints were signed with before, vouched for by the key that came after it. */
+export interface RetiredKey {
+  /** 32 bytes in base64. */
+  public_key: string;
+  retired_at: string;
+  /** Of the two above, in base64. */
+  signature: string;
+}
+
+/** What no note of a checkpoint begins with. */
+const retiredText = (public_key: string, retired_at: string) =>
+  `purser/retired-checkpoint-key\n${public_key}\n${retired_at}\n`;
+
+/** Vouches for a key that signs no more, so that what it signed is still known once its secret is gone. */
+export function retireKey(retired: VerifyingKey, retired_at: string, key: SigningKey): RetiredKey {
+  const public_key = retired.public_key.toString('base64');
+  const signature = key.sign(retiredText(public_key, retired_at)).toString('base64');
+  return { public_key, retired_at, signature };
+}
+
+/** The retired keys that one of these keys vouches for; others are left out. */
+export function openRetiredKeys(
+  retired: readonly RetiredKey[],
+  keys: readonly VerifyingKey[],
+): (VerifyingKey & { retired_at: string })[] {
+  return retired.flatMap(({ public_key, retired_at, signature }) => {
+    const text = retiredText(public_key, retired_at);
+    const bytes = Buffer.from(public_key, 'base64');
+    const is_vouched_for =
+      bytes.length === PUBLIC_KEY_BYTES &&
+      keys.some((key) => key.verify(text, Buffer.from(signature, 'base64')));
+    return is_vouched_for ? [{ ...makeVerifyingKey(bytes), retired_at }] : [];
+  });
 }
 
 const NEWEST_KEPT = 20;

@@ -160,10 +160,10 @@ function sealedHash(event: LedgerEvent, line: Line): Buffer | null {
 }
 
 /**
- * Verifies an export with nothing but the public key: every hash, every link, every signature, and that not a byte
+ * Verifies an export with nothing but the public keys: every hash, every link, every signature, and that not a byte
  * of it is another than when it was written. Never throws, whatever the lines hold.
  */
-export function makeExportVerifier(key: VerifyingKey): ExportVerifier {
+export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifier {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const whole = createHash('sha256');
   const breaks: LedgerBreak[] = [];
@@ -210,9 +210,9 @@ export function makeExportVerifier(key: VerifyingKey): ExportVerifier {
     if (checkpointLine(note) !== text) throw new TypeError('is not as it was written');
     const seq = wanted.checkpoints[counts.checkpoints] ?? previous.seq + 1;
     counts.checkpoints += 1;
-    const said = openCheckpoint(note, key);
+    const said = openCheckpoint(note, keys);
     if (said === null || said.workspace_id !== wanted.workspace_id || said.seq !== seq) {
-      const detail = `The checkpoint of event ${seq} is not signed with this key for this history.`;
+      const detail = `The checkpoint of event ${seq} is not signed with such a key for this history.`;
       add({ seq, kind: 'ROW_MISMATCH', detail });
       return;
     }

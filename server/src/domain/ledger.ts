@@ -9,6 +9,7 @@ export const LEDGER_EVENT_TYPES = [
   'authority.created',
   'api_key.created',
   'api_key.revoked',
+  'api_key.rewrapped',
   'decision.created',
   'decision.review.recorded',
   'decision.label.recorded',
@@ -19,6 +20,7 @@ export const LEDGER_EVENT_TYPES = [
   'webhook.updated',
   'webhook.deleted',
   'webhook.secret_rotated',
+  'webhook.secret_rewrapped',
 ] as const;
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
 

@@ -6,7 +6,7 @@ import { KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '../domain/k
 import { TEXT_LENGTHS } from '../domain/text.ts';
 import { invalidField } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
-import { keyHint } from '../secrets.ts';
+import { type KeyDigest, keyHint } from '../secrets.ts';
 import { listKeys } from '../storage/api-keys.ts';
 import { type Cursors, pageOf } from './cursors.ts';
 import { originOf } from './origin.ts';
@@ -87,7 +87,7 @@ export function makeApiKeyRoutes(options: {
   lane: Lane;
   cursors: Cursors;
   newKey: () => string;
-  keyDigest: (key: string) => Buffer;
+  keyDigest: (key: string) => KeyDigest;
 }): Route[] {
   const { db, lane, cursors } = options;
   return [
@@ -124,7 +124,7 @@ export function makeApiKeyRoutes(options: {
             scopes: scopes ?? [],
             principal_id: principal_id ?? null,
             expires_in_seconds: expires_in_seconds ?? null,
-            digest: options.keyDigest(value),
+            ...options.keyDigest(value),
             hint: keyHint(value),
           },
           originOf(call),

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
+import type { KeyDigest, Secrets } from '../secrets.ts';
 import { type FoundKey, findKeys } from '../storage/api-keys.ts';
 import { makeGather } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -8,7 +9,9 @@ import type { AuthResult } from './server-options.ts';
 
 export interface AuthOptions {
   db: Queryable;
-  keyDigest: (key: string) => Buffer;
+  keyDigests: Secrets['keyDigests'];
+  /** Told of a good key that is kept under a digest of an old secret key; `to`: what it should be kept under. */
+  onOldDigest: (key: FoundKey, to: KeyDigest) => void;
   /** Told of every good key, with the database's clock (ms). */
   onUse: (key: FoundKey) => void;
   /** Told why keys could not be looked up. */
@@ -20,16 +23,27 @@ const LONGEST_KEY = 512;
 const LOOKED_UP_AT_ONCE = 500;
 const MOST_WAITING = 5_000;
 
+const nameOf = ([{ digest }]: ReturnType<Secrets['keyDigests']>) => digest.toString('hex');
+
 /**
  * Tells who holds a key. Nothing is remembered: a key that was revoked or has expired is refused on the very next
  * request, on every node. Keys are looked up together, so that a flood of unknown ones costs no more statements.
  */
 export function makeAuthenticate(options: AuthOptions): (key: string | undefined) => Promise<AuthResult> {
-  const find = makeGather<Buffer, FoundKey>({
-    nameOf: (digest) => digest.toString('hex'),
-    load: async (digests) => {
-      const found = await findKeys(options.db, digests);
-      return new Map(found.map((key) => [key.digest.toString('hex'), key]));
+  const find = makeGather<ReturnType<Secrets['keyDigests']>, FoundKey>({
+    nameOf,
+    load: async (wanted) => {
+      const found = await findKeys(
+        options.db,
+        wanted.flatMap((digests) => digests.map(({ digest }) => digest)),
+      );
+      const by_digest = new Map(found.map((key) => [key.digest.toString('hex'), key]));
+      return new Map(
+        wanted.flatMap((digests) => {
+          const key = digests.flatMap(({ digest }) => by_digest.get(digest.toString('hex')) ?? [])[0];
+          return key === undefined ? [] : [[nameOf(digests), key]];
+        }),
+      );
     },
     at_once: LOOKED_UP_AT_ONCE,
     most_waiting: MOST_WAITING,
@@ -40,21 +54,23 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
     if (key === undefined || key.length > LONGEST_KEY || !key.startsWith('sk_')) {
       return { ok: false, message: KEY_NOT_GOOD };
     }
-    const digest = options.keyDigest(key);
+    const digests = options.keyDigests(key);
     let found: FoundKey | undefined;
     try {
-      found = await find(digest);
+      found = await find(digests);
     } catch (error) {
       throw new ApiError('auth_unavailable', 'The key could not be verified right now; retry.', {
         cause: error,
         retry_after_s: 1,
       });
     }
-    if (found === undefined || !timingSafeEqual(found.digest, digest))
-      return { ok: false, message: KEY_NOT_GOOD };
+    const kept = found?.digest;
+    const by = kept === undefined ? -1 : digests.findIndex(({ digest }) => timingSafeEqual(kept, digest));
+    if (found === undefined || by === -1) return { ok: false, message: KEY_NOT_GOOD };
     const refusal = keyRefusal(found, found.clock_ms);
     if (refusal !== null) return { ok: false, message: refusal };
     options.onUse(found);
+    if (by > 0) options.onOldDigest(found, digests[0]);
     const { workspace_id, key_id, kind, scopes, agent_id, principal_id } = found;
     return { ok: true, caller: { workspace_id, key_id, kind, scopes, agent_id, principal_id } };
   };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { deriveSecrets } from '../secrets.ts';
 import { makeCursors, pageOf } from './cursors.ts';
 
-const cursors = makeCursors(deriveSecrets(Buffer.alloc(32, 7)).cursorMac);
+const cursors = makeCursors(deriveSecrets(Buffer.alloc(32, 7)).cursorMacs);
 const LIST = ['listDecisions', 'ws_1', null, { decision: 'ALLOW' }];
 const refused = (list: unknown, cursor: string) => {
   try {

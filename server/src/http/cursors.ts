@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { invalidField } from '../errors.ts';
+import type { Mac } from '../secrets.ts';
 import type { PageRows } from '../storage/pages.ts';
 
 /** Makes and reads the opaque `cursor` of lists. */
@@ -13,14 +14,14 @@ export interface Cursors {
 
 const MAC_BYTES = 16;
 
-/** Cursors marked by `mac`: one that was altered, or made for another list or workspace, is refused. */
-export function makeCursors(mac: (text: string) => Buffer): Cursors {
-  const mark = (list: unknown, position: string) =>
+/** Cursors marked by the first of these, or earlier by another: one that was altered, or made for another list or workspace, is refused. */
+export function makeCursors(macs: readonly [Mac, ...Mac[]]): Cursors {
+  const mark = (mac: Mac, list: unknown, position: string) =>
     mac(`${canonicalJson(list)}\n${position}`).subarray(0, MAC_BYTES);
   return {
     seal(list, position) {
       const text = JSON.stringify(position);
-      return Buffer.concat([mark(list, text), Buffer.from(text)]).toString('base64url');
+      return Buffer.concat([mark(macs[0], list, text), Buffer.from(text)]).toString('base64url');
     },
     open(list, cursor) {
       if (cursor === undefined) return null;
@@ -30,7 +31,7 @@ export function makeCursors(mac: (text: string) => Buffer): Cursors {
       const good =
         bytes.toString('base64url') === cursor &&
         bytes.length > MAC_BYTES &&
-        timingSafeEqual(bytes.subarray(0, MAC_BYTES), mark(list, text));
+        macs.some((mac) => timingSafeEqual(bytes.subarray(0, MAC_BYTES), mark(mac, list, text)));
       if (!good) {
         throw invalidField(
           'cursor',

@@ -23,8 +23,8 @@ export interface HealthOptions {
   metrics_route: Route | null;
   /** Milliseconds of a clock that never runs backwards. */
   now_ms: () => number;
-  /** The key whose public half is published. */
-  checkpoint_key: VerifyingKey;
+  /** The keys that checkpoints were signed with, the present one first: they are published. */
+  checkpoint_keys: readonly VerifyingKey[];
   /** The routes that the documents describe, besides these. */
   api_routes: readonly Route[];
   version: string;
@@ -143,7 +143,7 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       description:
         'A JWK set (RFC 7517). Keep a copy of your own: a signature proves as much as the key it is checked with.',
       responses: { 200: { description: 'The keys.', schema: PublicKeys } },
-      handler: async () => ({ status: 200, body: { keys: [publicJwk(options.checkpoint_key)] } }),
+      handler: async () => ({ status: 200, body: { keys: options.checkpoint_keys.map(publicJwk) } }),
     },
     {
       ...shared,

@@ -92,11 +92,11 @@ export function makeLedgerRoutes(options: {
   ledger_db: pg.Pool;
   cursors: Cursors;
   now_ms: () => number;
-  key: VerifyingKey;
+  keys: readonly VerifyingKey[];
   checkpoint_dir: string;
   signer: { sign(workspace_id: string): Promise<void> };
 }): Route[] {
-  const { db, ledger_db, cursors, now_ms, key, checkpoint_dir, signer } = options;
+  const { db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer } = options;
   return [
     {
       method: 'GET',
@@ -140,7 +140,7 @@ export function makeLedgerRoutes(options: {
         const began_ms = now_ms();
         const since = call.query.since ?? 0;
         const { workspace_id } = call.caller;
-        const found = await verifyLedger(ledger_db, workspace_id, { since, key, checkpoint_dir, names });
+        const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
         const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
         return { status: 200, body: { ...verificationBody(found), duration_ms } };
       },
@@ -176,7 +176,7 @@ export function makeLedgerRoutes(options: {
         return {
           status: 200,
           stream: {
-            chunks: exportLedger(ledger_db, workspace_id, { since, key, checkpoint_dir }),
+            chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir }),
             content_type: EXPORT_TYPE,
           },
           headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },

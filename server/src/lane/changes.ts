@@ -12,6 +12,7 @@ import type { Outcome } from '../domain/outcomes.ts';
 import type { RunOutHold } from '../domain/reservations.ts';
 import type { ReviewRow } from '../domain/reviews.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import type { ApiKeyDigest } from '../storage/api-keys.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
 
 /** What a record made of its decision, and the id of its event in the chain. */
@@ -30,7 +31,8 @@ export function noChanges() {
     agents: new Map<string, Agent>(),
     authorities: [] as AuthorityRow[],
     keys: new Map<string, ApiKey>(),
-    new_keys: [] as ApiKey[],
+    new_digests: [] as ApiKeyDigest[],
+    old_digests: [] as Pick<ApiKeyDigest, 'digest'>[],
     key_uses: new Map<string, KeyUse>(),
     decisions: [] as DecisionRow[],
     states: new Map<string, DecisionState>(),

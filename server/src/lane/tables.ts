@@ -1,5 +1,12 @@
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
-import { insertKeyDigests, loadAdminKeys, loadKeys, putKeys, putKeyUses } from '../storage/api-keys.ts';
+import {
+  deleteKeyDigests,
+  insertKeyDigests,
+  loadAdminKeys,
+  loadKeys,
+  putKeys,
+  putKeyUses,
+} from '../storage/api-keys.ts';
 import { insertAuditRecords } from '../storage/audit.ts';
 import { findCurrentAuthorities, insertAuthorities } from '../storage/authorities.ts';
 import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/budgets.ts';
@@ -211,7 +218,8 @@ const WRITES: readonly Put[] = [
   put(putAgents, ({ changes }) => changes.agents.values()),
   put(insertAuthorities, ({ changes }) => changes.authorities),
   put(putKeys, ({ changes }) => changes.keys.values()),
-  put(insertKeyDigests, ({ changes }) => changes.new_keys),
+  put(insertKeyDigests, ({ changes }) => changes.new_digests),
+  put(deleteKeyDigests, ({ changes }) => changes.old_digests),
   put(putKeyUses, ({ changes }) => changes.key_uses.values()),
   put(insertDecisions, ({ changes }) => changes.decisions),
   put(putDecisionStates, ({ changes }) => changes.states.values()),

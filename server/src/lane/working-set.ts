@@ -188,9 +188,18 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  addKey(key: ApiKey): void {
-    this.changes.new_keys.push(key);
+  /** `secret_id`: the secret key that its digest was made with. */
+  addKey(key: ApiKey, secret_id: string): void {
+    this.changes.new_digests.push({ digest: key.digest, key_id: key.key_id, secret_id });
     this.putKey(key);
+  }
+
+  /** Keeps a key under another digest. */
+  rewrapKey(before: ApiKey, { digest, secret_id }: { digest: Buffer; secret_id: string }): ApiKey {
+    const after = { ...before, digest };
+    this.changes.old_digests.push({ digest: before.digest });
+    this.addKey(after, secret_id);
+    return after;
   }
 
   putKey(key: ApiKey): void {

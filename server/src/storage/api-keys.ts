@@ -1,9 +1,16 @@
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
-import type { Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import type { Client, Queryable } from './database.ts';
+import { makeInsert, type Of, type Part } from './rows.ts';
 
 const COLUMNS =
   'key_id, name, kind, scopes, agent_id, principal_id, digest, hint, created_at, expires_at, revoked_at';
+
+/** Under which digest a key is kept, and which secret key that was made with. */
+export interface ApiKeyDigest {
+  digest: Buffer;
+  key_id: string;
+  secret_id: string;
+}
 
 /** A key found by the digest of its value, with the database's clock (ms) at that moment. */
 export interface FoundKey extends ApiKey {
@@ -73,7 +80,7 @@ export async function listKeys(
   return result.rows;
 }
 
-/** Writes keys, new or changed (only a revocation changes one). */
+/** Writes keys, new or changed: revoked, or kept under another digest. */
 export const putKeys = makeInsert<ApiKey>(
   'api_keys',
   {
@@ -89,14 +96,29 @@ export const putKeys = makeInsert<ApiKey>(
     expires_at: 'timestamptz',
     revoked_at: 'timestamptz',
   },
-  { conflict: ['key_id'], update: ['revoked_at'] },
+  { conflict: ['key_id'], update: ['digest', 'revoked_at'] },
 );
 
 /** Makes new keys findable by their digests. */
-export const insertKeyDigests = makeInsert<Pick<ApiKey, 'digest' | 'key_id'>>('api_key_digests', {
+export const insertKeyDigests = makeInsert<ApiKeyDigest>('api_key_digests', {
   digest: 'bytea',
   key_id: 'text',
+  secret_id: 'text',
 });
+
+/** Takes digests away under which keys are kept no more. */
+export function deleteKeyDigests(
+  client: Client,
+  parts: readonly Part<Pick<ApiKeyDigest, 'digest'>>[],
+): Promise<unknown> {
+  const all = parts.flatMap(({ workspace_id, rows }) => rows.map(({ digest }) => ({ workspace_id, digest })));
+  return client.query({
+    name: 'delete_key_digests',
+    text: `delete from api_key_digests d using unnest($1::text[], $2::bytea[]) as r(workspace_id, digest)
+      where d.digest = r.digest and d.workspace_id = r.workspace_id`,
+    values: [all.map((each) => each.workspace_id), all.map((each) => each.digest)],
+  });
+}
 
 /** Which keys these digests lead to; what leads nowhere is left out. */
 export async function loadKeyDigests(

@@ -32,12 +32,12 @@ interface ExportPage {
 export async function* exportLedger(
   pool: pg.Pool,
   workspace_id: string,
-  options: { since: number; key: VerifyingKey; checkpoint_dir: string },
+  options: { since: number; keys: readonly VerifyingKey[]; checkpoint_dir: string },
 ): AsyncGenerator<string, void, void> {
-  const { since, key, checkpoint_dir } = options;
+  const { since, keys, checkpoint_dir } = options;
   // Before the head: a checkpoint that is ahead of it then tells of a chain that was cut.
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
-  const notes = await gatherNotes(pool, workspace_id, files, key, since);
+  const notes = await gatherNotes(pool, workspace_id, files, keys, since);
   const exported_at = new Date(await readClock(pool)).toISOString();
   const head = (await getHead(pool, workspace_id)) ?? GENESIS;
   const [start] =
@@ -87,18 +87,18 @@ async function loadPage(
   return { lines, last_seq: last.seq };
 }
 
-/** Every checkpoint that is signed with the key, of the table and of the files, from `since` on, ascending. */
+/** Every checkpoint that is signed with one of the keys, of the table and of the files, from `since` on, ascending. */
 async function gatherNotes(
   db: Queryable,
   workspace_id: string,
   files: readonly { note: string }[],
-  key: VerifyingKey,
+  keys: readonly VerifyingKey[],
   since: number,
 ): Promise<{ seq: number; note: string }[]> {
   const rows = await loadCheckpoints(db, workspace_id, MOST_CHECKPOINTS);
   const notes = new Map<string, { seq: number; note: string }>();
   for (const { note } of [...rows, ...files]) {
-    const said = openCheckpoint(note, key);
+    const said = openCheckpoint(note, keys);
     if (said?.workspace_id === workspace_id && said.seq >= since) notes.set(note, { seq: said.seq, note });
   }
   return [...notes.values()].sort((a, b) => a.seq - b.seq);

@@ -7,6 +7,7 @@ import {
   SERVICE_ROLE,
   sqlState,
 } from './database.ts';
+import { type Installation, rememberSecret } from './installation.ts';
 import { refoldStates } from './refold-states.ts';
 import {
   MIGRATIONS,
@@ -31,7 +32,6 @@ const APPEND_ONLY = [
   'ledger_events',
   'audit_records',
   'authorities',
-  'api_key_digests',
   'decisions',
   'idempotency_keys',
   'reviews',
@@ -62,6 +62,7 @@ const CHANGEABLE = [
 ] as const;
 /** Rows that go when they are settled, deleted or old. */
 const REMOVABLE = [
+  'api_key_digests',
   'expiring_holds',
   'checkpoints',
   'webhook_endpoints',
@@ -78,17 +79,19 @@ export interface Migrated {
   newer: number | null;
   /** Whether history is guarded by the service's own role; false when the role could not be made. */
   guarded: boolean;
+  /** Null where it was not asked to check the secret key. */
+  installation: Installation | null;
 }
 
 /**
  * Brings the schema up to date, once however many nodes start at the same moment, and grants the service's role
- * what it needs: it can add to history but neither change nor remove it. `secret_check`: what is derived from the
- * SECRET_KEY; the database must have been set up with the same. Throws MigrationError when it cannot be used, also
- * where a newer build has left this one behind.
+ * what it needs: it can add to history but neither change nor remove it. `secret_checks`: what is derived from the
+ * secret keys, the present one first; the database must know one of them. Throws MigrationError when it cannot be used,
+ * also where a newer build has left this one behind.
  */
 export async function migrate(
   address: DatabaseAddress,
-  secret_check?: Buffer,
+  secret_checks?: readonly [Buffer, ...Buffer[]],
   options: RunMigrationsOptions = {},
 ): Promise<Migrated> {
   const client = await connectOnce(address);
@@ -106,13 +109,10 @@ export async function migrate(
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const { applied, standing } = await runMigrations(client, options);
     if (!standing.is_newer) await refoldStates(client);
-    if (secret_check !== undefined) {
-      const text = 'insert into installation (secret_check) values ($1) on conflict do nothing';
-      await client.query({ text, values: [secret_check] });
-      await checkSecret(client, secret_check);
-    }
+    const installation = secret_checks === undefined ? null : await rememberSecret(client, secret_checks[0]);
+    if (installation !== null) checkSecret(installation, secret_checks ?? []);
     const guarded = await guardHistory(client);
-    return { applied, newer: standing.is_newer ? standing.version : null, guarded };
+    return { applied, newer: standing.is_newer ? standing.version : null, guarded, installation };
   } catch (error) {
     const refused = error instanceof MigrationError ? error.cause : error;
     if (sqlState(refused) !== INSUFFICIENT_PRIVILEGE && sqlState(refused) !== READ_ONLY) throw error;
@@ -126,13 +126,11 @@ export async function migrate(
   }
 }
 
-/** Throws when the database was set up with another SECRET_KEY than the one this value is derived from. */
-export async function checkSecret(db: Queryable, secret_check: Buffer): Promise<void> {
-  const found = await db.query<{ secret_check: Buffer }>({ text: 'select secret_check from installation' });
-  const kept = found.rows[0]?.secret_check;
-  if (kept === undefined || kept.equals(secret_check)) return;
+/** Throws when the database works with another secret key than those that these values are derived from. */
+export function checkSecret(installation: Installation, secret_checks: readonly Buffer[]): void {
+  if (secret_checks.some((check) => installation.secret_check.equals(check))) return;
   throw new MigrationError(
-    'SECRET_KEY is not the one that this database was set up with, so that none of its keys would work; use that one',
+    'SECRET_KEY is not the one that this database was set up with, so that none of its keys would work; use that one, or give it in SECRET_KEYS_OLD and run `npm run purser -- rotate-secrets`',
   );
 }
 
@@ -177,7 +175,7 @@ async function guardHistory(client: pg.Client): Promise<boolean> {
   await client.query(
     [
       `grant usage on schema public to ${SERVICE_ROLE}`,
-      `grant select on schema_migrations to ${SERVICE_ROLE}`,
+      `grant select on schema_migrations, installation to ${SERVICE_ROLE}`,
       `grant select, insert on ${APPEND_ONLY.join(', ')} to ${SERVICE_ROLE}`,
       `grant select, insert, update on ${CHANGEABLE.join(', ')} to ${SERVICE_ROLE}`,
       `grant select, insert, delete on ${REMOVABLE.join(', ')} to ${SERVICE_ROLE}`,

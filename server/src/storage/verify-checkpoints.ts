@@ -27,18 +27,18 @@ export interface Checkpoints {
 
 /**
  * Everything that is kept: of the table and of the files, which were read before the transaction began, so that none
- * of them can be ahead of it. What was not signed with the key is reported.
+ * of them can be ahead of it. What was signed with none of the keys is reported.
  */
 export async function gatherCheckpoints(
   db: Queryable,
   workspace_id: string,
   files: readonly CheckpointFile[],
-  key: VerifyingKey,
+  keys: readonly VerifyingKey[],
   findings: Findings,
 ): Promise<Checkpoints> {
   const by_seq = new Map<number, Checkpoint[]>();
   const take = (note: string, seq: number, where: string, agrees: (said: Checkpoint) => boolean) => {
-    const said = openCheckpoint(note, key);
+    const said = openCheckpoint(note, keys);
     if (said !== null && said.workspace_id === workspace_id && agrees(said)) {
       const others = by_seq.get(said.seq) ?? [];
       if (!others.some((other) => other.note === note)) by_seq.set(said.seq, [...others, said]);

@@ -71,8 +71,8 @@ export function verificationBody(found: LedgerVerification): Record<string, unkn
 export interface VerifyOptions {
   /** Begins after that event, taking its hash as given. 0: from the beginning. */
   since: number;
-  /** What checkpoints are signed with, and where this node keeps its files of them. */
-  key: VerifyingKey;
+  /** What checkpoints may be signed with, and where this node keeps its files of them. */
+  keys: readonly VerifyingKey[];
   checkpoint_dir: string;
   /** By which what was learnt is kept. */
   names: SpendNames;
@@ -96,14 +96,14 @@ export async function verifyLedger(
   workspace_id: string,
   options: VerifyOptions,
 ): Promise<LedgerVerification> {
-  const { since, key, checkpoint_dir } = options;
+  const { since, keys, checkpoint_dir } = options;
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
   return withinSnapshot(pool, async (clients, { alive, closeBeside }) => {
     const [client] = clients;
     const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);
     const findings = makeFindings();
-    const checkpoints = await gatherCheckpoints(client, workspace_id, files, key, findings);
+    const checkpoints = await gatherCheckpoints(client, workspace_id, files, keys, findings);
     const start = await startingPoint(client, workspace_id, since, findings);
     await checkpoints.checkEarlier(client, since);
     const walk: Walk = {

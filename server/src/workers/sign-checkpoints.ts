@@ -5,6 +5,7 @@ import {
   type SigningKey,
   signCheckpoint,
   superfluousCheckpoints,
+  type VerifyingKey,
 } from '../domain/checkpoints.ts';
 import {
   hasCheckpointFile,
@@ -54,10 +55,12 @@ type Reach = 'newest' | 'all';
 export function makeCheckpointSigner(options: {
   db: Queryable;
   key: SigningKey;
+  /** What it was signed with before, that key among them. */
+  keys: readonly VerifyingKey[];
   dir: string;
   log: Logger;
 }): CheckpointSigner {
-  const { db, key, dir, log } = options;
+  const { db, key, keys, dir, log } = options;
   /** Up to where each chain was signed by this process, and how often since it was last thinned. */
   const signed = new Map<string, { seq: number; times: number }>();
   /** What was complained of, so that each thing is logged once. */
@@ -109,7 +112,7 @@ export function makeCheckpointSigner(options: {
 
   const good = (workspace_id: string, kept: readonly { note: string }[]): Checkpoint[] =>
     kept.flatMap(({ note }) => {
-      const said = openCheckpoint(note, key);
+      const said = openCheckpoint(note, keys);
       return said?.workspace_id === workspace_id ? said : [];
     });
   const ofFiles = async ({ workspace_id, attempt, fail }: Pass, limit: number) => {

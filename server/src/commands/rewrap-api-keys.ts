@@ -1,0 +1,27 @@
+import { type Command, done } from '../lane/command.ts';
+
+/** A key that was used, and its digests: the one that it was found by, and that of the present secret key. */
+export interface RewrappedApiKey {
+  key_id: string;
+  from: Buffer;
+  to: { digest: Buffer; secret_id: string };
+}
+
+/** Keeps keys under digests of the present secret key. What is no longer kept as it was found is left as it is. */
+export const rewrapApiKeys: Command<readonly RewrappedApiKey[], null> = {
+  name: 'rewrapApiKeys',
+  needs: (keys) => ({ keys: keys.map(({ key_id }) => key_id) }),
+  apply(set, keys, origin) {
+    for (const { key_id, from, to } of keys) {
+      const before = set.key(key_id);
+      if (before === undefined || before.revoked_at !== null || !before.digest.equals(from)) continue;
+      const after = set.rewrapKey(before, to);
+      set.audit('api_key.rewrapped', { type: 'api_key', id: key_id }, origin, {
+        from: {},
+        to: {},
+        state: { api_key: after },
+      });
+    }
+    return done(null);
+  },
+};

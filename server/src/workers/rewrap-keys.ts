@@ -1,0 +1,62 @@
+import type { Logger } from 'pino';
+import { type RewrappedApiKey, rewrapApiKeys } from '../commands/rewrap-api-keys.ts';
+import { SYSTEM } from '../domain/audit.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Queryable } from '../storage/database.ts';
+import { readInstallation } from '../storage/installation.ts';
+
+/** Remembers keys that were found under a digest of an old secret key, and keeps them under one of the present. */
+export interface KeyRewrapping {
+  /** Cheap: called for every use of such a key. */
+  note(workspace_id: string, key: RewrappedApiKey): void;
+  /** Rewraps what was noted, once the operator has made the present key that of the installation. */
+  flush(): Promise<void>;
+}
+
+/** What is beyond is noted when it is used again. */
+const MAX_NOTED = 10_000;
+/** Keys of a workspace rewrapped by one command. */
+const REWRAPPED_AT_ONCE = 100;
+
+/**
+ * While nodes are changed one after another, some still hold the old secret key alone or first. Before
+ * `rotate-secrets` says that all know the present one, nothing is rewrapped: no node is locked out, and none undoes
+ * what another did.
+ */
+export function makeKeyRewrapping(options: {
+  db: Queryable;
+  lane: Lane;
+  log: Logger;
+  secrets: Pick<Secrets, 'installationChecks'>;
+}): KeyRewrapping {
+  const { db, lane, log } = options;
+  const noted = new Map<string, RewrappedApiKey & { workspace_id: string }>();
+  return {
+    note(workspace_id, key) {
+      if (noted.size < MAX_NOTED) noted.set(key.key_id, { ...key, workspace_id });
+    },
+    async flush() {
+      if (noted.size === 0) return;
+      const installation = await readInstallation(db);
+      if (installation?.secret_check.equals(options.secrets.installationChecks[0]) !== true) return;
+      const by_workspace = new Map<string, RewrappedApiKey[]>();
+      for (const { workspace_id, ...key } of noted.values()) {
+        by_workspace.set(workspace_id, [...(by_workspace.get(workspace_id) ?? []), key]);
+      }
+      for (const [workspace_id, keys] of by_workspace) {
+        for (let i = 0; i < keys.length; i += REWRAPPED_AT_ONCE) {
+          const some = keys.slice(i, i + REWRAPPED_AT_ONCE);
+          const origin = { actor: SYSTEM, request_id: null, client_address: null };
+          try {
+            await lane.submit(workspace_id, rewrapApiKeys, some, origin);
+          } catch (error) {
+            log.warn({ err: error, workspace_id }, 'keys could not be kept under the present secret key');
+            return;
+          }
+          for (const { key_id } of some) noted.delete(key_id);
+        }
+      }
+    },
+  };
+}
