@@ -185,8 +185,8 @@ export async function startService(
   const authenticate = makeAuthenticate({
     db: core.keys_db,
     keyDigests: core.secrets.keyDigests,
-    onOldDigest: ({ workspace_id, key_id, digest }, to) =>
-      rewrapping.note(workspace_id, { key_id, from: digest, to }),
+    onOtherDigest: ({ workspace_id, key_id }, digests) =>
+      rewrapping.note(workspace_id, { key_id, ...digests }),
     onUse: (key) => key_uses.note(key, key.clock_ms),
     onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
   });

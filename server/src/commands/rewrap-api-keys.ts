@@ -3,7 +3,7 @@ import { type Command, done } from '../lane/command.ts';
 /** A key that was used, and its digests: the one that it was found by, and that of the present secret key. */
 export interface RewrappedApiKey {
   key_id: string;
-  from: Buffer;
+  from: { digest: Buffer; secret_id: string };
   to: { digest: Buffer; secret_id: string };
 }
 
@@ -14,7 +14,7 @@ export const rewrapApiKeys: Command<readonly RewrappedApiKey[], null> = {
   apply(set, keys, origin) {
     for (const { key_id, from, to } of keys) {
       const before = set.key(key_id);
-      if (before === undefined || before.revoked_at !== null || !before.digest.equals(from)) continue;
+      if (before === undefined || before.revoked_at !== null || !before.digest.equals(from.digest)) continue;
       const after = set.rewrapKey(before, to);
       set.audit('api_key.rewrapped', { type: 'api_key', id: key_id }, origin, {
         from: {},

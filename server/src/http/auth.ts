@@ -10,8 +10,8 @@ import type { AuthResult } from './server-options.ts';
 export interface AuthOptions {
   db: Queryable;
   keyDigests: Secrets['keyDigests'];
-  /** Told of a good key that is kept under a digest of an old secret key; `to`: what it should be kept under. */
-  onOldDigest: (key: FoundKey, to: KeyDigest) => void;
+  /** Told of a good key that is kept under the digest of another secret key than the present one. */
+  onOtherDigest: (key: FoundKey, digests: { from: KeyDigest; to: KeyDigest }) => void;
   /** Told of every good key, with the database's clock (ms). */
   onUse: (key: FoundKey) => void;
   /** Told why keys could not be looked up. */
@@ -70,7 +70,7 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
     const refusal = keyRefusal(found, found.clock_ms);
     if (refusal !== null) return { ok: false, message: refusal };
     options.onUse(found);
-    if (by > 0) options.onOldDigest(found, digests[0]);
+    if (by > 0) options.onOtherDigest(found, { from: digests[by] as KeyDigest, to: digests[0] });
     const { workspace_id, key_id, kind, scopes, agent_id, principal_id } = found;
     return { ok: true, caller: { workspace_id, key_id, kind, scopes, agent_id, principal_id } };
   };

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { type RewrappedApiKey, rewrapApiKeys } from '../commands/rewrap-api-keys.ts';
 import { SYSTEM } from '../domain/audit.ts';
 import type { Lane } from '../lane/lane.ts';
-import type { Secrets } from '../secrets.ts';
+import { type Secrets, secretIdOf } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
-import { readInstallation } from '../storage/installation.ts';
+import { type Installation, readInstallation } from '../storage/installation.ts';
 
 /** Remembers keys that were found under a digest of an old secret key, and keeps them under one of the present. */
 export interface KeyRewrapping {
@@ -28,10 +28,22 @@ export function makeKeyRewrapping(options: {
   db: Queryable;
   lane: Lane;
   log: Logger;
-  secrets: Pick<Secrets, 'installationChecks'>;
+  secrets: Pick<Secrets, 'installationChecks' | 'verifyingKeys'>;
 }): KeyRewrapping {
   const { db, lane, log } = options;
+  const { installationChecks, verifyingKeys } = options.secrets;
   const noted = new Map<string, RewrappedApiKey & { workspace_id: string }>();
+
+  /** The secret keys that a rotation has retired: never the next one, which some node may already make keys with. */
+  function retiredIds({ retired_keys }: Installation): Set<string> {
+    const retired = new Set(retired_keys.map(({ public_key }) => public_key));
+    // Both lists begin with one entry for each secret key, in the same order.
+    const checks = installationChecks.filter((_, i) =>
+      retired.has(verifyingKeys[i]?.public_key.toString('base64') as string),
+    );
+    return new Set(checks.map(secretIdOf));
+  }
+
   return {
     note(workspace_id, key) {
       if (noted.size < MAX_NOTED) noted.set(key.key_id, { ...key, workspace_id });
@@ -39,9 +51,14 @@ export function makeKeyRewrapping(options: {
     async flush() {
       if (noted.size === 0) return;
       const installation = await readInstallation(db);
-      if (installation?.secret_check.equals(options.secrets.installationChecks[0]) !== true) return;
+      if (installation?.secret_check.equals(installationChecks[0]) !== true) return;
+      const retired = retiredIds(installation);
       const by_workspace = new Map<string, RewrappedApiKey[]>();
       for (const { workspace_id, ...key } of noted.values()) {
+        if (!retired.has(key.from.secret_id)) {
+          noted.delete(key.key_id);
+          continue;
+        }
         by_workspace.set(workspace_id, [...(by_workspace.get(workspace_id) ?? []), key]);
       }
       for (const [workspace_id, keys] of by_workspace) {
