@@ -20,7 +20,6 @@ test("the service's own role can add to history, and neither change nor remove i
       'ledger_events',
       'audit_records',
       'authorities',
-      'api_key_digests',
       'reviews',
       'labels',
       'outcomes',
@@ -35,6 +34,13 @@ test("the service's own role can add to history, and neither change nor remove i
       ]) {
         await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
       }
+    }
+    // A key that is kept under another digest leaves the one before; none is ever led to another key.
+    for (const statement of [
+      'update api_key_digests set key_id = key_id',
+      'truncate api_key_digests',
+    ]) {
+      await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
     }
     await expect(client.query('drop table decisions')).rejects.toMatchObject({ code: '42501' });
   } finally {
