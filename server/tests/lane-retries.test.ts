@@ -108,7 +108,12 @@ describe('a batch that the database undid', () => {
     expect(connections).toBe(2);
     expect(batches).toEqual([1]);
     expect(await agentsLike([slug])).toHaveLength(1);
-    const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir: NO_CHECKPOINT_FILES, names };
+    const options = {
+      since: 0,
+      keys: core.secrets.verifyingKeys,
+      checkpoint_dir: NO_CHECKPOINT_FILES,
+      names,
+    };
     expect((await verifyLedger(core.ledger_db, workspace_id, options)).valid).toBe(true);
   });
 

@@ -36,10 +36,7 @@ test("the service's own role can add to history, and neither change nor remove i
       }
     }
     // A key that is kept under another digest leaves the one before; none is ever led to another key.
-    for (const statement of [
-      'update api_key_digests set key_id = key_id',
-      'truncate api_key_digests',
-    ]) {
+    for (const statement of ['update api_key_digests set key_id = key_id', 'truncate api_key_digests']) {
       await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
     }
     await expect(client.query('drop table decisions')).rejects.toMatchObject({ code: '42501' });
