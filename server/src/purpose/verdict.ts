@@ -1,7 +1,7 @@
 import type { Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/4';
+export const METHOD = 'built-in/3.1';
 
 /** At most this many pieces of evidence are told. */
 const MAX_EVIDENCE = 12;
