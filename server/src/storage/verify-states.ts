@@ -136,7 +136,8 @@ export async function checkStates(
     const expires_at = runsOutAt(state);
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
   }
-  tally.found.dealings_counted += await checkLessons(
+  // Pages are checked at the same time: the count is read only once the rows are known.
+  const lessons = await checkLessons(
     db,
     workspace_id,
     events.flatMap(({ seq, subject_id }) => {
@@ -146,6 +147,7 @@ export async function checkStates(
     tally.learnt,
     findings,
   );
+  tally.found.dealings_counted += lessons;
   if (expiring.length === 0) return;
   const holds = new Map(
     (await loadExpiringHolds(db, workspace_id, expiring)).map((hold) => [hold.decision_id, hold]),
