@@ -175,6 +175,8 @@ const EDITS: Record<string, string[]> = {
 const ALLOWED: Record<string, string[]> = {
   // Which sums are read where an agent has more than are read at once.
   'dealings.changed_at': EDITS['timestamp with time zone'] as string[],
+  // Tells the operator of a rotation which keys still need an old secret key. Nobody is known or refused by it.
+  'api_key_digests.secret_id': [...(EDITS.text as string[]), 'null'],
   'webhook_endpoints.secrets': ["(COLUMN::text || ' ')::json"],
   'ledger_heads.time_ms': ['coalesce(COLUMN, 0) + 1', 'coalesce(COLUMN, 0) + 1000'],
 };
