@@ -2,6 +2,6 @@
 import { fail, prepare } from './prepare.mjs';
 import { runProgram } from './program.mjs';
 
-await prepare().catch(fail);
-const { main } = await import('../server/dist/evaluation/main.js');
+await prepare({ with_dev: true }).catch(fail);
+const { main } = await import('../tools/dist/evaluation/main.js');
 await runProgram(main);

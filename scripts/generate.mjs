@@ -5,9 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
 await prepare({ with_dev: true }).catch(fail);
-const { renderDocuments } = await import(
-  pathToFileURL(join(ROOT, 'server', 'dist', 'documents', 'render.js')).href
-);
+const { renderDocuments } = await import(pathToFileURL(join(ROOT, 'server', 'dist', 'documents.js')).href);
 const checking = process.argv.includes('--check');
 for (const [path, text] of Object.entries(renderDocuments())) {
   const file = join(ROOT, path);

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const TARGET = fileURLToPath(new URL('../server/src/domain/data/iso-4217.json', import.meta.url));
+const TARGET = fileURLToPath(new URL('../server/src/values/data/iso-4217.json', import.meta.url));
 
 /**
  * Amendments published after the list that was last read, by their number: `dl-currency-iso-amendment-NUMBER.pdf` of

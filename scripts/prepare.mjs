@@ -21,16 +21,17 @@ import { fileURLToPath } from 'node:url';
 /** The repository. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const SERVER = join(ROOT, 'server');
-const SOURCE = join(SERVER, 'src');
-const DIST = join(SERVER, 'dist');
+/** What has to be built, in this order: for the service, and with what only tests and tools need. */
+const SERVED = ['packages/embedded-postgres', 'server'];
+const DEVELOPED = [...SERVED, 'tools'];
+const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 /** What `npm install` notes about the packages it has put there. */
 const INSTALLED_LIST = join(ROOT, 'node_modules', '.package-lock.json');
 /** Holds the hash of the lock file that the packages were checked against or installed from. */
 const INSTALLED_MARK = join(ROOT, 'node_modules', '.purser-installed');
-/** Holds the hash of the sources that the build was made from. */
-const BUILT_MARK = join(DIST, '.built');
+/** In the built folder of a package: the hash of the sources that it was made from. */
+const BUILT_MARK = '.built';
 const BUSY_FILE = join(DIST, '.preparing');
 /** An installation that takes longer has hung; the next one stops waiting for it. */
 const BUSY_MAX_MS = 15 * 60_000;
@@ -107,28 +108,46 @@ function isInstalled(with_dev) {
   });
 }
 
-function listSources(dir = SOURCE) {
+/** Where the sources of a package are: in `src`, or for the tools in folders of their own. */
+function sourcesOf(name) {
+  const src = join(ROOT, name, 'src');
+  return existsSync(src) ? src : join(ROOT, name);
+}
+
+const NO_SOURCES = new Set(['dist', 'node_modules', 'tests']);
+
+function listSources(dir) {
   return readdirSync(dir, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(dir, entry.name);
-      return entry.isDirectory() ? listSources(path) : entry.name.endsWith('.test.ts') ? [] : [path];
+      if (entry.isDirectory()) return NO_SOURCES.has(entry.name) ? [] : listSources(path);
+      return entry.name.endsWith('.test.ts') ? [] : [path];
     });
 }
 
 /** By content: times differ between a clone, a copy and a container's layers of the same sources. */
-function hashOfSources() {
+function hashOfSources(name) {
   const hash = createHash('sha256');
-  const settings = [join(ROOT, 'tsconfig.json'), join(SERVER, 'tsconfig.json'), join(SERVER, 'package.json')];
-  for (const file of [...settings, ...listSources()]) {
+  const settings = [
+    join(ROOT, 'tsconfig.json'),
+    join(ROOT, name, 'tsconfig.json'),
+    join(ROOT, name, 'package.json'),
+  ];
+  for (const file of [...settings, ...listSources(sourcesOf(name))]) {
     const content = readFileSync(file);
     hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
   }
   return hash.digest('hex');
 }
 
-function isBuilt() {
-  return existsSync(join(DIST, 'main.js')) && readText(BUILT_MARK) === hashOfSources();
+/** Those of the packages that are not built as their sources stand. */
+function unbuilt(with_dev) {
+  return (with_dev ? DEVELOPED : SERVED).filter(
+    (name) =>
+      existsSync(join(ROOT, name, 'tsconfig.json')) &&
+      readText(join(ROOT, name, 'dist', BUILT_MARK)) !== hashOfSources(name),
+  );
 }
 
 /**
@@ -192,19 +211,21 @@ async function install(quiet) {
   writeFileSync(INSTALLED_MARK, hashOf(readText(LOCK_FILE)));
 }
 
-async function build(quiet) {
-  if (!quiet) console.error('Building…');
-  const sources_hash = hashOfSources();
-  rmSync(BUILT_MARK, { force: true });
+async function build(name, quiet) {
+  const sources_hash = hashOfSources(name);
+  const source = sourcesOf(name);
+  const dist = join(ROOT, name, 'dist');
+  const mark = join(dist, BUILT_MARK);
+  rmSync(mark, { force: true });
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  await run('The build', process.execPath, [compiler, '-p', join(SERVER, 'tsconfig.json')], quiet);
+  await run('The build', process.execPath, [compiler, '-p', join(ROOT, name, 'tsconfig.json')], quiet);
   // The compiler leaves files of other kinds behind.
-  for (const file of listSources().filter((path) => !path.endsWith('.ts'))) {
-    const to = join(DIST, relative(SOURCE, file));
+  for (const file of listSources(source).filter((path) => !path.endsWith('.ts'))) {
+    const to = join(dist, relative(source, file));
     mkdirSync(dirname(to), { recursive: true });
     copyFileSync(file, to);
   }
-  writeFileSync(BUILT_MARK, sources_hash);
+  writeFileSync(mark, sources_hash);
 }
 
 function isAlive(pid) {
@@ -253,22 +274,23 @@ async function alone(quiet, work) {
 }
 
 /**
- * Installs the packages and builds the server where that is needed. Everything it says goes to standard error;
+ * Installs the packages and builds the service where that is needed. Everything it says goes to standard error;
  * with `quiet` it speaks only of failures. `with_dev` also asks for what only tests and tools need.
  * Throws `PrepareError`. A signal ends it, after the program at work has ended.
  */
 export async function prepare({ quiet = false, with_dev = false } = {}) {
   checkNodeVersion();
   const isReady = () => {
-    const is_built = isBuilt();
+    const is_built = unbuilt(with_dev).length === 0;
     return isInstalled(with_dev || !is_built) && is_built;
   };
   if (isReady()) return;
   await alone(quiet, async () => {
     // Looked at again: whoever we waited for has most likely done it.
-    const must_build = !isBuilt();
-    if (!isInstalled(with_dev || must_build)) await install(quiet);
-    if (must_build) await build(quiet);
+    const to_build = unbuilt(with_dev);
+    if (!isInstalled(with_dev || to_build.length > 0)) await install(quiet);
+    if (to_build.length > 0 && !quiet) console.error('Building…');
+    for (const name of to_build) await build(name, quiet);
   }).catch((error) => {
     if (error instanceof PrepareError || error.code === undefined) throw error;
     throw new PrepareError(

@@ -6,13 +6,12 @@ import { dirname, join } from 'node:path';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
 await prepare({ with_dev: true }).catch(fail);
-const server = join(ROOT, 'server');
-const require = createRequire(join(server, 'package.json'));
+const require = createRequire(join(ROOT, 'package.json'));
 const vitest = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
 const args = process.argv.slice(2);
 const how = args[0] === '--watch' ? ['watch', ...args.slice(1)] : ['run', ...args];
 const child = spawn(process.execPath, [vitest, ...how], {
-  cwd: server,
+  cwd: ROOT,
   stdio: 'inherit',
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));

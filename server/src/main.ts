@@ -1,33 +1,33 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { EmbeddedPostgresError } from '@purser/embedded-postgres';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
 import { type Service, startService, startWorkers } from './app.ts';
 import { setPlan } from './commands/set-plan.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
-import { addWorkspace, type Core, makeCore } from './core.ts';
+import { type Config, ConfigError, readConfig } from './config/config.ts';
+import { transportWarnings } from './config/transport-warnings.ts';
+import { DataDirectoryError, loadSecretKey } from './data-directory.ts';
 import { OPERATOR } from './domain/audit.ts';
 import { noteVerifierKey, publicJwk, publicPem } from './domain/checkpoints.ts';
 import { shownHash } from './domain/ledger.ts';
-import { normaliseText, TEXT_RULES } from './domain/text.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
 import { ApiError } from './errors.ts';
-import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './ledger-file.ts';
 import { type Log, makeLog } from './log.ts';
+import { MigrationError } from './migration/migrate.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { onEnd } from './process-end.ts';
 import { HISTORY_NAMES as names } from './purpose/history.ts';
 import { rotateSecrets, rotationLines } from './rotate-secrets.ts';
+import { addWorkspace, type Core, makeCore } from './runtime.ts';
 import { deriveSecrets } from './secrets.ts';
-import { listFiledWorkspaces } from './storage/checkpoint-files.ts';
-import { listCheckpointedWorkspaces } from './storage/checkpoints.ts';
-import { DataDirectoryError, loadSecretKey } from './storage/data-directory.ts';
-import { EmbeddedPostgresError } from './storage/embedded-postgres.ts';
-import { MigrationError } from './storage/migrate.ts';
-import { verificationBody, verifyLedger } from './storage/verify-ledger.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
-import { transportWarnings } from './transport-warnings.ts';
+import { normaliseText, TEXT_RULES } from './values/text.ts';
+import { listFiledWorkspaces } from './verification/checkpoint-files.ts';
+import { listCheckpointedWorkspaces } from './verification/checkpoint-rows.ts';
+import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './verification/ledger-file.ts';
+import { verificationBody, verifyLedger } from './verification/verify-ledger.ts';
 import { VERSION } from './version.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
@@ -226,7 +226,7 @@ program
   .action(async () => {
     const config = readConfig(process.env);
     const { log } = startLog('error', process.stderr);
-    const { migrate } = await import('./storage/migrate.ts');
+    const { migrate } = await import('./migration/migrate.ts');
     if (config.database_url === null) {
       const database = await openDatabase(config, { as: 'command', log });
       await database.close();

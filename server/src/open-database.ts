@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import type { Database } from './core.ts';
-import { openRetiredKeys, type VerifyingKey } from './domain/checkpoints.ts';
-import { deriveSecrets, type Secrets } from './secrets.ts';
-import { DataDirectoryInUse, loadSecretKey, openDataDirectory } from './storage/data-directory.ts';
-import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
 import {
   type EmbeddedPostgres,
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
-} from './storage/embedded-postgres.ts';
-import { type Installation, readInstallation } from './storage/installation.ts';
-import { checkReady, checkSecret, LATEST_MIGRATION, MigrationError, migrate } from './storage/migrate.ts';
+} from '@purser/embedded-postgres';
+import type { Logger } from 'pino';
+import type { Config } from './config/config.ts';
+import { DataDirectoryInUse, loadSecretKey, openDataDirectory } from './data-directory.ts';
+import { openRetiredKeys, type VerifyingKey } from './domain/checkpoints.ts';
+import { type Installation, readInstallation } from './migration/installation.ts';
+import { checkReady, checkSecret, LATEST_MIGRATION, MigrationError, migrate } from './migration/migrate.ts';
+import type { Database } from './runtime.ts';
+import { deriveSecrets, type Secrets } from './secrets.ts';
+import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
 
 /** The start cannot go on; the message says what is wrong and what to do, in one line. */
 export class StartError extends Error {

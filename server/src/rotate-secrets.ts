@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { rewrapWebhookSecrets } from './commands/rewrap-webhook-secrets.ts';
-import type { Core } from './core.ts';
 import { OPERATOR } from './domain/audit.ts';
 import { openRetiredKeys, retireKey } from './domain/checkpoints.ts';
-import { connectOnce, type DatabaseAddress } from './storage/database.ts';
 import {
   listUnwrappedKeys,
   readInstallation,
   replaceSecret,
   type UnwrappedApiKey,
-} from './storage/installation.ts';
-import { MigrationError } from './storage/migrate.ts';
+} from './migration/installation.ts';
+import { MigrationError } from './migration/migrate.ts';
+import type { Core } from './runtime.ts';
+import { connectOnce, type DatabaseAddress } from './storage/database.ts';
 import { loadWebhookEndpoints } from './storage/webhooks.ts';
 import { listWorkspaces, readClock } from './storage/workspaces.ts';
 

@@ -6,8 +6,8 @@ import {
   sameMerchant,
 } from '../domain/capabilities.ts';
 import { capabilityOf } from '../domain/decision-states.ts';
-import { formatMoney } from '../domain/money.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { formatMoney } from '../values/money.ts';
 import { AUTHORITY_CHANGED, authorityChanged } from './create-review.ts';
 
 export interface ConsumeCapabilityInput {

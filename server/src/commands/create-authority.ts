@@ -1,9 +1,9 @@
 import type { Agent } from '../domain/agents.ts';
 import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
-import { canonicalJson } from '../domain/canonical-json.ts';
 import type { Origin } from '../lane/command.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 
 export interface CreateAuthorityInput {
   /** Id or slug. */

@@ -1,3 +1,4 @@
+import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { periodOf, standingOf } from '../domain/budget.ts';
 import { type Capability, capabilityExpiry, capabilityIdOf } from '../domain/capabilities.ts';
@@ -7,7 +8,6 @@ import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { Action, SpendRequest } from '../domain/spends.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
-import type { Assessment } from '../purpose/assessment.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;

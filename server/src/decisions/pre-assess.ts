@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { Assess } from '../domain/assessment.ts';
 import { decide } from '../domain/decide.ts';
-import type { Assess } from '../purpose/assessment.ts';
 import {
   type AskModel,
   canBeLowered,
@@ -9,11 +9,11 @@ import {
   type OpinionEffect,
   withOpinion,
   withoutOpinion,
-} from '../purpose/second-opinion.ts';
+} from '../model-judge/second-opinion.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
-import type { HistoryOf } from './histories.ts';
+import type { HistoryOf } from './track-record.ts';
 
 /** Assesses with the built-in assessor and what is known of the agent's past, against the authority last known. */
 export function makePreAssess(options: {

@@ -1,6 +1,6 @@
+import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { ApiKey } from './keys.ts';
 import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
 import type { WebhookEndpoint } from './webhooks.ts';

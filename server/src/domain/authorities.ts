@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 
 /** What an agent was put there for, as its operator wrote it. Trusted text. */
 export interface Purpose {

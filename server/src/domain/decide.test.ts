@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Assessment, PurposeAssessment } from '../purpose/assessment.ts';
+import type { Assessment, PurposeAssessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
 import { type DecideFacts, decide } from './decide.ts';
 import { type DecisionKind, type ReasonCode, STAGES, type StageOutcome } from './decisions.ts';

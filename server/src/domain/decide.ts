@@ -1,8 +1,8 @@
-import type { Assessment } from '../purpose/assessment.ts';
+import { formatMoney } from '../values/money.ts';
+import type { Assessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
 import type { BudgetCounter } from './budget.ts';
 import type { DecisionKind, ReasonCode, StageFinding, StageOutcome } from './decisions.ts';
-import { formatMoney } from './money.ts';
 import type { SpendRequest } from './spends.ts';
 import { judgeStages } from './stages.ts';
 

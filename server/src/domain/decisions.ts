@@ -1,4 +1,4 @@
-import type { Assessment } from '../purpose/assessment.ts';
+import type { Assessment } from './assessment.ts';
 import type { Capability } from './capabilities.ts';
 import type { Label } from './labels.ts';
 import { sha256, shownHash, shownSha256 } from './ledger.ts';

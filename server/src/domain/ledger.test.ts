@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
+import { firstIdAt, isId, makeIdsAt } from '../values/ids.ts';
 import { type DecisionRow, decisionDataHash } from './decisions.ts';
-import { firstIdAt, isId, makeIdsAt } from './ids.ts';
 import { checkLink, eventHash, GENESIS, type LedgerEvent, recordHash, sha256, shownHash } from './ledger.ts';
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));

@@ -1,5 +1,5 @@
 import { hash as hashOnce } from 'node:crypto';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 
 export const LEDGER_EVENT_TYPES = [
   'workspace.created',

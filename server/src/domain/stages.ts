@@ -1,9 +1,9 @@
-import type { Assessment } from '../purpose/assessment.ts';
+import { blockedBy } from '../merchants/blocklist.ts';
+import { formatMoney } from '../values/money.ts';
+import type { Assessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
 import { type BudgetCounter, remainingMinor } from './budget.ts';
 import { type ReasonCode, STAGES, type Stage, type StageFinding } from './decisions.ts';
-import { blockedBy } from './merchants.ts';
-import { formatMoney } from './money.ts';
 import type { SpendRequest } from './spends.ts';
 
 /** What a stage is judged on. */

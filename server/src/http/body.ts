@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { canonicalJson } from '../domain/canonical-json.ts';
 import { sha256 } from '../domain/ledger.ts';
 import { ApiError, invalidField } from '../errors.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 import { parseStrictJson, StrictJsonError } from './strict-json.ts';
 
 /** The largest request body, in bytes. */

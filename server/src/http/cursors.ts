@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { canonicalJson } from '../domain/canonical-json.ts';
 import { invalidField } from '../errors.ts';
 import type { Mac } from '../secrets.ts';
 import type { PageRows } from '../storage/pages.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 
 /** Makes and reads the opaque `cursor` of lists. */
 export interface Cursors {

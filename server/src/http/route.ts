@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
+import type { ResourceName } from '../api/shared-resources.ts';
 import type { Caller, Scope } from '../domain/keys.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { ResourceName } from './shared-resources.ts';
 
 /** What a handler is given: everything validated and normalised, the caller authenticated and in scope. */
 export interface Call<Params = Record<string, string>, Query = Record<string, string>, Body = unknown> {

@@ -8,8 +8,8 @@ import Type, {
   type TUnion,
   type TUnsafe,
 } from 'typebox';
-import { ID_PREFIXES, type IdKind } from '../domain/ids.ts';
-import type { Rule } from './rules.ts';
+import { ID_PREFIXES, type IdKind } from '../values/ids.ts';
+import type { Rule } from './checks.ts';
 
 /**
  * The building blocks of every route's schemas. Each one carries two readings of the same rule: `x-rule`, which

@@ -1,7 +1,7 @@
 import { Ajv2020, type DefinedError, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { type ApiError, invalidField } from '../errors.ts';
-import { makeCheck, type Rule } from './rules.ts';
+import { makeCheck, type Rule } from './checks.ts';
 
 /**
  * Checks one value against a schema and, where a rule of the schema says so (text, query parameters), puts the

@@ -1,9 +1,9 @@
-import { makeIdsAt, type NewId } from '../domain/ids.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
 import { ApiError } from '../errors.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
+import { makeIdsAt, type NewId } from '../values/ids.ts';
 import { type Command, type CommandResult, type Origin, refuse } from './command.ts';
 import { distribute, type Loaded, loadWebhooks, type Needs, sendLoads, sendWrites } from './tables.ts';
 import { WorkingSet } from './working-set.ts';

@@ -20,7 +20,6 @@ import {
   decisionDataHash,
   type EarlierDecision,
 } from '../domain/decisions.ts';
-import type { NewId } from '../domain/ids.ts';
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
 import { type Label, labelDataHash } from '../domain/labels.ts';
 import {
@@ -37,6 +36,7 @@ import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
+import type { NewId } from '../values/ids.ts';
 import { type Changes, noChanges, type Recorded } from './changes.ts';
 import type { Origin } from './command.ts';
 import { Outbox } from './outbox.ts';

@@ -1,7 +1,7 @@
+import type { PurposeEvidence } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
-import { allowedBy } from '../domain/merchants.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import type { PurposeEvidence } from './assessment.ts';
+import { allowedBy } from '../merchants/blocklist.ts';
 import type { Fit } from './fit.ts';
 
 /** The evidence that the merchant is one the operator allowed; null when it is not. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
-import { makeKeptReadings } from './kept-readings.ts';
-import { tokenize, withinBudget } from './text.ts';
+import { tokenize, withinBudget } from './language/text.ts';
+import { makeKeptReadings } from './reading/kept-readings.ts';
 
 const HOSTING: Authority = {
   purpose: { objective: 'Keep the staging servers running: cloud servers and hosting.' },

@@ -1,8 +1,7 @@
+import type { Assess, Assessment, PurposeEvidence } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merchants.ts';
-import type { Assess, Assessment, PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading } from './authority-terms.ts';
 import { answersTask, notAsDemanded, strangerToTask } from './conditions.ts';
 import {
   brokenConstraints,
@@ -13,16 +12,23 @@ import {
   overTaskCeiling,
   overTolerance,
 } from './conflicts.ts';
-import { figuresIn } from './figures.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
 import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
-import { makeKeptReadings } from './kept-readings.ts';
-import { carriesMeaning, indexMerchants } from './lexicon.ts';
+import { figuresIn } from './language/figures.ts';
+import { carriesMeaning, indexMerchants } from './language/lexicon.ts';
 import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
 import type { OwnMerchant } from './own-merchants.ts';
 import { switchedPayee } from './payees.ts';
 import { forPrivateLife } from './private-life.ts';
+import type { AuthorityReading } from './reading/authority-terms.ts';
+import { makeKeptReadings } from './reading/kept-readings.ts';
+import {
+  makeReadMerchant,
+  type ReadMerchant,
+  readSpend,
+  type SpendReading,
+} from './reading/spend-reading.ts';
 import {
   askedToLook,
   besidesWanted,
@@ -33,7 +39,6 @@ import {
   slicedSum,
   tookUpOther,
 } from './records.ts';
-import { makeReadMerchant, type ReadMerchant, readSpend, type SpendReading } from './spend-reading.ts';
 import { assessmentOf, unclear } from './verdict.ts';
 import { type Weighed, weighed } from './weighing.ts';
 

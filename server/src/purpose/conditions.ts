@@ -1,11 +1,11 @@
-import { attributesIn } from './attributes.ts';
-import type { AuthorityReading, Requirement } from './authority-terms.ts';
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import { OTHER_ACCOUNT } from './data/record-language.ts';
-import { carriesMeaning, LOOSE_STEMS, type Trade } from './lexicon.ts';
+import { attributesIn } from './language/attributes.ts';
+import { carriesMeaning, LOOSE_STEMS, type Trade } from './language/lexicon.ts';
+import { MAX_TEXT_LENGTH, stemsOf, type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
-import { claimsToBe, type Sighting, type SpendReading } from './spend-reading.ts';
-import { MAX_TEXT_LENGTH, stemsOf, type Token, tokenize } from './text.ts';
+import type { AuthorityReading, Requirement } from './reading/authority-terms.ts';
+import { claimsToBe, type Sighting, type SpendReading } from './reading/spend-reading.ts';
 
 const OPEN =
   /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|from the link|(?:in|see) the link|as discussed|see (?:the )?(?:mail|e-?mail|attachment)|the (?:usual|other) thing|the thing|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;

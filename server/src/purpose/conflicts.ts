@@ -1,12 +1,12 @@
-import type { PurposeEvidence } from './assessment.ts';
-import { attributesIn } from './attributes.ts';
-import type { AuthorityReading, Prohibition } from './authority-terms.ts';
+import type { PurposeEvidence } from '../domain/assessment.ts';
 import { UNIT_CODE } from './data/constraint-language.ts';
-import { ceilingIn, plainAccount } from './figures.ts';
-import { carriesMeaning, privateCircleWords, type Trade } from './lexicon.ts';
+import { attributesIn } from './language/attributes.ts';
+import { ceilingIn, plainAccount } from './language/figures.ts';
+import { carriesMeaning, privateCircleWords, type Trade } from './language/lexicon.ts';
+import { foldText, MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
-import { claimsToBe, type Sighting, type SpendReading } from './spend-reading.ts';
-import { foldText, MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './text.ts';
+import type { AuthorityReading, Prohibition } from './reading/authority-terms.ts';
+import { claimsToBe, type Sighting, type SpendReading } from './reading/spend-reading.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {

@@ -1,11 +1,11 @@
-import type { PurposeEvidence } from './assessment.ts';
-import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './authority-reading.ts';
-import type { AuthorityReading, Quote, WantedTrade } from './authority-terms.ts';
-import { plainAccount } from './figures.ts';
-import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './lexicon.ts';
+import type { PurposeEvidence } from '../domain/assessment.ts';
+import { plainAccount } from './language/figures.ts';
+import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './language/lexicon.ts';
+import { MAX_TEXT_LENGTH, type Token } from './language/text.ts';
 import { isLedBy } from './payees.ts';
-import type { Sighting, SpendReading } from './spend-reading.ts';
-import { MAX_TEXT_LENGTH, type Token } from './text.ts';
+import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './reading/authority-reading.ts';
+import type { AuthorityReading, Quote, WantedTrade } from './reading/authority-terms.ts';
+import type { Sighting, SpendReading } from './reading/spend-reading.ts';
 
 /** How far merchant and goods are what the operator wants. */
 export interface Fit {

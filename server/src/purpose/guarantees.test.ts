@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import type { PurposeAssessment } from './assessment.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
 import type { Dealings, PurposeHistory } from './history.ts';
 import { historyKey } from './history.ts';

@@ -1,10 +1,10 @@
-import type { SpendNames } from '../domain/dealings.ts';
+import type { Assessment, PurposeEvidence } from '../domain/assessment.ts';
+import type { SpendNames } from '../domain/feedback.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
-import { normaliseMerchant } from '../domain/merchants.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import type { Assessment, PurposeEvidence } from './assessment.ts';
-import { carriesMeaning, LOOSE_STEMS } from './lexicon.ts';
-import { tokenize } from './text.ts';
+import { normaliseMerchant } from '../merchants/blocklist.ts';
+import { carriesMeaning, LOOSE_STEMS } from './language/lexicon.ts';
+import { tokenize } from './language/text.ts';
 
 /** What happened before between an agent and one merchant or one payee, under the purpose that holds now. */
 export interface Dealings {

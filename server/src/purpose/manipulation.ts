@@ -1,12 +1,12 @@
-import type { PurposeEvidence } from './assessment.ts';
-import { domainsIn } from './authority-reading.ts';
-import type { AuthorityReading } from './authority-terms.ts';
+import type { PurposeEvidence } from '../domain/assessment.ts';
 import { ATTACK_HINTS, ATTACK_MARKS } from './data/attack-hints.ts';
 import { ATTACK_PATTERNS, SECRECY, URGENCY } from './data/attack-phrases.ts';
 import { readTerms } from './data/read-data.ts';
-import { COMMON_STEMS, COMPANY_WORDS } from './lexicon.ts';
-import type { FieldText, SpendReading } from './spend-reading.ts';
-import { foldText, foldWord, MAX_TEXT_LENGTH, type Token, tokenize } from './text.ts';
+import { COMMON_STEMS, COMPANY_WORDS } from './language/lexicon.ts';
+import { foldText, foldWord, MAX_TEXT_LENGTH, type Token, tokenize } from './language/text.ts';
+import { domainsIn } from './reading/authority-reading.ts';
+import type { AuthorityReading } from './reading/authority-terms.ts';
+import type { FieldText, SpendReading } from './reading/spend-reading.ts';
 
 /** A sign that the request tries to mislead. `sentence` completes "The request …". */
 export interface Suspicion {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BENCH_AUTHORITY, makeSpendBody } from '../bench/spend-bodies.ts';
+import { BENCH_AUTHORITY, makeSpendBody } from '../../../tools/bench/spend-bodies.ts';
+import type { PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import type { PurposeAssessment } from './assessment.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
 
 /** How the rules that operators write are read. The authorities are made for these tests. */

@@ -1,9 +1,9 @@
-import type { AuthorityReading } from './authority-terms.ts';
 import type { Conflict } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
-import { isPrivate } from './lexicon.ts';
+import { isPrivate } from './language/lexicon.ts';
 import { privateGoods } from './private-life.ts';
-import type { Sighting, SpendReading } from './spend-reading.ts';
+import type { AuthorityReading } from './reading/authority-terms.ts';
+import type { Sighting, SpendReading } from './reading/spend-reading.ts';
 
 /** Families that even a purpose without borders does not cover unless it says so. */
 export const NEVER_MEANT: ReadonlySet<string> = new Set(['gambling', 'adult', 'cash_like']);

@@ -1,4 +1,4 @@
-import { TRADES, tradesOfCode } from './lexicon.ts';
+import { TRADES, tradesOfCode } from './language/lexicon.ts';
 
 /** A merchant that the operator knows, and the trades it sells in; none: it sells nearly everything. */
 export interface OwnMerchant {

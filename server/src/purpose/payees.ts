@@ -1,10 +1,10 @@
-import type { AuthorityReading } from './authority-terms.ts';
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import { SAID_PAYEE } from './data/record-language.ts';
-import { IBAN_REST, plainAccount } from './figures.ts';
-import { carriesMeaning } from './lexicon.ts';
-import type { SpendReading } from './spend-reading.ts';
-import { MAX_TEXT_LENGTH } from './text.ts';
+import { IBAN_REST, plainAccount } from './language/figures.ts';
+import { carriesMeaning } from './language/lexicon.ts';
+import { MAX_TEXT_LENGTH } from './language/text.ts';
+import type { AuthorityReading } from './reading/authority-terms.ts';
+import type { SpendReading } from './reading/spend-reading.ts';
 
 const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
 /** Rails whose ids are tokens of a processor, which nobody writes down. */

@@ -1,9 +1,9 @@
-import type { AuthorityReading } from './authority-terms.ts';
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import { OWN_WORDS, SOMEBODYS_OWN } from './data/record-language.ts';
-import { isPrivate } from './lexicon.ts';
-import type { Sighting, SpendReading } from './spend-reading.ts';
-import { stemsOf, stemWord } from './text.ts';
+import { isPrivate } from './language/lexicon.ts';
+import { stemsOf, stemWord } from './language/text.ts';
+import type { AuthorityReading } from './reading/authority-terms.ts';
+import type { Sighting, SpendReading } from './reading/spend-reading.ts';
 
 /** Without one of these there is no match: looking for words is cheaper than the pattern. */
 const OWN_STEMS = stemsOf(OWN_WORDS.replaceAll('|', ' '));

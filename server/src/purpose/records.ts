@@ -1,4 +1,3 @@
-import type { AuthorityReading, NamedEntry } from './authority-terms.ts';
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import {
   ADD_ONS,
@@ -11,11 +10,12 @@ import {
   SLICING,
   TAKEN_UP,
 } from './data/record-language.ts';
-import { figuresIn, plainAccount } from './figures.ts';
-import { carriesMeaning } from './lexicon.ts';
+import { figuresIn, plainAccount } from './language/figures.ts';
+import { carriesMeaning } from './language/lexicon.ts';
+import { tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
-import type { FieldText, SpendReading } from './spend-reading.ts';
-import { tokenize } from './text.ts';
+import type { AuthorityReading, NamedEntry } from './reading/authority-terms.ts';
+import type { FieldText, SpendReading } from './reading/spend-reading.ts';
 
 const REFUND_TYPES = /refund|reversal|chargeback|return/;
 

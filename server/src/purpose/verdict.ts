@@ -1,4 +1,4 @@
-import type { Assessment, PurposeAssessment, PurposeEvidence } from './assessment.ts';
+import type { Assessment, PurposeAssessment, PurposeEvidence } from '../domain/assessment.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
 export const METHOD = 'built-in/3.1';

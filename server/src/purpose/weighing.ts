@@ -1,14 +1,14 @@
-import type { Assessment, PurposeEvidence } from './assessment.ts';
-import type { AuthorityReading } from './authority-terms.ts';
+import type { Assessment, PurposeEvidence } from '../domain/assessment.ts';
 import { answersTask, confirmedByTrace, openQuestion, taskShare, unseenCondition } from './conditions.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
-import { carriesMeaning, isPrivate } from './lexicon.ts';
+import { carriesMeaning, isPrivate } from './language/lexicon.ts';
+import { type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import { NEVER_MEANT } from './other-trade.ts';
 import { TOKEN_RAILS } from './payees.ts';
+import type { AuthorityReading } from './reading/authority-terms.ts';
+import type { Sighting, SpendReading } from './reading/spend-reading.ts';
 import { entryFor, unmetNeed, unsureSize } from './records.ts';
-import type { Sighting, SpendReading } from './spend-reading.ts';
-import { type Token, tokenize } from './text.ts';
 import { assessmentOf, unclear } from './verdict.ts';
 
 /** Families that purposes set apart even where their neighbours are wanted. */

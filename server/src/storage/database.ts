@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
+import type { PostgresConnection } from '@purser/embedded-postgres';
 import pg from 'pg';
-import type { PostgresConnection } from './embedded-postgres.ts';
 
 export type Client = pg.PoolClient;
 /** What a read needs: the pool, or one client inside a transaction. */

@@ -1,7 +1,7 @@
 import { CORE_MARKS, decodeDecision } from '../domain/decision-document.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
-import { firstIdAt } from '../domain/ids.ts';
+import { firstIdAt } from '../values/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { type RewrappedApiKey, rewrapApiKeys } from '../commands/rewrap-api-keys.ts';
 import { SYSTEM } from '../domain/audit.ts';
 import type { Lane } from '../lane/lane.ts';
+import { type Installation, readInstallation } from '../migration/installation.ts';
 import { type Secrets, secretIdOf } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
-import { type Installation, readInstallation } from '../storage/installation.ts';
 
 /** Remembers keys that were found under a digest of an old secret key, and keeps them under one of the present. */
 export interface KeyRewrapping {

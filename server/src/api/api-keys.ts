@@ -1,0 +1,182 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createApiKey } from '../commands/create-api-key.ts';
+import { revokeApiKey } from '../commands/revoke-api-key.ts';
+import { KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '../domain/keys.ts';
+import { invalidField } from '../errors.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import { originOf } from './origin.ts';
+import type { Call, Route } from '../http/route.ts';
+import {
+  AgentRef,
+  Fields,
+  Id,
+  Line,
+  Nullable,
+  OneOf,
+  PageQuery,
+  PrincipalId,
+  page,
+  Timestamp,
+  WholeNumber,
+} from '../http/schemas.ts';
+import type { Lane } from '../lane/lane.ts';
+import { type KeyDigest, keyHint } from '../secrets.ts';
+import { listKeys } from '../storage/api-keys.ts';
+import { TEXT_LENGTHS } from '../values/text.ts';
+
+const SHORTEST_LIFE_SECONDS = 60;
+const LONGEST_LIFE_SECONDS = 31_536_000;
+
+const CreateKeyBody = Fields(
+  {
+    name: Line({ max: TEXT_LENGTHS.name }, { examples: ['infra-bot in production'] }),
+    agent_id: Type.Optional(AgentRef({ description: 'Makes an agent key, bound to this agent.' })),
+    scopes: Type.Optional(
+      Type.Array(OneOf(SCOPES), {
+        minItems: 1,
+        maxItems: SCOPES.length,
+        uniqueItems: true,
+        description: 'Makes a scoped key.',
+        examples: [['review', 'read']],
+      }),
+    ),
+    principal_id: Type.Optional(
+      PrincipalId({ description: 'Reviews by this key are attributed to it. Scoped keys only.' }),
+    ),
+    expires_in_seconds: Type.Optional(
+      WholeNumber(
+        { min: SHORTEST_LIFE_SECONDS, max: LONGEST_LIFE_SECONDS },
+        { description: 'Without it the key never expires.' },
+      ),
+    ),
+  },
+  { examples: [{ name: 'infra-bot in production', agent_id: 'infra-bot' }] },
+);
+
+const shared = {
+  id: Id('api_key'),
+  name: Type.String(),
+  kind: OneOf(KEY_KINDS),
+  scopes: Type.Array(OneOf(SCOPES)),
+  agent_id: Nullable(Id('agent')),
+  principal_id: Nullable(Type.String()),
+  created_at: Timestamp(),
+  expires_at: Nullable(Timestamp()),
+};
+const NewKey = Fields(
+  { ...shared, key: Type.String({ description: 'The value, shown only here.', pattern: '^sk_' }) },
+  { $id: 'NewApiKey' },
+);
+const KeyItem = Fields(
+  {
+    ...shared,
+    hint: Type.String({ examples: ['sk_…a1b2'] }),
+    last_used_at: Nullable(Timestamp({ description: 'To the minute.' })),
+    status: OneOf(KEY_STATUSES),
+  },
+  { $id: 'ApiKey' },
+);
+
+const IdParams = Fields({ id: Type.String() });
+const ListQuery = Fields(PageQuery);
+
+/** Who may call the API, and for what. */
+export function makeApiKeyRoutes(options: {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+  newKey: () => string;
+  keyDigest: (key: string) => KeyDigest;
+}): Route[] {
+  const { db, lane, cursors } = options;
+  return [
+    {
+      method: 'POST',
+      path: '/v1/api-keys',
+      operationId: 'createApiKey',
+      tag: 'API keys',
+      summary: 'Create a key',
+      description:
+        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept.',
+      scopes: ['admin'],
+      body: CreateKeyBody,
+      responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
+      errors: ['not_found'],
+      handler: async (call: Call<unknown, unknown, Static<typeof CreateKeyBody>>) => {
+        const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
+        if (agent_id === undefined && scopes === undefined) {
+          throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
+        }
+        if (agent_id !== undefined && scopes !== undefined) {
+          throw invalidField('scopes', 'must be left out for an agent key, which has the scope authorize');
+        }
+        if (agent_id !== undefined && principal_id !== undefined) {
+          throw invalidField('principal_id', 'must be left out for an agent key');
+        }
+        const value = options.newKey();
+        const key = await lane.submit(
+          call.caller.workspace_id,
+          createApiKey,
+          {
+            name,
+            agent: agent_id ?? null,
+            scopes: scopes ?? [],
+            principal_id: principal_id ?? null,
+            expires_in_seconds: expires_in_seconds ?? null,
+            ...options.keyDigest(value),
+            hint: keyHint(value),
+          },
+          originOf(call),
+        );
+        const { id, ...rest } = keyBody(key);
+        return { status: 201, body: { id, key: value, ...rest } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/api-keys',
+      operationId: 'listApiKeys',
+      tag: 'API keys',
+      summary: 'List keys',
+      description: 'Newest first, revoked and expired ones among them, without their values.',
+      scopes: ['admin'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listApiKeys', workspace_id];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listKeys(db, workspace_id, { after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
+        const data = rows.map((key) => ({
+          ...keyBody(key),
+          hint: key.hint,
+          last_used_at: key.last_used_at,
+          status: keyStatus(key, key.clock_ms),
+        }));
+        return { status: 200, body: { data, next_cursor } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/api-keys/:id',
+      operationId: 'revokeApiKey',
+      tag: 'API keys',
+      summary: 'Revoke a key',
+      description:
+        'Takes effect on the very next request, on every node. Revoking it again answers 204 again.',
+      scopes: ['admin'],
+      params: IdParams,
+      responses: { 204: { description: 'It is revoked.', schema: null } },
+      errors: ['not_found', 'last_admin_key'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        await lane.submit(call.caller.workspace_id, revokeApiKey, { key_id: call.params.id }, originOf(call));
+        return { status: 204 };
+      },
+    },
+  ];
+}

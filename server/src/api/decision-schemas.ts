@@ -1,0 +1,235 @@
+import Type from 'typebox';
+import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
+import {
+  DECISIONS,
+  MODES,
+  OUTCOME_STATES,
+  REASON_CODES,
+  REVIEW_STATES,
+  STAGE_OUTCOMES,
+  STAGES,
+} from '../domain/decisions.ts';
+import { RESERVATION_STATUSES } from '../domain/reservations.ts';
+import {
+  AgentRef,
+  AmountMinor,
+  Currency,
+  Fields,
+  FreeObject,
+  Id,
+  LimitMinor,
+  Line,
+  LongText,
+  Nullable,
+  OneOf,
+  PageQuery,
+  PayeeId,
+  QueryBoolean,
+  QueryBound,
+  QueryInteger,
+  Timestamp,
+  TimestampIn,
+} from '../http/schemas.ts';
+import { TEXT_LENGTHS } from '../values/text.ts';
+import { CapabilityBody, LabelBody, ReviewBody } from './record-schemas.ts';
+
+const MOST_TRACE_STEPS = 25;
+const LARGEST_CONTEXT_BYTES = 8_192;
+const MAX_MINOR = Number.MAX_SAFE_INTEGER;
+
+const Action = Fields(
+  {
+    type: Line(
+      { max: TEXT_LENGTHS.name },
+      { description: 'An open list: `purchase`, `subscription`, `top_up`, …', examples: ['purchase'] },
+    ),
+    merchant: Line(
+      { max: TEXT_LENGTHS.merchant },
+      { description: 'Who would be paid.', examples: ['Hetzner Online'] },
+    ),
+    amount_minor: AmountMinor({
+      description: "In minor units of the currency's own exponent.",
+      examples: [5440],
+    }),
+    currency: Currency({ examples: ['EUR'] }),
+    description: Type.Optional(
+      LongText(
+        { max: TEXT_LENGTHS.description },
+        { description: 'What, and why.', examples: ['1x CCX33 for staging'] },
+      ),
+    ),
+    payee_id: Type.Optional(PayeeId()),
+    category: Type.Optional(
+      Line({ max: TEXT_LENGTHS.name }, { description: 'The declared category: an untrusted claim.' }),
+    ),
+  },
+  { $id: 'Action' },
+);
+
+const TraceStep = Fields(
+  {
+    step: LongText({ min: 1, max: TEXT_LENGTHS.description }, { description: 'What was done.' }),
+    kind: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
+    tool: Type.Optional(Line({ max: TEXT_LENGTHS.merchant })),
+    at: Type.Optional(TimestampIn()),
+  },
+  { $id: 'TraceStep' },
+);
+
+/** The body of `POST /v1/decisions`. */
+export const DecisionRequest = Fields(
+  {
+    action: Action,
+    task: Type.Optional(
+      LongText({ max: TEXT_LENGTHS.task }, { description: "This run's task as the agent states it." }),
+    ),
+    trace: Type.Optional(Type.Array(TraceStep, { maxItems: MOST_TRACE_STEPS })),
+    limitable: Type.Optional(Type.Boolean({ description: 'May the amount be capped?' })),
+    min_amount_minor: Type.Optional(
+      AmountMinor({ description: 'The lowest amount acceptable when capping; 1 when left out.' }),
+    ),
+    agent: Type.Optional(AgentRef()),
+    context: Type.Optional(
+      FreeObject(
+        { max_bytes: LARGEST_CONTEXT_BYTES },
+        { description: "The customer's own data: stored with the decision, never judged." },
+      ),
+    ),
+  },
+  {
+    $id: 'DecisionRequest',
+    examples: [
+      {
+        agent: 'infra-bot',
+        action: {
+          type: 'purchase',
+          merchant: 'Hetzner Online',
+          amount_minor: 5440,
+          currency: 'EUR',
+          description: '1x CCX33 for staging',
+        },
+      },
+    ],
+  },
+);
+
+const Money = (description: string) => LimitMinor({ description });
+const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
+
+/** A decision as the API answers it. */
+export const DecisionBody = Fields(
+  {
+    decision_id: Id('decision'),
+    decision: OneOf(DECISIONS, { description: 'What was decided; never changes.' }),
+    effective_decision: OneOf(DECISIONS, { description: 'What is in force: in SHADOW always ALLOW.' }),
+    review_state: Nullable(OneOf(REVIEW_STATES)),
+    reason_code: OneOf(REASON_CODES, { description: 'The first of `reason_codes`.' }),
+    reason_codes: Type.Array(OneOf(REASON_CODES), {
+      description: 'All reasons, by severity, then by stage.',
+    }),
+    requested_amount_minor: AmountMinor(),
+    authorized_amount_minor: Money(
+      '0 on DENY and on a pending REVIEW; below the request when it was capped.',
+    ),
+    currency: Type.String({ examples: ['EUR'] }),
+    mode: OneOf(MODES),
+    explanation: Type.String({
+      description: 'One or two sentences for people.',
+      examples: ['Requested USD 120.00, over the per-transaction limit of USD 100.00.'],
+    }),
+    policy_trace: Type.Array(
+      Fields(
+        {
+          stage: OneOf(STAGES),
+          outcome: OneOf(STAGE_OUTCOMES),
+          reason_code: Nullable(OneOf(REASON_CODES)),
+          observed: Observed,
+          limit: Observed,
+          detail: Type.String(),
+        },
+        { $id: 'StageFinding' },
+      ),
+      { description: 'Every stage, in order.' },
+    ),
+    purpose: Fields(
+      {
+        assessment: OneOf(PURPOSE_ASSESSMENTS),
+        confidence: Type.Number({ minimum: 0, maximum: 1 }),
+        method: Type.String({
+          description: 'Which assessor spoke, `+model/…` with it when the opinion of a model counted.',
+          examples: ['built-in/1', 'built-in/1+model/judge-1'],
+        }),
+        rationale: Type.String(),
+        evidence: Type.Array(
+          Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
+        ),
+      },
+      { $id: 'PurposeAssessment' },
+    ),
+    authority_version: Nullable(Type.Integer({ minimum: 1 })),
+    authority_hash: Nullable(Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })),
+    reservation: Fields(
+      {
+        reservation_id: Nullable(Id('reservation')),
+        status: OneOf(RESERVATION_STATUSES),
+        amount_minor: Money('What is held, or was spent and not given back, or was held when it was let go.'),
+        currency: Type.String(),
+        period: Type.String({
+          pattern: '^\\d{4}-\\d{2}$',
+          examples: ['2026-11'],
+          description: 'The calendar month (UTC).',
+        }),
+        expires_at: Nullable(Timestamp({ description: 'Null: the hold stays until something settles it.' })),
+        budget: Fields({
+          limit_minor: Nullable(Money('The monthly budget; null: none.')),
+          held_minor: Money('Held in this month, this hold included.'),
+          committed_minor: Money('Spent in this month.'),
+          remaining_minor: Nullable(Money('What is left; null: no budget is set.')),
+        }),
+      },
+      { $id: 'Reservation' },
+    ),
+    capability: Nullable(CapabilityBody),
+    agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),
+    action: Action,
+    task: Nullable(Type.String()),
+    trace: Nullable(Type.Array(TraceStep)),
+    limitable: Type.Boolean(),
+    min_amount_minor: Nullable(AmountMinor()),
+    context: Nullable(Type.Object({}, { additionalProperties: true })),
+    review: Nullable(ReviewBody),
+    label: Nullable(LabelBody),
+    outcome_state: OneOf(OUTCOME_STATES),
+    verified: Type.Boolean({
+      description: "Whether all of the outcome, refunds included, is the payment rail's word.",
+    }),
+    created_at: Timestamp(),
+    requested_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
+  },
+  { $id: 'Decision' },
+);
+
+/** The filters of `GET /v1/decisions`. */
+export const ListQuery = Fields({
+  agent: Type.Optional(AgentRef()),
+  decision: Type.Optional(OneOf(DECISIONS)),
+  mode: Type.Optional(OneOf(MODES)),
+  reason: Type.Optional(OneOf(REASON_CODES, { description: 'Any of `reason_codes`.' })),
+  q: Type.Optional(
+    Line({ max: TEXT_LENGTHS.merchant }, { description: 'A part of the merchant, in any case.' }),
+  ),
+  min_amount: Type.Optional(
+    QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
+  ),
+  max_amount: Type.Optional(
+    QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
+  ),
+  reviewed: Type.Optional(QueryBoolean()),
+  labeled: Type.Optional(QueryBoolean()),
+  from: Type.Optional(QueryBound('from')),
+  to: Type.Optional(QueryBound('to')),
+  order: Type.Optional(
+    OneOf(['asc', 'desc'], { description: 'By time; newest first (`desc`) when left out.' }),
+  ),
+  ...PageQuery,
+});

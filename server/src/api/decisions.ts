@@ -1,0 +1,128 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import type { FindAgentId } from '../decisions/authority-cache.ts';
+import type { makeAuthorizeSpend } from '../decisions/authorize-spend.ts';
+import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import { ApiError } from '../errors.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import { originOf } from './origin.ts';
+import type { Call, Route } from '../http/route.ts';
+import { Fields, page } from '../http/schemas.ts';
+import { type DecisionFilters, listDecisions } from '../storage/decisions.ts';
+import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
+
+const IdParams = Fields({ id: Type.String() });
+
+export interface DecisionRouteOptions {
+  /** For the list: a filter may have to look at very many decisions. */
+  lists_db: pg.Pool;
+  cursors: Cursors;
+  authorizeSpend: ReturnType<typeof makeAuthorizeSpend>;
+  findAgentId: FindAgentId;
+  view: DecisionView;
+}
+
+/** Asking for decisions and looking at them. */
+export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
+  const { lists_db, cursors, authorizeSpend, findAgentId, view } = options;
+  return [
+    {
+      method: 'POST',
+      path: '/v1/decisions',
+      operationId: 'createDecision',
+      tag: 'Decisions',
+      summary: 'Ask whether a spend may be made',
+      description:
+        'Evaluates every stage of the authority, holds the money against the month and answers ALLOW, REVIEW or DENY with reasons. The same `idempotency-key` with the same body answers 200 with the first answer and `idempotent-replay: true`. A workspace key names the agent with `agent`; an agent key need not.',
+      scopes: ['authorize'],
+      idempotent: true,
+      body: DecisionRequest,
+      responses: {
+        201: { description: 'The decision.', schema: DecisionBody },
+        200: {
+          description: 'A replay: the decision as it was first answered.',
+          schema: DecisionBody,
+          headers: { 'idempotent-replay': '`true`' },
+        },
+      },
+      errors: ['agent_mismatch', 'agent_not_active', 'not_found', 'idempotency_conflict', 'agent_required'],
+      handler: async (call: Call<unknown, unknown, SpendRequest>) => {
+        const { caller } = call;
+        const created = await authorizeSpend({
+          caller,
+          request: call.body,
+          idempotency_key: call.headers['idempotency-key'] as string,
+          request_hash: call.body_hash as Buffer,
+          origin: originOf(call),
+        });
+        const json = view.answer(caller, created);
+        return created.replayed
+          ? { status: 200, json, headers: { 'idempotent-replay': 'true' } }
+          : { status: 201, json };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/decisions',
+      operationId: 'listDecisions',
+      tag: 'Decisions',
+      summary: 'List decisions',
+      description:
+        'Newest first unless `order` is `asc`. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first.',
+      scopes: ['read'],
+      shares: 'lists',
+      agentKey: 'own',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of decisions.', schema: page(DecisionBody, { $id: 'DecisionPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor, order = 'desc', agent, ...rest } = call.query;
+        const { workspace_id } = call.caller;
+        const own = onlyAgentOf(call.caller);
+        const list = ['listDecisions', workspace_id, own, call.query.agent ?? null, order, rest];
+        const after = cursors.open(list, cursor) as string | null;
+        const agent_id = agent === undefined ? undefined : await findAgentId(workspace_id, agent);
+        const hidden =
+          (agent !== undefined && agent_id === undefined) ||
+          (own !== null && agent_id !== undefined && agent_id !== own);
+        if (hidden) return { status: 200, body: { data: [], next_cursor: null } };
+        const wanted_agent = own ?? agent_id;
+        const filters: DecisionFilters = {
+          ...rest,
+          ...(wanted_agent === undefined ? {} : { agent_id: wanted_agent }),
+        };
+        const found = await listDecisions(lists_db, workspace_id, filters, {
+          order,
+          after,
+          limit,
+        });
+        const { rows, next_cursor } = pageOf(found, limit, (last) =>
+          cursors.seal(list, last.made.decision_id),
+        );
+        return { status: 200, body: { data: await view.present(call.caller, rows), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/decisions/:id',
+      operationId: 'getDecision',
+      tag: 'Decisions',
+      summary: 'Get one decision',
+      description:
+        'As it stands now: `effective_decision`, `review_state`, `reservation` with the live counters of its month, and `outcome_state` follow what happened since.',
+      scopes: ['read'],
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'The decision.', schema: DecisionBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const found = await view.find(call.caller, call.params.id);
+        if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+        return { status: 200, body: found };
+      },
+    },
+  ];
+}

@@ -1,0 +1,187 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import type { VerifyingKey } from '../domain/checkpoints.ts';
+import { BREAK_KINDS, LEDGER_EVENT_TYPES, ledgerEventBody, SUBJECT_TYPES } from '../domain/ledger.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Call, Route } from '../http/route.ts';
+import { Fields, Id, Nullable, OneOf, PageQuery, page, QueryInteger, Timestamp } from '../http/schemas.ts';
+import { HISTORY_NAMES as names } from '../purpose/history.ts';
+import { listLedgerEvents } from '../storage/ledger.ts';
+import { exportLedger } from '../verification/export-ledger.ts';
+import { verificationBody, verifyLedger } from '../verification/verify-ledger.ts';
+
+const EXPORT_TYPE = 'application/x-ndjson';
+
+const Hash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
+const Seq = Type.Integer({ minimum: 0 });
+
+const LedgerEventBody = Fields(
+  {
+    seq: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
+    id: Id('event'),
+    type: OneOf(LEDGER_EVENT_TYPES),
+    subject: Fields({ type: OneOf(SUBJECT_TYPES), id: Type.String() }),
+    occurred_at: Timestamp(),
+    data_hash: Hash('Of what the event is about, rebuilt from the live rows when the chain is verified.'),
+    prev_hash: Hash('The hash of the event before; 32 zero bytes for the first.'),
+    hash: Hash('SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).'),
+  },
+  { $id: 'LedgerEvent' },
+);
+
+const VerificationBody = Fields(
+  {
+    valid: Type.Boolean(),
+    checked_at: Timestamp(),
+    events_checked: Seq,
+    head: Fields({ seq: Seq, hash: Hash('Where the chain ends.') }),
+    checkpoint: Nullable(
+      Fields(
+        {
+          seq: Type.Integer({ minimum: 1, description: 'How many events were signed.' }),
+          hash: Hash('The hash of the last of them: the whole history up to it follows from it.'),
+          signed_at: Timestamp(),
+          key_id: Type.String({ description: 'The `kid` in `/.well-known/jwks.json`.' }),
+          note: Type.String({
+            description:
+              "The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it.",
+          }),
+          checked: Type.Integer({
+            minimum: 1,
+            description: 'Against how many kept checkpoints the chain was held.',
+          }),
+        },
+        {
+          $id: 'LedgerCheckpoint',
+          description: 'The newest signed checkpoint that is kept. Null: none was made yet.',
+        },
+      ),
+    ),
+    breaks: Type.Array(Fields({ seq: Seq, kind: OneOf(BREAK_KINDS), detail: Type.String() })),
+    first_break_seq: Nullable(Seq),
+    duration_ms: Type.Number({ minimum: 0 }),
+  },
+  { $id: 'LedgerVerification' },
+);
+
+const ExportQuery = Fields({
+  since: Type.Optional(
+    QueryInteger(
+      { min: 0, max: Number.MAX_SAFE_INTEGER },
+      { description: 'Export only what follows this event.' },
+    ),
+  ),
+});
+
+const ListQuery = Fields(PageQuery);
+const VerifyQuery = Fields({
+  since: Type.Optional(
+    QueryInteger(
+      { min: 0, max: Number.MAX_SAFE_INTEGER },
+      {
+        description:
+          'Verify only what follows this event, whose hash is taken as given. Rows that change are then held against nothing before it.',
+      },
+    ),
+  ),
+});
+
+/** The hash-chained history. */
+export function makeLedgerRoutes(options: {
+  db: pg.Pool;
+  ledger_db: pg.Pool;
+  cursors: Cursors;
+  now_ms: () => number;
+  keys: readonly VerifyingKey[];
+  checkpoint_dir: string;
+  signer: { sign(workspace_id: string): Promise<void> };
+}): Route[] {
+  const { db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer } = options;
+  return [
+    {
+      method: 'GET',
+      path: '/v1/ledger/events',
+      operationId: 'listLedgerEvents',
+      tag: 'Ledger',
+      summary: "List the chain's events",
+      description: 'Newest first.',
+      scopes: ['read'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of events.', schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listLedgerEvents', workspace_id];
+        const before = cursors.open(list, cursor) as number | null;
+        const found = await listLedgerEvents(db, workspace_id, { before, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
+        return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ledger/verify',
+      operationId: 'verifyLedger',
+      tag: 'Ledger',
+      summary: 'Verify the history',
+      description:
+        'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
+      scopes: ['read'],
+      takes_long: true,
+      shares: 'verifications',
+      query: VerifyQuery,
+      responses: { 200: { description: 'What was found.', schema: VerificationBody } },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof VerifyQuery>, unknown>) => {
+        const began_ms = now_ms();
+        const since = call.query.since ?? 0;
+        const { workspace_id } = call.caller;
+        const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
+        const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
+        return { status: 200, body: { ...verificationBody(found), duration_ms } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ledger/export',
+      operationId: 'exportLedger',
+      tag: 'Ledger',
+      summary: 'Export the history',
+      description: [
+        'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
+        '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
+      ].join('\n\n'),
+      scopes: ['read'],
+      takes_long: true,
+      shares: 'exports',
+      query: ExportQuery,
+      responses: {
+        200: {
+          description: 'The history.',
+          schema: Type.String(),
+          content_type: EXPORT_TYPE,
+          headers: { 'content-disposition': 'A name for the file.' },
+        },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ExportQuery>, unknown>) => {
+        const { workspace_id } = call.caller;
+        // So that all of what follows is signed.
+        await signer.sign(workspace_id);
+        const since = call.query.since ?? 0;
+        return {
+          status: 200,
+          stream: {
+            chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir }),
+            content_type: EXPORT_TYPE,
+          },
+          headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
+        };
+      },
+    },
+  ];
+}

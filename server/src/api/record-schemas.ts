@@ -1,0 +1,89 @@
+import Type from 'typebox';
+import { CAPABILITY_STATUSES } from '../domain/capabilities.ts';
+import { LABELS } from '../domain/labels.ts';
+import { OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES } from '../domain/outcomes.ts';
+import { REVIEW_ACTIONS } from '../domain/reviews.ts';
+import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../http/schemas.ts';
+
+/** What lets a payment adapter make one payment, as the API answers it. */
+export const CapabilityBody = Fields(
+  {
+    capability_id: Id('capability'),
+    token: Type.Optional(
+      Type.String({
+        description:
+          "What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys.",
+      }),
+    ),
+    status: OneOf(CAPABILITY_STATUSES),
+    max_amount_minor: AmountMinor(),
+    currency: Type.String({ examples: ['EUR'] }),
+    merchant: Type.String(),
+    payee_id: Nullable(Type.String({ description: 'Where it is set, only this payee may be paid.' })),
+    issued_at: Timestamp(),
+    expires_at: Timestamp(),
+    consumed_at: Nullable(Timestamp()),
+  },
+  { $id: 'Capability', description: 'Leave for one payment. Only in ENFORCE.' },
+);
+
+const Who = {
+  principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
+  key_id: Id('api_key'),
+};
+
+const reviewFields = {
+  review_id: Id('review'),
+  decision_id: Id('decision'),
+  action: OneOf(REVIEW_ACTIONS),
+  reason_code: Type.String({ examples: ['VENDOR_CONFIRMED'] }),
+  comment: Nullable(Type.String()),
+  supersedes: Nullable(Id('review', { description: 'The review that this one corrects.' })),
+  ...Who,
+  created_at: Timestamp(),
+};
+
+/** A review as a decision shows it. */
+export const ReviewBody = Fields(reviewFields, { $id: 'Review' });
+
+/** A review as it is answered when it was recorded. */
+export const RecordedReviewBody = Fields(
+  {
+    ...reviewFields,
+    effective_decision: OneOf(['ALLOW', 'REVIEW', 'DENY'], { description: 'What is in force from now on.' }),
+    capability: Type.Optional(CapabilityBody),
+  },
+  { $id: 'RecordedReview' },
+);
+
+/** A label as the API answers it. */
+export const LabelBody = Fields(
+  {
+    label_id: Id('label'),
+    decision_id: Id('decision'),
+    label: OneOf(LABELS),
+    comment: Nullable(Type.String()),
+    supersedes: Nullable(Id('label', { description: 'The label that this one corrects.' })),
+    ...Who,
+    created_at: Timestamp(),
+  },
+  { $id: 'Label' },
+);
+
+/** An outcome as the API answers it. */
+export const OutcomeBody = Fields(
+  {
+    outcome_id: Id('outcome'),
+    decision_id: Id('decision'),
+    type: OneOf(OUTCOME_TYPES),
+    amount_minor: Nullable(LimitMinor()),
+    currency: Type.String({ examples: ['EUR'] }),
+    external_reference: Nullable(Type.String()),
+    occurred_at: Timestamp(),
+    source: OneOf(OUTCOME_SOURCES),
+    reported_by: Fields({ key_id: Id('api_key'), principal_id: Who.principal_id }),
+    recorded_at: Timestamp(),
+    flags: Type.Array(OneOf(OUTCOME_FLAGS)),
+  },
+  { $id: 'Outcome' },
+);

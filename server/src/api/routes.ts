@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { makeCreateDecision } from '../commands/create-decision.ts';
+import { makeCreateReview } from '../commands/create-review.ts';
+import type { Config } from '../config/config.ts';
+import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
+import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
+import { makeModelPreAssess, makePreAssess } from '../decisions/pre-assess.ts';
+import { makeDecisionView } from '../decisions/present-decisions.ts';
+import { makeHistories } from '../decisions/track-record.ts';
+import { secretText } from '../domain/webhooks.ts';
+import { makeCursors } from '../http/cursors.ts';
+import type { Route } from '../http/route.ts';
+import { makeShares } from '../http/shares.ts';
+import { makeAskModel } from '../model-judge/ask-model.ts';
+import { type ChatClient, makeChatClient } from '../model-judge/chat-client.ts';
+import { makeBuiltInAssessor } from '../purpose/built-in-assessor.ts';
+import { type Core, newKey } from '../runtime.ts';
+import { makeWorkTime } from '../work-time.ts';
+import { makeAgentRoutes } from './agents.ts';
+import { makeApiKeyRoutes } from './api-keys.ts';
+import { makeCapabilityRoutes } from './capabilities.ts';
+import { makeDecisionRoutes } from './decisions.ts';
+import { makeLedgerRoutes } from './ledger.ts';
+import { makeOutcomeRoutes } from './outcomes.ts';
+import { makeReportRoutes } from './reports.ts';
+import { makeReviewRoutes } from './reviews.ts';
+import { makeResources, takingTurns } from './shared-resources.ts';
+import { makeSimulationRoutes } from './simulations.ts';
+import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { makeWebhookRoutes } from './webhooks.ts';
+import { makeWorkspaceRoutes } from './workspace.ts';
+
+/** The settings that routes depend on. */
+type RouteConfig = Pick<
+  Config,
+  'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network'
+> &
+  Partial<Pick<Config, 'purpose_merchants_file'>>;
+
+/**
+ * Of the event loop's time, how much the assessments of one workspace may take: some thousand ordinary ones a second. And
+ * how much all replays of simulations together.
+ */
+const ASSESS_SHARE = 0.25;
+const REPLAY_SHARE = 0.25;
+/** One workspace leaves the others a quarter of the calls to the model. */
+const MODEL_WORKSPACE_SHARE = 0.75;
+/** Spends that may wait for each call under way; beyond, there is no opinion at once. */
+const WAITING_PER_MODEL_PLACE = 4;
+
+const newWebhookSecret = () => secretText(randomBytes(32));
+const newNonce = () => randomBytes(12);
+
+/** The model that gives second opinions on purpose; null when none is configured. */
+export function makeSecondOpinion(
+  core: Core,
+  config: Config,
+): { preAssess: PreAssess; stop: ChatClient['stop'] } | null {
+  const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
+  if (url === null || model === null) return null;
+  const { log, metrics, now_ms } = core;
+  const max_concurrent = config.purpose_model_max_concurrent;
+  const timeout_ms = config.purpose_model_timeout_ms;
+  const places = makeShares({
+    resource: 'calls to the purpose model',
+    total: max_concurrent,
+    workspace_share: MODEL_WORKSPACE_SHARE,
+    max_waiting: max_concurrent * WAITING_PER_MODEL_PLACE,
+    max_wait_ms: timeout_ms,
+  });
+  metrics.watchUse('purpose_model_calls', places.total, places.inUse);
+  const client = makeChatClient({
+    url,
+    api_key,
+    timeout_ms,
+    connections: max_concurrent,
+  });
+  const askModel = makeAskModel({
+    client,
+    model,
+    parameters: config.purpose_model_parameters,
+    api_key,
+    takePlace: ({ workspace_id, agent_id }) => places.take({ workspace_id, key_id: agent_id }),
+    newNonce: () => randomBytes(16).toString('hex'),
+    now_ms,
+    log,
+    metrics,
+  });
+  const may_clear = config.purpose_model_may_clear;
+  const preAssess = makeModelPreAssess({
+    db: core.db,
+    assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
+    historyOf: makeHistories(core),
+    assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms }),
+    askModel,
+    model,
+    may_clear,
+    is_required: config.purpose_model_required,
+    metrics,
+  });
+  return { preAssess, stop: client.stop };
+}
+
+/** Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
+export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAssess | null = null): Route[] {
+  const { db, lane, lists_db, metrics, now_ms, reports_db, secrets } = core;
+  const cursors = makeCursors(secrets.cursorMacs);
+  const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
+  const createDecision = makeCreateDecision({
+    review_ttl_seconds: config.review_ttl_seconds,
+    capability_ttl_seconds: config.capability_ttl_seconds,
+  });
+  const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
+  const tokens = secrets.capabilityTokens;
+  const findAgentId = makeFindAgentId(db);
+  const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms });
+  const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
+  const routes = [
+    ...makeDecisionRoutes({
+      lists_db,
+      cursors,
+      findAgentId,
+      authorizeSpend: makeAuthorizeSpend({
+        lane,
+        createDecision,
+        findAgentId,
+        authorities: makeAuthorityCache(),
+        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeHistories(core), assess_time }),
+        countDecision: metrics.countDecision,
+      }),
+      view: makeDecisionView({ db, tokens }),
+    }),
+    ...makeReviewRoutes({ lane, createReview }),
+    ...makeOutcomeRoutes({ db, lane }),
+    ...makeCapabilityRoutes({ lane, tokens }),
+    ...makeAgentRoutes({ db, lane, cursors }),
+    ...makeSimulationRoutes({ db, assess, replay_time }),
+    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
+    ...makeWebhookRoutes({
+      db,
+      lane,
+      cursors,
+      allow_private: config.webhook_allow_private_network,
+      newSecret: newWebhookSecret,
+      sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
+    }),
+    ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors }),
+    ...makeWorkspaceRoutes({ db, cursors }),
+    ...makeReportRoutes({ db, reports_db }),
+    ...makeLedgerRoutes({
+      db,
+      ledger_db: core.ledger_db,
+      cursors,
+      now_ms,
+      keys: secrets.verifyingKeys,
+      checkpoint_dir: core.checkpoint_dir,
+      signer: core.signer,
+    }),
+  ];
+  const resources = makeResources(metrics.watchUse);
+  return routes.map((route) => takingTurns(route, resources));
+}

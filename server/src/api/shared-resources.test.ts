@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { makeTestCore } from '../../tests/support/running-service.ts';
+import { readConfig } from '../config/config.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { makeApiRoutes } from './routes.ts';
+import { makeResources, type ResourceName, takingTurns } from './shared-resources.ts';
+
+const NAMES: ResourceName[] = ['reads', 'lists', 'reports', 'verifications', 'exports', 'simulations'];
+
+/** A request of a workspace; each has a key of its own unless one is named. */
+const callOf = (workspace_id: string, key_id = `key_of_${workspace_id}`) =>
+  ({ caller: { workspace_id, key_id } }) as Call;
+
+/** A route that takes turns at a resource and is answered when the test says so. */
+function makeHeldRoute(name: ResourceName) {
+  const under_way: { workspace_id: string; answer: (answer: Answer) => void }[] = [];
+  const route = {
+    shares: name,
+    handler: (call: Call) =>
+      new Promise<Answer>((answer) => under_way.push({ workspace_id: call.caller.workspace_id, answer })),
+  } as unknown as Route;
+  const resources = makeResources(() => {});
+  const handle = takingTurns(route, resources).handler as unknown as (call: Call) => Promise<Answer>;
+  const of = (workspace_id: string) => under_way.filter((each) => each.workspace_id === workspace_id).length;
+  return { handle, under_way, of, shares: resources[name] };
+}
+
+describe.each(NAMES)('of %s', (name) => {
+  test('a tenant that asks for all there is leaves another one its turn at once', async () => {
+    const { handle, of, under_way, shares } = makeHeldRoute(name);
+    const flood = Array.from({ length: 1_000 }, () => handle(callOf('ws_flood')).catch((error) => error));
+    await nextTurn();
+    expect(of('ws_flood')).toBeGreaterThan(0);
+    expect(of('ws_flood')).toBeLessThanOrEqual(shares.total / 2);
+    const honest = handle(callOf('ws_honest'));
+    await nextTurn();
+    expect(of('ws_honest')).toBe(1);
+    // Whatever ends is followed by who waits, so that all of it comes to its end.
+    let answered = 0;
+    while (answered < under_way.length) {
+      under_way[answered++]?.answer({ status: 200 });
+      await nextTurn();
+    }
+    expect((await honest).status).toBe(200);
+    const ends = await Promise.all(flood);
+    const refused = ends.filter((end) => end instanceof Error);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const error of refused) expect(error).toMatchObject({ code: 'unavailable', retry_after_s: 1 });
+    expect(shares.inUse()).toBe(0);
+  });
+});
+
+test('what a handler throws gives its turn back', async () => {
+  const resources = makeResources(() => {});
+  const route = { shares: 'lists', handler: () => Promise.reject(new Error('no')) } as unknown as Route;
+  const handle = takingTurns(route, resources).handler as unknown as (call: Call) => Promise<Answer>;
+  await expect(handle(callOf('ws_1'))).rejects.toThrow('no');
+  expect(resources.lists.inUse()).toBe(0);
+});
+
+describe('a stream holds its turn', () => {
+  async function* chunksOf(...texts: string[]): AsyncGenerator<string, void, void> {
+    for (const text of texts) {
+      if (text === 'fails') throw new Error('it failed');
+      yield text;
+    }
+  }
+  async function open(chunks: AsyncGenerator<string, void, void>) {
+    const resources = makeResources(() => {});
+    const answer: Answer = { status: 200, stream: { chunks, content_type: 'text/plain' } };
+    const route = { shares: 'exports', handler: async () => answer } as unknown as Route;
+    const handle = takingTurns(route, resources).handler as unknown as (call: Call) => Promise<Answer>;
+    const { stream } = await handle(callOf('ws_1'));
+    return { chunks: stream?.chunks as typeof chunks, inUse: resources.exports.inUse };
+  }
+
+  test('until its last chunk', async () => {
+    const { chunks, inUse } = await open(chunksOf('a', 'b'));
+    const seen: unknown[] = [];
+    for await (const chunk of chunks) seen.push([chunk, inUse()]);
+    expect(seen).toEqual([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    expect(inUse()).toBe(0);
+  });
+
+  test('until it fails, or nobody takes it any more, also when it never began', async () => {
+    const failing = await open(chunksOf('fails'));
+    await expect(failing.chunks.next()).rejects.toThrow('it failed');
+    expect(failing.inUse()).toBe(0);
+    const left = await open(chunksOf('a', 'b'));
+    await left.chunks.next();
+    await left.chunks.return();
+    expect(left.inUse()).toBe(0);
+    const unbegun = await open(chunksOf('a'));
+    await unbegun.chunks.return();
+    expect(unbegun.inUse()).toBe(0);
+  });
+});
+
+test('every route that reads from the database takes turns, or looks up together with others of its workspace', async () => {
+  const core = makeTestCore({ url: 'postgres://nobody@127.0.0.1:9/nothing' });
+  const without = makeApiRoutes(core, readConfig({}))
+    .filter((route) => route.scopes !== 'public' && route.shares === undefined)
+    .filter((route) => route.method === 'GET' || route.takes_long === true);
+  await core.close();
+  expect(without.map((route) => route.operationId)).toEqual(['getDecision']);
+});

@@ -1,0 +1,203 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { makeSimulation, SKIP_REASONS } from '../decisions/simulate.ts';
+import type { Assess } from '../domain/assessment.ts';
+import { type Authority, authorityHash } from '../domain/authorities.ts';
+import { decodeDecision } from '../domain/decision-document.ts';
+import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
+import { ApiError } from '../errors.ts';
+import type { Call, Route } from '../http/route.ts';
+import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from '../http/schemas.ts';
+import { getAgent } from '../storage/agents.ts';
+import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadDecisionEvents } from '../storage/decision-events.ts';
+import { listNewestDecisionIds, loadMadeDocuments } from '../storage/decisions.ts';
+import { readAhead } from '../storage/read-ahead.ts';
+import type { WorkTime } from '../work-time.ts';
+import { AuthorityBody } from './agents.ts';
+
+const DEFAULT_DECISIONS = 500;
+const MOST_DECISIONS = 2_000;
+/** Decisions read at a time. */
+const LOADED_AT_ONCE = 200;
+/** All replays of a process share one part of its time, whoever asks for them. */
+const REPLAYS = 'replays';
+
+const Count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
+const Kind = OneOf(DECISIONS);
+const Reason = OneOf(REASON_CODES);
+
+const Tally = Fields({
+  allow: Count(),
+  review: Count(),
+  deny: Count(),
+  authorized_minor: LimitMinor({
+    description: 'What could be spent at once; a REVIEW authorizes nothing yet.',
+  }),
+});
+
+const SimulationBody = Fields(
+  {
+    saved: Type.Literal(false, { description: 'Nothing is saved.' }),
+    base_version: Nullable(
+      Type.Integer({ minimum: 1, description: "The agent's current version; null: it has no authority." }),
+    ),
+    draft_hash: Type.String({
+      pattern: '^sha256:[0-9a-f]{64}$',
+      description: 'The hash that the draft would have as an authority.',
+    }),
+    evaluated: Count('How many decisions were replayed.'),
+    skipped: Type.Array(
+      Fields({
+        reason: OneOf(SKIP_REASONS, {
+          description: "CURRENCY_DIFFERS: in another currency than the draft's, so no limit of it applies.",
+        }),
+        count: Count(),
+      }),
+    ),
+    current: Tally,
+    draft: Tally,
+    transitions: Type.Array(
+      Fields({
+        from: Kind,
+        to: Kind,
+        count: Count(),
+        amount_minor: LimitMinor({ description: 'As requested.' }),
+      }),
+      { description: 'Decisions that would have been another.' },
+    ),
+    changed: Type.Array(
+      Fields({
+        decision_id: Id('decision'),
+        created_at: Timestamp(),
+        merchant: Type.String(),
+        amount_minor: LimitMinor({ description: 'As requested.' }),
+        current: Fields({ decision: Kind, reason_code: Reason }),
+        draft: Fields({ decision: Kind, reason_code: Reason, authorized_amount_minor: LimitMinor() }),
+      }),
+      {
+        maxItems: 100,
+        description:
+          'The newest 100 that would have been another, or for another first reason or amount; newest first.',
+      },
+    ),
+  },
+  {
+    $id: 'Simulation',
+    description: "Amounts are minor units of the draft's currency.",
+  },
+);
+
+const SimulateQuery = Fields({
+  limit: Type.Optional(
+    QueryInteger(
+      { min: 1, max: MOST_DECISIONS, default: DEFAULT_DECISIONS },
+      { description: "How many of the agent's newest decisions are replayed." },
+    ),
+  ),
+});
+
+/** The same database, asked one thing at a time: a simulation is in no hurry, and the connections are everybody's. */
+function oneAtATime(db: Queryable): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query: (config) => {
+      const next = last.then(() => db.query(config));
+      last = next.catch(() => {});
+      return next as never;
+    },
+  };
+}
+
+/** Documents read together, and how many of the ids are done with them. */
+interface ReplayPage {
+  documents: string[];
+  end: number;
+}
+
+/** Reads the decisions of these ids page by page. */
+function pagesOf(
+  db: Queryable,
+  workspace_id: string,
+  ids: readonly string[],
+): AsyncGenerator<ReplayPage, void, void> {
+  return readAhead<ReplayPage>(async (before) => {
+    const begin = before?.end ?? 0;
+    if (begin >= ids.length) return undefined;
+    const wanted = ids.slice(begin, begin + LOADED_AT_ONCE);
+    const rows = await loadMadeDocuments(db, workspace_id, wanted);
+    const last = wanted.indexOf(rows.at(-1)?.decision_id ?? '');
+    const end = begin + (last < 0 ? wanted.length : last + 1);
+    return { documents: rows.map(({ document }) => document), end };
+  });
+}
+
+/** The authorities that an agent's decisions were made by, of which the one named last is kept. */
+function makeJudgedBy(db: Queryable, workspace_id: string, agent_id: string) {
+  let known: { version: number | null; authority: Authority | null } = { version: null, authority: null };
+  return async (version: number | null): Promise<Authority | null> => {
+    if (version === known.version) return known.authority;
+    const [row] = version === null ? [] : await loadAuthorityVersions(db, workspace_id, agent_id, [version]);
+    known = { version, authority: row === undefined ? null : parseAuthority(row) };
+    return known.authority;
+  };
+}
+
+/** Trying out a draft of an authority on what an agent really asked for. */
+export function makeSimulationRoutes(options: {
+  db: pg.Pool;
+  assess: Assess;
+  /** The time of the event loop that replays may take. */
+  replay_time: WorkTime;
+}): Route[] {
+  const { db, assess, replay_time } = options;
+  return [
+    {
+      method: 'POST',
+      path: '/v1/agents/:id/authority/simulate',
+      operationId: 'simulateAuthority',
+      tag: 'Agents',
+      summary: 'Try out a draft authority on recent real decisions',
+      description:
+        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+      scopes: ['admin'],
+      takes_long: true,
+      shares: 'simulations',
+      params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
+      query: SimulateQuery,
+      body: AuthorityBody,
+      responses: { 200: { description: 'What the draft would have changed.', schema: SimulationBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, Static<typeof SimulateQuery>, Authority>) => {
+        const { workspace_id } = call.caller;
+        const draft = call.body;
+        const agent = await getAgent(db, workspace_id, call.params.id);
+        if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+        const { agent_id } = agent;
+        const { limit = DEFAULT_DECISIONS } = call.query;
+        const ids = await listNewestDecisionIds(db, workspace_id, agent_id, limit);
+        const events = [...(await loadDecisionEvents(oneAtATime(db), workspace_id, ids)).values()].flat();
+        const simulation = makeSimulation({ draft, assess, events });
+        const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
+        for await (const { documents } of pagesOf(db, workspace_id, ids)) {
+          for (const document of documents) {
+            const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
+            const authority = await judgedBy(made.authority_version);
+            await replay_time.spend(REPLAYS, () => simulation.replay(made, authority));
+          }
+        }
+        return {
+          status: 200,
+          body: {
+            saved: false,
+            base_version: agent.authority_version,
+            draft_hash: authorityHash(draft),
+            ...simulation.result(),
+          },
+        };
+      },
+    },
+  ];
+}

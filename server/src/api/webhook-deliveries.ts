@@ -1,0 +1,191 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { replayWebhook } from '../commands/replay-webhook.ts';
+import { NO_SUCH_WEBHOOK } from '../commands/update-webhook.ts';
+import {
+  ATTEMPT_STATUSES,
+  ATTEMPTS,
+  DELIVERED_EVENT_TYPES,
+  DELIVERY_ERROR_CODES,
+  DELIVERY_ERRORS,
+  eventsOf,
+  MOST_REPLAYED,
+  type WebhookAttempt,
+} from '../domain/webhooks.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import { originOf } from './origin.ts';
+import type { Call, Route } from '../http/route.ts';
+import {
+  Fields,
+  Id,
+  IdIn,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  QueryBound,
+  Timestamp,
+} from '../http/schemas.ts';
+import type { Lane } from '../lane/lane.ts';
+import { findWebhookEvents, loadWebhookEndpoints } from '../storage/webhooks.ts';
+import { readClock } from '../storage/workspaces.ts';
+import { firstIdAt } from '../values/ids.ts';
+import { listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
+
+const ERROR_WORDS = Object.entries(DELIVERY_ERRORS)
+  .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+  .join(' ');
+
+const AttemptItem = Fields(
+  {
+    id: Id('delivery'),
+    endpoint_id: Id('webhook'),
+    event_id: Id('event'),
+    event_type: OneOf(DELIVERED_EVENT_TYPES),
+    attempt: Type.Integer({ minimum: 1, maximum: ATTEMPTS }),
+    status: OneOf(ATTEMPT_STATUSES, {
+      description: '`RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one.',
+    }),
+    http_status: Nullable(Type.Integer({ minimum: 100, maximum: 999 })),
+    error: Nullable(OneOf(DELIVERY_ERROR_CODES, { description: ERROR_WORDS })),
+    duration_ms: Type.Integer({ minimum: 0 }),
+    attempted_at: Timestamp(),
+    next_attempt_at: Nullable(Timestamp()),
+  },
+  { $id: 'WebhookAttempt' },
+);
+
+const ListQuery = Fields({
+  endpoint: Type.Optional(IdIn('webhook', { description: 'Only attempts to this endpoint.' })),
+  event: Type.Optional(IdIn('event', { description: 'Only attempts to deliver this event.' })),
+  type: Type.Optional(OneOf(DELIVERED_EVENT_TYPES)),
+  status: Type.Optional(OneOf(ATTEMPT_STATUSES)),
+  ...PageQuery,
+});
+
+const ReplayBody = Fields(
+  {
+    event_id: Type.Optional(IdIn('event', { description: 'This event alone.' })),
+    from: Type.Optional(QueryBound('from')),
+    to: Type.Optional(QueryBound('to')),
+  },
+  { examples: [{ from: '2026-11-21' }] },
+);
+
+const Replayed = Fields(
+  {
+    queued: Type.Integer({ minimum: 0, maximum: MOST_REPLAYED }),
+    next_from: Nullable(
+      Timestamp({
+        description: 'There are more events than one replay sends: give this as `from` to go on.',
+      }),
+    ),
+  },
+  { $id: 'WebhookReplay' },
+);
+
+const IdParams = Fields({ id: Type.String() });
+
+function attemptBody({ attempt_id, ...rest }: WebhookAttempt): Record<string, unknown> {
+  const { endpoint_id, event_id, event_type, attempt, status, http_status, error, duration_ms } = rest;
+  const { attempted_at, next_attempt_at } = rest;
+  return {
+    id: attempt_id,
+    endpoint_id,
+    event_id,
+    event_type,
+    attempt,
+    status,
+    http_status,
+    error,
+    duration_ms,
+    attempted_at,
+    next_attempt_at,
+  };
+}
+
+/** What was sent, with which result, and sending it again. */
+export function makeWebhookDeliveryRoutes(options: {
+  db: pg.Pool;
+  lists_db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+}): Route[] {
+  const { db, lists_db, lane, cursors } = options;
+
+  /** The ids that a replay reaches from and to. */
+  async function rangeOf(body: Static<typeof ReplayBody>): Promise<{ first_id: string; end_id: string }> {
+    const { event_id, from, to } = body;
+    if (event_id !== undefined) {
+      if (from !== undefined) throw invalidField('from', 'must be left out beside event_id');
+      if (to !== undefined) throw invalidField('to', 'must be left out beside event_id');
+      return { first_id: event_id, end_id: `${event_id}0` };
+    }
+    if (from === undefined) throw invalidField('from', 'is required, or event_id in its place');
+    const end_ms = to === undefined ? (await readClock(db)) + 1 : Date.parse(to);
+    if (end_ms <= Date.parse(from)) throw invalidField('to', 'must be later than from');
+    return { first_id: firstIdAt('event', Date.parse(from)), end_id: firstIdAt('event', end_ms) };
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/v1/webhooks/deliveries',
+      operationId: 'listWebhookDeliveries',
+      tag: 'Webhooks',
+      summary: 'List delivery attempts',
+      description: 'One item an attempt, newest first, kept for 30 days. All filters must hold together.',
+      scopes: ['admin'],
+      shares: 'lists',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of attempts.', schema: page(AttemptItem, { $id: 'WebhookAttemptPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor, ...filters } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listWebhookDeliveries', workspace_id, filters];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listWebhookAttempts(lists_db, workspace_id, filters, { after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.attempt_id));
+        return { status: 200, body: { data: rows.map(attemptBody), next_cursor } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/webhooks/:id/replay',
+      operationId: 'replayWebhook',
+      tag: 'Webhooks',
+      summary: 'Send events again',
+      description: `Either \`event_id\` or a period (\`from\`, and \`to\` unless it reaches until now). Sends kept events of the types that the endpoint takes, in the same bytes and under the same ids, oldest first, at most ${MOST_REPLAYED} at a time. Events are kept for 30 days, if any endpoint took them when they happened.`,
+      scopes: ['admin'],
+      params: IdParams,
+      body: ReplayBody,
+      responses: { 202: { description: 'They are on their way.', schema: Replayed } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, Static<typeof ReplayBody>>) => {
+        const { workspace_id } = call.caller;
+        const range = await rangeOf(call.body);
+        const endpoint = (await loadWebhookEndpoints(db, workspace_id)).find(
+          ({ endpoint_id }) => endpoint_id === call.params.id,
+        );
+        if (endpoint === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
+        const found = await findWebhookEvents(db, workspace_id, {
+          ...range,
+          types: eventsOf(endpoint),
+          limit: MOST_REPLAYED + 1,
+        });
+        if (found.length === 0 && call.body.event_id !== undefined) {
+          throw new ApiError('not_found', 'There is no such event of a type that the endpoint takes.');
+        }
+        const event_ids = found.slice(0, MOST_REPLAYED).map(({ event_id }) => event_id);
+        const input = { endpoint_id: endpoint.endpoint_id, event_ids };
+        await lane.submit(workspace_id, replayWebhook, input, originOf(call));
+        const next_from = found[MOST_REPLAYED]?.created_at ?? null;
+        return { status: 202, body: { queued: event_ids.length, next_from } };
+      },
+    },
+  ];
+}

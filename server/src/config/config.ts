@@ -1,0 +1,265 @@
+import { resolve } from 'node:path';
+import {
+  boolean,
+  ConfigError,
+  is,
+  MAX_OLD_SECRET_KEYS,
+  oneOf,
+  optional,
+  parseAdminKey,
+  parseHost,
+  parseMerchantsFile,
+  parseModelParameters,
+  parseModelUrl,
+  parseOldSecretKeys,
+  parseProxies,
+  parseSecretKey,
+  parseUrl,
+  parseVisible,
+  RESERVED_PARAMETERS,
+  type Setting,
+  wholeNumber,
+  withDefault,
+  Wrong,
+} from './parse.ts';
+import { SECRET_KEY_MIN_BYTES } from './secret-key.ts';
+
+export { ConfigError } from './parse.ts';
+
+const YEAR_SECONDS = 31_536_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * Every environment variable the service reads, once: `readConfig` checks by this table and the reference page
+ * is generated from it. An empty variable counts as unset.
+ */
+export const SETTINGS = {
+  PORT: withDefault('8080', {
+    ...wholeNumber(0, 65_535),
+    meaning: 'Port to listen on; 0 takes a free one and prints it.',
+  }),
+  HOST: withDefault('127.0.0.1', {
+    allowed: 'an IP address or a host name',
+    meaning: 'Address to listen on; 0.0.0.0 or :: for all of them.',
+    parse: parseHost,
+  }),
+  METRICS_HOST: optional('HOST', {
+    allowed: 'an IP address or a host name',
+    meaning: 'Address at which /metrics answers instead of the public one; needs METRICS_PORT.',
+    parse: parseHost,
+  }),
+  METRICS_PORT: optional('/metrics answers at the public address', {
+    ...wholeNumber(0, 65_535),
+    meaning:
+      'Port at which /metrics answers instead of the public one; 0 takes a free one, which is logged. What it tells is of all workspaces together, so keep it from the public.',
+  }),
+  KEEP_ALIVE_SECONDS: withDefault('72', {
+    ...wholeNumber(1, 86_400),
+    meaning:
+      'How long a connection may be idle between two requests; longer than the proxy or load balancer before the service waits.',
+  }),
+  DATABASE_URL: optional('the embedded PostgreSQL in DATA_DIR', {
+    allowed: 'a URL that begins with postgres:// or postgresql://',
+    meaning: 'A PostgreSQL server, version 15 or later, to use in place of the embedded one.',
+    parse: (text) => parseUrl(text, ['postgres:', 'postgresql:']),
+  }),
+  DATA_DIR: withDefault('.data', {
+    allowed: 'a path to a directory',
+    meaning:
+      'Directory of the embedded database, the generated secrets and the checkpoints; a relative path starts where the service is started.',
+    parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
+  }),
+  SECRET_KEY: optional('generated into DATA_DIR', {
+    allowed: `at least ${SECRET_KEY_MIN_BYTES} random bytes, written in base64 or hexadecimal`,
+    meaning:
+      'The secret that all others are derived from; required with DATABASE_URL, and the same on every node. Keep it: without it no existing key works.',
+    parse: parseSecretKey,
+  }),
+  SECRET_KEYS_OLD: withDefault('', {
+    allowed: `at most ${MAX_OLD_SECRET_KEYS} other secret keys, each as SECRET_KEY is written, separated by commas`,
+    meaning:
+      'Earlier secret keys, or the next one: what was made with them is still read, new things are made with SECRET_KEY.',
+    parse: parseOldSecretKeys,
+  }),
+  BOOTSTRAP_ADMIN_KEY: optional('a random key', {
+    allowed: 'sk_ and at least 24 more visible ASCII characters, 255 in all at most',
+    meaning: 'Value of the first admin key; read only while no workspace exists.',
+    parse: parseAdminKey,
+  }),
+  BOOTSTRAP_PLAN: withDefault('team', {
+    ...oneOf(['free', 'team', 'enterprise']),
+    meaning: 'Plan of the first workspace; read only while no workspace exists.',
+  }),
+  RATE_LIMIT_PER_MINUTE: withDefault('600', {
+    ...wholeNumber(1, 10_000_000),
+    meaning: 'Requests that a key may make in a minute.',
+  }),
+  UNKNOWN_KEY_LIMIT_PER_MINUTE: withDefault('30', {
+    ...wholeNumber(1, 10_000_000),
+    meaning:
+      'Requests in a minute that a client address may make with a missing, unknown, revoked or expired key.',
+  }),
+  REDIS_URL: optional('each process counts by itself', {
+    allowed: 'a URL that begins with redis:// or rediss://',
+    meaning:
+      'A Redis in which all nodes count requests together for the two limits; while it cannot be reached each process counts by itself.',
+    parse: (text) => parseUrl(text, ['redis:', 'rediss:']),
+  }),
+  TRUSTED_PROXIES: withDefault('', {
+    allowed: 'IP addresses and CIDR ranges, separated by commas, no range being /0',
+    meaning: 'Proxies whose x-forwarded-for header is believed.',
+    parse: (text) => (text === '' ? Object.freeze([]) : parseProxies(text)),
+  }),
+  WEBHOOK_ALLOW_PRIVATE_NETWORK: withDefault('false', {
+    ...boolean,
+    meaning:
+      'true lets webhook endpoints be http:// and on loopback or private addresses; for development and tests only.',
+  }),
+  WEBHOOK_RETRY_FIRST_MS: withDefault('30000', {
+    ...wholeNumber(1, DAY_MS),
+    meaning: 'Milliseconds from a failed webhook attempt to the second one; doubles with each further one.',
+  }),
+  WEBHOOK_RETRY_MAX_MS: withDefault('300000', {
+    ...wholeNumber(1, DAY_MS),
+    meaning: 'The longest wait between webhook attempts, in milliseconds.',
+  }),
+  WEBHOOK_TIMEOUT_MS: withDefault('10000', {
+    ...wholeNumber(1, 600_000),
+    meaning: 'Milliseconds within which an endpoint has to answer with a 2xx status.',
+  }),
+  CAPABILITY_TTL_SECONDS: withDefault('900', {
+    ...wholeNumber(1, YEAR_SECONDS),
+    meaning: 'Life of a capability, in seconds.',
+  }),
+  REVIEW_TTL_SECONDS: withDefault('86400', {
+    ...wholeNumber(1, YEAR_SECONDS),
+    meaning: 'Time in which a pending review in ENFORCE can be given, in seconds.',
+  }),
+  PURPOSE_MERCHANTS_FILE: optional('the built-in tables alone', {
+    allowed: 'the path of a readable text file with a line "name; trade" for each merchant',
+    meaning:
+      'Merchants that the assessor of purpose should know beside its own tables; read once, at the start.',
+    parse: parseMerchantsFile,
+  }),
+  PURPOSE_MODEL_URL: optional('the built-in assessor alone', {
+    allowed: 'a URL that begins with http:// or https:// and holds no user name or password',
+    meaning:
+      'An OpenAI-compatible chat endpoint, asked for a second opinion on purpose; `/chat/completions` is added when it is not there.',
+    parse: parseModelUrl,
+  }),
+  PURPOSE_MODEL: optional('no model', {
+    allowed: 'the name of a model, 1 to 200 characters',
+    meaning: 'Name of the model at PURPOSE_MODEL_URL; required with it.',
+    parse: (text) => (text.length <= 200 && /^[^\p{Cc}]+$/u.test(text) ? text : is(text)),
+  }),
+  PURPOSE_MODEL_API_KEY: optional('no key is sent', {
+    allowed: 'visible ASCII characters, 1,000 at most',
+    meaning: 'Key sent to PURPOSE_MODEL_URL as a bearer token.',
+    parse: parseVisible,
+  }),
+  PURPOSE_MODEL_REQUIRED: withDefault('false', {
+    ...boolean,
+    meaning:
+      "true lets nothing count as aligned without the model's opinion, but what the operator listed or a person allowed; otherwise the built-in assessment stands where there is none.",
+  }),
+  PURPOSE_MODEL_MAY_CLEAR: withDefault('false', {
+    ...boolean,
+    meaning:
+      "true lets the model's opinion turn an unclear purpose into an aligned one; otherwise it can only lower an assessment.",
+  }),
+  PURPOSE_MODEL_TIMEOUT_MS: withDefault('1500', {
+    ...wholeNumber(1, 60_000),
+    meaning:
+      'Milliseconds within which the model has to answer, and for which a spend waits for a place before; without an answer there is no second opinion.',
+  }),
+  PURPOSE_MODEL_MAX_CONCURRENT: withDefault('16', {
+    ...wholeNumber(1, 1_000),
+    meaning:
+      'Calls to the model that a process has under way at once, of which one workspace has three quarters at the most; spends beyond them wait for a place.',
+  }),
+  PURPOSE_MODEL_PARAMETERS: withDefault('{"temperature":0,"max_tokens":500}', {
+    allowed: `a JSON object of at most 2,000 characters without ${RESERVED_PARAMETERS.join(', ')}`,
+    meaning: 'Further fields of each request to the model; some models take no temperature, for example.',
+    parse: parseModelParameters,
+  }),
+  LOG_LEVEL: withDefault('info', {
+    ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    meaning: 'The least severe messages that are logged, as JSON lines on standard output.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The checked settings: the variable's name in lower case, its value parsed. */
+export type Config = Readonly<{
+  [Name in SettingName as Lowercase<Name>]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
+}>;
+
+function must(name: SettingName, problem: string, addition = ''): ConfigError {
+  return new ConfigError(`${name} ${problem}, but must be ${SETTINGS[name].allowed}${addition}.`);
+}
+
+/**
+ * Checks an environment and returns it as a frozen object. `cwd` is where a relative DATA_DIR starts.
+ * Throws `ConfigError`, whose message is exactly one line, for the first wrong variable in the table's order.
+ */
+export function readConfig(env: Record<string, string | undefined>, cwd: string = process.cwd()): Config {
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(SETTINGS)) {
+    const name = key as SettingName;
+    const text = env[name] === undefined || env[name] === '' ? setting.default : env[name];
+    const value = text === null ? setting.unset : setting.parse(text, cwd);
+    if (value instanceof Wrong) throw must(name, value.problem);
+    values[name.toLowerCase()] = value;
+  }
+  const config = Object.freeze(values) as Config;
+  if (config.database_url !== null && config.secret_key === null) {
+    throw must('SECRET_KEY', 'is unset', ' when DATABASE_URL is set, the same on every node');
+  }
+  if (config.metrics_host !== null && config.metrics_port === null) {
+    throw must('METRICS_PORT', 'is unset', ' when METRICS_HOST is set');
+  }
+  const { secret_key, secret_keys_old } = config;
+  if (secret_key !== null && secret_keys_old.some((old) => old.equals(secret_key))) {
+    throw must('SECRET_KEYS_OLD', 'holds SECRET_KEY itself (not shown)');
+  }
+  if (config.purpose_model_url !== null && config.purpose_model === null) {
+    throw must('PURPOSE_MODEL', 'is unset', ' when PURPOSE_MODEL_URL is set');
+  }
+  // A model or its key without an address would be a second opinion that is silently never asked for.
+  for (const name of ['purpose_model', 'purpose_model_api_key'] as const) {
+    if (config[name] !== null && config.purpose_model_url === null) {
+      throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is set`);
+    }
+  }
+  for (const name of ['purpose_model_required', 'purpose_model_may_clear'] as const) {
+    if (config[name] && config.purpose_model_url === null) {
+      throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is true`);
+    }
+  }
+  return config;
+}
+
+/** The text of docs/reference/configuration.md, generated from the table. */
+export function renderConfigurationReference(): string {
+  const code = (text: string) => `\`${text}\``;
+  const rows = Object.entries(SETTINGS).map(([name, setting]) => {
+    const unset = setting.default === '' ? 'none' : setting.default === null ? setting.when_unset : null;
+    const cells = [code(name), unset ?? code(setting.default ?? ''), setting.allowed, setting.meaning];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return [
+    '# Configuration',
+    '',
+    'Generated from `server/src/config.ts`.',
+    '',
+    'The service is configured by environment variables alone. An empty variable counts as unset. All of them are',
+    'checked at the start: a wrong value stops it with one line that names the variable, the value (unless it is',
+    'secret) and what is allowed.',
+    '',
+    '| Variable | Unset means | Allowed | Meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

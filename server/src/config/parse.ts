@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { MerchantsFileError, type OwnMerchant, parseMerchants } from '../purpose/own-merchants.ts';
+import { SECRET_KEY_MIN_BYTES, weaknessOf } from './secret-key.ts';
+
+/** A setting is wrong. The message is one line: the variable, its value unless secret, and what is allowed. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Returned by a parser: what is wrong with a text, as the words between the variable's name and "but must be". */
+export class Wrong {
+  readonly problem: string;
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
+export type Parse<T> = (text: string, cwd: string) => T | Wrong;
+
+/** One environment variable. */
+export interface Setting<T> {
+  /** What an unset variable stands for, as it would be written; null when there is no such text. */
+  default: string | null;
+  /** What happens when it is unset and `default` is null. */
+  when_unset: string;
+  /** Completes the sentence "NAME must be …". */
+  allowed: string;
+  /** One sentence for the reference page. */
+  meaning: string;
+  parse: Parse<T>;
+  /** The value of an unset variable when `default` is null. */
+  unset: T | undefined;
+}
+
+export type Described<T> = Pick<Setting<T>, 'allowed' | 'meaning' | 'parse'>;
+
+export function withDefault<T>(text: string, setting: Described<T>): Setting<T> {
+  return { ...setting, default: text, when_unset: '', unset: undefined };
+}
+
+export function optional<T>(when_unset: string, setting: Described<T>): Setting<T | null> {
+  return { ...setting, default: null, when_unset, unset: null };
+}
+
+const MAX_SHOWN_CHARACTERS = 200;
+
+/** The value as one line, so that the message stays one line whatever was given. */
+function shown(text: string): string {
+  return JSON.stringify(
+    text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text,
+  );
+}
+
+export function is(text: string): Wrong {
+  return new Wrong(`is ${shown(text)}`);
+}
+
+export function wholeNumber(min: number, max: number): Pick<Setting<number>, 'allowed' | 'parse'> {
+  return {
+    allowed: `a whole number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : is(text);
+    },
+  };
+}
+
+export function oneOf<const T extends string>(values: readonly T[]): Pick<Setting<T>, 'allowed' | 'parse'> {
+  return {
+    allowed: `one of ${values.join(', ')}`,
+    parse: (text) => values.find((value) => value === text) ?? is(text),
+  };
+}
+
+export const boolean: Pick<Setting<boolean>, 'allowed' | 'parse'> = {
+  allowed: 'true or false',
+  parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : is(text)),
+};
+
+export function parseHost(text: string): string | Wrong {
+  const hostName =
+    /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+  // An all-digit name such as "127.0.1" would be read by the system as some other address.
+  const looksNumeric = /^[\d.]+$/.test(text);
+  return isIP(text) !== 0 || (hostName.test(text) && !looksNumeric) ? text : is(text);
+}
+
+/** Of a refused URL nothing is shown but its beginning: a password may stand anywhere in it. */
+export function parseUrl(text: string, protocols: readonly string[]): string | Wrong {
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0];
+  if (scheme === undefined || !URL.canParse(text)) return new Wrong('is not a URL (its value is not shown)');
+  if (protocols.includes(new URL(text).protocol)) return text;
+  return new Wrong(`begins with ${shown(scheme)} (the rest is not shown)`);
+}
+
+export function parseModelUrl(text: string): string | Wrong {
+  const url = parseUrl(text, ['http:', 'https:']);
+  if (url instanceof Wrong) return url;
+  const { username, password } = new URL(url);
+  return username === '' && password === ''
+    ? url
+    : new Wrong('has a user name or password in it (not shown)');
+}
+
+/** What each request to the model says itself. */
+export const RESERVED_PARAMETERS = ['model', 'messages', 'response_format', 'stream'] as const;
+
+export function parseModelParameters(text: string): Readonly<Record<string, unknown>> | Wrong {
+  let value: unknown;
+  try {
+    value = text.length > 2_000 ? null : JSON.parse(text);
+  } catch {
+    return is(text);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return is(text);
+  if (RESERVED_PARAMETERS.some((name) => Object.hasOwn(value, name))) return is(text);
+  return Object.freeze(value as Record<string, unknown>);
+}
+
+export function parseMerchantsFile(text: string, cwd: string): readonly OwnMerchant[] | Wrong {
+  if (text.includes('\0')) return is(text);
+  try {
+    return Object.freeze(parseMerchants(readFileSync(resolve(cwd, text), 'utf8')));
+  } catch (error) {
+    if (error instanceof MerchantsFileError) return new Wrong(`is ${shown(text)}, which ${error.message}`);
+    return new Wrong(
+      `is ${shown(text)}, which cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    );
+  }
+}
+
+/** A secret key that was written down; `base64` is null where that was in hexadecimal. */
+export function readSecretKey(text: string): { bytes: Buffer; base64: string | null } | Wrong {
+  // A text of hexadecimal digits only is read as such: that real base64 of 32 bytes has no other letter is
+  // as good as impossible, and read as base64 a short hexadecimal secret would pass for a longer one.
+  const isHex = /^[0-9a-f]+$/i.test(text) && text.length % 2 === 0;
+  const digits = text.replace(/={1,2}$/, '');
+  const isPaddedRight = digits.length === text.length || text.length % 4 === 0;
+  const isBase64 =
+    (/^[A-Za-z0-9+/]+$/.test(digits) || /^[A-Za-z0-9_-]+$/.test(digits)) &&
+    digits.length % 4 !== 1 &&
+    isPaddedRight;
+  if (!isHex && !isBase64) return new Wrong('is neither base64 nor hexadecimal (its value is not shown)');
+  const bytes = Buffer.from(digits, isHex ? 'hex' : 'base64');
+  return bytes.length >= SECRET_KEY_MIN_BYTES
+    ? { bytes, base64: isHex ? null : digits }
+    : new Wrong(`is ${bytes.length} bytes long when decoded (its value is not shown)`);
+}
+
+export function parseSecretKey(text: string): Buffer | Wrong {
+  const key = readSecretKey(text);
+  if (key instanceof Wrong) return key;
+  const weakness = weaknessOf(key.bytes, key.base64);
+  return weakness === null ? key.bytes : new Wrong(`is weak: it ${weakness} (its value is not shown)`);
+}
+
+export const MAX_OLD_SECRET_KEYS = 8;
+
+/** Old keys may be weak: whoever has to replace one has to name it. */
+export function parseOldSecretKeys(text: string): readonly Buffer[] | Wrong {
+  const texts = text === '' ? [] : text.split(',').map((one) => one.trim());
+  if (texts.length > MAX_OLD_SECRET_KEYS) return new Wrong(`holds ${texts.length} keys (not shown)`);
+  const keys: Buffer[] = [];
+  for (const [i, one] of texts.entries()) {
+    const key = readSecretKey(one);
+    if (key instanceof Wrong) return new Wrong(`holds as number ${i + 1} a key that ${key.problem}`);
+    keys.push(key.bytes);
+  }
+  return Object.freeze(keys);
+}
+
+export function parseAdminKey(text: string): string | Wrong {
+  if (!text.startsWith('sk_')) return new Wrong('does not begin with sk_ (its value is not shown)');
+  if (!/^[\x21-\x7e]+$/.test(text)) {
+    return new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
+  }
+  const MAX_CHARACTERS = 255;
+  const characters = text.length - 'sk_'.length;
+  if (characters < 24) return new Wrong(`has ${characters} characters after sk_ (its value is not shown)`);
+  return text.length <= MAX_CHARACTERS
+    ? text
+    : new Wrong(`is ${text.length} characters long (its value is not shown)`);
+}
+
+/** `/0` is refused: it would let every client choose the address it is known by. */
+export function isProxyRange(text: string): boolean {
+  if (isIP(text) !== 0) return !text.includes('%');
+  const [address, prefix, ...rest] = text.split('/');
+  if (address === undefined || prefix === undefined || rest.length > 0) return false;
+  if (isIP(address) === 0 || !/^[1-9]\d{0,2}$/.test(prefix)) return false;
+  return ipaddr.isValidCIDR(text);
+}
+
+export function parseProxies(text: string): readonly string[] | Wrong {
+  const ranges = text.split(',').map((range) => range.trim());
+  const wrong = ranges.find((range) => !isProxyRange(range));
+  if (wrong === undefined) return Object.freeze(ranges);
+  return ranges.length === 1 ? is(text) : new Wrong(`is ${shown(text)}, where ${shown(wrong)} is wrong`);
+}
+
+export function parseVisible(text: string): string | Wrong {
+  return /^[\x21-\x7e]{1,1000}$/.test(text)
+    ? text
+    : new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { ftruncateSync, writeSync } from 'node:fs';
+import { chmod, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type FileLock, FileLockError, tryLock } from '@purser/embedded-postgres';
+
+/** The data directory cannot be used. The message is one line: what is wrong and what the operator can do. */
+export class DataDirectoryError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'DataDirectoryError';
+  }
+}
+
+/** Another process has the data directory for itself. */
+export class DataDirectoryInUse extends DataDirectoryError {
+  override name = 'DataDirectoryInUse';
+}
+
+/** A data directory that exists, can be written, and is ours alone. */
+export interface DataDirectory {
+  /** Absolute. */
+  dir: string;
+  /** Gives the lock back. May be called twice. */
+  release(): void;
+}
+
+const LOCK_FILE = 'purser.lock';
+const KEY_FILE = 'secret-key';
+const KEY_BYTES = 32;
+
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}
+
+function cannotWrite(dir: string, error: unknown): DataDirectoryError {
+  const uid = process.getuid?.();
+  const who = uid === undefined ? '' : ` by user ${uid}`;
+  return new DataDirectoryError(
+    `The data directory ${dir} cannot be written${who} (${reasonOf(error)}). Let that user write there, or set DATA_DIR to another directory.`,
+    { cause: error },
+  );
+}
+
+/** Like a recursive `mkdir`, which in Node 20 never returns below /proc. */
+async function makeDirectory(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { mode: 0o700 });
+  } catch (error) {
+    if (reasonOf(error) === 'EEXIST' && (await stat(dir)).isDirectory()) return;
+    const parent_dir = dirname(dir);
+    const is_parent_missing = (await stat(parent_dir).catch(reasonOf)) === 'ENOENT';
+    if (reasonOf(error) !== 'ENOENT' || !is_parent_missing) throw error;
+    await makeDirectory(parent_dir);
+    await mkdir(dir, { mode: 0o700 });
+  }
+}
+
+/** Who has the lock, as they wrote into it: for people, who may have to find that process. */
+async function readHolder(file: string): Promise<string> {
+  const holder = (await readFile(file, 'utf8').catch(() => '')).trim();
+  return holder === '' ? 'another Purser service' : `another Purser service, ${holder}`;
+}
+
+/**
+ * Makes the directory unless it exists (mode 0700), checks that it can be written and locks it for this process: the
+ * kernel holds the lock for as long as the process lives. Throws `DataDirectoryError` when that cannot be done,
+ * `DataDirectoryInUse` when another process has it locked; nothing in it is changed then.
+ */
+export async function openDataDirectory(path: string): Promise<DataDirectory> {
+  const dir = resolve(path);
+  const file = join(dir, LOCK_FILE);
+  let lock: FileLock | null;
+  try {
+    await makeDirectory(dir);
+    const probe = join(dir, `.write-probe-${randomBytes(6).toString('hex')}`);
+    await (await open(probe, 'wx', 0o600)).close();
+    await rm(probe);
+    lock = await tryLock(file);
+  } catch (error) {
+    if (error instanceof FileLockError) throw new DataDirectoryError(error.message, { cause: error });
+    throw cannotWrite(dir, error);
+  }
+  if (lock === null) {
+    throw new DataDirectoryInUse(
+      `The data directory ${dir} is in use by ${await readHolder(file)}. Stop that one first, or set DATA_DIR to another directory.`,
+    );
+  }
+  ftruncateSync(lock.fd);
+  writeSync(lock.fd, `process ${process.pid} on ${hostname()}\n`);
+  return { dir, release: lock.release };
+}
+
+async function readSecretKey(file: string): Promise<Buffer | null> {
+  let text: string;
+  try {
+    text = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (reasonOf(error) === 'ENOENT') return null;
+    throw new DataDirectoryError(
+      `The secret key ${file} cannot be read (${reasonOf(error)}). Let the service's user read it.`,
+      { cause: error },
+    );
+  }
+  const key = Buffer.from(text, 'base64');
+  if (key.length !== KEY_BYTES || key.toString('base64') !== text) {
+    throw new DataDirectoryError(
+      `The secret key ${file} is damaged: it must hold ${KEY_BYTES} bytes in base64. Restore it from a backup; without it no existing key works.`,
+    );
+  }
+  return key;
+}
+
+/** Puts a complete file in place unless there is one; whether this one was put there. */
+async function placeNewFile(draft: string, file: string): Promise<boolean> {
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if (reasonOf(error) === 'EEXIST') return false;
+    // Some file systems have no hard links.
+    if ((await stat(file).catch(() => null)) !== null) return false;
+    await rename(draft, file);
+    return true;
+  }
+}
+
+/**
+ * The secret key of the data directory: 32 bytes from `secret-key` (base64, mode 0600), made with `random` when
+ * there is none. To be called before the database is made, since a database without its key is refused: a new
+ * key would shut out every existing one. Throws `DataDirectoryError` when the file is damaged or missing.
+ */
+export async function loadSecretKey(
+  data_dir: string,
+  random: (bytes: number) => Buffer = randomBytes,
+): Promise<Buffer> {
+  const file = join(data_dir, KEY_FILE);
+  const found = await readSecretKey(file);
+  if (found !== null) {
+    if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined);
+    return found;
+  }
+  if ((await stat(join(data_dir, 'postgres')).catch(() => null)) !== null) {
+    throw new DataDirectoryError(
+      `The secret key ${file} is missing although the database exists. Restore it from a backup, or set SECRET_KEY as it was set when the database was made; with another key no existing key works.`,
+    );
+  }
+
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${random(KEY_BYTES).toString('base64')}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await placeNewFile(draft, file);
+    const directory = await open(data_dir, 'r');
+    await directory.sync().finally(() => directory.close());
+  } catch (error) {
+    throw cannotWrite(data_dir, error);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  // Ours, or that of a process which was first: the file is what counts.
+  const key = await readSecretKey(file);
+  if (key === null) throw cannotWrite(data_dir, new Error(`${file} vanished`));
+  return key;
+}

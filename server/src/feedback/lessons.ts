@@ -1,0 +1,161 @@
+import type { PlacedEvent } from '../domain/decision-history.ts';
+import type { DecisionCore } from '../domain/decisions.ts';
+import {
+  type DecisionLesson,
+  isNoLesson,
+  lessonOf,
+  purposeHash,
+  type SpendNames,
+} from '../domain/feedback.ts';
+import { loadDecisionsOfRecords } from '../reports/fact-rows.ts';
+import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import type { Queryable } from '../storage/database.ts';
+import { makeInsert } from '../storage/rows.ts';
+
+/** Events of a decision up to a place in the order of the ledger. */
+export function eventsUpTo(events: readonly PlacedEvent[], place: string): PlacedEvent[] {
+  return events.filter((event) => event.place <= place);
+}
+
+/** Where an event stands in the order of the ledger: see `PlacedEvent`. `''` where there is no such event. */
+export async function placeOfSeq(db: Queryable, workspace_id: string, seq: number): Promise<string> {
+  const result = await db.query<{ id: string }>({
+    name: 'place_of_seq',
+    text: 'select id from ledger_events where workspace_id = $1 and seq = $2',
+    values: [workspace_id, seq],
+  });
+  return result.rows[0]?.id.slice(4) ?? '';
+}
+
+const VERSION_MARK = ',"authority_version":';
+
+/** The versions of the authorities that decisions were made by; without one a decision is left out. */
+async function loadVersionsOf(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Map<string, number>> {
+  // No JSON function of the database may read a document: see report-facts.ts.
+  const result = await db.query<{ decision_id: string; part: string }>({
+    name: 'load_authority_versions_of_decisions',
+    text: `select d.decision_id, substr(d.document, strpos(d.document, '${VERSION_MARK}'), 40) as part
+      from unnest($2::text[]) as w(decision_id)
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d`,
+    values: [workspace_id, decision_ids],
+  });
+  const versions = new Map<string, number>();
+  for (const { decision_id, part } of result.rows) {
+    const version = part.startsWith(VERSION_MARK) ? Number.parseInt(part.slice(VERSION_MARK.length), 10) : 0;
+    if (version > 0) versions.set(decision_id, version);
+  }
+  return versions;
+}
+
+/**
+ * What these decisions teach by these events of theirs; who teaches nothing, or was made under no authority, is left
+ * out. The one rule for learning and for verification.
+ */
+export async function makeLessons(
+  db: Queryable,
+  workspace_id: string,
+  taught: readonly { made: DecisionCore; events: readonly PlacedEvent[] }[],
+  names: SpendNames,
+): Promise<DecisionLesson[]> {
+  const found = taught.flatMap(({ made, events }) => {
+    const lesson = lessonOf(
+      made,
+      events.map(({ event }) => event),
+    );
+    const is_labelled = events.some(({ event }) => event.type === 'decision.label.recorded');
+    return isNoLesson(lesson) ? [] : [{ made, lesson, is_labelled }];
+  });
+  if (found.length === 0) return [];
+  const versions = await loadVersionsOf(
+    db,
+    workspace_id,
+    found.map(({ made }) => made.decision_id),
+  );
+  const hashes = new Map<string, string>();
+  for (const agent_id of new Set(found.map(({ made }) => made.agent.id))) {
+    const wanted = new Set(
+      found.flatMap(({ made }) => (made.agent.id === agent_id ? (versions.get(made.decision_id) ?? []) : [])),
+    );
+    for (const row of await loadAuthorityVersions(db, workspace_id, agent_id, [...wanted])) {
+      hashes.set(`${agent_id} ${row.version}`, purposeHash(parseAuthority(row).purpose));
+    }
+  }
+  return found.flatMap(({ made, lesson, is_labelled }) => {
+    const { decision_id, agent, action } = made;
+    const purpose_hash = hashes.get(`${agent.id} ${versions.get(decision_id)}`);
+    if (purpose_hash === undefined) return [];
+    return {
+      decision_id,
+      agent_id: agent.id,
+      purpose_hash,
+      merchant: names.merchant(action.merchant),
+      payee_id: action.payee_id ?? null,
+      words: is_labelled ? names.words(action.description ?? '') : [],
+      currency: action.currency,
+      ...lesson,
+    };
+  });
+}
+
+/** What these decisions taught when they were last learnt from; what taught nothing yet is left out. */
+export async function loadLessons(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<DecisionLesson[]> {
+  const result = await db.query<DecisionLesson & { workspace_id: string }>({
+    name: 'load_lessons',
+    text: `select decision_id, agent_id, purpose_hash, merchant, payee_id, words, currency, allowed, denied, aligned,
+        misaligned, paid, vouched_minor
+      from dealings_counted where workspace_id = $1 and decision_id = any($2)`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}
+
+/** Writes what decisions teach. */
+export const putLessons = makeInsert<DecisionLesson>(
+  'dealings_counted',
+  {
+    decision_id: 'text',
+    agent_id: 'text',
+    purpose_hash: 'text',
+    merchant: 'text',
+    payee_id: 'text',
+    words: 'words',
+    currency: 'text',
+    allowed: 'boolean',
+    denied: 'boolean',
+    aligned: 'boolean',
+    misaligned: 'boolean',
+    paid: 'boolean',
+    vouched_minor: 'bigint',
+  },
+  {
+    conflict: ['decision_id'],
+    update: ['words', 'allowed', 'denied', 'aligned', 'misaligned', 'paid', 'vouched_minor'],
+  },
+);
+
+/** The decisions of which events were left out of what is learnt. */
+export async function loadDecisionsOfSkipped(db: Queryable, workspace_id: string): Promise<Set<string>> {
+  const result = await db.query<{ subject_id: string }>({
+    name: 'load_subjects_of_skipped',
+    text: `select e.subject_id from skipped_events s
+      join ledger_events e on e.workspace_id = s.workspace_id and e.seq = s.seq
+      where s.workspace_id = $1 and s.follower = 'learning'`,
+    values: [workspace_id],
+  });
+  return new Set(
+    await loadDecisionsOfRecords(
+      db,
+      workspace_id,
+      result.rows.map((row) => row.subject_id),
+    ),
+  );
+}

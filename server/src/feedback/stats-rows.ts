@@ -1,0 +1,220 @@
+import { type DealingsPlace, type DealingsRow, MAX_PAYEES } from '../domain/feedback.ts';
+import type { Client, Queryable } from '../storage/database.ts';
+
+const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, misaligned, paid, usual_minor,
+  payee_ids`;
+
+/** Events that say something of a decision. */
+const SAYING = "('decision.review.recorded', 'decision.label.recorded', 'decision.outcome.recorded')";
+
+/**
+ * The decisions of which an event after `after`, up to `upto`, says something, by at most `most` such events, and how
+ * far these reach.
+ */
+export async function loadSpokenOf(
+  client: Client,
+  workspace_id: string,
+  range: { after: number; upto: number; most: number },
+): Promise<{ last_seq: number; decision_ids: string[] }> {
+  const { rows } = await client.query<{ seq: number; decision_id: string | null }>({
+    name: 'load_spoken_of',
+    text: `select e.seq, coalesce(
+          (select r.decision_id from reviews r where r.workspace_id = $1 and r.review_id = e.subject_id),
+          (select l.decision_id from labels l where l.workspace_id = $1 and l.label_id = e.subject_id),
+          (select o.decision_id from outcomes o where o.workspace_id = $1 and o.outcome_id = e.subject_id)
+        ) as decision_id
+      from ledger_events e
+      where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.type in ${SAYING}
+      order by e.seq limit $4`,
+    values: [workspace_id, range.after, range.upto, range.most],
+  });
+  const last_seq = rows.length < range.most ? range.upto : (rows.at(-1)?.seq as number);
+  return { last_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
+}
+
+/** Dealings by their names; what does not exist is left out. */
+export async function loadDealings(
+  db: Queryable,
+  workspace_id: string,
+  wanted: readonly DealingsPlace[],
+): Promise<DealingsRow[]> {
+  const result = await db.query<DealingsRow & { workspace_id: string }>({
+    name: 'load_dealings',
+    text: `select d.* from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as w(agent_id, purpose_hash, kind, name)
+      cross join lateral (
+        select ${COLUMNS} from dealings where workspace_id = $1 and agent_id = w.agent_id
+          and purpose_hash = w.purpose_hash and kind = w.kind and name = w.name limit 1) as d`,
+    values: [
+      workspace_id,
+      wanted.map((each) => each.agent_id),
+      wanted.map((each) => each.purpose_hash),
+      wanted.map((each) => each.kind),
+      wanted.map((each) => each.name),
+    ],
+  });
+  return result.rows;
+}
+
+/** As it is kept, word for word, so that verification can compare it: currencies in their order. */
+function usualText(usual: DealingsRow['usual_minor']): string {
+  const amounts = Object.keys(usual)
+    .sort()
+    .map((currency) => `"${currency}":{"low":${usual[currency]?.low},"high":${usual[currency]?.high}}`);
+  return `{${amounts.join(',')}}`;
+}
+
+/** Writes dealings, new or changed. */
+export async function putDealings(
+  client: Client,
+  workspace_id: string,
+  rows: readonly DealingsRow[],
+): Promise<void> {
+  await client.query({
+    name: 'put_dealings',
+    text: `insert into dealings (workspace_id, ${COLUMNS}, changed_at)
+      select $1, r.agent_id, r.purpose_hash, r.kind, r.name, r.allowed, r.denied, r.aligned, r.misaligned, r.paid,
+        r.usual_minor, array(select json_array_elements_text(r.payee_ids)), clock_timestamp()
+      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::int[], $9::int[],
+        $10::int[], $11::json[], $12::json[]) as r(agent_id, purpose_hash, kind, name, allowed, denied, aligned,
+        misaligned, paid, usual_minor, payee_ids)
+      on conflict (workspace_id, agent_id, purpose_hash, kind, name) do update set allowed = excluded.allowed,
+        denied = excluded.denied, aligned = excluded.aligned, misaligned = excluded.misaligned,
+        paid = excluded.paid, usual_minor = excluded.usual_minor, payee_ids = excluded.payee_ids,
+        changed_at = excluded.changed_at`,
+    values: [
+      workspace_id,
+      rows.map((row) => row.agent_id),
+      rows.map((row) => row.purpose_hash),
+      rows.map((row) => row.kind),
+      rows.map((row) => row.name),
+      rows.map((row) => row.allowed),
+      rows.map((row) => row.denied),
+      rows.map((row) => row.aligned),
+      rows.map((row) => row.misaligned),
+      rows.map((row) => row.paid),
+      rows.map((row) => usualText(row.usual_minor)),
+      rows.map((row) => JSON.stringify(row.payee_ids)),
+    ],
+  });
+}
+
+/**
+ * What is vouched for at merchants, gathered anew from all lessons: where nothing is, empty. Reads every lesson of a
+ * merchant that vouches for something, and so is asked only when one was taken back.
+ */
+export async function gatherVouched(
+  client: Client,
+  workspace_id: string,
+  merchants: readonly DealingsPlace[],
+): Promise<Pick<DealingsRow, 'usual_minor' | 'payee_ids'>[]> {
+  const result = await client.query<{
+    place: number;
+    currency: string;
+    low: number;
+    high: number;
+    payee_ids: string[];
+  }>({
+    name: 'gather_vouched',
+    text: `select w.place::int, v.* from unnest($2::text[], $3::text[], $4::text[]) with ordinality
+        as w(agent_id, purpose_hash, name, place)
+      cross join lateral (
+        select currency, min(vouched_minor) as low, max(vouched_minor) as high,
+          coalesce((array_agg(distinct payee_id order by payee_id) filter (where payee_id is not null))[1:${MAX_PAYEES}],
+            '{}') as payee_ids
+        from dealings_counted where workspace_id = $1 and agent_id = w.agent_id and purpose_hash = w.purpose_hash
+          and merchant = w.name and vouched_minor is not null group by currency) as v`,
+    values: [
+      workspace_id,
+      merchants.map((each) => each.agent_id),
+      merchants.map((each) => each.purpose_hash),
+      merchants.map((each) => each.name),
+    ],
+  });
+  return merchants.map((_, i) => {
+    const found = result.rows.filter(({ place }) => place === i + 1);
+    return {
+      usual_minor: Object.fromEntries(found.map(({ currency, low, high }) => [currency, { low, high }])),
+      payee_ids: [...new Set(found.flatMap(({ payee_ids }) => payee_ids))].sort().slice(0, MAX_PAYEES),
+    };
+  });
+}
+
+/** Dealings of one agent under one purpose that are read at the most. */
+const MOST_DEALINGS = 5_000;
+
+/** An agent's dealings under one purpose, the newest first where there are very many. */
+export async function listDealings(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  purpose_hash: string,
+): Promise<DealingsRow[]> {
+  const result = await db.query<DealingsRow & { workspace_id: string }>({
+    name: 'list_dealings',
+    text: `select ${COLUMNS} from dealings where workspace_id = $1 and agent_id = $2 and purpose_hash = $3
+      order by changed_at desc limit ${MOST_DEALINGS}`,
+    values: [workspace_id, agent_id, purpose_hash],
+  });
+  return result.rows;
+}
+
+/** A sum that is not what its lessons add up to. */
+export interface WrongDealings extends DealingsPlace {
+  /** Of how many lessons it is the sum; 0: there should be none. */
+  lessons: number;
+}
+
+/**
+ * Sums that are not what the lessons of all decisions add up to, or are of none; at most `limit`. All of it is added
+ * up by the database, in one pass over each table. The kept amounts are compared as text: no row may be read as JSON
+ * before it is known to be ours. Within a transaction.
+ */
+export async function findWrongDealings(
+  db: Queryable,
+  workspace_id: string,
+  limit: number,
+): Promise<WrongDealings[]> {
+  const counts = ['allowed', 'denied', 'aligned', 'misaligned', 'paid'];
+  const isWrong = [
+    ...counts.map((name) => `sum(${name}) <> 0`),
+    "coalesce(max(usual), '{}') <> coalesce(max(kept_usual), '{}')",
+    "coalesce(max(payees), '{}') <> coalesce(max(kept_payees), '{}')",
+    'count(kept_usual) > 1',
+    '(sum(lessons) = 0 and count(kept_usual) > 0)',
+    '(sum(lessons) > 0 and count(kept_usual) = 0)',
+  ];
+  const place = 'agent_id, purpose_hash, kind, name';
+  const result = await db.query<WrongDealings>({
+    name: 'find_wrong_dealings',
+    text: `with lessons as (
+        select * from dealings_counted where workspace_id = $1
+          and (allowed or denied or aligned or misaligned or paid or vouched_minor is not null)
+      ), places as (
+        select l.*, 'merchant' as kind, merchant as name from lessons l
+        union all select l.*, 'payee', payee_id from lessons l where payee_id is not null
+        union all select l.*, 'word', w.word from lessons l cross join lateral unnest(l.words) as w(word)
+      ), amounts as (
+        select agent_id, purpose_hash, merchant, currency, min(vouched_minor) as low, max(vouched_minor) as high
+        from lessons where vouched_minor is not null group by agent_id, purpose_hash, merchant, currency
+      ), parts as (
+        select ${place}, ${counts.map((name) => `${name}::int::bigint`).join(', ')}, 1 as lessons, null::text as usual,
+          null::text as kept_usual, null::text as payees, null::text as kept_payees from places
+        union all
+        select agent_id, purpose_hash, 'merchant', merchant, 0, 0, 0, 0, 0, 0, '{' || string_agg(
+            format('"%s":{"low":%s,"high":%s}', currency, low, high), ',' order by currency collate "C") || '}',
+          null, null, null from amounts group by agent_id, purpose_hash, merchant
+        union all
+        select agent_id, purpose_hash, 'merchant', merchant, 0, 0, 0, 0, 0, 0, null, null,
+          ((array_agg(distinct payee_id order by payee_id))[1:${MAX_PAYEES}])::text, null
+        from lessons where vouched_minor is not null and payee_id is not null
+        group by agent_id, purpose_hash, merchant
+        union all
+        select ${place}, ${counts.map((name) => `-${name}::bigint`).join(', ')}, 0, null, usual_minor::text, null,
+          payee_ids::text from dealings where workspace_id = $1
+      )
+      select ${place}, sum(lessons)::int as lessons from parts group by ${place}
+      having ${isWrong.join(' or ')} order by ${place} limit $2`,
+    values: [workspace_id, limit],
+  });
+  return result.rows;
+}

@@ -1,0 +1,186 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { type Client, isUnavailable, sqlState } from '../storage/database.ts';
+import { getHead } from '../storage/ledger.ts';
+import { inTransaction } from '../storage/transactions.ts';
+import type { FollowerName } from './follower-names.ts';
+import { findWorkspacesBehind, lockWatermark, moveWatermark, noteSkippedEvent } from './follower-rows.ts';
+
+/** What follows each workspace's chain behind the lane. */
+export interface Follower {
+  name: FollowerName;
+  /** Events of a page; fewer where it fails. */
+  max_events: number;
+  /**
+   * Adds up the events after `after` and up to `upto`, within the transaction that moves the watermark. Gives how far
+   * it came, which is behind `after`: all of them, or fewer where they cost more than a page should.
+   */
+  fold(client: Client, workspace_id: string, range: { after: number; upto: number }): Promise<number>;
+}
+
+/** An event that was left out, and why. */
+export interface SkippedEvent {
+  workspace_id: string;
+  seq: number;
+  error: unknown;
+}
+
+const MAX_REASON_LENGTH = 200;
+
+/**
+ * The database lost the transaction (40), refuses the statement whatever is in it (42, 0A, 28, 3D, 3F), or is damaged
+ * (XX): the same would become of any event.
+ */
+const NOT_THE_EVENTS = /^(40|42|0A|28|3D|3F|XX)/;
+
+/** Whether a page failed for what is in it, so that it fails again and the same without it does not. */
+function isFaultOfEvents(error: unknown): boolean {
+  return !isUnavailable(error) && !NOT_THE_EVENTS.test(sqlState(error) ?? '');
+}
+
+async function followPage(
+  pool: pg.Pool,
+  follower: Follower,
+  workspace_id: string,
+  max_events: number,
+): Promise<boolean> {
+  return inTransaction(pool, { reading: false }, async (client) => {
+    const after = await lockWatermark(client, follower.name, workspace_id);
+    const head = await getHead(client, workspace_id);
+    if (after === undefined || head === undefined || head.seq <= after) return false;
+    const upto = await follower.fold(client, workspace_id, {
+      after,
+      upto: Math.min(head.seq, after + max_events),
+    });
+    await moveWatermark(client, follower.name, workspace_id, after, upto);
+    return upto < head.seq;
+  });
+}
+
+/** Leaves the next event out. */
+async function skipEvent(
+  pool: pg.Pool,
+  follower: Follower,
+  workspace_id: string,
+  error: unknown,
+): Promise<number | undefined> {
+  return inTransaction(pool, { reading: false }, async (client) => {
+    const after = await lockWatermark(client, follower.name, workspace_id);
+    if (after === undefined) return undefined;
+    const seq = after + 1;
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = message.replace(/\p{C}+/gu, ' ').slice(0, MAX_REASON_LENGTH);
+    await noteSkippedEvent(client, workspace_id, { follower: follower.name, seq, reason });
+    await moveWatermark(client, follower.name, workspace_id, after, seq);
+    return seq;
+  });
+}
+
+/**
+ * Adds up the next page of a workspace's chain, in one transaction with the watermark: however many nodes are at it
+ * and wherever one dies, every event counts once. A page that fails for what is in it is halved until the one event
+ * is found; that is left out, kept as skipped, and told to `onSkip`. Whether there is more. Throws where the database
+ * could not do its work.
+ */
+export async function followNext(
+  pool: pg.Pool,
+  follower: Follower,
+  workspace_id: string,
+  options: { max_events?: number; onSkip: (skipped: SkippedEvent) => void },
+): Promise<boolean> {
+  for (let max_events = options.max_events ?? follower.max_events; ; ) {
+    try {
+      return await followPage(pool, follower, workspace_id, max_events);
+    } catch (error) {
+      if (!isFaultOfEvents(error)) throw error;
+      if (max_events > 1) {
+        max_events = Math.floor(max_events / 2);
+        continue;
+      }
+      const seq = await skipEvent(pool, follower, workspace_id, error);
+      if (seq !== undefined) options.onSkip({ workspace_id, seq, error });
+      return true;
+    }
+  }
+}
+
+/**
+ * Gives a round, to be called again and again, of whatever is done for each workspace: `next` does a page and tells
+ * whether there is more. The workspaces that `find` gives have a page each, in turn, until none has more or
+ * `max_pages` were done; the next round goes on behind the last of them that had its first turn, so that none is
+ * passed over. One whose page failed is stuck: it is told once, and tried at the end of a round, when all others had
+ * their turns, with half as much as the time before. The first of these that fails again ends the round, so that any
+ * number of them costs the others the time of one page.
+ */
+export function makeRound(options: {
+  find: (page: { after: string; without: readonly string[]; limit: number }) => Promise<readonly string[]>;
+  next: (workspace_id: string, max_events: number) => Promise<boolean>;
+  max_events: number;
+  max_pages: number;
+  onStuck: (error: unknown, workspace_id: string) => void;
+}): () => Promise<void> {
+  const { find, next, max_events, max_pages, onStuck } = options;
+  /** With how much each is to be tried; the one that waits longest comes first. */
+  const stuck = new Map<string, number>();
+  const half = (events: number) => Math.max(1, Math.floor(events / 2));
+  let after = '';
+
+  async function retryStuck(): Promise<void> {
+    for (const [workspace_id, events] of [...stuck].slice(0, max_pages)) {
+      stuck.delete(workspace_id);
+      try {
+        await next(workspace_id, events);
+      } catch {
+        stuck.set(workspace_id, half(events));
+        return;
+      }
+    }
+  }
+
+  return async () => {
+    const found = await find({ after, without: [...stuck.keys()], limit: max_pages });
+    const queue = [...found];
+    for (let pages = 0; pages < max_pages; pages++) {
+      const workspace_id = queue.shift();
+      if (workspace_id === undefined) break;
+      if (pages < found.length) after = workspace_id;
+      try {
+        if (await next(workspace_id, max_events)) queue.push(workspace_id);
+      } catch (error) {
+        stuck.set(workspace_id, half(max_events));
+        onStuck(error, workspace_id);
+      }
+    }
+    await retryStuck();
+  };
+}
+
+/** Gives the rounds of one follower. */
+export function makeFollowerRound(options: {
+  pool: pg.Pool;
+  follower: Follower;
+  max_pages: number;
+  log: Logger;
+  countSkip: (follower: FollowerName) => void;
+}): () => Promise<void> {
+  const { pool, follower, max_pages, log, countSkip } = options;
+  const { name, max_events } = follower;
+  const onSkip = ({ workspace_id, seq, error }: SkippedEvent) => {
+    countSkip(name);
+    log.error(
+      { err: error, follower: name, workspace_id, seq },
+      'an event could not be added up and was left out',
+    );
+  };
+  return makeRound({
+    find: (page) => findWorkspacesBehind(pool, name, page),
+    next: (workspace_id, max) => followNext(pool, follower, workspace_id, { max_events: max, onSkip }),
+    max_events,
+    max_pages,
+    onStuck: (error, workspace_id) =>
+      log.warn(
+        { err: error, follower: name, workspace_id },
+        'events could not be added up; they are tried again, after everyone else’s',
+      ),
+  });
+}

@@ -1,0 +1,91 @@
+import { isActiveCurrency } from '../values/money.ts';
+import { normaliseText } from '../values/text.ts';
+import { boundOfPeriod, instantMs } from '../values/timestamps.ts';
+
+/**
+ * A rule that JSON Schema cannot say, or not in plain words: the value of the keyword `x-rule`. A schema that
+ * carries one is checked by it alone; its other keywords say the same to readers of the OpenAPI document.
+ */
+export type Rule =
+  | { kind: 'text'; text: 'line' | 'long'; min: number; max: number }
+  | { kind: 'pattern'; pattern: string; must: string }
+  | { kind: 'currency' }
+  | { kind: 'timestamp' }
+  | { kind: 'free_object'; max_bytes: number }
+  | { kind: 'query_integer'; min: number; max: number }
+  | { kind: 'query_boolean' }
+  | { kind: 'query_bound'; side: 'from' | 'to' };
+
+/** What a rule makes of a value: the value that the handler sees, or what is wrong ("must be …"). */
+export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };
+
+const STRING_EXPECTED: Finding = { ok: false, problem: 'must be a string' };
+
+function wrong(problem: string): Finding {
+  return { ok: false, problem };
+}
+
+/** The check of a rule; made once, called for every request. */
+export function makeCheck(rule: Rule): (value: unknown) => Finding {
+  switch (rule.kind) {
+    case 'text': {
+      const limits = { kind: rule.text, min: rule.min, max: rule.max };
+      return (value) => {
+        if (typeof value !== 'string') return STRING_EXPECTED;
+        const normalised = normaliseText(value, limits);
+        return normalised.ok ? { ok: true, value: normalised.text } : wrong(normalised.problem);
+      };
+    }
+    case 'pattern': {
+      const pattern = new RegExp(rule.pattern, 'u');
+      return (value) => {
+        if (typeof value !== 'string') return STRING_EXPECTED;
+        return pattern.test(value) ? { ok: true, value } : wrong(rule.must);
+      };
+    }
+    case 'currency':
+      return (value) => {
+        if (typeof value !== 'string') return STRING_EXPECTED;
+        return isActiveCurrency(value)
+          ? { ok: true, value }
+          : wrong('must be an active ISO 4217 code in upper case');
+      };
+    case 'timestamp':
+      return (value) => {
+        if (typeof value !== 'string') return STRING_EXPECTED;
+        return instantMs(value) !== null
+          ? { ok: true, value }
+          : wrong('must be an RFC 3339 timestamp with an offset, such as 2026-11-21T08:30:00Z');
+      };
+    case 'free_object':
+      return (value) => {
+        if (typeof value !== 'object' || value === null || Array.isArray(value))
+          return wrong('must be an object');
+        return Buffer.byteLength(JSON.stringify(value)) <= rule.max_bytes
+          ? { ok: true, value }
+          : wrong(`must be at most ${rule.max_bytes} bytes of JSON`);
+      };
+    case 'query_integer':
+      return (value) => {
+        // Digits alone: Number() would also take " 1", "1e3" and "0x10".
+        const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+        return number >= rule.min && number <= rule.max
+          ? { ok: true, value: number }
+          : wrong(`must be an integer from ${rule.min} to ${rule.max}`);
+      };
+    case 'query_boolean':
+      return (value) =>
+        value === 'true' || value === 'false'
+          ? { ok: true, value: value === 'true' }
+          : wrong('must be true or false');
+    case 'query_bound':
+      return (value) => {
+        const bound = typeof value === 'string' ? boundOfPeriod(value, rule.side) : null;
+        return bound === null
+          ? wrong(
+              'must be a date (2026-11-21) or an RFC 3339 timestamp with an offset (2026-11-21T08:30:00Z)',
+            )
+          : { ok: true, value: bound };
+      };
+  }
+}

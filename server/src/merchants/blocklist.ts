@@ -1,0 +1,362 @@
+import { findHost, hostForms, hostTokens } from './hosts.ts';
+import { STROKE } from './look-alikes.ts';
+import {
+  foldCase,
+  hasLookAlikes,
+  isProcessorAlone,
+  joinWords,
+  plainText,
+  readDisguised,
+  readName,
+  readNameCaseless,
+  type Word,
+  withoutLegalForm,
+  withoutShortLegalForm,
+} from './names.ts';
+
+/** The entry of a blocklist that a merchant's name falls under (the first in the list), or null. */
+export type BlocklistMatcher = (merchant: string) => string | null;
+
+/** A blocked name: its place in the list, its letters, and its words with one blank between them. */
+interface Candidate {
+  index: number;
+  letters: string;
+  phrase: string;
+}
+
+/** Blocked names by their `keyOf`, and for each first letter of a key the lengths of keys, ascending. */
+interface NameIndex {
+  names: Map<string, Candidate[]>;
+  lengths: Map<string, number[]>;
+}
+
+/** One way to read a merchant's name: its words one behind the other, and what stood between them, by position. */
+interface Reading {
+  letters: string;
+  key: string;
+  without_legal_form: string;
+  /** Length of the longest part that is looked up as a whole name. */
+  longest_name: number;
+  boundary: Uint8Array;
+  /** Blanks that count, before each position. */
+  blanksBefore: Uint16Array;
+  wordStart: Uint8Array;
+}
+
+/** A merchant's name as lists are searched for it. */
+interface MerchantName {
+  plain: string;
+  /** What is compared with entries that folding leaves nothing of. */
+  least_folded: string;
+  tokens: { text: string; forms: string[] }[];
+  readings: Reading[];
+}
+
+/** From this length on blanks do not count inside a longer name: "Evil Corp Online" has EvilCorp in it. */
+const LONG_ENOUGH_TO_JOIN = 6;
+/** Scripts written without blanks: a word may begin and end at any character. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const compiled = new WeakMap<readonly string[], BlocklistMatcher>();
+
+/**
+ * The blocklist entry that `merchant` falls under, or null. `blocked` is normalised once and remembered for as long as
+ * the array lives, so it must not be changed afterwards. The rule is `compileBlocklist`'s.
+ */
+export function blockedBy(merchant: string, blocked: readonly string[]): string | null {
+  let match = compiled.get(blocked);
+  if (match === undefined) {
+    match = compileBlocklist(blocked);
+    compiled.set(blocked, match);
+  }
+  return match(merchant);
+}
+
+const allowed_lists = new WeakMap<readonly string[], (merchant: string) => string | null>();
+
+/**
+ * The entry of an allowlist that `merchant` is, or null: its whole name after normalising, or a host that is the
+ * entry's or under it. Narrower than a blocklist on purpose, since here a wrong match would speak for a merchant: a
+ * name within a longer one ("Acme Refunds" for "Acme") is not it, and letters that only look like an entry's are
+ * not its letters. `allowed` is prepared once and remembered, so it must not be changed afterwards. Time per merchant
+ * does not grow with the length of the list.
+ */
+export function allowedBy(merchant: string, allowed: readonly string[]): string | null {
+  let match = allowed_lists.get(allowed);
+  if (match === undefined) {
+    match = compileAllowlist(allowed);
+    allowed_lists.set(allowed, match);
+  }
+  return match(merchant);
+}
+
+function compileAllowlist(allowed: readonly string[]): (merchant: string) => string | null {
+  const names = new Map<string, number>();
+  const hosts = new Map<string, number>();
+  allowed.forEach((entry, index) => {
+    const host = hostAlone(entry);
+    if (host === null) addFirst(names, wholeName(entry), index);
+    else addFirst(hosts, host, index);
+  });
+  return (merchant) => {
+    const host = hostAlone(merchant);
+    const first = host === null ? names.get(wholeName(merchant)) : findHost(hosts, host);
+    return allowed[first ?? Number.POSITIVE_INFINITY] ?? null;
+  };
+}
+
+/** What two spellings of one name share; a name with look-alikes is only itself, whatever its case. */
+function wholeName(text: string): string {
+  const plain = plainText(text);
+  // The sign keeps the two kinds apart: no folded name begins with it.
+  if (hasLookAlikes(plain)) return `=${lessFolded(plain)}`;
+  // Of a name of nothing but invisible characters nothing is left: it is only itself.
+  return normaliseMerchant(text) || text;
+}
+
+/** The host that is the whole text (or the URL's), without `www.`; null for anything else. */
+function hostAlone(text: string): string | null {
+  const plain = plainText(text).trim();
+  if (hasLookAlikes(plain) || (plain.includes('@') && !plain.includes('://')) || /\s/.test(plain))
+    return null;
+  const [host] = hostForms(plain);
+  return host === undefined ? null : host.replace(/^www\.(?=.*\.)/, '');
+}
+
+/**
+ * A name as it is compared: NFKC, without invisible characters, case, diacritics, punctuation, look-alikes of Latin
+ * letters, processor prefixes and legal forms, one blank between words. A name that consists of nothing but these
+ * keeps them. Not meant to be shown.
+ */
+export function normaliseMerchant(text: string): string {
+  const plain = plainText(text);
+  const words = readNameCaseless(plain);
+  const name = withoutLegalForm(words);
+  return joinWords(name.length > 0 ? name : words, ' ') || lessFolded(plain);
+}
+
+/**
+ * A matcher for a blocklist. A merchant falls under an entry
+ * - when both names are equal after normalising, blanks not counting ("EvilCorp", "E v i l Corp");
+ * - when the entry's name stands in the merchant's between word boundaries. Blanks inside do not count if the name has
+ *   six letters or more or is spelled out in single letters; in short names they do, so that Visa is not in "Vis A Vis";
+ * - when the entry is a host name (`evil.example`, `*.evil.example`, also as a URL; `www.` is dropped) and the merchant
+ *   has that host or one under it in it, be it in a URL, an e-mail address or punycode. Against the rest of the
+ *   merchant's name a host counts as a name ("Evil Example").
+ * An entry that consists of legal forms, processor names or punctuation alone, or is one character long, blocks only
+ * a merchant of exactly that name. Time per merchant does not grow with the length of the list.
+ */
+export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
+  const hosts = new Map<string, number>();
+  const exact = new Map<string, number>();
+  const names: NameIndex = { names: new Map(), lengths: new Map() };
+  const hostNames: NameIndex = { names: new Map(), lengths: new Map() };
+
+  blocked.forEach((entry, index) => {
+    const plain = plainText(entry).trim();
+    // An e-mail address does not stand for everybody at its host.
+    const isAddress = plain.includes('@') && !plain.includes('://');
+    const forms = isAddress ? [] : hostForms(plain).map((form) => form.replace(/^www\.(?=.*\.)/, ''));
+    for (const form of forms) addFirst(hosts, form, index);
+    for (const form of forms) {
+      for (const words of readName(form)) addName(hostNames, words, index);
+    }
+    for (const words of forms.length > 0 ? [] : readName(plain)) {
+      const name = isProcessorAlone(plain) ? [] : withoutLegalForm(words);
+      const letters = joinWords(name);
+      if (isOneCharacter(letters)) addFirst(exact, letters, index);
+      else addName(names, name, index);
+      if (letters === '' || isOneCharacter(joinWords(words))) {
+        addFirst(exact, joinWords(words) || lessFolded(plain) || entry, index);
+      } else {
+        // Only written as one word ("EvilCorp"): with blanks the shorter name is found anyway.
+        addName(names, words, index);
+      }
+    }
+  });
+  sortLengths(names);
+  sortLengths(hostNames);
+
+  return (merchant) => {
+    const { plain, least_folded, tokens, readings } = merchantName(merchant);
+    let first = exact.get(least_folded) ?? Number.POSITIVE_INFINITY;
+    for (const token of tokens) {
+      for (const form of token.forms) first = Math.min(first, findHost(hosts, form));
+    }
+    for (const reading of readings) {
+      first = Math.min(first, findExact(exact, reading), findName(names, reading));
+    }
+    if (hostNames.names.size > 0) {
+      const hostless = tokens.reduce((text, token) => text.replace(token.text, ' '), plain);
+      const rest = tokens.length === 0 ? readings : readMerchant(hostless);
+      for (const reading of rest) first = Math.min(first, findName(hostNames, reading));
+    }
+    return blocked[first] ?? null;
+  };
+}
+
+/** How many merchants' names are kept as they were read, each some KB; one more and the memory starts anew. */
+const MOST_REMEMBERED = 500;
+const remembered = new Map<string, MerchantName>();
+
+/**
+ * A merchant's name, read. Reading does not depend on any list and agents pay the same merchants again and again, so what
+ * was read is kept (measured: 0.3 instead of 3.4 µs for a list of three).
+ */
+function merchantName(merchant: string): MerchantName {
+  const known = remembered.get(merchant);
+  if (known !== undefined) return known;
+  const plain = plainText(merchant);
+  const name = {
+    plain,
+    least_folded: lessFolded(plain) || merchant,
+    tokens: plain.includes('.') || plain.includes('。') ? hostTokens(plain) : [],
+    readings: readMerchant(plain),
+  };
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  remembered.set(merchant, name);
+  return name;
+}
+
+/** What is compared when folding leaves nothing. */
+function lessFolded(plain: string): string {
+  return foldCase(plain).trim();
+}
+
+function isOneCharacter(text: string): boolean {
+  return text.length > 0 && text.length <= 2 && [...text].length === 1;
+}
+
+function addFirst(places: Map<string, number>, key: string, index: number): void {
+  if (!places.has(key)) places.set(key, index);
+}
+
+function readMerchant(plain: string): Reading[] {
+  const disguised = readDisguised(plain);
+  const readings = disguised === null ? readName(plain) : [...readName(plain), disguised];
+  return readings.map(layOut);
+}
+
+/** i, l and the stroke that may be either fall together here; `reads` then tells them apart. */
+function keyOf(letters: string): string {
+  return letters.replaceAll('i', 'l').replaceAll(STROKE, 'l');
+}
+
+/** Whether letters with the same key can be read as a blocked name's. */
+function reads(letters: string, blockedLetters: string): boolean {
+  if (letters === blockedLetters) return true;
+  if (!letters.includes(STROKE)) return false;
+  for (let i = 0; i < letters.length; i++) {
+    if (letters[i] !== blockedLetters[i] && letters[i] !== STROKE) return false;
+  }
+  return true;
+}
+
+function addName(into: NameIndex, words: readonly Word[], index: number): void {
+  const letters = joinWords(words);
+  if (letters === '' || isOneCharacter(letters)) return;
+  const phrase = joinWords(words, ' ');
+  const key = keyOf(letters);
+  const candidates = into.names.get(key);
+  if (candidates === undefined) into.names.set(key, [{ index, letters, phrase }]);
+  else if (!candidates.some((candidate) => candidate.phrase === phrase)) {
+    candidates.push({ index, letters, phrase });
+  }
+  const first = key.charAt(0);
+  const lengths = into.lengths.get(first);
+  if (lengths === undefined) into.lengths.set(first, [key.length]);
+  else if (!lengths.includes(key.length)) lengths.push(key.length);
+}
+
+function sortLengths(index: NameIndex): void {
+  for (const lengths of index.lengths.values()) lengths.sort((a, b) => a - b);
+}
+
+/** The merchant's whole name, with and without its legal form. */
+function findExact(exact: ReadonlyMap<string, number>, reading: Reading): number {
+  if (exact.size === 0) return Number.POSITIVE_INFINITY;
+  return Math.min(
+    exact.get(reading.letters) ?? Number.POSITIVE_INFINITY,
+    exact.get(reading.without_legal_form) ?? Number.POSITIVE_INFINITY,
+  );
+}
+
+/** The place in the list of the first blocked name that is the merchant's or stands in it. */
+function findName(index: NameIndex, reading: Reading): number {
+  let first = Number.POSITIVE_INFINITY;
+  if (index.names.size === 0) return first;
+
+  const { letters, key, boundary, blanksBefore, wordStart } = reading;
+  const take = (start: number, end: number, phrase: string | null) => {
+    for (const candidate of index.names.get(key.slice(start, end)) ?? []) {
+      if (candidate.index >= first || (phrase !== null && !reads(phrase, candidate.phrase))) continue;
+      if (reads(letters.slice(start, end), candidate.letters)) first = candidate.index;
+    }
+  };
+
+  const least = reading.without_legal_form.length;
+  for (let end = reading.longest_name; end > 0 && end >= least; end--) {
+    if (end === letters.length || wordStart[end] === 1) take(0, end, null);
+  }
+  for (let start = 0; start < letters.length; start++) {
+    if (boundary[start] !== 1) continue;
+    for (const length of index.lengths.get(key.charAt(start)) ?? []) {
+      const end = start + length;
+      if (end > letters.length) break;
+      if (boundary[end] !== 1) continue;
+      const blanks = (blanksBefore[end] ?? 0) - (blanksBefore[start + 1] ?? 0);
+      const joinable = blanks === 0 || length >= LONG_ENOUGH_TO_JOIN;
+      take(start, end, joinable ? null : phraseOf(letters, wordStart, start, end));
+    }
+  }
+  return first;
+}
+
+/** The words one behind the other, and what stood between them, by position. */
+function layOut(words: readonly Word[]): Reading {
+  const letters = joinWords(words);
+  const boundary = new Uint8Array(letters.length + 1);
+  const wordStart = new Uint8Array(letters.length + 1);
+  /** Blanks that count, before each position. */
+  const blanksBefore = new Uint16Array(letters.length + 2);
+  const blank = new Uint8Array(letters.length + 1);
+  let at = 0;
+  words.forEach((word, i) => {
+    boundary[at] = 1;
+    wordStart[at] = 1;
+    const spelledOut = isOneCharacter(word.text) && isOneCharacter(words[i - 1]?.text ?? '');
+    if (word.spaced && !spelledOut) blank[at] = 1;
+    if (UNSPACED.test(word.text)) {
+      let inside = at;
+      for (const character of word.text) {
+        if (UNSPACED.test(character)) {
+          boundary[inside] = 1;
+          boundary[inside + character.length] = 1;
+        }
+        inside += character.length;
+      }
+    }
+    at += word.text.length;
+  });
+  boundary[at] = 1;
+  for (let i = 0; i <= letters.length; i++) blanksBefore[i + 1] = (blanksBefore[i] ?? 0) + (blank[i] ?? 0);
+  return {
+    letters,
+    key: keyOf(letters),
+    without_legal_form: joinWords(withoutLegalForm(words)),
+    longest_name: joinWords(withoutShortLegalForm(words)).length,
+    boundary,
+    blanksBefore,
+    wordStart,
+  };
+}
+
+function phraseOf(letters: string, wordStart: Uint8Array, start: number, end: number): string {
+  let phrase = '';
+  for (let i = start; i < end; i++) {
+    if (i > start && wordStart[i] === 1) phrase += ' ';
+    phrase += letters.charAt(i);
+  }
+  return phrase;
+}

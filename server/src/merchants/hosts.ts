@@ -1,0 +1,47 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { STROKE } from './look-alikes.ts';
+import { foldCase, latinText } from './names.ts';
+
+/** The parts of a text that are host names, or have one in them as URLs and e-mail addresses do. */
+export function hostTokens(plain: string): { text: string; forms: string[] }[] {
+  return plain
+    .split(/[\s,;|<>()[\]{}"'*]+/u)
+    .map((text) => ({ text, forms: hostForms(text) }))
+    .filter((token) => token.forms.length > 0);
+}
+
+/** The host in a text without blanks, in its folded forms; none when the text is no host name or URL. */
+export function hostForms(text: string): string[] {
+  const scheme = text.indexOf('://');
+  const rest = scheme < 0 ? text.replace(/^(?:mailto:|\/\/)/i, '') : text.slice(scheme + 3);
+  const authority = (/^[^/?#\\]*/.exec(rest) as RegExpExecArray)[0];
+  const host = authority
+    .slice(authority.lastIndexOf('@') + 1)
+    .replace(/:\d*$/, '')
+    .replaceAll('。', '.')
+    .replace(/^\*\./, '');
+  const labels = host.split('.');
+  while (labels.at(-1) === '') labels.pop();
+  if (labels[0] === '') labels.shift();
+  const top = labels.at(-1) ?? '';
+  // "S.A." and "3.14" are no hosts; labels are at most 63 octets (RFC 1035).
+  if (labels.length < 2 || top.length < 2 || /^\d+$/.test(top)) return [];
+  if (!labels.every((label) => label.length <= 63 && /^[\p{L}\p{N}\p{M}_-]+$/u.test(label))) return [];
+  const name = labels.join('.');
+  if (/^[\x20-\x7e]*$/.test(name) && !/xn--/i.test(name)) return [name.toLowerCase()];
+  const decoded = domainToUnicode(domainToASCII(name)) || name;
+  return [...new Set([foldHost(name), foldHost(decoded), foldHost(foldCase(decoded))])];
+}
+
+function foldHost(name: string): string {
+  return foldCase(latinText(name)).replaceAll(STROKE, 'i');
+}
+
+/** The host itself or one that it is under. */
+export function findHost(hosts: ReadonlyMap<string, number>, host: string): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+    first = Math.min(first, hosts.get(name) ?? Number.POSITIVE_INFINITY);
+  }
+  return first;
+}

@@ -1,0 +1,143 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DecisionKind, Mode, ReasonCode } from './domain/decisions.ts';
+import type { AttemptStatus } from './domain/webhooks.ts';
+import type { FollowerName } from './followers/follower-names.ts';
+import type { NoOpinion, OpinionEffect } from './model-judge/second-opinion.ts';
+
+/** What the process counts about itself, and how Prometheus reads it. */
+export interface Metrics {
+  /** `route` is the pattern (`/v1/agents/:id`), never the path, so that clients cannot grow the labels. */
+  countRequest(method: string, route: string, status: number, duration_ms: number): void;
+  countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
+  countWebhookAttempt(status: AttemptStatus): void;
+  /** One committed batch of a lane: how many commands it carried and how long its transaction took. */
+  observeBatch(commands: number, commit_ms: number): void;
+  /** One call to the purpose model, and how long it took. */
+  observeModelCall(outcome: string, duration_ms: number): void;
+  /** An opinion of the purpose model that was known already. */
+  countModelCacheHit(): void;
+  /** What asking the purpose model did to one spend's assessment, or why it did nothing. */
+  countSecondOpinion(result: OpinionEffect | NoOpinion): void;
+  /** Tells how many commands wait in all lanes; asked at each scrape. */
+  watchQueue(waiting: () => number): void;
+  /** Tells how much of a bounded resource is in use; asked at each scrape. */
+  watchUse(resource: string, total: number, inUse: () => number): void;
+  /** An event that a follower of the chain could not add up and left out. */
+  countSkippedEvent(follower: FollowerName): void;
+  /** The text that `GET /metrics` answers with. */
+  text(): Promise<string>;
+  content_type: string;
+}
+
+/** Makes the process's metrics, in a registry of their own. */
+export function makeMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Histogram({
+    name: 'purser_http_request_duration_seconds',
+    help: "Time from a request's headers to its answer.",
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const decisions = new Counter({
+    name: 'purser_decisions_total',
+    help: 'Decisions made; replays are not counted.',
+    labelNames: ['decision', 'mode', 'reason_code'] as const,
+    registers: [registry],
+  });
+  const webhook_attempts = new Counter({
+    name: 'purser_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook, by what became of them.',
+    labelNames: ['status'] as const,
+    registers: [registry],
+  });
+  const batch_sizes = new Histogram({
+    name: 'purser_lane_batch_commands',
+    help: 'Commands that one transaction of a lane carried.',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers: [registry],
+  });
+  const commits = new Histogram({
+    name: 'purser_lane_commit_duration_seconds',
+    help: "Time from a batch's begin to its commit.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  });
+  const model_calls = new Histogram({
+    name: 'purser_purpose_model_call_duration_seconds',
+    help: 'Calls to the purpose model by what they came to.',
+    labelNames: ['outcome'] as const,
+    buckets: [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const model_cache_hits = new Counter({
+    name: 'purser_purpose_model_cache_hits_total',
+    help: 'Opinions of the purpose model that were known already.',
+    registers: [registry],
+  });
+  const second_opinions = new Counter({
+    name: 'purser_purpose_second_opinions_total',
+    help: 'Spends on which a second opinion was wanted, by what it did or why there was none.',
+    labelNames: ['result'] as const,
+    registers: [registry],
+  });
+  const skipped_events = new Counter({
+    name: 'purser_skipped_events_total',
+    help: 'Events that a follower of the chain could not add up and left out.',
+    labelNames: ['follower'] as const,
+    registers: [registry],
+  });
+  let waiting: () => number = () => 0;
+  new Gauge({
+    name: 'purser_lane_waiting_commands',
+    help: 'Commands that wait for a batch.',
+    registers: [registry],
+    collect() {
+      this.set(waiting());
+    },
+  });
+  const uses = new Map<string, { total: number; inUse: () => number }>();
+  new Gauge({
+    name: 'purser_resource_in_use',
+    help: 'How much of what requests share is held: database connections in use, writes and bodies under way, and so on.',
+    labelNames: ['resource'] as const,
+    registers: [registry],
+    collect() {
+      for (const [resource, { inUse }] of uses) this.set({ resource }, inUse());
+    },
+  });
+  new Gauge({
+    name: 'purser_resource_limit',
+    help: 'How much of it there is.',
+    labelNames: ['resource'] as const,
+    registers: [registry],
+    collect() {
+      for (const [resource, { total }] of uses) this.set({ resource }, total);
+    },
+  });
+
+  return {
+    countRequest: (method, route, status, duration_ms) =>
+      requests.observe({ method, route, status }, duration_ms / 1000),
+    countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
+    countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
+    observeBatch(commands, commit_ms) {
+      batch_sizes.observe(commands);
+      commits.observe(commit_ms / 1000);
+    },
+    observeModelCall: (outcome, duration_ms) => model_calls.observe({ outcome }, duration_ms / 1000),
+    countModelCacheHit: () => model_cache_hits.inc(),
+    countSecondOpinion: (result) => second_opinions.inc({ result }),
+    watchQueue(count) {
+      waiting = count;
+    },
+    watchUse(resource, total, inUse) {
+      uses.set(resource, { total, inUse });
+    },
+    countSkippedEvent: (follower) => skipped_events.inc({ follower }),
+    text: () => registry.metrics(),
+    content_type: registry.contentType,
+  };
+}

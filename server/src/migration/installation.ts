@@ -1,0 +1,72 @@
+import type { RetiredKey } from '../domain/checkpoints.ts';
+import type { Queryable } from '../storage/database.ts';
+
+/** What a database remembers of the secret keys it was worked on with. */
+export interface Installation {
+  /** Derived from the present one. */
+  secret_check: Buffer;
+  /** Since when that is the present one; null: from the beginning. */
+  secret_since: string | null;
+  retired_keys: RetiredKey[];
+}
+
+/** Null: nothing was remembered yet. */
+export async function readInstallation(db: Queryable): Promise<Installation | null> {
+  const text = 'select secret_check, secret_since, retired_keys from installation';
+  return (await db.query<Installation>({ text })).rows[0] ?? null;
+}
+
+/**
+ * Remembers the secret key of a new database, and of the digests that do not say so yet that they were made with the
+ * one remembered.
+ */
+export async function rememberSecret(db: Queryable, secret_check: Buffer): Promise<Installation> {
+  const text = 'insert into installation (secret_check) values ($1) on conflict do nothing';
+  await db.query({ text, values: [secret_check] });
+  // As `secretIdOf` names a secret key.
+  await db.query({
+    text: `update api_key_digests set secret_id = left(encode(i.secret_check, 'hex'), 16)
+      from installation i where secret_id is null`,
+  });
+  return (await readInstallation(db)) as Installation;
+}
+
+/**
+ * Makes another secret key the present one, from now on, with the keys that are retired by it. Whether it did: not
+ * where `from` is no longer the present one.
+ */
+export async function replaceSecret(
+  db: Queryable,
+  change: { from: Buffer; to: Buffer; retired_keys: readonly RetiredKey[] },
+): Promise<boolean> {
+  const result = await db.query({
+    text: `update installation set secret_check = $2, secret_since = clock_timestamp(), retired_keys = $3
+      where secret_check = $1`,
+    values: [change.from, change.to, JSON.stringify(change.retired_keys)],
+  });
+  return result.rowCount === 1;
+}
+
+/** An API key that is kept under a digest of another secret key than the present one. */
+export interface UnwrappedApiKey {
+  workspace_id: string;
+  key_id: string;
+  name: string;
+  hint: string;
+  last_used_at: string | null;
+}
+
+/** The keys that would no longer be known without old secret keys; revoked and expired ones are left out. */
+export async function listUnwrappedKeys(db: Queryable, secret_id: string): Promise<UnwrappedApiKey[]> {
+  const result = await db.query<UnwrappedApiKey>({
+    text: `select k.workspace_id, k.key_id, k.name, k.hint, u.last_used_at
+      from api_key_digests d
+      join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id
+      left join api_key_uses u on u.workspace_id = k.workspace_id and u.key_id = k.key_id
+      where d.secret_id is distinct from $1 and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp())
+      order by k.workspace_id, k.key_id`,
+    values: [secret_id],
+  });
+  return result.rows;
+}

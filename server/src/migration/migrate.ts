@@ -1,0 +1,185 @@
+import type pg from 'pg';
+import {
+  canWorkAs,
+  connectOnce,
+  type DatabaseAddress,
+  type Queryable,
+  SERVICE_ROLE,
+  sqlState,
+} from '../storage/database.ts';
+import { type Installation, rememberSecret } from './installation.ts';
+import { refoldStates } from './refold-states.ts';
+import {
+  MIGRATIONS,
+  MigrationError,
+  type RunMigrationsOptions,
+  readSchemaStanding,
+  runMigrations,
+} from './run-migrations.ts';
+
+export { MigrationError } from './run-migrations.ts';
+
+/** Any number that means "Purser's migrations" to the nodes that start at once. */
+const MIGRATION_LOCK = 7_291_664_301;
+const OLDEST_POSTGRESQL = 150_000;
+const ROLE_ATTEMPTS = 5;
+const ROLE_RETRY_MS = 50;
+const INSUFFICIENT_PRIVILEGE = '42501';
+const READ_ONLY = '25006';
+
+/** History, and what is noted for good: rows that may be added and read, never changed. */
+const APPEND_ONLY = [
+  'ledger_events',
+  'audit_records',
+  'authorities',
+  'decisions',
+  'idempotency_keys',
+  'reviews',
+  'labels',
+  'outcomes',
+  'consumptions',
+  'consumption_keys',
+  'run_out_holds',
+  'skipped_events',
+] as const;
+const CHANGEABLE = [
+  'workspaces',
+  'ledger_heads',
+  'agents',
+  'api_keys',
+  'api_key_uses',
+  'decision_states',
+  'budgets',
+  'dealings',
+  'dealings_counted',
+  'dealings_watermarks',
+  'report_counters',
+  'report_counted',
+  'report_watermarks',
+  'webhook_endpoints',
+  'webhook_deliveries',
+  'webhook_queues',
+] as const;
+/** Rows that go when they are settled, deleted or old. */
+const REMOVABLE = [
+  'api_key_digests',
+  'expiring_holds',
+  'checkpoints',
+  'webhook_endpoints',
+  'webhook_events',
+  'webhook_deliveries',
+  'webhook_queues',
+  'webhook_attempts',
+] as const;
+
+export interface Migrated {
+  /** Names of the migrations that were applied now. */
+  applied: string[];
+  /** The schema's version where it is newer than this build, which may work on it all the same; else null. */
+  newer: number | null;
+  /** Whether history is guarded by the service's own role; false when the role could not be made. */
+  guarded: boolean;
+  /** Null where it was not asked to check the secret key. */
+  installation: Installation | null;
+}
+
+/**
+ * Brings the schema up to date, once however many nodes start at the same moment, and grants the service's role
+ * what it needs: it can add to history but neither change nor remove it. `secret_checks`: what is derived from the
+ * secret keys, the present one first; the database must know one of them. Throws MigrationError when it cannot be used,
+ * also where a newer build has left this one behind.
+ */
+export async function migrate(
+  address: DatabaseAddress,
+  secret_checks?: readonly [Buffer, ...Buffer[]],
+  options: RunMigrationsOptions = {},
+): Promise<Migrated> {
+  const client = await connectOnce(address);
+  try {
+    const version = await client.query<{ server_version_num: string }>('show server_version_num');
+    if (Number(version.rows[0]?.server_version_num) < OLDEST_POSTGRESQL) {
+      throw new MigrationError('the database server is older than PostgreSQL 15; use 15 or newer');
+    }
+    const encoding = await client.query<{ server_encoding: string }>('show server_encoding');
+    if (encoding.rows[0]?.server_encoding !== 'UTF8') {
+      throw new MigrationError(
+        `the database is encoded in ${encoding.rows[0]?.server_encoding}; use one that is encoded in UTF8`,
+      );
+    }
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const { applied, standing } = await runMigrations(client, options);
+    if (!standing.is_newer) await refoldStates(client);
+    const installation = secret_checks === undefined ? null : await rememberSecret(client, secret_checks[0]);
+    if (installation !== null) checkSecret(installation, secret_checks ?? []);
+    const guarded = await guardHistory(client);
+    return { applied, newer: standing.is_newer ? standing.version : null, guarded, installation };
+  } catch (error) {
+    const refused = error instanceof MigrationError ? error.cause : error;
+    if (sqlState(refused) !== INSUFFICIENT_PRIVILEGE && sqlState(refused) !== READ_ONLY) throw error;
+    throw new MigrationError(
+      `the schema could not be brought up to date (${(refused as Error).message}); use a database that takes writes and a user that owns it`,
+      { cause: error },
+    );
+  } finally {
+    // Ending the session frees the advisory lock too.
+    await client.end();
+  }
+}
+
+/** Throws when the database works with another secret key than those that these values are derived from. */
+export function checkSecret(installation: Installation, secret_checks: readonly Buffer[]): void {
+  if (secret_checks.some((check) => installation.secret_check.equals(check))) return;
+  throw new MigrationError(
+    'SECRET_KEY is not the one that this database was set up with, so that none of its keys would work; use that one, or give it in SECRET_KEYS_OLD and run `npm run purser -- rotate-secrets`',
+  );
+}
+
+/** Throws unless the database takes writes and its schema is one that this build can work on. */
+export async function checkReady(db: Queryable): Promise<void> {
+  const found = await db.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' });
+  if (found.rows[0]?.standby !== false) {
+    throw new MigrationError('the database is a standby and takes no writes');
+  }
+  const { version, refusal } = await readSchemaStanding(db);
+  if (refusal !== null) throw new MigrationError(refusal);
+  if (version < LATEST_MIGRATION) {
+    throw new MigrationError('the schema is not up to date; run `npm run purser -- migrate`');
+  }
+}
+
+/** The newest migration of this build. */
+export const LATEST_MIGRATION = MIGRATIONS.at(-1)?.version ?? 0;
+
+/**
+ * Makes the service's role and lets this user take it. Roles belong to the whole server, so another database's
+ * migration may be at it in the same moment: then it is tried again.
+ */
+async function takeServiceRole(client: pg.Client): Promise<boolean> {
+  for (let attempt = 1; attempt <= ROLE_ATTEMPTS; attempt++) {
+    try {
+      const role = await client.query('select 1 from pg_roles where rolname = $1', [SERVICE_ROLE]);
+      if (role.rowCount === 0) await client.query(`create role ${SERVICE_ROLE} nologin`);
+      if (await canWorkAs(client, SERVICE_ROLE)) return true;
+      await client.query(`grant ${SERVICE_ROLE} to current_user`);
+      if (await canWorkAs(client, SERVICE_ROLE)) return true;
+    } catch (error) {
+      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return false;
+    }
+    await new Promise((wait) => setTimeout(wait, ROLE_RETRY_MS * attempt));
+  }
+  return false;
+}
+
+async function guardHistory(client: pg.Client): Promise<boolean> {
+  if (!(await takeServiceRole(client))) return false;
+  await client.query(
+    [
+      `grant usage on schema public to ${SERVICE_ROLE}`,
+      `grant select on schema_migrations, installation to ${SERVICE_ROLE}`,
+      `grant select, insert on ${APPEND_ONLY.join(', ')} to ${SERVICE_ROLE}`,
+      `grant select, insert, update on ${CHANGEABLE.join(', ')} to ${SERVICE_ROLE}`,
+      `grant select, insert, delete on ${REMOVABLE.join(', ')} to ${SERVICE_ROLE}`,
+    ].join('; '),
+  );
+  return true;
+}

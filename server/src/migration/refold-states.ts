@@ -1,0 +1,76 @@
+import type pg from 'pg';
+import { foldHistory } from '../domain/decision-history.ts';
+import { countedBy, type DecisionState } from '../domain/decision-states.ts';
+import { loadDecisionEvents } from '../storage/decision-events.ts';
+import { putDecisionStates } from '../storage/decision-states.ts';
+import { loadKeptCores } from '../storage/decisions.ts';
+
+/** Decisions made anew in one transaction, which holds up their workspace meanwhile. */
+const DECISIONS_AT_ONCE = 500;
+
+/**
+ * Makes the states of decisions anew that a migration put into `states_to_refold`, because a rule by which they were made
+ * is another since: else verification would call an honest history broken. Their months' counters and what the report
+ * counted follow. Each page is one transaction, so that it can be broken off anywhere and gone on with. Called by one
+ * process at a time.
+ */
+export async function refoldStates(client: pg.Client): Promise<void> {
+  for (;;) {
+    const found = await client.query<{ workspace_id: string; decision_id: string }>({
+      text: `select workspace_id, decision_id from states_to_refold
+        where workspace_id = (select min(workspace_id) from states_to_refold) order by decision_id limit $1`,
+      values: [DECISIONS_AT_ONCE],
+    });
+    const [first] = found.rows;
+    if (first === undefined) return;
+    const ids = found.rows.map((row) => row.decision_id);
+    await client.query('begin');
+    try {
+      await refoldPage(client, first.workspace_id, ids);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly string[]): Promise<void> {
+  await client.query('select from ledger_heads where workspace_id = $1 for update', [workspace_id]);
+  const kept = await loadKeptCores(client, workspace_id, ids);
+  const events = await loadDecisionEvents(client, workspace_id, ids);
+  const changed: DecisionState[] = [];
+  let is_report_stale = false;
+  for (const { made, state: before } of kept) {
+    if (before === null) continue;
+    const recorded = (events.get(made.decision_id) ?? []).map(({ event }) => event);
+    const { state } = foldHistory(made, recorded);
+    const was = countedBy(before);
+    const is = countedBy(state);
+    await client.query({
+      text: `update budgets set held_minor = held_minor + $5, committed_minor = committed_minor + $6
+        where workspace_id = $1 and agent_id = $2 and period = $3 and currency = $4`,
+      values: [
+        workspace_id,
+        state.agent_id,
+        state.period,
+        state.currency,
+        is.held_minor - was.held_minor,
+        is.committed_minor - was.committed_minor,
+      ],
+    });
+    is_report_stale ||= state.outcome_state !== before.outcome_state;
+    changed.push(state);
+  }
+  if (changed.length > 0) await putDecisionStates(client, [{ workspace_id, rows: changed }]);
+  if (is_report_stale) {
+    // Without any of these rows everything is added up again.
+    for (const table of ['report_counters', 'report_counted', 'report_watermarks']) {
+      await client.query(`delete from ${table} where workspace_id = $1`, [workspace_id]);
+    }
+  }
+  await client.query('delete from states_to_refold where workspace_id = $1 and decision_id = any($2)', [
+    workspace_id,
+    ids,
+  ]);
+}

@@ -1,0 +1,302 @@
+import type { TSchema } from 'typebox';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { Route } from '../http/route.ts';
+import { ErrorBody } from '../http/schemas.ts';
+
+/** A JSON Schema as the document carries it; `$ref` names a schema of `components`. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+export interface Response {
+  description: string;
+  headers?: Record<string, { description?: string; schema?: JsonSchema; $ref?: string }>;
+  content?: Record<string, { schema: JsonSchema }>;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  /** One entry for each scope that is enough; empty on public routes. */
+  security: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
+  responses: Record<string, Response>;
+}
+
+/** The parts of an OpenAPI 3.1 document that this one has. */
+export interface OpenApi {
+  openapi: '3.1.0';
+  info: {
+    title: string;
+    version: string;
+    summary: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    securitySchemes: Record<string, JsonSchema>;
+    headers: Record<string, { description: string; schema: JsonSchema }>;
+    schemas: Record<string, JsonSchema>;
+  };
+}
+
+const INTRODUCTION = `Purser decides whether a software agent may make a spend, holds the money it allows, and keeps a history that nobody can quietly edit.
+
+Every request carries its key in the header \`x-api-key\`. Bodies are JSON in UTF-8, at most 64 KiB; unknown fields and unknown query parameters are refused, so a mistyped limit is never dropped in silence.
+
+Money is an integer in minor units of its currency (\`1250\` with \`USD\` is 12.50 dollars, with \`JPY\` 1250 yen). Times are ISO 8601 in UTC.
+
+Every answer carries \`x-request-id\`; a client may send its own of 1 to 128 safe characters. A W3C \`traceparent\` is carried into the logs.
+
+A key may make a limited number of requests a minute (600 unless set otherwise), refused ones included. \`RateLimit-Policy\` and \`RateLimit\` tell how it stands; over the limit the answer is 429 with \`Retry-After: 60\`.
+
+Where \`idempotency-key\` is required, a request that was sent twice is done once: the second answer is the first one, with status 200 and the header \`idempotent-replay: true\`.
+
+Lists answer newest first with \`data\` and \`next_cursor\`; give \`next_cursor\` back as \`cursor\` for the next page.`;
+
+const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
+  Decisions: 'Ask whether a spend may be made, and look at what was decided.',
+  'Reviews and labels': 'What people say of decisions.',
+  Outcomes: 'What really happened to spends.',
+  Capabilities: 'What a payment adapter needs in ENFORCE to make a payment.',
+  Agents: 'The agents of the workspace and what each of them is allowed.',
+  'API keys': 'Who may call this API, and for what.',
+  Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
+  Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',
+  Workspace: 'The plan, the quotas and what was done in the workspace.',
+  Ledger: 'The hash-chained history and its verification.',
+  Service: 'The state of the service itself. No key is needed.',
+};
+
+/** What any route with a key may answer, besides the errors that it names itself. */
+export const KEYED_ERRORS: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthenticated',
+  'insufficient_scope',
+  'rate_limited',
+  'internal_error',
+  'auth_unavailable',
+  'unavailable',
+];
+/** The same of routes without a key. */
+export const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'];
+
+/** How often an agent key's exception is told: once, in the same words everywhere. */
+const OWN_ONLY = "An agent key may call this too, without the scope; it sees what is its own agent's.";
+
+/** `openapi.json`: the routes as they are declared. Throws when two different schemas share an `$id`. */
+export function makeOpenApi(routes: readonly Route[], options: { version: string }): OpenApi {
+  const schemas: Record<string, JsonSchema> = {};
+  const error_ref = publicForm(ErrorBody, schemas);
+  const paths: OpenApi['paths'] = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:([A-Za-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas, error_ref) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Purser API',
+      version: options.version,
+      summary: 'Spend authorization for software agents.',
+      description: INTRODUCTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server.' }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({
+      name,
+      description: TAG_DESCRIPTIONS[name],
+    })),
+    paths,
+    components: {
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'A key (`sk_…`). Each operation lists the scopes of which one is enough.',
+        },
+      },
+      headers: {
+        'x-request-id': {
+          description: "The request's id: the client's own or a fresh one.",
+          schema: { type: 'string' },
+        },
+        'RateLimit-Policy': {
+          description: 'The limit: `q` requests in `w` seconds.',
+          schema: { type: 'string', examples: ['"default";q=600;w=60'] },
+        },
+        RateLimit: {
+          description: 'How the key stands: `r` requests left, a fresh count in `t` seconds.',
+          schema: { type: 'string', examples: ['"default";r=599;t=60'] },
+        },
+      },
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref: JsonSchema): Operation {
+  const is_public = route.scopes === 'public';
+  const parameters = [
+    ...pathParameters(route, schemas),
+    ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...parametersOf(route.query, 'query', schemas),
+  ];
+  const headers: Response['headers'] = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } };
+  if (!is_public) {
+    headers['RateLimit-Policy'] = { $ref: '#/components/headers/RateLimit-Policy' };
+    headers.RateLimit = { $ref: '#/components/headers/RateLimit' };
+  }
+
+  const responses: Record<string, Response> = {};
+  for (const [status, answer] of Object.entries(route.responses)) {
+    const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
+    ]);
+    responses[status] = {
+      description: answer.description,
+      headers: { ...headers, ...Object.fromEntries(own) },
+      ...(answer.schema === null
+        ? {}
+        : {
+            content: {
+              [answer.content_type ?? 'application/json']: { schema: publicForm(answer.schema, schemas) },
+            },
+          }),
+    };
+  }
+  for (const [status, codes] of errorsByStatus(route)) {
+    responses[status] = {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
+      headers: {
+        ...headers,
+        ...(status === '429'
+          ? { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+          : {}),
+      },
+      content: { 'application/json': { schema: error_ref } },
+    };
+  }
+
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: route.agentKey === 'own' ? `${route.description}\n\n${OWN_ONLY}` : route.description,
+    tags: [route.tag],
+    security: route.scopes === 'public' ? [] : route.scopes.map((scope) => ({ ApiKey: [scope] })),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: route.bodyOptional !== true,
+            content: { 'application/json': { schema: publicForm(route.body, schemas) } },
+          },
+        }),
+    responses,
+  };
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'idempotency-key',
+  in: 'header',
+  required: true,
+  description: 'Names this request; sending it again with the same key does it once.',
+  schema: {
+    type: 'string',
+    pattern: '^[!-~]{1,255}$',
+    minLength: 1,
+    maxLength: 255,
+    examples: ['order-4711'],
+  },
+};
+
+function pathParameters(route: Route, schemas: Record<string, JsonSchema>): Parameter[] {
+  const declared = parametersOf(route.params, 'path', schemas);
+  return [...route.path.matchAll(/:([A-Za-z_]+)/g)].map(
+    ([, name]) =>
+      declared.find((parameter) => parameter.name === name) ?? {
+        name: name as string,
+        in: 'path',
+        required: true,
+        schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+      },
+  );
+}
+
+function parametersOf(
+  schema: TSchema | undefined,
+  place: 'path' | 'query',
+  schemas: Record<string, JsonSchema>,
+): Parameter[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = publicNode(schema, schemas) as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description: description as string }),
+    schema: rest,
+  }));
+}
+
+/** Every code that the route may answer with, by status, in the order of the table of errors. */
+function errorsByStatus(route: Route): Map<string, ErrorCode[]> {
+  const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
+  const by_status = new Map<string, ErrorCode[]>();
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+    if (!codes.has(code)) continue;
+    const status = String(ERRORS[code].status);
+    by_status.set(status, [...(by_status.get(status) ?? []), code]);
+  }
+  return by_status;
+}
+
+/** The schema without our own keywords; one with an `$id` is put into `schemas` and referred to. */
+function publicForm(schema: TSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  const { $id } = schema as { $id?: string };
+  const node = publicNode(schema, schemas);
+  if ($id === undefined) return node;
+  const known = schemas[$id];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(node))
+    throw new Error(`two different schemas have the $id ${$id}`);
+  schemas[$id] = node;
+  return { $ref: `#/components/schemas/${$id}` };
+}
+
+/** Keywords whose values are data, not schemas. */
+const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples', 'required']);
+/** Keywords whose values are maps from names to schemas: a name there is no keyword. */
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs']);
+
+function publicNode(schema: TSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  const node: JsonSchema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$id' || keyword === 'x-rule') continue;
+    if (DATA_KEYWORDS.has(keyword) || typeof value !== 'object' || value === null) node[keyword] = value;
+    else if (MAP_KEYWORDS.has(keyword))
+      node[keyword] = Object.fromEntries(
+        Object.entries(value).map(([name, part]) => [name, publicForm(part as TSchema, schemas)]),
+      );
+    else if (Array.isArray(value)) node[keyword] = value.map((part) => publicForm(part as TSchema, schemas));
+    else node[keyword] = publicForm(value as TSchema, schemas);
+  }
+  return node;
+}

@@ -1,0 +1,306 @@
+import { readTable, readTerms } from '../data/read-data.ts';
+import { PRIVATE_FAMILIES, TRADES, type Trade } from '../data/trades.ts';
+import {
+  type Found,
+  findPhrases,
+  indexPhrases,
+  meaningOf,
+  type Phrase,
+  type PhraseIndex,
+  phrasesOf,
+} from './phrase-index.ts';
+import { stemsOf, type Token, tokenize } from './text.ts';
+
+export { TRADES, type Trade } from '../data/trades.ts';
+
+const BRANDS = readTerms('brands');
+const WIDER_COMPANIES = readTerms('wider-companies');
+const WIDER_WORDS = readTerms('wider-words');
+const GOODS = readTerms('goods');
+const EVERYDAY_WORDS = readTerms('everyday-words');
+/** The section of a list of companies whose name says nothing about what is bought. */
+const GENERAL = 'general';
+const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
+const ORDINARY_FIRST_WORDS = new Set(readTerms('ordinary-words').get('first_words'));
+/**
+ * What broad words cover: a purpose that speaks of a clinic, of upkeep or of travel expects these trades without naming
+ * them. A trade that only such a word brings in is hinted at, not wanted by name: it is no stranger, and goods and
+ * merchant together have to speak for it.
+ */
+const BROAD_WORDS = readTable<{ words: string[]; trades: string[] }[]>('broad-words');
+
+/** Whether a merchant category code of ISO 18245 is among codes and ranges such as "3000-3299, 4511". */
+function isCodeOf(code: string, codes: string): boolean {
+  return codes.split(',').some((part) => {
+    const [from = '', to = from] = part.trim().split('-');
+    return code >= from && code <= to;
+  });
+}
+
+/** The trades of a merchant category code of four digits. */
+export function tradesOfCode(code: string): Trade[] {
+  return TRADES.filter((trade) => isCodeOf(code, trade.mcc));
+}
+
+/** Stems that carry no subject matter at all. */
+export const COMMON_STEMS: ReadonlySet<string> = new Set(
+  EVERYDAY_WORDS.get('common')?.flatMap((word) => [...stemsOf(word)]),
+);
+/** Stems too loose to tie a purchase to a purpose by themselves. */
+export const LOOSE_STEMS: ReadonlySet<string> = new Set(
+  EVERYDAY_WORDS.get('loose')?.flatMap((word) => [...stemsOf(word)]),
+);
+
+/** Those of the stems that are not loose; all where there are no others. */
+export function firmStems(stems: readonly string[]): readonly string[] {
+  const firm = stems.filter((stem) => !LOOSE_STEMS.has(stem));
+  return firm.length > 0 ? firm : stems;
+}
+
+/** Words of a text that belong to a trade. */
+export interface Mention {
+  trade: Trade;
+  /** Index of the first token and number of tokens. */
+  at: number;
+  length: number;
+  /** The words as written. */
+  text: string;
+  /** False for words with other everyday meanings. */
+  strong: boolean;
+  /** From the trade's own table, and not from the long lists. */
+  core: boolean;
+  kind: 'word' | 'company';
+}
+
+const FIRM_GOODS: ReadonlySet<string> = new Set(['alcohol', 'luxury', 'adult']);
+
+/** Names of the long lists are many, so each counts only where it is the whole name. */
+const longListOf = (id: string, trade: Trade | null): Phrase[] =>
+  [BRANDS.get(id) ?? [], WIDER_COMPANIES.get(id) ?? []].flatMap((list) =>
+    phrasesOf(list, 'company', trade, () => ({ ordinary: true })),
+  );
+
+/**
+ * Goods of the published list: a single word of it may mean something else in a trade's jargon, so it adds to support
+ * and contradicts nothing, but for the goods that purposes set apart.
+ */
+const goodsOf = (trade: Trade): Phrase[] =>
+  phrasesOf(GOODS.get(trade.id) ?? [], 'word', trade, (length) => ({
+    core: false,
+    strong: FIRM_GOODS.has(trade.family) || (length > 1 && !PRIVATE_FAMILIES.has(trade.family)),
+  }));
+
+const WORD_INDEX = indexPhrases(
+  TRADES.flatMap((trade) => [
+    ...phrasesOf(trade.words, 'word', trade),
+    ...phrasesOf(WIDER_WORDS.get(trade.id) ?? [], 'word', trade, () => ({ core: false })),
+    ...goodsOf(trade),
+  ]),
+  { kind: 'word', is_lasting: true },
+);
+const COMPANIES = withoutRepeats(
+  [
+    ...TRADES.flatMap((trade) => phrasesOf(trade.companies, 'company', trade)),
+    ...phrasesOf(GENERAL_MERCHANTS, 'company', null),
+  ],
+  [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf(GENERAL, null)],
+);
+const COMPANY_INDEX = indexPhrases(COMPANIES, { kind: 'company', is_lasting: true });
+
+/** Each name once a trade. A name that the own tables have is theirs: what a long list says of it is left out. */
+function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
+  const kept = new Map<string, Phrase>();
+  const known = new Set(own.map((phrase) => phrase.text));
+  for (const phrase of [...own, ...listed.filter(({ text }) => !known.has(text))]) {
+    const name = `${phrase.meaning.trade?.id ?? ''} ${phrase.text}`;
+    if (!kept.has(name)) kept.set(name, phrase);
+  }
+  return [...kept.values()];
+}
+
+const BROAD_INDEX = indexPhrases(
+  BROAD_WORDS.flatMap(({ words, trades }) => {
+    return TRADES.filter((trade) => trades.includes(trade.id)).flatMap((trade) =>
+      phrasesOf(words, 'word', trade, () => ({ strong: false })),
+    );
+  }),
+  { kind: 'word', is_lasting: true },
+);
+
+const PRIVATE_CIRCLE_INDEX = indexPhrases(
+  phrasesOf(EVERYDAY_WORDS.get('private_circle') ?? [], 'word', null),
+  {
+    kind: 'word',
+    is_lasting: true,
+  },
+);
+
+/** Trades whose companies are imitated to get at money: what everybody has an account with. */
+const IMITATED: ReadonlySet<string> = new Set([
+  'technology',
+  'media_and_marketing',
+  'logistics',
+  'finance',
+  'travel',
+]);
+
+/** First words of company names, for telling look-alikes; value: the name it is taken from. */
+export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
+  COMPANIES.flatMap(({ text, length, meaning }) => {
+    const [first = ''] = text.split(' ');
+    const imitated = meaning.trade === null || IMITATED.has(meaning.trade.family);
+    const plain = length > 1 && ORDINARY_FIRST_WORDS.has(first);
+    return first.length >= 5 && imitated && !meaning.ordinary && !plain ? [[first, text] as const] : [];
+  }),
+);
+
+function textOf(tokens: readonly Token[], at: number, length: number): string {
+  let text = tokens[at]?.raw ?? '';
+  for (let i = at + 1; i < at + length; i += 1) text += ` ${tokens[i]?.raw}`;
+  return text;
+}
+
+/** What was found of trades, with the words as written. */
+const mentionsOf = (tokens: readonly Token[], found: readonly Found[]): Mention[] =>
+  found.flatMap(({ meaning: { trade, strong, core, kind }, at, length }) =>
+    trade === null ? [] : [{ trade, at, length, text: textOf(tokens, at, length), strong, core, kind }],
+  );
+
+/** Words that are also codes when written in capitals (airports, units): in capitals they are not read as goods. */
+const NOT_IN_CAPITALS = new Set(
+  'ham cod gin rum ale pet ski tea jam pan pen van mop bus car cab inn egg bun rug tie hat hay ram nas fish nut bed toy'.split(
+    ' ',
+  ),
+);
+
+/** Verbs of every order; as goods they stand in the plural. */
+const VERBS = new Set(['book', 'present', 'post', 'ship', 'stock', 'train']);
+
+function isCode(token: Token | undefined): boolean {
+  return token !== undefined && token.raw === token.raw.toUpperCase() && NOT_IN_CAPITALS.has(token.word);
+}
+
+/** "Book only …", "post the …", "to train …": the word opens an instruction. */
+function isVerb(tokens: readonly Token[], at: number, length: number): boolean {
+  const word = tokens[at]?.word ?? '';
+  if (length > 1 || !VERBS.has(word)) return false;
+  const before = tokens[at - 1]?.word;
+  if (before !== undefined && /^(?:a|the|one|this|that|of|picture|text|cook)$/.test(before)) return false;
+  return (
+    word === 'book' || before === undefined || before === 'to' || before === 'please' || before === 'and'
+  );
+}
+
+/** Trades that the words of a text speak of. Linear in the number of tokens. */
+export function tradeWords(tokens: readonly Token[]): Mention[] {
+  const found = findPhrases(
+    tokens,
+    WORD_INDEX,
+    (_, at, length) => !isCode(tokens[at]) && !isVerb(tokens, at, length),
+  );
+  return mentionsOf(tokens, found);
+}
+
+/** The trades of mentions, without the wider one where a word belongs to two ("fish" is groceries, and fish). */
+export function narrowTrades(mentions: readonly Mention[]): Set<Trade> {
+  const isWider = (mention: Mention) =>
+    mentions.some(
+      (other) => other.at === mention.at && other.trade.words.length < mention.trade.words.length,
+    );
+  return new Set(mentions.filter((mention) => !isWider(mention)).map((mention) => mention.trade));
+}
+
+/** Trades that broad words of a purpose bring with them ("upkeep", "clinic"), without naming them. */
+export function impliedTrades(tokens: readonly Token[]): Mention[] {
+  return mentionsOf(
+    tokens,
+    findPhrases(tokens, BROAD_INDEX, () => true),
+  );
+}
+
+/** Words of the buyer's private circle ("wife", "for myself"). */
+export function privateCircleWords(tokens: readonly Token[]): string[] {
+  return findPhrases(tokens, PRIVATE_CIRCLE_INDEX, () => true).map(({ at, length }) =>
+    textOf(tokens, at, length),
+  );
+}
+
+const startsUpper = (raw: string): boolean => /^[\p{Lu}\p{N}]/u.test(raw);
+
+/** Companies that a running text names. Names that are ordinary words are not taken; the rest must be capitalised. */
+export function companiesInText(tokens: readonly Token[]): Mention[] {
+  const found = findPhrases(
+    tokens,
+    COMPANY_INDEX,
+    (meaning, at) => !meaning.ordinary && startsUpper(tokens[at]?.raw ?? ''),
+  );
+  return mentionsOf(tokens, found);
+}
+
+/** What is known of a merchant by its name. */
+export interface KnownMerchant {
+  mentions: Mention[];
+  /** Sells nearly everything, or only carries the payment. */
+  general: boolean;
+}
+
+/** Words that a company's name may carry besides the name itself without becoming another company's. */
+export const NAME_COMPANIONS = stemsOf(
+  'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
+);
+
+/** The operator's own merchants, to be looked up before the tables. */
+export type OwnIndex = PhraseIndex;
+
+/** Makes the operator's merchants ready for `knownMerchant`. */
+export function indexMerchants(
+  merchants: readonly { name: string; trade_ids: readonly string[] }[],
+): OwnIndex {
+  return indexPhrases(
+    merchants.flatMap(({ name, trade_ids }) => {
+      const words = tokenize(name).map((token) => token.word);
+      const of = (trade: Trade | null): Phrase => ({
+        text: words.join(' '),
+        length: words.length,
+        meaning: meaningOf({ trade, strong: true, core: true, kind: 'company', ordinary: false }),
+      });
+      return trade_ids.length === 0
+        ? [of(null)]
+        : TRADES.filter((trade) => trade_ids.includes(trade.id)).map(of);
+    }),
+    { kind: 'company', is_lasting: false },
+  );
+}
+
+/**
+ * Looks a merchant's name up, first in the operator's list. An ordinary word counts as a company only when it is
+ * (nearly) the whole name.
+ */
+export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMerchant {
+  const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
+  const listed = own === undefined ? [] : findPhrases(tokens, own, () => true);
+  const found =
+    listed.length > 0
+      ? listed
+      : findPhrases(
+          tokens,
+          COMPANY_INDEX,
+          (meaning, at, length) => !meaning.ordinary || (at === 0 && rest <= length),
+        );
+  return {
+    mentions: mentionsOf(tokens, found),
+    general: found.some(({ meaning }) => meaning.trade === null),
+  };
+}
+
+/** Whether a stem says something about a subject of its own. */
+export function carriesMeaning(token: Token): boolean {
+  token.meaning ??=
+    token.word.length > 2 &&
+    !COMMON_STEMS.has(token.stem) &&
+    !COMMON_STEMS.has(token.word) &&
+    !/^\d+$/.test(token.word);
+  return token.meaning;
+}
+
+export const isPrivate = (trade: Trade): boolean => PRIVATE_FAMILIES.has(trade.family);

@@ -1,0 +1,395 @@
+import type { Authority } from '../../domain/authorities.ts';
+import {
+  BROAD,
+  EXACTLY,
+  HOME,
+  OBJECTIVE_REQUIREMENT,
+  ON_REQUEST,
+  ONLY_NAMED,
+  ONLY_THESE,
+  REQUIREMENT,
+  TOLERANCE,
+} from '../data/constraint-language.ts';
+import { attributesIn } from '../language/attributes.ts';
+import { ceilingIn, IBAN_REST, plainAccount } from '../language/figures.ts';
+import {
+  COMMON_STEMS,
+  carriesMeaning,
+  companiesInText,
+  firmStems,
+  impliedTrades,
+  LOOSE_STEMS,
+  type Trade,
+  tradeWords,
+} from '../language/lexicon.ts';
+import {
+  foldText,
+  isTooLong,
+  MAX_TEXT_LENGTH,
+  type Token,
+  tokenize,
+  withinBudget,
+} from '../language/text.ts';
+import type {
+  AttributeRule,
+  AuthorityReading,
+  NamedEntry,
+  Prohibition,
+  Quote,
+  Requirement,
+  SourceRule,
+  UnitRule,
+  WantedTrade,
+} from './authority-terms.ts';
+import { readProhibitions } from './constraint-clauses.ts';
+import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
+import { inOneSense, type Spoken } from './word-senses.ts';
+
+const LISTS_PAYEES =
+  /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
+
+const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
+
+/** "No red meat" and "white goods" are no colours of goods; "in white only" and "colour: red" are. */
+const COLOUR = /\bcolou?rs?\b/i;
+
+interface Part {
+  field: string;
+  text: string;
+  kind: 'objective' | 'criterion' | 'constraint' | 'context';
+}
+
+export const SHINGLE_LENGTH = 5;
+/** More than an authority can have. */
+const MAX_PARTS = 110;
+/** Of all parts together: seven times as much as the longest that is measured on. */
+const MAX_PURPOSE_TEXT = { max_words: 1_500, max_size: 12_000 };
+/** Forbidden things that are read, and other rules: each is looked for in every spend. */
+const MAX_FORBIDDEN = 1_000;
+const MAX_RULES = 200;
+const SENTENCES =
+  /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n/i;
+/** IBANs, numbers in groups, customer numbers, handles. */
+const ACCOUNT = new RegExp(
+  String.raw`\b[A-Z]{2}${IBAN_REST}|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b`,
+  'g',
+);
+/** Numbers that things carry: order, part and equipment numbers. */
+export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
+const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
+
+function partsOf(authority: Authority): Part[] {
+  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  return [
+    { field: 'purpose.objective', text: objective, kind: 'objective' as const },
+    ...success_criteria.map((text, i) => ({
+      field: `purpose.success_criteria[${i}]`,
+      text,
+      kind: 'criterion' as const,
+    })),
+    ...constraints.map((text, i) => ({
+      field: `purpose.constraints[${i}]`,
+      text,
+      kind: 'constraint' as const,
+    })),
+    { field: 'purpose.context', text: context, kind: 'context' as const },
+  ].filter((part) => part.text !== '');
+}
+
+function delegationIn({ purpose }: Authority): Quote | undefined {
+  for (const [field, text] of [
+    ['purpose.objective', purpose.objective],
+    ['purpose.context', purpose.context ?? ''],
+  ] as const) {
+    const match = ON_REQUEST.exec(foldText(text));
+    if (match !== null) return { field, text: match[0] };
+  }
+  return undefined;
+}
+
+/** The lines of a list: parts between semicolons that name a ceiling. */
+function entriesIn(part: Part): NamedEntry[] {
+  return part.text
+    .slice(0, MAX_TEXT_LENGTH)
+    .split(/;|\n|\.\s/)
+    .flatMap((text) => {
+      const folded = foldText(text);
+      const ceiling = ceilingIn(folded)?.value;
+      if (ceiling === undefined) return [];
+      const tokens = tokenize(text).filter(carriesMeaning);
+      const names = tokens.filter((token) => /^\p{Lu}/u.test(token.raw)).map((token) => token.word);
+      return [
+        {
+          field: part.field,
+          text: text.trim(),
+          folded,
+          stems: new Set(tokens.filter((token) => !/\d/.test(token.word)).map((token) => token.stem)),
+          names: new Set(names),
+          ceiling,
+        },
+      ];
+    });
+}
+
+/** The part of the operator's text that has these folded words in this order, quoted by them. */
+export function saidIn(authority: AuthorityReading, phrase: string): Quote | undefined {
+  const part = authority.running.find(({ text }) => text.includes(` ${phrase} `));
+  return part === undefined ? undefined : { field: part.field, text: phrase };
+}
+
+/** The host names in a text that is folded already. */
+export function domainsIn(folded: string): string[] {
+  return folded.includes('.')
+    ? [...folded.matchAll(DOMAIN)].map((match) => match[0].replace(/^www\./, ''))
+    : [];
+}
+
+/** The runs of `SHINGLE_LENGTH` words of a text. */
+export function shinglesOf(tokens: readonly Token[]): string[] {
+  const runs: string[] = [];
+  for (let i = 0; i + SHINGLE_LENGTH <= tokens.length; i += 1) {
+    runs.push(
+      tokens
+        .slice(i, i + SHINGLE_LENGTH)
+        .map((token) => token.word)
+        .join(' '),
+    );
+  }
+  return runs;
+}
+
+/**
+ * Reads what the operator wrote: what is wanted, what is forbidden, what is demanded, who is named.
+ * Bounded in time: each part is cut at the text limit, and all of it at the words that are read of a purpose.
+ */
+export function readAuthority(authority: Authority): AuthorityReading {
+  const trades = new Map<Trade, WantedTrade>();
+  const words = new Map<string, Quote & { loose: boolean }>();
+  const names = new Map<string, Quote>();
+  const spoken: Spoken[] = [];
+  const prohibitions: { -readonly [K in keyof Prohibition]: Prohibition[K] }[] = [];
+  const found_requirements: Condition[] = [];
+  const attributes: AttributeRule[] = [];
+  const tolerances: Quote[] = [];
+  const accounts = new Map<string, readonly string[]>();
+  const domains: string[] = [];
+  const number_prefixes = new Map<string, Quote>();
+  const shingles = new Set<string>();
+  const entries: NamedEntry[] = [];
+  const running: Quote[] = [];
+  const units: UnitRule[] = [];
+  const sources: SourceRule[] = [];
+  let exactly: Quote | undefined;
+  let only_named: Quote | undefined;
+  let only_these: Quote | undefined;
+  let lists_payees = false;
+  let forbidden_count = 0;
+  const wholePurpose = partsOf(authority);
+  const whole_parts = wholePurpose.slice(0, MAX_PARTS);
+  const { texts, cut } = withinBudget(
+    whole_parts.map((part) => part.text),
+    MAX_PURPOSE_TEXT,
+  );
+  const parts = whole_parts
+    .map((part, i) => ({ ...part, text: texts[i] as string }))
+    .filter((part) => part.text !== '');
+
+  for (const part of parts) {
+    for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
+      if (sentence.trim() === '') continue;
+      const { forbidden, wanted } = readProhibitions(sentence, part.kind);
+      for (const one of forbidden) {
+        forbidden_count += one.items.length;
+        if (forbidden_count > MAX_FORBIDDEN) break;
+        prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
+      }
+      const quote = { field: part.field, text: sentence.trim() };
+      const folded_sentence = foldText(sentence);
+      const source = part.kind === 'constraint' ? readSource(sentence, quote) : undefined;
+      if (source !== undefined) sources.push(source);
+      if (part.kind === 'constraint') units.push(...readUnits(sentence, quote));
+      if (part.kind === 'constraint' || part.kind === 'objective') {
+        const requirement =
+          (forbidden.length > 0 && part.kind === 'constraint') ||
+          source !== undefined ||
+          ONLY_NAMED.test(folded_sentence)
+            ? undefined
+            : ((part.kind === 'constraint' ? readSubjectFirst(sentence, quote) : undefined) ??
+              readRequirement(
+                sentence,
+                quote,
+                part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT,
+              ));
+        if (requirement !== undefined) {
+          found_requirements.push(requirement);
+          // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
+          for (const trade of requirement.subject_trades) {
+            if (!trades.has(trade))
+              trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
+          }
+        }
+        if (part.kind === 'constraint' && TOLERANCE.test(folded_sentence)) tolerances.push(quote);
+        if (requirement !== undefined && part.kind === 'constraint') continue;
+      }
+      if (forbidden.length > 0 || FORBIDS.test(sentence)) {
+        const elsewhere = attributesIn(tokenize(wanted));
+        for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
+          if (/\bonly\b/i.test(sentence) || (scale === 'colour' && !COLOUR.test(sentence))) continue;
+          const kept = elsewhere.get(scale)?.values ?? new Set();
+          const allowed = new Set(
+            [...Array(count).keys()].filter((value) => !values.has(value) || kept.has(value)),
+          );
+          if (allowed.size < count) attributes.push({ ...quote, scale, allowed });
+        }
+      }
+      const tokens = tokenize(wanted);
+      if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(folded_sentence)) {
+        for (const [scale, { values }] of attributesIn(tokens)) {
+          if (scale === 'colour' && !COLOUR.test(sentence) && !/ in /.test(sentence)) continue;
+          attributes.push({ ...quote, scale, allowed: values });
+        }
+      }
+      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(folded_sentence);
+      if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
+      tokens.forEach((token, i) => {
+        if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
+          names.set(token.word, { field: part.field, text: token.raw });
+        }
+        if (i > 0 && /^\p{Lu}/u.test(token.raw) && token.word.length > 2 && !COMMON_STEMS.has(token.stem)) {
+          if (!names.has(token.word)) names.set(token.word, { field: part.field, text: token.raw });
+        }
+        if (carriesMeaning(token) && !words.has(token.stem)) {
+          words.set(token.stem, { field: part.field, text: token.raw, loose: LOOSE_STEMS.has(token.stem) });
+        }
+      });
+      for (const mention of [...tradeWords(tokens), ...companiesInText(tokens)]) {
+        const strong = mention.strong && part.kind !== 'criterion';
+        // A loose word is not enough to want what purposes set apart.
+        if (!strong && mention.trade.family === 'cash_like') continue;
+        spoken.push({
+          core: mention.core,
+          trade: mention.trade,
+          place: `${quote.field} ${quote.text} ${mention.at}`,
+          quote: { field: part.field, text: mention.text },
+          strong,
+        });
+      }
+      for (const { trade, text } of part.kind === 'objective' ? impliedTrades(tokens) : []) {
+        const known = trades.get(trade);
+        if (known === undefined || known.conditional)
+          trades.set(trade, { field: part.field, text, strong: false, implied: true, conditional: false });
+      }
+    }
+    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(ACCOUNT)) {
+      const lead = tokenize(
+        part.text
+          .slice(Math.max(0, match.index - 60), match.index)
+          .replace(/\([^)]*\)/g, ' ')
+          .split(/[,;:|]/)
+          .at(-1) ?? '',
+      );
+      accounts.set(
+        plainAccount(match[0]),
+        lead.map((token) => token.word),
+      );
+    }
+    const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
+    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
+      number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
+    domains.push(...domainsIn(folded));
+    if (part.kind !== 'criterion')
+      running.push({
+        field: part.field,
+        text: ` ${tokenize(part.text)
+          .map((token) => token.word)
+          .join(' ')} `,
+      });
+    if (part.kind === 'constraint' || part.kind === 'objective') {
+      const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
+      if (EXACTLY.test(folded)) exactly ??= quote;
+      if (ONLY_NAMED.test(folded)) only_named ??= quote;
+      if (ONLY_THESE.test(folded)) only_these ??= quote;
+    }
+    if (part.kind === 'context') entries.push(...entriesIn(part));
+    for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
+  }
+
+  for (const { trade, quote, strong } of inOneSense(spoken, trades)) {
+    const known = trades.get(trade);
+    if (known === undefined || known.implied || known.conditional || (strong && !known.strong))
+      trades.set(trade, { ...quote, strong, implied: false, conditional: false });
+  }
+  const rule_count = found_requirements.length + sources.length + units.length;
+  const isSaidInObjective = (stem: string) => words.get(stem)?.field === 'purpose.objective';
+  for (const prohibition of prohibitions) {
+    // "Work expenses are not household" where the household is served forbids no household goods.
+    prohibition.items = prohibition.items.map((item) =>
+      item.stems.length === 1 && item.stems.every(isSaidInObjective)
+        ? { ...item, trades: new Set<Trade>() }
+        : item,
+    );
+    // "No licences for sponsors" where licences are wanted forbids what is for sponsors.
+    const narrowed = prohibition.items.flatMap((item) => {
+      const rest = item.stems.filter((stem) => !isSaidInObjective(stem));
+      const says = rest.some((stem) => !LOOSE_STEMS.has(stem) && stem.length > 3);
+      return rest.length > 0 && rest.length < item.stems.length && says
+        ? [{ stems: rest, trades: new Set<Trade>(), companies: new Set<string>() }]
+        : [];
+    });
+    prohibition.items = [...prohibition.items, ...narrowed];
+  }
+  const isOfObjective = (trade: Trade) => {
+    const wanted = trades.get(trade);
+    return wanted?.field === 'purpose.objective' && !wanted.implied;
+  };
+  const requirements = found_requirements.slice(0, MAX_RULES).map((one): Requirement => {
+    // "Electric parts only for …" speaks of what is electric: a loose word decides only where there is no other.
+    const said = firmStems([...one.subject]);
+    const apart = said.filter((stem) => !isSaidInObjective(stem));
+    return {
+      ...one,
+      decisive: apart.length > 0 ? apart : said,
+      needs_all: apart.length === 0 && !one.is_any,
+      // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
+      subject_trades: new Set([...one.subject_trades].filter((trade) => !isOfObjective(trade))),
+      subject_implied: apart.length === 0 ? one.subject_implied : new Set(),
+    };
+  });
+  const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
+  const strongFamilies = new Set(
+    [...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family),
+  );
+  return {
+    trades,
+    families: strongFamilies,
+    words,
+    names,
+    imitable_names: [...names.keys()].filter((name) => name.length >= 5 && name.length <= 24),
+    prohibitions,
+    requirements,
+    attributes,
+    tolerances,
+    broad: BROAD.test(whole) || (HOME.test(whole) && strongFamilies.size < 3),
+    on_request: ON_REQUEST.test(whole),
+    delegation: delegationIn(authority),
+    accounts,
+    number_prefixes,
+    domains,
+    entries,
+    exactly,
+    only_named,
+    only_these,
+    lists_payees,
+    running,
+    units: units.slice(0, MAX_RULES),
+    sources: sources.slice(0, MAX_RULES),
+    shingles,
+    shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
+    cut:
+      cut ||
+      wholePurpose.length > MAX_PARTS ||
+      forbidden_count > MAX_FORBIDDEN ||
+      rule_count > MAX_RULES ||
+      parts.some((part) => isTooLong(part.text)),
+  };
+}

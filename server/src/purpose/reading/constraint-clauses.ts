@@ -1,0 +1,229 @@
+import {
+  CONDITIONAL_PROHIBITION,
+  ELSEWHERE,
+  ENDS_LIST,
+  EXCEPTS,
+  FREE_OF,
+  MEASURES,
+  MONEY_ITSELF,
+  NOT,
+  PROHIBITS,
+  RULED_OUT,
+} from '../data/constraint-language.ts';
+import {
+  carriesMeaning,
+  companiesInText,
+  impliedTrades,
+  narrowTrades,
+  privateCircleWords,
+  tradeWords,
+} from '../language/lexicon.ts';
+import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
+import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
+
+type Forbidden = Omit<Prohibition, 'field' | 'text'>;
+
+/** What one sentence forbids, and what remains of it as a statement of what is wanted. */
+export interface SentenceReading {
+  forbidden: Forbidden[];
+  wanted: string;
+}
+
+const CONJUNCTIONS = new Set(['and', 'or', 'nor', 'und', 'oder', 'et', 'ou', 'y', 'o', 'en', 'of']);
+const PREPOSITIONS = new Set([
+  'for',
+  'of',
+  'with',
+  'from',
+  'at',
+  'in',
+  'on',
+  'to',
+  'by',
+  'von',
+  'mit',
+  'bei',
+]);
+
+/** The single things in a list of words: parted at conjunctions; a thing is its words before a preposition. */
+function itemsOf(text: string): ForbiddenItem[] {
+  const items: ForbiddenItem[] = [];
+  for (const piece of text.split(/[,/]/)) {
+    let run: Token[] = [];
+    const close = () => {
+      const item = itemOf(run);
+      if (item !== undefined) items.push(item);
+      run = [];
+    };
+    for (const token of tokenize(piece)) {
+      if (CONJUNCTIONS.has(token.word)) close();
+      else run.push(token);
+    }
+    close();
+  }
+  return items;
+}
+
+/** Words that only stress what is forbidden: "no real fur", "asbestos in any form". */
+const STRESSES = stemsOf('real genuine actual whatsoever form');
+
+/** Broad words that mean goods or services themselves; others ("kitchen", "club") only tell where they are used. */
+const GOODS_CLASSES = stemsOf(
+  'hardware electronics furniture equipment machinery tool food drink beverage snack clothing travel training transport gift toy stationery marketing advertising software appliance entertainment hospitality catering',
+);
+
+function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
+  const start = run.findIndex((token) => !PREPOSITIONS.has(token.word));
+  if (start < 0) return undefined;
+  const trimmed = run.slice(start);
+  const content = trimmed.filter((token) => carriesMeaning(token) && !STRESSES.has(token.stem));
+  if (content.length === 0) return undefined;
+  return {
+    stems: content.map((token) => token.stem),
+    trades: new Set([
+      // A word that is all that is forbidden means its trade, whatever else it may mean elsewhere. A word among others
+      // does not: "complete bicycles" are not all that belongs to bicycles.
+      ...narrowTrades(
+        tradeWords(trimmed).filter(
+          (mention) =>
+            content.length === 1 || (mention.strong && mention.core && mention.length >= content.length),
+        ),
+      ),
+      ...(content.length === 1 && GOODS_CLASSES.has(content[0]?.stem ?? '')
+        ? impliedTrades(trimmed).map((mention) => mention.trade)
+        : []),
+    ]),
+    companies: new Set(
+      companiesInText(trimmed).flatMap((mention) => tokenize(mention.text).map((token) => token.word)),
+    ),
+  };
+}
+
+const PRIVATE_USE =
+  /\b(?:private(?:ly)?|personal (?:use|items?|things?|purchases?|spending|expenses?)|for themselves|for oneself|(?:their|his|her|\w+s') own|own use|privat\w*)\b/i;
+
+const OTHERS =
+  /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
+
+function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
+  const items = itemsOf(text);
+  const private_use = privateCircleWords(tokenize(text)).length > 0 || PRIVATE_USE.test(text);
+  if (items.length === 0 && !private_use) return undefined;
+  return {
+    items,
+    private_use,
+    for_others: OTHERS.test(text),
+    exceptions: new Set(
+      tokenize(exceptions)
+        .filter(carriesMeaning)
+        .map((token) => token.stem),
+    ),
+  };
+}
+
+/** Where a prohibition opens in a clause; -1 if it does not. `strict` reads only forms that can mean nothing else. */
+function opensAt(tokens: readonly Token[], strict: boolean): number {
+  return tokens.findIndex((token, i) => {
+    const next = tokens[i + 1]?.word ?? '';
+    if (MEASURES.has(next)) return false;
+    if (PROHIBITS.has(token.word))
+      return (
+        !strict ||
+        token.word === 'no' ||
+        token.word === 'never' ||
+        token.word === 'kein' ||
+        token.word === 'allergic' ||
+        token.word === 'intolerant'
+      );
+    if (!NOT.has(token.word)) return false;
+    return strict ? next === 'for' || next === 'including' || i === 0 : true;
+  });
+}
+
+/**
+ * "Never X before Y" forbids X only as long as Y is not seen: a condition, read elsewhere. "No sweets, even if asked
+ * for" sets none, and "when ordering here, no pork" forbids all the same.
+ */
+function isConditional(folded: string): boolean {
+  const outright = folded.replace(/\beven (?:if|when)\b.*$/, '');
+  if (CONDITIONAL_PROHIBITION.test(outright)) return true;
+  return (
+    /^\s*(?:if|when|unless|before|until)\b/.test(outright) && !/,\s*(?:no|never|nothing|not)\b/.test(outright)
+  );
+}
+
+function listEnd(tokens: readonly Token[], from: number): number {
+  const end = tokens.findIndex((token, i) => i > from && ENDS_LIST.has(token.word));
+  return end < 0 ? tokens.length : end;
+}
+
+const joined = (tokens: readonly Token[]): string => tokens.map((token) => token.raw).join(' ');
+
+/**
+ * Reads one sentence of a purpose clause by clause. "No X, Y or Z", "nothing for X", "X, not Y", "X is bought
+ * elsewhere", "X is not allowed", "never X except Y" forbid; what is left over counts as wanted.
+ */
+export function readProhibitions(
+  sentence: string,
+  kind: 'objective' | 'criterion' | 'constraint' | 'context',
+): SentenceReading {
+  const folded = foldText(sentence);
+  const exception = EXCEPTS.exec(folded);
+  const exceptions = exception === null ? '' : folded.slice(exception.index + exception[0].length);
+  const forbidden: Forbidden[] = [];
+  const wanted: string[] = [];
+  const add = (text: string) => {
+    const one = forbiddenBy(text, exceptions);
+    if (one !== undefined) forbidden.push(one);
+  };
+
+  if (kind === 'criterion') return { forbidden, wanted: sentence };
+  if (kind === 'constraint' && isConditional(folded)) return { forbidden, wanted: '' };
+  const away = /\bwithout\b/.test(folded)
+    ? null
+    : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
+  // "Refunds go to the card they came from": where money goes is no other buyer.
+  if (away !== null && / to\b/.test(away[0]) && MONEY_ITSELF.test(folded.slice(0, away.index)))
+    return { forbidden, wanted: '' };
+  // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
+  const namesDoer =
+    kind === 'context' &&
+    away !== null &&
+    /^\s*(?:the |our )?\p{Lu}/u.test(sentence.slice(away.index + away[0].length));
+  if (namesDoer) return { forbidden, wanted: sentence };
+  const opens = /^\s*(?:no|never|nothing)\b/.test(folded);
+  if (away !== null && !opens && tokenize(folded.slice(0, away.index)).some(carriesMeaning)) {
+    const clauses = sentence.slice(0, away.index).split(/,(?=[^,]*\b(?:and|or)\b)|:/);
+    add(
+      clauses.length > 1 && /\b(?:and|or)\b/.test(clauses.at(-1) ?? '')
+        ? clauses.join(',')
+        : (clauses.at(-1) ?? ''),
+    );
+    return { forbidden, wanted: '' };
+  }
+
+  const free_of = kind === 'constraint' ? FREE_OF.exec(folded)?.[1] : undefined;
+  if (free_of !== undefined) add(free_of);
+  let listing = false;
+  for (const clause of sentence.split(/,|\s[–—-]\s|:|\bbut\b/)) {
+    const tokens = tokenize(clause);
+    const opening = opensAt(tokens, kind !== 'constraint');
+    if (opening >= 0) {
+      const first = tokens[opening + 1]?.word === 't' ? opening + 2 : opening + 1;
+      const end = listEnd(tokens, first);
+      const before = tokens.slice(0, opening);
+      const after = tokens.slice(first, end);
+      if (after.some(carriesMeaning)) {
+        add(joined(after));
+        wanted.push(joined(before));
+      } else if (NOT.has(tokens[opening]?.word ?? '')) add(joined(before));
+      listing = end === tokens.length;
+    } else if (listing && tokens.length <= 5 && !tokens.some((token) => ENDS_LIST.has(token.word))) {
+      add(clause);
+    } else {
+      listing = false;
+      wanted.push(clause);
+    }
+  }
+  return { forbidden, wanted: wanted.join(', ') };
+}

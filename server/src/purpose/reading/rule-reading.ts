@@ -1,0 +1,225 @@
+import {
+  ABOUT_SUM,
+  EXCEPTS,
+  FROM_NOBODY_ELSE,
+  LEADING_SUBJECT,
+  MONEY_PAID,
+  ON_REQUEST,
+  ONLY_FROM,
+  ONLY_SHOWN,
+  SAID_BY_TASK,
+  SUBJECT_FIRST,
+  UNIT_CODE,
+  UNIT_RANGE,
+} from '../data/constraint-language.ts';
+import { attributesIn } from '../language/attributes.ts';
+import {
+  carriesMeaning,
+  firmStems,
+  impliedTrades,
+  LOOSE_STEMS,
+  narrowTrades,
+  type Trade,
+  tradeWords,
+} from '../language/lexicon.ts';
+import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
+import type { Quote, Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
+
+/** Words that all spends share, and that count where a condition demands nothing else. */
+const PAPERS = stemsOf(
+  'receipt invoice order quote offer contract reference number date bill agreement booking',
+);
+
+/** What a condition may be about though all spends share the word: "no deposit before …". */
+const OCCASIONS = stemsOf('deposit advance prepayment downpayment renewal subscription');
+
+/** A subject of several things. */
+const LISTS = / and | or |,|\/|&/;
+
+/** A condition as its sentence says it, before it is known what else the operator wrote. */
+export type Condition = Omit<Requirement, 'decisive' | 'needs_all'>;
+
+/** Reads a condition that `language` tells: what it is about, and what has to be seen. Undefined where there is none. */
+export function readRequirement(sentence: string, quote: Quote, language: RegExp): Condition | undefined {
+  const whole = foldText(sentence);
+  const exception = EXCEPTS.exec(whole);
+  const folded = exception === null ? whole : whole.slice(0, exception.index);
+  const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
+  const match = language.exec(folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)));
+  if (match === null) return undefined;
+  const lead_in = tokenize(folded.slice(0, match.index));
+  const telling_subject = lead_in.filter(carriesMeaning);
+  // "No deposit before …" speaks of deposits, not of every spend.
+  const before =
+    telling_subject.length > 0 ? telling_subject : lead_in.filter((token) => OCCASIONS.has(token.stem));
+  const demanded = tokenize(folded.slice(match.index));
+  const telling = demanded.filter(carriesMeaning);
+  // "Nothing without a receipt": where only words that all spends share are demanded, they count.
+  const after = telling.length > 0 ? telling : demanded.filter((token) => PAPERS.has(token.stem));
+  const lead = LEADING_SUBJECT.exec(folded);
+  const subject = lead === null ? before : tokenize(lead[1] ?? '').filter(carriesMeaning);
+  const stems = new Set([...after, ...(subject.length === 0 ? before : [])].map((token) => token.stem));
+  // "Only for the data team: Ana, Wei", "only for H1 to H9": whoever is named there, one of them must be.
+  const named = /^only (?:for|with)\b/.test(match[0])
+    ? namesIn(tokensFrom(sentence, folded, match.index))
+    : new Set<string>();
+  // Codes of units are a rule of their own.
+  if (named.size > 0 && [...named].every((stem) => /\d/.test(stem))) return undefined;
+  const sought = named.size > 0 ? named : stems;
+  // A name in it says whose bills are meant.
+  const about_payment =
+    MONEY_PAID.test(folded.slice(0, match.index)) && !/\p{Lu}/u.test(sentence.slice(1, match.index));
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: strongTrades(subject),
+    subject_implied: new Set(
+      quote.field === 'purpose.objective' ? [] : impliedTrades(subject).map((mention) => mention.trade),
+    ),
+    is_any: quote.field === 'purpose.objective' || LISTS.test(folded.slice(0, match.index).trim()),
+    stems: sought,
+    kinds: kindsIn(folded.slice(match.index)),
+    least: named.size > 0 ? 1 : leastOf(folded.slice(match.index), stems.size),
+    exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
+    exception_trades: new Set(tradeWords(exempt).map((mention) => mention.trade)),
+    about_payment,
+    done_first: new Set(about_payment ? [...sought].filter((stem) => stem.endsWith('ed')) : []),
+    said_by_task: named.size === 0 && (SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded)),
+    about_sum: ABOUT_SUM.test(folded),
+    about_presence: /\b(?:missing|lacks?|has|have|offers?|features?)\b/.test(folded),
+  };
+}
+
+/** How many of the words that are demanded have to be seen: one of alternatives, else two. */
+const leastOf = (folded: string, demanded: number): number =>
+  ALTERNATIVES.test(folded) ? 1 : Math.min(2, demanded);
+
+/** "30 days or more" tells no alternatives. */
+const ALTERNATIVES = / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/;
+
+/** A colour may belong to the name of the goods ("green coffee"), so it is no kind. */
+function kindsIn(text: string): Map<string, ReadonlySet<number>> {
+  if (/\b(?:no|not|never|nothing)\b/.test(foldText(text))) return new Map();
+  const found = attributesIn(tokenize(text));
+  found.delete('colour');
+  return new Map([...found].map(([scale, { values }]) => [scale, values]));
+}
+
+/** Reads "green coffee: organic only", "life jackets: ISO 12402": what a kind of goods has to show. */
+export function readSubjectFirst(sentence: string, quote: Quote): Condition | undefined {
+  const match = SUBJECT_FIRST.exec(sentence) ?? ONLY_SHOWN.exec(sentence);
+  if (match === null) return undefined;
+  const [, lead = '', rest = ''] = match;
+  const subject = tokenize(lead).filter(
+    (token) => carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !/\d/.test(token.word),
+  );
+  const demanded = tokenize(rest).filter(
+    (token) => (carriesMeaning(token) || /\d/.test(token.word)) && !LOOSE_STEMS.has(token.stem),
+  );
+  if (subject.length === 0 || demanded.length === 0) return undefined;
+  // A list of names says whom, not what: "Suppliers: Dana, Okabe".
+  if (demanded.filter((token) => /^\p{Lu}\p{Ll}/u.test(token.raw)).length * 2 > demanded.length)
+    return undefined;
+  const folded = foldText(rest);
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: new Set(),
+    subject_implied: new Set(),
+    is_any: LISTS.test(lead) || ONLY_SHOWN.test(sentence),
+    stems: new Set(demanded.map((token) => token.stem)),
+    kinds: kindsIn(rest),
+    least: leastOf(folded, demanded.length),
+    exceptions: new Set(),
+    exception_trades: new Set(),
+    about_payment: false,
+    done_first: new Set(),
+    said_by_task: SAID_BY_TASK.test(folded),
+    about_sum: ABOUT_SUM.test(folded),
+    about_presence: false,
+  };
+}
+
+/**
+ * The words of a sentence from a place in its folded text on. Folding may change lengths ("ß"), so words are counted
+ * rather than characters.
+ */
+const tokensFrom = (sentence: string, folded: string, at: number): Token[] =>
+  tokenize(sentence).slice(tokenize(folded.slice(0, at)).length);
+
+/** Stems of the words that a text writes as names, the first excepted, and of its codes ("H3", "4B"). */
+function namesIn([, ...tokens]: readonly Token[]): Set<string> {
+  return new Set(
+    tokens
+      .filter(
+        (token) =>
+          (/^\p{Lu}/u.test(token.raw) && token.word.length > 1) ||
+          /^(?=.*\d)(?=.*\p{L})[\p{L}\d]{2,6}$/u.test(token.raw),
+      )
+      .map((token) => token.stem),
+  );
+}
+
+/** "Flights only from Berlin" says where, not whom. */
+const TRAVELS = /\b(?:flights?|trains?|trips?|travel|tickets?|journeys?|deliver(?:y|ies))\b/;
+
+/** Reads "X only from A or B": undefined where no names stand behind it. */
+export function readSource(sentence: string, quote: Quote): SourceRule | undefined {
+  const folded = foldText(sentence);
+  const match = FROM_NOBODY_ELSE.exec(folded) ?? ONLY_FROM.exec(folded);
+  if (match === null) return undefined;
+  const [, what = '', whom = ''] = match;
+  const at = match.index + folded.slice(match.index).lastIndexOf(whom);
+  const listed = /[(:]/.exec(whom);
+  // "By" and "through" tell of ways and days too: there only a list says whom.
+  if (listed === null && / (?:by|through|via)\b\s*$/.test(folded.slice(0, at))) return undefined;
+  const isName = (token: Token) => /^\p{Lu}/u.test(token.raw) && carriesMeaning(token);
+  const tokens = tokensFrom(sentence, folded, listed === null ? at : at + listed.index).slice(
+    0,
+    tokenize(listed === null ? whom : whom.slice(listed.index)).length,
+  );
+  // "From a wholesaler with a licence" names nobody, and "from German farms" no seller.
+  const isListOfNames = tokens.every((token) => isName(token) || !carriesMeaning(token));
+  if (listed === null && (!isListOfNames || TRAVELS.test(what))) return undefined;
+  const names = tokens.filter(isName).map((token) => token.word);
+  if (names.length === 0) return undefined;
+  const subject = tokenize(what).filter(carriesMeaning);
+  return {
+    ...quote,
+    subject: new Set(subject.map((token) => token.stem)),
+    subject_trades: narrowTrades(tradeWords(subject).filter((mention) => mention.strong)),
+    names: new Set(names),
+    is_any: LISTS.test(what.trim()),
+  };
+}
+
+/** Reads "fuel only for H1 to H9": none or one rule. */
+export function readUnits(sentence: string, quote: Quote): UnitRule[] {
+  const [what, whom] = foldText(sentence).split(/\bonly (?:for|at|in|on)\b/, 2);
+  if (what === undefined || whom === undefined) return [];
+  const ranges = unitsIn(whom);
+  if (ranges.length === 0) return [];
+  const telling = tokenize(what).filter(carriesMeaning);
+  const subject = new Set(firmStems(telling.map((token) => token.stem)));
+  const subject_trades = strongTrades(telling.filter((token) => subject.has(token.stem)));
+  return [{ ...quote, subject, subject_trades, ranges }];
+}
+
+/** The codes of rooms, vehicles or units that a text names, "h1 to h9" as a range. */
+function unitsIn(folded: string): UnitRange[] {
+  const one = ([, before = '', number = '', after = '']: RegExpMatchArray) => ({
+    before,
+    after,
+    from: Number(number),
+    to: Number(number),
+  });
+  const ranges = [...folded.matchAll(UNIT_RANGE)].map((match) => ({ ...one(match), to: Number(match[4]) }));
+  return [...ranges, ...[...folded.matchAll(UNIT_CODE)].map(one)];
+}
+
+const strongTrades = (tokens: readonly Token[]): Set<Trade> =>
+  new Set(
+    tradeWords(tokens)
+      .filter((mention) => mention.strong)
+      .map((mention) => mention.trade),
+  );

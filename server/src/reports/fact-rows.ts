@@ -1,0 +1,199 @@
+import { standingOfOutcomes } from '../domain/outcomes.ts';
+import type { Queryable } from '../storage/database.ts';
+import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
+import type { LaterFacts, ReportFacts } from './counters.ts';
+
+type FactsRow = Omit<
+  ReportFacts,
+  'waited_s' | 'executed_minor' | 'review_state' | 'outcome_state' | 'assessment'
+> & {
+  kept_review_state: ReportFacts['review_state'];
+  /** Null: nothing changed since the decision was made. */
+  outcome_state: ReportFacts['outcome_state'] | null;
+  review_id: string | null;
+  /** The beginning of what the document says of the purpose; null without a label. */
+  purpose_part: string | null;
+};
+
+const EXECUTED = ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'];
+
+/**
+ * Where a document says what was thought of the purpose. The database must not read the JSON: it takes what a customer may
+ * have put into a document, such as an escaped NUL, for no JSON at all. In a JSON text no unescaped quote lies within
+ * a string, so the mark is two keys, and nothing before the decision's own purpose holds a customer's keys.
+ */
+const PURPOSE_MARK = '"purpose":{"assessment":"';
+const PURPOSE_LENGTH = 60;
+
+/** What a part that begins with the mark says; null for any other part. */
+function assessmentIn(part: string | null): ReportFacts['assessment'] {
+  const said = part?.startsWith(PURPOSE_MARK) ? part.slice(PURPOSE_MARK.length).split('"', 1)[0] : undefined;
+  return (said as ReportFacts['assessment'] | undefined) ?? null;
+}
+
+/** The laterals are there for their order: each decision by its key, then its state and its label by theirs. */
+const selectFacts = (decisions: string) => `select d.decision_id, d.agent_id, d.decision, d.mode,
+    array_to_string(d.reason_codes, ' ') as reasons, d.merchant, d.requested_amount_minor, d.currency, d.created_at,
+    s.review_state as kept_review_state, s.outcome_state, s.review_id, l.label,
+    case when l.label is not null then substr(d.document, strpos(d.document, '${PURPOSE_MARK}'), ${PURPOSE_LENGTH}) end
+      as purpose_part
+  from ${decisions}
+  left join lateral (
+    select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true
+  left join lateral (
+    select label from labels l where l.workspace_id = $1 and l.label_id = s.label_id limit 1) as l on true`;
+
+/** What the report counts of these decisions, in no certain order. */
+export async function loadReportFacts(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<ReportFacts[]> {
+  if (decision_ids.length === 0) return [];
+  const result = await db.query<FactsRow & { workspace_id: string }>({
+    name: 'load_report_facts',
+    text: selectFacts(`unnest($2::text[]) as w(decision_id)
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d`),
+    values: [workspace_id, decision_ids],
+  });
+  return completeFacts(db, workspace_id, result.rows);
+}
+
+/** What the report counts of the decisions after `after` and before `before`, in the order of their making. */
+export async function listReportFacts(
+  db: Queryable,
+  workspace_id: string,
+  range: { agent_id: string | null; after: string; before: string; limit: number },
+): Promise<ReportFacts[]> {
+  const { agent_id, after, before, limit } = range;
+  const values: unknown[] = [workspace_id, after, before, limit];
+  if (agent_id !== null) values.push(agent_id);
+  const result = await db.query<FactsRow & { workspace_id: string }>({
+    name: agent_id === null ? 'list_report_facts' : 'list_report_facts_of_agent',
+    text: `${selectFacts(`(
+      select * from decisions where workspace_id = $1 and decision_id > $2 and decision_id < $3
+        ${agent_id === null ? '' : "and agent_id = $5 and agent_id <> ''"}
+        order by decision_id limit $4) as d`)} order by d.decision_id`,
+    values,
+  });
+  return completeFacts(db, workspace_id, result.rows);
+}
+
+/** Adds what lies in several records of a decision: when it was first reviewed, and what was spent. */
+async function completeFacts(
+  db: Queryable,
+  workspace_id: string,
+  rows: readonly FactsRow[],
+): Promise<ReportFacts[]> {
+  const shadow = rows.filter((row) => row.mode === 'SHADOW');
+  const reviewed = shadow.filter((row) => row.review_id !== null).map((row) => row.decision_id);
+  const executed = shadow
+    .filter((row) => row.decision !== 'ALLOW' && EXECUTED.includes(row.outcome_state ?? 'NONE'))
+    .map((row) => row.decision_id);
+  const first_reviews = new Map(
+    (await loadFirstReviewTimes(db, workspace_id, reviewed)).map((row) => [row.decision_id, row.created_at]),
+  );
+  const outcomes = new Map<string, Awaited<ReturnType<typeof listOutcomesOfDecisions>>>();
+  if (executed.length > 0) {
+    for (const outcome of await listOutcomesOfDecisions(db, workspace_id, executed)) {
+      const known = outcomes.get(outcome.decision_id);
+      if (known === undefined) outcomes.set(outcome.decision_id, [outcome]);
+      else known.push(outcome);
+    }
+  }
+  return rows.map((row) => {
+    const first = first_reviews.get(row.decision_id);
+    const reports = outcomes.get(row.decision_id);
+    const as_made = row.decision === 'REVIEW' ? 'PENDING' : null;
+    // Field by field: spreading what is left of a row took 2 of a decision's 200 µs.
+    return {
+      decision_id: row.decision_id,
+      agent_id: row.agent_id,
+      decision: row.decision,
+      mode: row.mode,
+      reasons: row.reasons,
+      merchant: row.merchant,
+      requested_amount_minor: row.requested_amount_minor,
+      currency: row.currency,
+      created_at: row.created_at,
+      label: row.label,
+      assessment: assessmentIn(row.purpose_part),
+      review_state: row.outcome_state === null ? as_made : row.kept_review_state,
+      waited_s:
+        first === undefined ? null : Math.floor((Date.parse(first) - Date.parse(row.created_at)) / 1000),
+      outcome_state: row.outcome_state ?? 'NONE',
+      executed_minor: reports === undefined ? 0 : standingOfOutcomes(reports).executed_minor,
+    };
+  });
+}
+
+async function loadFirstReviewTimes(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<{ decision_id: string; created_at: string }[]> {
+  if (decision_ids.length === 0) return [];
+  const result = await db.query<{ decision_id: string; created_at: string }>({
+    name: 'load_first_review_times',
+    text: `select decision_id, created_at from reviews
+      where workspace_id = $1 and decision_id = any($2) and decision_id <> '' and supersedes is null`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}
+
+/** What an event is about, as far as the report counts it. */
+export interface ReportEvent {
+  seq: number;
+  type: string;
+  subject_id: string;
+}
+
+/** The events behind `after` and up to `upto`, in the order of the chain. */
+export async function loadReportEvents(
+  db: Queryable,
+  workspace_id: string,
+  range: { after: number; upto: number },
+): Promise<ReportEvent[]> {
+  const result = await db.query<ReportEvent & { workspace_id: string }>({
+    name: 'load_report_events',
+    text: `select seq, type, subject_id from ledger_events
+      where workspace_id = $1 and seq > $2 and seq <= $3 order by seq`,
+    values: [workspace_id, range.after, range.upto],
+  });
+  return result.rows;
+}
+
+/** The decisions that these reviews, labels and outcomes are about. */
+export async function loadDecisionsOfRecords(
+  db: Queryable,
+  workspace_id: string,
+  record_ids: readonly string[],
+): Promise<string[]> {
+  if (record_ids.length === 0) return [];
+  const result = await db.query<{ decision_id: string }>({
+    name: 'load_decisions_of_records',
+    text: `select decision_id from reviews where workspace_id = $1 and review_id = any($2)
+      union select decision_id from labels where workspace_id = $1 and label_id = any($2)
+      union select decision_id from outcomes where workspace_id = $1 and outcome_id = any($2)`,
+    values: [workspace_id, record_ids],
+  });
+  return result.rows.map((row) => row.decision_id);
+}
+
+/** What was counted of these decisions; of those that are missing, what they were made as. */
+export async function loadCountedFacts(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Map<string, LaterFacts>> {
+  if (decision_ids.length === 0) return new Map();
+  const result = await db.query<LaterFacts & { decision_id: string }>({
+    name: 'load_counted_facts',
+    text: `select decision_id, review_state, waited_s, label, assessment, outcome_state, executed_minor
+      from report_counted where workspace_id = $1 and decision_id = any($2)`,
+    values: [workspace_id, decision_ids],
+  });
+  return new Map(result.rows.map((row) => [row.decision_id, row]));
+}

@@ -1,0 +1,101 @@
+import type { Agent } from '../domain/agents.ts';
+import { mayEnforce, type Workspace } from '../domain/workspace.ts';
+import type { ShadowSums } from './shadow-report.ts';
+
+/** The one table of what speaks against ENFORCE: code → what to do about it. */
+export const BLOCKERS = {
+  PLAN_CANNOT_ENFORCE: 'ENFORCE needs a paid plan; a trial is not one.',
+  NO_DECISIONS: 'No decisions were made in SHADOW in this period.',
+  TOO_FEW_DAYS: 'Decisions of more days are needed to see what a week is like.',
+  TOO_FEW_DECISIONS: 'More decisions are needed to tell what ENFORCE would stop.',
+  AGENT_WITHOUT_AUTHORITY: 'Agents without an authority would have every spend denied: post one.',
+  TOO_MANY_UNCLEAR:
+    'Too many spends have an unclear purpose and would wait for a person: say more in the purpose, or ask the agents for descriptions.',
+  PENDING_REVIEWS:
+    'Too many reviews are open: in ENFORCE a spend waits for its review, and the review runs out.',
+  TOO_FEW_LABELS: 'More labels are needed to tell how often the judgement of purpose is right.',
+  LOW_PRECISION: 'Too many spends that people label as aligned were judged misaligned.',
+  LOW_RECALL: 'Too many spends that people label as misaligned would have been allowed.',
+  EXECUTED_ALTHOUGH_DENIED:
+    'Spends were made that ENFORCE would have denied: widen the authority where they were right, or expect them to stop.',
+} as const;
+export type BlockerCode = keyof typeof BLOCKERS;
+export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];
+
+/** Something that speaks against ENFORCE. */
+export interface Blocker {
+  code: BlockerCode;
+  message: string;
+  /** What was found, and the bound that it misses; null where it is not a matter of numbers. Shares are 0..1. */
+  observed: number | null;
+  bound: number | null;
+  /** Slugs of the agents concerned, where it is about agents. */
+  agents: string[];
+}
+
+/** A blocker stands where what was found is under a LEAST or over a MOST. Shares are 0..1. */
+export const LEAST_DAYS = 7;
+export const LEAST_DECISIONS = 100;
+export const LEAST_LABELS = 20;
+/** Of the labels that a share is made of: fewer say nothing about it. */
+const LEAST_FOR_SHARE = 5;
+const LEAST_PRECISION = 0.8;
+const LEAST_RECALL = 0.8;
+const MOST_UNCLEAR = 0.2;
+const MOST_PENDING = 0.1;
+const MOST_EXECUTED_DENIED = 0.01;
+
+const share = (part: number, whole: number) =>
+  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+
+/** What speaks against switching these agents to ENFORCE, in the order of the table; nothing: they are ready. */
+export function blockersOf(
+  sums: ShadowSums,
+  agents: readonly Pick<Agent, 'slug' | 'status' | 'authority_version'>[],
+  workspace: Workspace,
+): Blocker[] {
+  const { totals, by_day, by_reason, labels, reviews, outcomes } = sums;
+  const found = new Map<BlockerCode, Omit<Blocker, 'code' | 'message'>>();
+  const note = (
+    code: BlockerCode,
+    observed: number | null = null,
+    bound: number | null = null,
+    slugs: string[] = [],
+  ) => found.set(code, { observed, bound, agents: slugs });
+  const least = (code: BlockerCode, observed: number, bound: number) =>
+    observed < bound && note(code, observed, bound);
+  const most = (code: BlockerCode, observed: number, bound: number) =>
+    observed > bound && note(code, observed, bound);
+
+  if (!mayEnforce(workspace)) note('PLAN_CANNOT_ENFORCE');
+  const bare = agents
+    .filter((agent) => agent.status !== 'revoked' && agent.authority_version === null)
+    .map((agent) => agent.slug);
+  if (bare.length > 0) note('AGENT_WITHOUT_AUTHORITY', bare.length, 0, bare.sort());
+  if (totals.count === 0) {
+    note('NO_DECISIONS', 0, LEAST_DECISIONS);
+  } else {
+    least('TOO_FEW_DAYS', by_day.length, LEAST_DAYS);
+    least('TOO_FEW_DECISIONS', totals.count, LEAST_DECISIONS);
+    const unclear = by_reason.find((each) => each.reason_code === 'PURPOSE_UNCLEAR')?.count ?? 0;
+    most('TOO_MANY_UNCLEAR', share(unclear, totals.count), MOST_UNCLEAR);
+    most('PENDING_REVIEWS', share(reviews.pending, reviews.count), MOST_PENDING);
+    least('TOO_FEW_LABELS', labels.labeled, LEAST_LABELS);
+    const { matrix } = labels;
+    const judged = matrix.PURPOSE_MISALIGNED.PURPOSE_MISALIGNED + matrix.PURPOSE_MISALIGNED.PURPOSE_ALIGNED;
+    if (judged >= LEAST_FOR_SHARE) least('LOW_PRECISION', labels.precision ?? 0, LEAST_PRECISION);
+    const misaligned = Object.values(matrix).reduce((sum, row) => sum + row.PURPOSE_MISALIGNED, 0);
+    // Whatever stopped it, it was stopped: what counts is what would have been let through.
+    if (misaligned >= LEAST_FOR_SHARE) {
+      least('LOW_RECALL', share(misaligned - labels.misaligned_allowed, misaligned), LEAST_RECALL);
+    }
+    const denied = outcomes.executed_although_stopped.by_stop
+      .filter((each) => each.stop === 'DENY')
+      .reduce((sum, each) => sum + each.count, 0);
+    most('EXECUTED_ALTHOUGH_DENIED', share(denied, totals.count), MOST_EXECUTED_DENIED);
+  }
+  return BLOCKER_CODES.flatMap((code) => {
+    const blocker = found.get(code);
+    return blocker === undefined ? [] : [{ code, message: BLOCKERS[code], ...blocker }];
+  });
+}

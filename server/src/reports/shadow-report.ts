@@ -1,0 +1,277 @@
+import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../domain/assessment.ts';
+import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
+import { LABELS, type Label } from '../domain/labels.ts';
+import { cappedMinor } from '../values/money.ts';
+import { type Measure, newestByReason, type ReportCounter } from './counters.ts';
+
+/** A number of decisions and the sum of their amounts in one currency. */
+export interface CurrencyCount {
+  currency: string;
+  count: number;
+  /** Minor units; a sum beyond the safe integers is given as the largest of them. */
+  amount_minor: number;
+}
+
+/** How many decisions would have been which. */
+export interface KindCounts {
+  count: number;
+  allow: number;
+  review: number;
+  deny: number;
+}
+
+export type Stop = 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
+export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisfies readonly Stop[];
+
+type KindAmounts = { count: number; amount_minor: number };
+
+/** What decisions made in SHADOW add up to. Lists are in a fixed order, so that equal counts give equal reports. */
+export interface ShadowSums {
+  totals: KindCounts & {
+    by_currency: (CurrencyCount & { allow: KindAmounts; review: KindAmounts; deny: KindAmounts })[];
+  };
+  by_reason: {
+    reason_code: ReasonCode;
+    count: number;
+    /** Of these, the ones whose `reason_code` it was. */
+    first_count: number;
+    amounts: CurrencyCount[];
+    example_ids: string[];
+  }[];
+  by_agent: (KindCounts & { agent_id: string; amounts: CurrencyCount[] })[];
+  /** Those with the most decisions. */
+  by_merchant: (KindCounts & { merchant: string; amounts: CurrencyCount[] })[];
+  /** Days with decisions, oldest first. */
+  by_day: (KindCounts & { day: string; amounts: CurrencyCount[] })[];
+  labels: {
+    labeled: number;
+    /** The labelled share of all decisions; null without decisions. */
+    coverage: number | null;
+    /** Assessment → label → decisions. */
+    matrix: Record<PurposeAssessment, Record<Label['label'], number>>;
+    /** Of those assessed as misaligned and labelled aligned or misaligned: the share labelled misaligned. */
+    precision: number | null;
+    /** Of those labelled misaligned: the share assessed as misaligned. */
+    recall: number | null;
+    /** Labelled misaligned, and yet it would have been allowed. */
+    misaligned_allowed: number;
+  };
+  reviews: {
+    count: number;
+    pending: number;
+    allowed: number;
+    denied: number;
+    /** From the decision to its first review; null: none was reviewed. */
+    median_seconds: number | null;
+  };
+  outcomes: {
+    by_state: { outcome_state: OutcomeState; count: number }[];
+    /** Executed, though in ENFORCE it would have been stopped; executed amounts, before refunds. */
+    executed_although_stopped: {
+      count: number;
+      amounts: CurrencyCount[];
+      by_stop: (CurrencyCount & { stop: Stop })[];
+      by_state: (CurrencyCount & { outcome_state: OutcomeState })[];
+    };
+  };
+  /** Decisions made in ENFORCE meanwhile: counted here alone. */
+  enforced: { count: number; amounts: CurrencyCount[] };
+}
+
+const EXECUTED: readonly string[] = ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'];
+const FIELD = { ALLOW: 'allow', REVIEW: 'review', DENY: 'deny' } as const;
+
+/** Texts in the order of their UTF-8 bytes, as the database has them. */
+export const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+/** Sums over counters that share a name. */
+class Sum {
+  count = 0;
+  readonly kinds = { allow: 0, review: 0, deny: 0 };
+  readonly #currencies = new Map<string, { count: number; amount: bigint }>();
+
+  add(counter: Pick<ReportCounter, 'decision' | 'currency' | 'count' | 'amount_minor'>): void {
+    const { decision, currency, count, amount_minor } = counter;
+    this.count += count;
+    this.kinds[FIELD[decision]] += count;
+    const known = this.#currencies.get(currency) ?? { count: 0, amount: 0n };
+    this.#currencies.set(currency, { count: known.count + count, amount: known.amount + amount_minor });
+  }
+
+  get amounts(): CurrencyCount[] {
+    return [...this.#currencies]
+      .filter(([, { count }]) => count > 0)
+      .map(([currency, { count, amount }]) => ({ currency, count, amount_minor: cappedMinor(amount) }))
+      .sort((a, b) => byBytes(a.currency, b.currency));
+  }
+}
+
+function sumsBy<Name extends string>(
+  counters: readonly ReportCounter[],
+  namesOf: (counter: ReportCounter) => readonly Name[],
+): Map<Name, Sum> {
+  const sums = new Map<Name, Sum>();
+  for (const counter of counters) {
+    for (const name of namesOf(counter)) {
+      const sum = sums.get(name) ?? new Sum();
+      sum.add(counter);
+      sums.set(name, sum);
+    }
+  }
+  return sums;
+}
+
+/** Most decisions first, then by name. */
+function ranked<Name extends string>(sums: Map<Name, Sum>): [Name, Sum][] {
+  return [...sums]
+    .filter(([, sum]) => sum.count > 0)
+    .sort(([a, one], [b, other]) => other.count - one.count || byBytes(a, b));
+}
+
+const share = (part: number, whole: number) =>
+  whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
+
+function kindAmounts(
+  counters: readonly ReportCounter[],
+  currency: string,
+  decision: DecisionKind,
+): KindAmounts {
+  const sum = new Sum();
+  for (const each of counters) if (each.currency === currency && each.decision === decision) sum.add(each);
+  const [amount] = sum.amounts;
+  return { count: sum.count, amount_minor: amount?.amount_minor ?? 0 };
+}
+
+function sumLabels(counters: readonly ReportCounter[], decisions: number): ShadowSums['labels'] {
+  const matrix = Object.fromEntries(
+    PURPOSE_ASSESSMENTS.map((assessment) => [
+      assessment,
+      Object.fromEntries(LABELS.map((label) => [label, 0])),
+    ]),
+  ) as ShadowSums['labels']['matrix'];
+  let labeled = 0;
+  let misaligned_allowed = 0;
+  for (const { name, decision, count } of counters) {
+    const [assessment, label] = name.split(' ') as [PurposeAssessment, Label['label']];
+    matrix[assessment][label] += count;
+    labeled += count;
+    if (label === 'PURPOSE_MISALIGNED' && decision === 'ALLOW') misaligned_allowed += count;
+  }
+  const hits = matrix.PURPOSE_MISALIGNED.PURPOSE_MISALIGNED;
+  const labelled_so = PURPOSE_ASSESSMENTS.reduce((sum, each) => sum + matrix[each].PURPOSE_MISALIGNED, 0);
+  return {
+    labeled,
+    coverage: share(labeled, decisions),
+    matrix,
+    precision: share(hits, hits + matrix.PURPOSE_MISALIGNED.PURPOSE_ALIGNED),
+    recall: share(hits, labelled_so),
+    misaligned_allowed,
+  };
+}
+
+function medianOf(waits: readonly ReportCounter[]): number | null {
+  const counts = new Map<number, number>();
+  for (const { name, count } of waits) counts.set(Number(name), (counts.get(Number(name)) ?? 0) + count);
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  const total = sorted.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return null;
+  const at = (place: number) => {
+    let seen = 0;
+    for (const [seconds, count] of sorted) {
+      seen += count;
+      if (seen > place) return seconds;
+    }
+    return 0;
+  };
+  return (at(Math.floor((total - 1) / 2)) + at(Math.floor(total / 2))) / 2;
+}
+
+function stopOf(decision: DecisionKind, review_state: string): Stop | null {
+  if (decision === 'DENY') return 'DENY';
+  if (decision === 'ALLOW' || review_state === 'ALLOWED') return null;
+  return review_state === 'DENIED' ? 'REVIEW_DENIED' : 'REVIEW_PENDING';
+}
+
+function sumOutcomes(counters: readonly ReportCounter[]): ShadowSums['outcomes'] {
+  const states = (counter: ReportCounter) => counter.name.split(' ') as [OutcomeState, string];
+  const stopped = counters.filter((each) => {
+    const [state, review_state] = states(each);
+    return EXECUTED.includes(state) && stopOf(each.decision, review_state) !== null;
+  });
+  const stopsBy = sumsBy(stopped, (each) => [stopOf(each.decision, states(each)[1]) as Stop]);
+  const all = new Sum();
+  for (const each of stopped) all.add(each);
+  return {
+    by_state: ranked(sumsBy(counters, (each) => [states(each)[0]])).map(([outcome_state, { count }]) => ({
+      outcome_state,
+      count,
+    })),
+    executed_although_stopped: {
+      count: all.count,
+      amounts: all.amounts,
+      by_stop: STOPS.flatMap((stop) => (stopsBy.get(stop)?.amounts ?? []).map((each) => ({ stop, ...each }))),
+      by_state: ranked(sumsBy(stopped, (each) => [states(each)[0]])).flatMap(([outcome_state, { amounts }]) =>
+        amounts.map((each) => ({ outcome_state, ...each })),
+      ),
+    },
+  };
+}
+
+/** Adds counters up, whatever portions they come in. `most_merchants`: how many merchants are shown. */
+export function sumCounters(
+  counters: readonly ReportCounter[],
+  options: { most_merchants: number; agent_id: string | null },
+): ShadowSums {
+  const of = (measure: Measure) => counters.filter((each) => each.measure === measure);
+  const decisions = of('decisions');
+  const all = new Sum();
+  for (const each of decisions) all.add(each);
+  const examples = newestByReason(decisions);
+  const first_counts = sumsBy(decisions, (each) => [each.name.split(' ')[0] as ReasonCode]);
+  const reviews = sumsBy(of('reviews'), (each) => [each.name as ReviewState]);
+  const enforced = new Sum();
+  for (const each of of('enforced')) enforced.add(each);
+  const { agent_id } = options;
+  const agents =
+    agent_id === null ? sumsBy(of('agents'), (each) => [each.name]) : sumsBy(decisions, () => [agent_id]);
+  const counted = (state: ReviewState) => reviews.get(state)?.count ?? 0;
+  const kindsOf = ({ count, kinds, amounts }: Sum) => ({ count, ...kinds, amounts });
+  return {
+    totals: {
+      count: all.count,
+      ...all.kinds,
+      by_currency: all.amounts.map((each) => ({
+        ...each,
+        allow: kindAmounts(decisions, each.currency, 'ALLOW'),
+        review: kindAmounts(decisions, each.currency, 'REVIEW'),
+        deny: kindAmounts(decisions, each.currency, 'DENY'),
+      })),
+    },
+    by_reason: ranked(sumsBy(decisions, (each) => each.name.split(' ') as ReasonCode[])).map(
+      ([reason_code, { count, amounts }]) => ({
+        reason_code,
+        count,
+        first_count: first_counts.get(reason_code)?.count ?? 0,
+        amounts,
+        example_ids: examples.get(reason_code) ?? [],
+      }),
+    ),
+    by_agent: ranked(agents).map(([id, sum]) => ({ agent_id: id, ...kindsOf(sum) })),
+    by_merchant: ranked(sumsBy(of('merchants'), (each) => [each.name]))
+      .slice(0, options.most_merchants)
+      .map(([merchant, sum]) => ({ merchant, ...kindsOf(sum) })),
+    by_day: [...sumsBy(decisions, (each) => [each.day])]
+      .sort(([a], [b]) => byBytes(a, b))
+      .map(([day, sum]) => ({ day, ...kindsOf(sum) })),
+    labels: sumLabels(of('labels'), all.count),
+    reviews: {
+      count: counted('PENDING') + counted('ALLOWED') + counted('DENIED'),
+      pending: counted('PENDING'),
+      allowed: counted('ALLOWED'),
+      denied: counted('DENIED'),
+      median_seconds: medianOf(of('waits')),
+    },
+    outcomes: sumOutcomes(of('outcomes')),
+    enforced: { count: enforced.count, amounts: enforced.amounts },
+  };
+}

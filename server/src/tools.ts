@@ -1,0 +1,38 @@
+/*
+ * What the tools of this repository (bench, chaos, demo, evaluation) may use of the service's insides. They work through
+ * its API wherever they measure what a client sees; here is the rest: bench writes rows and workspaces as the service does,
+ * and the evaluation measures the assessor itself.
+ */
+export { AuthorityBody } from './api/agents.ts';
+export { DecisionRequest } from './api/decision-schemas.ts';
+export { readConfig, SETTINGS } from './config/config.ts';
+export {
+  type Assess,
+  type Assessment,
+  PURPOSE_ASSESSMENTS,
+  type PurposeAssessment,
+} from './domain/assessment.ts';
+export type { Authority } from './domain/authorities.ts';
+export { periodOf } from './domain/budget.ts';
+export { decide } from './domain/decide.ts';
+export {
+  DECISIONS,
+  type DecisionKind,
+  type DecisionRow,
+  decisionDataHash,
+  MODES,
+  type Mode,
+  REASON_CODES,
+} from './domain/decisions.ts';
+export { eventHash, sha256 } from './domain/ledger.ts';
+export type { SpendRequest } from './domain/spends.ts';
+export { ApiError } from './errors.ts';
+export { compileSchema } from './http/validation.ts';
+export { migrate } from './migration/migrate.ts';
+export { openDatabase } from './open-database.ts';
+export { assessBuiltIn, METHOD } from './purpose/built-in-assessor.ts';
+export { type Dealings, historyKey, historyWords, type PurposeHistory } from './purpose/history.ts';
+export { addWorkspace, makeCore } from './runtime.ts';
+export { connectOnce } from './storage/database.ts';
+export { makeIdsAt } from './values/ids.ts';
+export { formatMoney } from './values/money.ts';

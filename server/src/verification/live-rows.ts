@@ -1,0 +1,124 @@
+import { type AuditedState, auditedForm } from '../domain/audit.ts';
+import { recordHash } from '../domain/ledger.ts';
+import { listAgents } from '../storage/agents.ts';
+import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
+import { listAuthorities } from '../storage/authorities.ts';
+import type { Queryable } from '../storage/database.ts';
+import type { KeptHead } from '../storage/ledger.ts';
+import { loadWebhookEndpoints } from '../storage/webhooks.ts';
+import { loadWorkspace } from '../storage/workspaces.ts';
+import type { Findings } from './findings.ts';
+import type { Tally } from './states.ts';
+
+const ROWS_AT_ONCE = 200;
+
+/**
+ * What the newest audit record sealed of each row that may change, by kind and id: its hash, and the record's place
+ * in the chain. Grows with agents, keys and versions of authorities alone.
+ */
+export type SealedStates = Map<string, { seq: number; hash: string }>;
+
+/** What names a row of each kind that audit records seal. A kind that is added needs its rows checked below too. */
+const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unknown>) => string } = {
+  workspace: (row) => `workspace ${row.workspace_id}`,
+  agent: (row) => `agent ${row.agent_id}`,
+  authority: (row) => `authority ${row.agent_id} version ${row.version}`,
+  api_key: (row) => `api_key ${row.key_id}`,
+  webhook: (row) => `webhook ${row.endpoint_id}`,
+};
+
+const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof AuditedState](row);
+
+/** Notes what an audit record, which is as it was sealed, says of the rows that it changed. */
+export function noteSealedStates(
+  sealed: SealedStates,
+  { seq, action, state }: { seq: number; action: string; state: string },
+): void {
+  const rows = JSON.parse(state) as Record<string, Record<string, unknown>>;
+  for (const [kind, row] of Object.entries(rows)) {
+    if (action === 'webhook.deleted') {
+      // Its row is gone, as it should be.
+      sealed.delete(rowName(kind, row));
+      continue;
+    }
+    sealed.set(rowName(kind, row), { seq, hash: recordHash(row).toString('base64') });
+  }
+}
+
+/**
+ * Rows that may change must be what their newest audit record says, and none may be there without one: unless a
+ * record is not what it was, and so `is_vouched_for` is false.
+ */
+export async function checkLiveRows(
+  db: Queryable,
+  workspace_id: string,
+  sealed: SealedStates,
+  tally: Tally,
+  is_vouched_for: boolean,
+  findings: Findings,
+  head: KeptHead | undefined,
+): Promise<void> {
+  const check = (state: AuditedState) => {
+    for (const [kind, row] of Object.entries(auditedForm(state)) as [string, Record<string, unknown>][]) {
+      const name = rowName(kind, row);
+      const kept = sealed.get(name);
+      sealed.delete(name);
+      if (kept === undefined) {
+        if (is_vouched_for) findings.addStray(`The row of ${name} is in no event.`);
+      } else if (kept.hash !== recordHash(row).toString('base64')) {
+        const detail = `The row of ${name} is not what event ${kept.seq} recorded.`;
+        findings.addDerived({ seq: kept.seq, kind: 'ROW_MISMATCH', detail });
+      }
+    }
+  };
+  const workspace = await loadWorkspace(db, workspace_id);
+  if (workspace !== undefined) check({ workspace });
+  let after: string | null = null;
+  for (;;) {
+    const agents = await listAgents(db, workspace_id, { after, limit: ROWS_AT_ONCE });
+    for (const agent of agents) check({ agent });
+    after = agents.at(-1)?.agent_id ?? null;
+    if (after === null) break;
+  }
+  let version: { agent_id: string; version: number } = { agent_id: '', version: 0 };
+  for (;;) {
+    const authorities = await listAuthorities(db, workspace_id, { after: version, limit: ROWS_AT_ONCE });
+    for (const authority of authorities) check({ authority });
+    const last = authorities.at(-1);
+    if (last === undefined) break;
+    version = last;
+  }
+  for (;;) {
+    const keys = await listKeys(db, workspace_id, { after, limit: ROWS_AT_ONCE });
+    const digests = await loadKeyDigests(
+      db,
+      keys.map((key) => key.digest),
+    );
+    for (const { last_used_at, clock_ms, ...api_key } of keys) {
+      const seq = sealed.get(`api_key ${api_key.key_id}`)?.seq;
+      check({ api_key });
+      const leads = digests.some(
+        (found) =>
+          found.digest.equals(api_key.digest) &&
+          found.workspace_id === workspace_id &&
+          found.key_id === api_key.key_id,
+      );
+      if (leads) tally.found.api_key_digests += 1;
+      else if (seq !== undefined) {
+        const detail = `The digest of api_key ${api_key.key_id} does not lead to it.`;
+        findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
+      }
+    }
+    after = keys.at(-1)?.key_id ?? null;
+    if (after === null) break;
+  }
+  const webhooks = await loadWebhookEndpoints(db, workspace_id);
+  for (const webhook of webhooks) check({ webhook });
+  // Where the head denies that there are endpoints, nothing is told to them.
+  if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
+    findings.addStray('The head of the chain is wrong about whether there are webhook endpoints.');
+  }
+  for (const [name, { seq }] of sealed) {
+    findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });
+  }
+}

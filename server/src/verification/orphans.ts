@@ -1,0 +1,148 @@
+import type { LedgerEvent, LedgerHead } from '../domain/ledger.ts';
+import type { Queryable } from '../storage/database.ts';
+import {
+  type ChainRow,
+  countBeforeFirst,
+  countRows,
+  countWithoutId,
+  findStrays,
+  listIds,
+  NAME_OF_STRAY,
+  type Span,
+  STRAY_TABLES,
+  WALKED_TABLES,
+  type WalkedTable,
+} from './chain-pages.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Findings } from './findings.ts';
+import type { SealedStates } from './live-rows.ts';
+import type { Tally } from './states.ts';
+
+const MOST_STRAYS = 100;
+
+const TABLE_OF: Partial<Record<ChainRow['type'], WalkedTable>> = {
+  'decision.created': 'decisions',
+  'decision.review.recorded': 'reviews',
+  'decision.label.recorded': 'labels',
+  'decision.outcome.recorded': 'outcomes',
+};
+
+/** One verification under way. */
+export interface Walk {
+  db: Queryable;
+  workspace_id: string;
+  findings: Findings;
+  checkpoints: Checkpoints;
+  sealed: SealedStates;
+  tally: Tally;
+  /** Up to which id each table has been walked. */
+  reached: Record<WalkedTable, string>;
+  previous: LedgerHead;
+  occurred_ms: number;
+  /** Whether every audit record that was met is as it was sealed. */
+  is_vouched_for: boolean;
+}
+
+const ID_HEAD: Record<WalkedTable, string> = {
+  decisions: 'dec_',
+  reviews: 'rev_',
+  labels: 'lbl_',
+  outcomes: 'out_',
+};
+
+/** Ids sort by the moment of making whatever they name, and a row's id is made before its event's. */
+export function reachedBy(event: Pick<LedgerEvent, 'id'> | undefined): Walk['reached'] {
+  const reached = WALKED_TABLES.map((table) => [
+    table,
+    event === undefined ? '' : ID_HEAD[table] + event.id.slice(4),
+  ]);
+  return Object.fromEntries(reached);
+}
+
+/** How far each table reaches along a page. An entry that was altered says nothing of it. */
+export function spansOf(
+  walk: Walk,
+  events: readonly ChainRow[],
+  intact: readonly boolean[],
+): Record<WalkedTable, Span> {
+  const spans = Object.fromEntries(
+    WALKED_TABLES.map((table) => [table, { after: walk.reached[table], upto: walk.reached[table] }]),
+  ) as Record<WalkedTable, Span>;
+  for (const [i, { type, subject_id }] of events.entries()) {
+    const table = TABLE_OF[type];
+    if (table !== undefined && intact[i] === true && subject_id > spans[table].upto) {
+      spans[table].upto = subject_id;
+    }
+  }
+  for (const table of WALKED_TABLES) walk.reached[table] = spans[table].upto;
+  return spans;
+}
+
+/** Where a table holds other rows along a page than the page's events speak of, names those that none does. */
+export async function checkCounts(
+  walk: Walk,
+  events: readonly ChainRow[],
+  rebuilt: ReadonlyMap<number, Buffer>,
+  spans: Record<WalkedTable, Span>,
+  counts: Record<WalkedTable, number>,
+): Promise<void> {
+  const known = Object.fromEntries(WALKED_TABLES.map((table) => [table, new Set<string>()])) as Record<
+    WalkedTable,
+    Set<string>
+  >;
+  for (const { seq, type, subject_id } of events) {
+    const table = TABLE_OF[type];
+    if (table === undefined || !rebuilt.has(seq)) continue;
+    if (subject_id > spans[table].after && subject_id <= spans[table].upto) known[table].add(subject_id);
+  }
+  for (const table of WALKED_TABLES) {
+    if (counts[table] !== known[table].size) await nameStrays(walk, table, spans[table], known[table]);
+  }
+}
+
+async function nameStrays(
+  walk: Walk,
+  table: WalkedTable,
+  span: { after: string; upto: string | null },
+  known: ReadonlySet<string>,
+): Promise<void> {
+  const limit = known.size + MOST_STRAYS;
+  const ids = await listIds(walk.db, walk.workspace_id, table, span, limit);
+  for (const id of ids) {
+    if (known.has(id)) continue;
+    walk.findings.addStray(`The row of ${table.slice(0, -1)} ${id} is in no event.`, table !== 'decisions');
+  }
+}
+
+/** Rows of history behind the last event, and entries before the first. */
+export async function checkBeyond(walk: Walk): Promise<void> {
+  const { db, workspace_id, findings } = walk;
+  for (const table of WALKED_TABLES) {
+    await nameStrays(walk, table, { after: walk.reached[table], upto: null }, new Set());
+  }
+  if ((await countWithoutId(db, workspace_id)) > 0) {
+    findings.addStray('A row without an id is in no event.', true);
+  }
+  if ((await countBeforeFirst(db, workspace_id)) > 0) {
+    findings.add({ seq: 1, kind: 'GAP', detail: 'There are entries before the first event.' });
+  }
+}
+
+/**
+ * Rows of the tables that no walk meets, and that belong to nothing: told by there being more of them than belong to
+ * something, and looked for only then.
+ */
+export async function checkStrays(walk: Walk): Promise<void> {
+  const { db, workspace_id, findings, tally } = walk;
+  for (const table of STRAY_TABLES) {
+    const surplus = (await countRows(db, workspace_id, table)) - tally.found[table];
+    if (surplus <= 0) continue;
+    const is_record = table === 'consumptions' || table === 'run_out_holds';
+    const names = await findStrays(db, workspace_id, table, MOST_STRAYS);
+    const kind = NAME_OF_STRAY[table];
+    for (const name of names) findings.addStray(`The row of ${kind} ${name} is in no event.`, is_record);
+    if (names.length === 0 && findings.soFarIntact()) {
+      findings.addStray(`${surplus} of the rows of ${table} belong to no event.`, is_record);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { sealedConsumption } from '../domain/capabilities.ts';
+import { sealedDecision } from '../domain/decisions.ts';
+import type { InLedger, LedgerEvent, LedgerEventType } from '../domain/ledger.ts';
+import { loadAuditRecords } from '../storage/audit.ts';
+import { loadConsumptions } from '../storage/consumptions.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadRunOutHolds } from '../storage/decision-states.ts';
+import { loadDecisionRows } from '../storage/decisions.ts';
+import { loadLabels } from '../storage/labels.ts';
+import { loadOutcomes } from '../storage/outcomes.ts';
+import { loadReviews } from '../storage/reviews.ts';
+
+/** What an event is about, as it is now. */
+export interface SealedRow {
+  /** Its SHA-256 in RFC 8785 form is the event's `data_hash`, if nothing was changed. */
+  data: Record<string, unknown>;
+  /** A decision's document, of which `data` has only the hash. */
+  document: string | null;
+}
+
+/** Documents read at a time. */
+const DECISIONS_AT_ONCE = 500;
+
+const plain = (row: object): SealedRow => ({ data: row as Record<string, unknown>, document: null });
+
+/** A row as it was sealed. One that names another event as its own keeps that name, and so is not what was sealed. */
+function atItsPlace<Row extends object>(row: InLedger<Row>, event: LedgerEvent): Row {
+  const { event_id, ...sealed } = row;
+  return (event_id === event.id ? sealed : row) as Row;
+}
+
+/** Whether an event is an administrative change, which its audit record tells. */
+export function isAdministrative(event: Pick<LedgerEvent, 'type'>): boolean {
+  return !/^(decision\.|capability\.|reservation\.)/.test(event.type);
+}
+
+/** The rows that these events are about, by their places in the chain; what is gone is left out. */
+export async function loadSealedRows(
+  db: Queryable,
+  workspace_id: string,
+  events: readonly LedgerEvent[],
+): Promise<Map<number, SealedRow>> {
+  const found = new Map<number, SealedRow>();
+  const take = async <Row extends object>(
+    type: LedgerEventType,
+    id: keyof Row & string,
+    load: (ids: readonly string[]) => Promise<Row[]>,
+    form: (row: Row, event: LedgerEvent) => SealedRow = plain,
+  ) => {
+    const about = events.filter((event) => event.type === type);
+    for (let i = 0; i < about.length; i += DECISIONS_AT_ONCE) {
+      const part = about.slice(i, i + DECISIONS_AT_ONCE);
+      const rows = await load(part.map((event) => event.subject_id));
+      const by_id = new Map(rows.map((row) => [row[id] as string, row]));
+      for (const event of part) {
+        const row = by_id.get(event.subject_id);
+        if (row !== undefined) found.set(event.seq, form(row, event));
+      }
+    }
+  };
+  await take(
+    'decision.created',
+    'decision_id',
+    (ids) => loadDecisionRows(db, workspace_id, ids),
+    (row) => ({ data: sealedDecision(row), document: row.document }),
+  );
+  await take('decision.review.recorded', 'review_id', (ids) => loadReviews(db, workspace_id, ids));
+  await take('decision.label.recorded', 'label_id', (ids) => loadLabels(db, workspace_id, ids));
+  await take('decision.outcome.recorded', 'outcome_id', (ids) => loadOutcomes(db, workspace_id, ids));
+  await take(
+    'capability.consumed',
+    'capability_id',
+    (ids) => loadConsumptions(db, workspace_id, ids),
+    (row, event) => plain(sealedConsumption(atItsPlace(row, event))),
+  );
+  await take(
+    'reservation.expired',
+    'reservation_id',
+    (ids) => loadRunOutHolds(db, workspace_id, ids),
+    (row, event) => plain(atItsPlace(row, event)),
+  );
+  const administrative = events.filter(isAdministrative).map((event) => event.seq);
+  if (administrative.length > 0) {
+    for (const record of await loadAuditRecords(db, workspace_id, administrative)) {
+      found.set(record.seq, plain(record));
+    }
+  }
+  return found;
+}

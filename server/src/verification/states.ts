@@ -1,0 +1,197 @@
+import type { BudgetRow } from '../domain/budget.ts';
+import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
+import { countedBy, type DecisionState, runsOutAt } from '../domain/decision-states.ts';
+import type { Decision, DecisionCore } from '../domain/decisions.ts';
+import { loadAllBudgets } from '../storage/budgets.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadDecisionEvents } from '../storage/decision-events.ts';
+import { loadExpiringHolds } from '../storage/decision-states.ts';
+import { loadKeptCores } from '../storage/decisions.ts';
+import type { ChainRow, StrayTable } from './chain-pages.ts';
+import type { Findings } from './findings.ts';
+import { checkLessons, type Learnt } from './lessons.ts';
+
+const BUDGETS_AT_ONCE = 1_000;
+
+/** What was met along the chain, to be held against the tables at the end. Grows with agents and months alone. */
+export interface Tally {
+  /** How many rows of each of these tables belong to something. */
+  found: Record<StrayTable, number>;
+  budgets: Map<string, { row: BudgetRow; seq: number }>;
+  learnt: Learnt;
+}
+
+const budgetName = ({ agent_id, period, currency }: BudgetRow) => `${agent_id} ${period} ${currency}`;
+
+/** Counts what a decision counts in its month. */
+function count(tally: Tally, counts: BudgetRow, seq: number): void {
+  const name = budgetName(counts);
+  const kept = tally.budgets.get(name);
+  if (kept === undefined) {
+    tally.budgets.set(name, { row: { ...counts }, seq });
+    return;
+  }
+  kept.row.held_minor += counts.held_minor;
+  kept.row.committed_minor += counts.committed_minor;
+  kept.seq = Math.max(kept.seq, seq);
+}
+
+/**
+ * Counts a decision about which nothing was recorded since: its hold, if it had one. The amount asked was held unless
+ * it was capped, which only its document tells.
+ */
+export function countAsMade(tally: Tally, event: ChainRow): void {
+  if (event.decision === 'DENY') return;
+  const capped = event.capped_document;
+  const held_minor =
+    capped === null
+      ? (event.requested_amount_minor as number)
+      : (JSON.parse(capped) as Decision).reservation.amount_minor;
+  const { agent_id, currency, occurred_at } = event;
+  const period = occurred_at.slice(0, 7);
+  count(
+    tally,
+    { agent_id: agent_id as string, period, currency: currency as string, held_minor, committed_minor: 0 },
+    event.seq,
+  );
+}
+
+function sameState(one: DecisionState, other: DecisionState): boolean {
+  return (Object.keys(one) as (keyof DecisionState)[]).every((column) => one[column] === other[column]);
+}
+
+/** What a decision's state must be, by what was recorded of it. */
+interface RebuiltState {
+  state: DecisionState;
+  /** Whether a row must be kept of it: only where something changed, or will by itself. */
+  is_kept: boolean;
+  /** Whether it ever counted in its month's budget, which then has a counter. */
+  ever_counted: boolean;
+}
+
+function counts(state: DecisionState): boolean {
+  const { held_minor, committed_minor } = countedBy(state);
+  return held_minor > 0 || committed_minor > 0;
+}
+
+/** Throws where something recorded cannot be applied. */
+function rebuiltState(made: DecisionCore, events: readonly PlacedEvent[]): RebuiltState {
+  let history = beginHistory(made);
+  let ever_counted = counts(history.state);
+  for (const { event } of events) {
+    history = apply(history, event);
+    ever_counted ||= counts(history.state);
+  }
+  const is_kept = events.length > 0 || made.reservation.expires_at !== null;
+  return { state: history.state, is_kept, ever_counted };
+}
+
+/**
+ * Makes the states of decisions again from the records about them, and holds them against the kept ones and against
+ * the holds that will run out. `events` are those of the decisions, whose own rows are as they were; `recorded` are
+ * the ids of those about which there are records.
+ */
+export async function checkStates(
+  db: Queryable,
+  workspace_id: string,
+  events: readonly ChainRow[],
+  recorded: ReadonlySet<string>,
+  tally: Tally,
+  findings: Findings,
+): Promise<void> {
+  if (events.length === 0) return;
+  const ids = events.map((event) => event.subject_id);
+  const [kept, recorded_events] = await Promise.all([
+    loadKeptCores(db, workspace_id, ids),
+    loadDecisionEvents(
+      db,
+      workspace_id,
+      ids.filter((id) => recorded.has(id)),
+    ),
+  ]);
+  const by_id = new Map(kept.map((each) => [each.made.decision_id, each]));
+  const expiring: (DecisionState & { expires_at: string; seq: number })[] = [];
+  const differs = (seq: number, id: string, what: string) =>
+    findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The state of decision ${id} ${what}.` });
+
+  for (const { seq, subject_id } of events) {
+    const found = by_id.get(subject_id);
+    if (found === undefined) continue;
+    if (found.state !== null) tally.found.decision_states += 1;
+    let rebuilt: RebuiltState;
+    try {
+      rebuilt = rebuiltState(found.made, recorded_events.get(subject_id) ?? []);
+    } catch {
+      differs(seq, subject_id, 'cannot be made again from its records');
+      continue;
+    }
+    const { state, is_kept, ever_counted } = rebuilt;
+    if (found.state === null && is_kept) differs(seq, subject_id, 'is gone');
+    else if (found.state !== null && !is_kept) differs(seq, subject_id, 'is in no event');
+    else if (found.state !== null && !sameState(state, found.state)) {
+      differs(seq, subject_id, 'is not what its records say');
+    }
+    const { agent_id, period, currency } = state;
+    if (ever_counted) count(tally, { agent_id, period, currency, ...countedBy(state) }, seq);
+    const expires_at = runsOutAt(state);
+    if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
+  }
+  // Pages are checked at the same time: the count is read only once the rows are known.
+  const lessons = await checkLessons(
+    db,
+    workspace_id,
+    events.flatMap(({ seq, subject_id }) => {
+      const made = by_id.get(subject_id)?.made;
+      return made === undefined ? [] : { seq, made, events: recorded_events.get(subject_id) ?? [] };
+    }),
+    tally.learnt,
+    findings,
+  );
+  tally.found.dealings_counted += lessons;
+  if (expiring.length === 0) return;
+  const holds = new Map(
+    (await loadExpiringHolds(db, workspace_id, expiring)).map((hold) => [hold.decision_id, hold]),
+  );
+  for (const { decision_id, period, seq } of expiring) {
+    if (holds.get(decision_id)?.period === period) tally.found.expiring_holds += 1;
+    else {
+      const detail = `The hold of decision ${decision_id} is not among those that will run out.`;
+      findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
+    }
+  }
+}
+
+/** Holds the counters against the sums of what all decisions count. */
+export async function checkBudgets(
+  db: Queryable,
+  workspace_id: string,
+  tally: Tally,
+  findings: Findings,
+): Promise<void> {
+  const left = new Map(tally.budgets);
+  let after = { agent_id: '', period: '', currency: '' };
+  for (;;) {
+    const rows = await loadAllBudgets(db, workspace_id, { after, limit: BUDGETS_AT_ONCE });
+    for (const row of rows) {
+      const name = budgetName(row);
+      const expected = left.get(name);
+      left.delete(name);
+      if (expected === undefined) {
+        findings.addStray(`The row of budget ${name} is in no event.`);
+      } else if (
+        row.held_minor !== expected.row.held_minor ||
+        row.committed_minor !== expected.row.committed_minor
+      ) {
+        const { held_minor, committed_minor } = expected.row;
+        const detail = `The row of budget ${name} is not the sum of its decisions: ${held_minor} held and ${committed_minor} committed.`;
+        findings.addDerived({ seq: expected.seq, kind: 'ROW_MISMATCH', detail });
+      }
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BUDGETS_AT_ONCE) break;
+    after = last;
+  }
+  for (const [name, { seq }] of left) {
+    findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The row of budget ${name} is gone.` });
+  }
+}

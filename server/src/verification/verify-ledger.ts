@@ -1,0 +1,388 @@
+import type pg from 'pg';
+import type { VerifyingKey } from '../domain/checkpoints.ts';
+import type { SpendNames } from '../domain/feedback.ts';
+import {
+  checkLink,
+  GENESIS,
+  isIntact,
+  type LedgerBreak,
+  type LedgerHead,
+  recordHash,
+  shownHash,
+} from '../domain/ledger.ts';
+import { loadConsumptionKeys } from '../storage/consumptions.ts';
+import type { Client, Queryable } from '../storage/database.ts';
+import { getHead, type KeptHead, listLedgerEvents, loadLedgerEvents } from '../storage/ledger.ts';
+import { readClock } from '../storage/workspaces.ts';
+import {
+  type ChainRow,
+  countSpans,
+  loadChain,
+  type Span,
+  type SpanCounts,
+  STRAY_TABLES,
+  type StrayTable,
+  type WalkedTable,
+} from './chain-pages.ts';
+import { loadCheckpointFiles } from './checkpoint-files.ts';
+import { type CheckedCheckpoint, gatherCheckpoints, MOST_CHECKPOINTS } from './checkpoints.ts';
+import { type Findings, makeFindings } from './findings.ts';
+import { checkDealings, loadLearnt } from './lessons.ts';
+import { checkLiveRows, noteSealedStates } from './live-rows.ts';
+import { checkBeyond, checkCounts, checkStrays, reachedBy, spansOf, type Walk } from './orphans.ts';
+import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
+import { withinSnapshot } from './snapshot.ts';
+import { checkBudgets, checkStates, countAsMade } from './states.ts';
+
+export interface LedgerVerification {
+  valid: boolean;
+  checked_at: string;
+  events_checked: number;
+  head: LedgerHead;
+  checkpoint: CheckedCheckpoint | null;
+  breaks: LedgerBreak[];
+  first_break_seq: number | null;
+}
+
+/** A verification as the API and the command line show it. */
+export function verificationBody(found: LedgerVerification): Record<string, unknown> {
+  const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
+  return {
+    valid,
+    checked_at,
+    events_checked,
+    head: { seq: head.seq, hash: shownHash(head.hash) },
+    checkpoint:
+      checkpoint === null
+        ? null
+        : {
+            seq: checkpoint.seq,
+            hash: shownHash(checkpoint.hash),
+            signed_at: checkpoint.signed_at,
+            key_id: checkpoint.key_id,
+            note: checkpoint.note,
+            checked: checkpoint.checked,
+          },
+    breaks,
+    first_break_seq,
+  };
+}
+
+export interface VerifyOptions {
+  /** Begins after that event, taking its hash as given. 0: from the beginning. */
+  since: number;
+  /** What checkpoints may be signed with, and where this node keeps its files of them. */
+  keys: readonly VerifyingKey[];
+  checkpoint_dir: string;
+  /** By which what was learnt is kept. */
+  names: SpendNames;
+}
+
+/** Links read at a time: memory stays flat however long the chain is, and other requests get their turns. */
+const LINKS_AT_ONCE = 500;
+/** Pages under way at a time on each connection: while one is checked here, the database hashes another. */
+const PAGES_AT_ONCE = 2;
+/** A clock that was set back by more than this while nothing happened is worth a look. */
+const TOLERATED_AHEAD_MS = 3_600_000;
+
+/**
+ * Rebuilds a workspace's chain from the live rows, within one snapshot and without holding up any writer: every
+ * hash; every row of every table against the event that made it, and the other way round; what changes against what
+ * its records say; and the chain against every signed checkpoint that is kept. Memory does not grow with the chain.
+ * With `since` what changes is not held against anything but the events that follow.
+ */
+export async function verifyLedger(
+  pool: pg.Pool,
+  workspace_id: string,
+  options: VerifyOptions,
+): Promise<LedgerVerification> {
+  const { since, keys, checkpoint_dir } = options;
+  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
+  return withinSnapshot(pool, async (clients, { alive, closeBeside }) => {
+    const [client] = clients;
+    const clock_ms = await readClock(client);
+    const head = await getHead(client, workspace_id);
+    const findings = makeFindings();
+    const checkpoints = await gatherCheckpoints(client, workspace_id, files, keys, findings);
+    const start = await startingPoint(client, workspace_id, since, findings);
+    await checkpoints.checkEarlier(client, since);
+    const walk: Walk = {
+      db: client,
+      workspace_id,
+      findings,
+      checkpoints,
+      sealed: new Map(),
+      tally: {
+        found: noneFound(),
+        budgets: new Map(),
+        learnt: await loadLearnt(client, workspace_id, options.names),
+      },
+      reached: start.reached,
+      previous: start.link,
+      occurred_ms: 0,
+      is_vouched_for: true,
+    };
+    const events_checked = await walkChain(walk, clients, alive);
+    await closeBeside();
+    const last = walk.previous;
+    checkHead(findings, head, last, walk.occurred_ms, clock_ms);
+    checkpoints.checkLater(last);
+    await checkBeyond(walk);
+    if (since === 0) await checkWhole(walk, head);
+    const breaks = findings.breaks(last.seq);
+    return {
+      valid: breaks.length === 0,
+      checked_at: new Date(clock_ms).toISOString(),
+      events_checked,
+      head: head === undefined ? GENESIS : { seq: head.seq, hash: head.hash },
+      checkpoint: checkpoints.newest,
+      breaks,
+      first_break_seq: breaks[0]?.seq ?? null,
+    };
+  });
+}
+
+const noneFound = () =>
+  Object.fromEntries(STRAY_TABLES.map((table) => [table, 0])) as Record<StrayTable, number>;
+
+/** The link that the first checked one must follow, and how far the tables are left out. */
+async function startingPoint(
+  db: Queryable,
+  workspace_id: string,
+  since: number,
+  findings: Findings,
+): Promise<{ link: LedgerHead; reached: Record<WalkedTable, string> }> {
+  if (since === 0) return { link: GENESIS, reached: reachedBy(undefined) };
+  const [event] = await loadLedgerEvents(db, workspace_id, { after: since - 1, limit: 1 });
+  if (event?.seq === since) {
+    return { link: { seq: since, hash: event.hash }, reached: reachedBy(event) };
+  }
+  if (event !== undefined) {
+    const detail = `Event ${since}, after which to go on, is missing before event ${event.seq}.`;
+    findings.add({ seq: since, kind: 'GAP', detail });
+    return { link: { seq: event.seq - 1, hash: event.prev_hash }, reached: reachedBy(event) };
+  }
+  const [last] = await listLedgerEvents(db, workspace_id, { before: null, limit: 1 });
+  const link = last === undefined ? GENESIS : { seq: last.seq, hash: last.hash };
+  const detail = `The chain ends at event ${link.seq}, before event ${since}.`;
+  findings.add({ seq: link.seq + 1, kind: 'TRUNCATED', detail });
+  return { link, reached: reachedBy(last) };
+}
+
+/** A page of the chain, and the stretch of each table that lies along it. */
+interface Page {
+  events: ChainRow[];
+  intact: boolean[];
+  spans: Record<WalkedTable, Span>;
+}
+
+/** A page whose links have been checked: what was rebuilt of its events, by their places, and from which rows. */
+interface LinkedPage extends Page {
+  rebuilt: Map<number, Buffer>;
+  rows: Map<number, SealedRow>;
+  counting: Promise<SpanCounts>;
+}
+
+/**
+ * Goes along the chain, some pages at the same time: each is read and rebuilt by itself, and held against the one
+ * before it in their order. Gives how many events there were.
+ */
+async function walkChain(walk: Walk, clients: readonly Client[], alive: () => void): Promise<number> {
+  const { workspace_id } = walk;
+  let events_checked = 0;
+  let is_over = false;
+  let pages = 0;
+  // After which place the first page would begin if none were missing up to the newest page.
+  let base = walk.previous.seq;
+  // Of the newest page: where it ends, and that its links are checked.
+  let arrived: Promise<number> = Promise.resolve(base);
+  let linked: Promise<unknown> = Promise.resolve();
+  // The first of all failures; what a broken transaction says to everything after it tells nothing.
+  let failure: { error: unknown } | undefined;
+
+  /** A promise that may be awaited only later, or never. */
+  function noted<T>(promise: Promise<T>): Promise<T> {
+    promise.catch((error: unknown) => {
+      failure ??= { error };
+      is_over = true;
+    });
+    return promise;
+  }
+
+  async function arrive(
+    db: Client,
+    number: number,
+    earlier: Promise<number>,
+  ): Promise<Page & { end: number }> {
+    const load = (after: number) => loadChain(db, workspace_id, { after, limit: LINKS_AT_ONCE });
+    const after = base + number * LINKS_AT_ONCE;
+    // A place that is no number of ours is behind all others, and nothing can be guessed from it.
+    const guessed = Number.isSafeInteger(after) ? noted(load(after)) : null;
+    const begin = await earlier;
+    if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * LINKS_AT_ONCE;
+    const events = await (begin === after && guessed !== null ? guessed : load(begin));
+    if (events.length === 0) is_over = true;
+    alive();
+    events_checked += events.length;
+    const intact = events.map(isIntact);
+    return { events, intact, spans: spansOf(walk, events, intact), end: events.at(-1)?.seq ?? begin };
+  }
+
+  async function link(db: Client, page: Page, earlier: Promise<unknown>): Promise<LinkedPage> {
+    const { events, intact, spans } = page;
+    const counting = noted(countSpans(db, workspace_id, spans));
+    const unknown = events.filter((event) => event.is_as_sealed !== true);
+    const rows = unknown.length === 0 ? new Map() : await loadSealedRows(db, workspace_id, unknown);
+    await earlier;
+    const rebuilt = rebuild(walk, events, rows);
+    for (const [i, event] of events.entries()) {
+      for (const found of checkLink(walk.previous, event, rebuilt.get(event.seq) ?? null, intact[i])) {
+        walk.findings.add(found);
+      }
+      walk.checkpoints.check(event);
+      walk.previous = { seq: event.seq, hash: event.hash };
+    }
+    const last = events.at(-1);
+    if (last !== undefined) walk.occurred_ms = Date.parse(last.occurred_at);
+    return { ...page, rebuilt, rows, counting };
+  }
+
+  async function walkOn(db: Client): Promise<void> {
+    while (!is_over) {
+      const arriving = noted(arrive(db, pages, arrived));
+      pages += 1;
+      arrived = noted(arriving.then(({ end }) => end));
+      const before = linked;
+      const linking = arriving.then((page) => link(db, page, before));
+      linked = noted(linking);
+      const { events, rebuilt, rows, spans, counting } = await linking;
+      await checkConsumptionKeys(walk, db, events, rows);
+      await checkCounts(walk, events, rebuilt, spans, await counting);
+      await checkDecisions(walk, db, events, rebuilt, spans.decisions, await counting);
+    }
+  }
+
+  const walks = clients.flatMap((db) => Array.from({ length: PAGES_AT_ONCE }, () => noted(walkOn(db))));
+  await Promise.allSettled(walks);
+  if (failure !== undefined) throw (failure as { error: unknown }).error;
+  return events_checked;
+}
+
+/**
+ * The hash of what each event is about, by its place: from the rows as they are now; what is gone is left out. Called
+ * in the order of the chain, since the newest record of a row is what it must be.
+ */
+function rebuild(
+  walk: Walk,
+  events: readonly ChainRow[],
+  rows: ReadonlyMap<number, SealedRow>,
+): Map<number, Buffer> {
+  const { tally } = walk;
+  const hashes = new Map<number, Buffer>();
+  for (const event of events) {
+    if (event.is_as_sealed === true) {
+      hashes.set(event.seq, event.data_hash);
+      tally.found.idempotency_keys += 1;
+      continue;
+    }
+    const row = rows.get(event.seq);
+    if (row === undefined) {
+      if (isAdministrative(event)) walk.is_vouched_for = false;
+      continue;
+    }
+    const hash = recordHash(row.data);
+    hashes.set(event.seq, hash);
+    if (isAdministrative(event)) {
+      tally.found.audit_records += 1;
+      // A record that is not what was sealed is reported as such, and vouches for nothing.
+      const { action, state } = row.data as { action: string; state: string };
+      if (hash.equals(event.data_hash)) noteSealedStates(walk.sealed, { seq: event.seq, action, state });
+      else walk.is_vouched_for = false;
+    } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;
+    else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
+    else if (event.type === 'reservation.expired') tally.found.run_out_holds += 1;
+  }
+  return hashes;
+}
+
+/** The idempotency key of every consumption must lead to it. */
+async function checkConsumptionKeys(
+  walk: Walk,
+  db: Client,
+  page: readonly ChainRow[],
+  rows: ReadonlyMap<number, SealedRow>,
+): Promise<void> {
+  const events = page.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
+  if (events.length === 0) return;
+  const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
+  const kept = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
+  const leads_to = new Map(kept.map((row) => [row.idempotency_key, row.capability_id]));
+  for (const event of events) {
+    if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
+    else {
+      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not lead to it.`;
+      walk.findings.addDerived({ seq: event.seq, kind: 'ROW_MISMATCH', detail });
+    }
+  }
+}
+
+/** The decisions of a page whose rows are as they were: their states, and what they count in their months. */
+async function checkDecisions(
+  walk: Walk,
+  db: Client,
+  events: readonly ChainRow[],
+  rebuilt: ReadonlyMap<number, Buffer>,
+  span: Span,
+  counts: SpanCounts,
+): Promise<void> {
+  const kept = new Set(counts.kept);
+  const recorded = new Set(counts.recorded);
+  // Of a decision beyond the stretch that was counted nobody knows whether there are records.
+  for (const { subject_id } of events) {
+    if (subject_id <= span.after || subject_id > span.upto) recorded.add(subject_id);
+  }
+  const to_fold: ChainRow[] = [];
+  for (const event of events) {
+    if (event.type !== 'decision.created') continue;
+    if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
+    // In ENFORCE a hold may run out by itself, of which the document tells.
+    const may_run_out = event.mode === 'ENFORCE' && event.decision !== 'DENY';
+    if (may_run_out || kept.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
+    else countAsMade(walk.tally, event);
+  }
+  await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);
+}
+
+/** The head must name the last link, and its time must be one at which that could have been made. */
+function checkHead(
+  findings: Findings,
+  head: (LedgerHead & { time_ms: number }) | undefined,
+  last: LedgerHead,
+  occurred_ms: number,
+  clock_ms: number,
+): void {
+  if (head === undefined) {
+    findings.add({ seq: last.seq + 1, kind: 'TRUNCATED', detail: 'The head of the chain is gone.' });
+  } else if (head.seq > last.seq) {
+    const detail = `The chain ends at event ${last.seq}, but its head is event ${head.seq}.`;
+    findings.add({ seq: last.seq + 1, kind: 'TRUNCATED', detail });
+  } else if (head.seq !== last.seq || !head.hash.equals(last.hash)) {
+    const detail = `Event ${last.seq} is not the head of the chain, which is event ${head.seq}.`;
+    findings.add({ seq: last.seq, kind: 'LINK_BROKEN', detail });
+  } else if (
+    !(head.time_ms >= occurred_ms && head.time_ms <= Math.max(clock_ms, occurred_ms) + TOLERATED_AHEAD_MS)
+  ) {
+    const detail = `The head's time ${head.time_ms} is not one between event ${last.seq} and now.`;
+    findings.add({ seq: last.seq, kind: 'LINK_BROKEN', detail });
+  }
+}
+
+/** Tables that are known whole only at the end of a verification from the beginning. */
+async function checkWhole(walk: Walk, head: KeptHead | undefined): Promise<void> {
+  const { db, workspace_id, findings, tally } = walk;
+  // Where a decision is not what it was, nobody can tell the sums.
+  if (findings.soFarIntact()) await checkBudgets(db, workspace_id, tally, findings);
+  await checkDealings(db, workspace_id, tally.learnt, walk.previous.seq, findings);
+  await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
+  await checkStrays(walk);
+}

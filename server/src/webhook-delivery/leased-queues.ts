@@ -1,0 +1,137 @@
+import type { EndpointConnections } from './client.ts';
+import type { EndpointName, LeasedQueue, QueuePosition } from './queue-rows.ts';
+
+/** A queue that this worker has leased, and how far it is with it. */
+export interface Held extends EndpointName {
+  name: string;
+  leased_until_ms: number;
+  /** The last delivery that was fetched: of those before it only some that came late were not. */
+  after_due_at: string;
+  after_event_id: string;
+  /** Look from the beginning again: a batch may commit after a retry that was due later was fetched. */
+  from_start: boolean;
+  in_flight: number;
+  /** Deliveries in flight, or done and not yet in the database, by `keyOf`. */
+  unrecorded: Set<string>;
+  /** How many may be in flight at a time. */
+  window: number;
+  /** More may be due than was fetched. */
+  has_more: boolean;
+  puts: number;
+  idle_since_ms: number | null;
+  is_deleted: boolean;
+  failing_since: string | null;
+  not_before_ms: number | null;
+  url: string | null;
+  connections: EndpointConnections | null;
+}
+
+/** In flight at a time, to one endpoint, at most; also the most connections to it. */
+export const WIDEST_WINDOW = 16;
+const FIRST_WINDOW = 4;
+const NARROWEST_WINDOW = 2;
+/** In flight at a time, to one workspace's endpoints. */
+export const MOST_A_WORKSPACE = 96;
+/** In flight at a time, in all. */
+export const MOST_IN_ALL = 512;
+
+/** Results of one queue that wait to be recorded: beyond them nothing more is sent, since a crash would repeat it. */
+export const MOST_UNRECORDED = 4 * WIDEST_WINDOW;
+
+/** Names a queue within the process. */
+export function nameOf({ workspace_id, endpoint_id }: EndpointName): string {
+  return `${workspace_id} ${endpoint_id}`;
+}
+
+/** Names a delivery within its queue. */
+export function keyOf({ due_at, event_id }: { due_at: string; event_id: string | null }): string {
+  return `${due_at} ${event_id}`;
+}
+
+/** A queue as it is when its lease was taken. */
+export function hold(queue: LeasedQueue, leased_until_ms: number): Held {
+  const { workspace_id, endpoint_id, failing_since } = queue;
+  return {
+    workspace_id,
+    endpoint_id,
+    name: nameOf(queue),
+    leased_until_ms,
+    after_due_at: '-infinity',
+    after_event_id: '',
+    from_start: true,
+    in_flight: 0,
+    unrecorded: new Set(),
+    window: FIRST_WINDOW,
+    has_more: true,
+    puts: 0,
+    idle_since_ms: null,
+    is_deleted: false,
+    failing_since,
+    not_before_ms: null,
+    url: null,
+    connections: null,
+  };
+}
+
+/** An endpoint that answers is given more at a time, one that fails half as much: it holds fewer places for its time limit. */
+export function windowAfter(window: number, received: boolean): number {
+  return received ? Math.min(WIDEST_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** What to fetch of a queue. */
+export interface Plan extends QueuePosition {
+  queue: Held;
+  /** How many of them may be sent. */
+  sendable: number;
+  /**
+   * Those that were under way when the fetching began: it may still see them in the queue, although their results
+   * are recorded by the time it answers.
+   */
+  under_way: ReadonlySet<string>;
+}
+
+/**
+ * How much to fetch of each queue. Those with the least in flight come first, and what is left is shared evenly
+ * among them; a queue with nothing in flight is always given one, so that nobody waits for another's time limit.
+ */
+export function planRooms(queues: readonly Held[]): Plan[] {
+  const by_workspace = new Map<string, number>();
+  let in_all = 0;
+  for (const { workspace_id, in_flight } of queues) {
+    by_workspace.set(workspace_id, (by_workspace.get(workspace_id) ?? 0) + in_flight);
+    in_all += in_flight;
+  }
+  const wanting = queues
+    .filter(
+      (queue) =>
+        queue.has_more &&
+        !queue.is_deleted &&
+        queue.in_flight <= queue.window / 2 &&
+        queue.unrecorded.size < MOST_UNRECORDED,
+    )
+    .sort((a, b) => a.in_flight - b.in_flight);
+  const plans: Plan[] = [];
+  for (const [i, queue] of wanting.entries()) {
+    const { workspace_id, endpoint_id, from_start } = queue;
+    const in_workspace = by_workspace.get(workspace_id) ?? 0;
+    const share = Math.ceil((MOST_IN_ALL - in_all) / (wanting.length - i));
+    const free = Math.min(queue.window - queue.in_flight, MOST_A_WORKSPACE - in_workspace, share);
+    const room = queue.in_flight === 0 ? Math.max(1, free) : free;
+    if (room <= 0) continue;
+    by_workspace.set(workspace_id, in_workspace + room);
+    in_all += room;
+    plans.push({
+      queue,
+      workspace_id,
+      endpoint_id,
+      after_due_at: from_start ? '-infinity' : queue.after_due_at,
+      after_event_id: from_start ? '' : queue.after_event_id,
+      room: from_start ? room + queue.unrecorded.size : room,
+      sendable: room,
+      under_way: from_start ? new Set(queue.unrecorded) : NONE,
+    });
+  }
+  return plans;
+}

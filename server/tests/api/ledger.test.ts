@@ -1,0 +1,176 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openCheckpoint, readPublicKey } from '../../src/domain/checkpoints.ts';
+import { makeExportVerifier } from '../../src/verification/ledger-export.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+import { until } from '../support/until.ts';
+
+let s: RunningService;
+beforeAll(async () => {
+  s = await startTestService();
+  await s.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
+  for (let i = 1; i <= 60; i++) await decide(i);
+});
+afterAll(() => s.stop());
+
+const decide = (amount: number) =>
+  s.call('POST', '/v1/decisions', { body: spend('a', amount), idempotency_key: freshKey() });
+const verify = async (query = '') => (await s.call('GET', `/v1/ledger/verify${query}`)).body;
+const publicKey = async () => {
+  const answer = await fetch(`${s.url}/.well-known/jwks.json`);
+  expect(answer.status).toBe(200);
+  return readPublicKey(await answer.text());
+};
+function verdictOf(text: string, key: ReturnType<typeof readPublicKey>) {
+  const verifier = makeExportVerifier([key]);
+  const lines = text.split('\n');
+  for (const line of lines.slice(0, -1)) verifier.line(Buffer.from(line));
+  return verifier.end(Buffer.from(lines.at(-1) as string));
+}
+
+describe('checkpoints', () => {
+  test('follow every change by themselves, signed with the published key, in the answer and in a file', async () => {
+    const key = await publicKey();
+    await decide(5);
+    const { head } = await verify();
+    const { checkpoint, valid } = await until(async () => {
+      const found = await verify();
+      return found.checkpoint?.seq === head.seq ? found : undefined;
+    });
+    expect(valid).toBe(true);
+    expect(checkpoint).toMatchObject({ seq: head.seq, hash: head.hash, key_id: key.key_id });
+    expect(openCheckpoint(checkpoint.note, [key])).toMatchObject({
+      workspace_id: s.workspace_id,
+      seq: head.seq,
+      signed_at: checkpoint.signed_at,
+    });
+    const folder = join(s.checkpoint_dir, s.workspace_id);
+    const name = `${String(head.seq).padStart(16, '0')}.txt`;
+    await until(async () => ((await readdir(folder)).includes(name) ? true : undefined));
+    expect(openCheckpoint(await readFile(join(folder, name), 'utf8'), [key])?.hash.toString('hex')).toBe(
+      head.hash.slice('sha256:'.length),
+    );
+  });
+  test('of a workspace are made on every node, and read by the others', async () => {
+    const node = await startTestService({ beside: s });
+    try {
+      await decide(6);
+      const { head } = await verify();
+      const name = `${String(head.seq).padStart(16, '0')}.txt`;
+      for (const { checkpoint_dir } of [s, node]) {
+        await until(async () => {
+          const names = await readdir(join(checkpoint_dir, s.workspace_id)).catch(() => [] as string[]);
+          return names.includes(name) ? true : undefined;
+        });
+      }
+      expect((await node.call('GET', '/v1/ledger/verify')).body).toMatchObject({
+        valid: true,
+        checkpoint: { seq: head.seq },
+      });
+    } finally {
+      await node.stop();
+    }
+  });
+});
+
+describe('the public keys', () => {
+  test('are a JWK set that needs no key to read', async () => {
+    const answer = await fetch(`${s.url}/.well-known/jwks.json`);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(await answer.json()).toEqual({
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: expect.stringMatching(/^[\w-]{43}$/),
+          kid: expect.stringMatching(/^[\w-]{43}$/),
+          use: 'sig',
+          alg: 'EdDSA',
+        },
+      ],
+    });
+  });
+});
+
+describe('verification while others write', () => {
+  test('is valid at every moment', async () => {
+    let is_over = false;
+    const writing = (async () => {
+      for (let i = 0; i < 60; i++) await Promise.all([decide(1), decide(2), decide(3)]);
+      is_over = true;
+    })();
+    let last = 0;
+    do {
+      const found = await verify();
+      expect(found.breaks).toEqual([]);
+      expect(found.events_checked).toBe(found.head.seq);
+      expect(found.head.seq).toBeGreaterThanOrEqual(last);
+      last = found.head.seq;
+    } while (!is_over);
+    await writing;
+  });
+  test('goes on from where the last one ended', async () => {
+    const { head } = await verify();
+    await decide(7);
+    expect(await verify(`?since=${head.seq}`)).toMatchObject({ valid: true, events_checked: 1 });
+    expect(await verify('?since=1000000')).toMatchObject({
+      valid: false,
+      first_break_seq: head.seq + 2,
+      breaks: [{ kind: 'TRUNCATED' }],
+    });
+  });
+});
+
+describe('the export', () => {
+  test('is JSON Lines that verify offline, whole and from an event on', async () => {
+    const key = await publicKey();
+    const answer = await s.call('GET', '/v1/ledger/export');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+    const { head } = await verify();
+    expect(verdictOf(answer.text, key)).toMatchObject({
+      valid: true,
+      events_checked: head.seq,
+      signed_through_seq: head.seq,
+    });
+    const rest = await s.call('GET', `/v1/ledger/export?since=${head.seq - 3}`);
+    expect(verdictOf(rest.text, key)).toMatchObject({ valid: true, events_checked: 3, since: head.seq - 3 });
+    expect((await s.call('GET', '/v1/ledger/export?since=x')).status).toBe(400);
+  });
+  test('needs the scope read', async () => {
+    const { key } = (await s.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['consume'] } })).body;
+    expect((await s.call('GET', '/v1/ledger/export', { key })).status).toBe(403);
+  });
+  test('gives its connection back when the client goes away, however often', async () => {
+    // More than the socket takes at once, so that the export is under way when its client goes.
+    for (let i = 0; i < 40; i++) {
+      await Promise.all(
+        Array.from({ length: 50 }, () =>
+          s.call('POST', '/v1/decisions', {
+            body: spend('a', 1, { context: { pad: 'x'.repeat(6_000) } }),
+            idempotency_key: freshKey(),
+          }),
+        ),
+      );
+    }
+    for (let i = 0; i < 8; i++) {
+      const leaving = new AbortController();
+      const answer = await fetch(`${s.url}/v1/ledger/export`, {
+        headers: { 'x-api-key': s.admin_key },
+        signal: leaving.signal,
+      });
+      await answer.body?.getReader().read();
+      leaving.abort();
+    }
+    const { head } = await verify();
+    const whole = await s.call('GET', '/v1/ledger/export');
+    expect(verdictOf(whole.text, await publicKey())).toMatchObject({ valid: true, events_checked: head.seq });
+  });
+});

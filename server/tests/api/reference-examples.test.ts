@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDocsPage } from '../../src/openapi/docs-page.ts';
+import type { OpenApi } from '../../src/openapi/openapi.ts';
+import { exampleOf } from '../../src/openapi/schema-words.ts';
+import { freshKey, type RunningService, startTestService } from '../support/running-service.ts';
+
+let s: RunningService;
+let document: OpenApi;
+beforeAll(async () => {
+  s = await startTestService();
+  document = (await s.call('GET', '/openapi.json', { key: null })).body;
+});
+afterAll(() => s.stop());
+
+describe('the reference page', () => {
+  it('shows requests that the service takes as they stand, with a key that may do all', async () => {
+    const agent = exampleOf(document.components.schemas.Agent ?? {}, document, true) as { slug: string };
+    await s.call('POST', '/v1/agents', { body: { slug: agent.slug } });
+    const scopes = ['admin', 'review', 'read', 'authorize', 'consume'];
+    const { key } = (await s.call('POST', '/v1/api-keys', { body: { name: 'all', scopes } })).body;
+    const refused: string[] = [];
+    let tried = 0;
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        const schema = operation.requestBody?.content['application/json']?.schema;
+        if (schema === undefined) continue;
+        tried += 1;
+        const reply = await s.call(method.toUpperCase(), path.replace('{id}', agent.slug), {
+          key,
+          body: exampleOf(schema, document, true),
+          idempotency_key: freshKey(),
+        });
+        // A conflict with what is there is no fault of the request.
+        if (![200, 201, 404, 409].includes(reply.status)) refused.push(`${method} ${path}: ${reply.text}`);
+      }
+    }
+    expect(refused).toEqual([]);
+    expect(tried).toBeGreaterThan(4);
+  });
+
+  it('shows what creating something answers, not what a replay does', () => {
+    const page = makeDocsPage(document);
+    const article = /<article id="createDecision">.*?<\/article>/s.exec(page)?.[0];
+    expect(article).toContain('Answer 201');
+    expect(article).not.toContain('Answer 200');
+  });
+});

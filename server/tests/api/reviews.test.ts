@@ -1,0 +1,545 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  AUTHORITY,
+  fieldOf,
+  freshKey,
+  makeKey,
+  type RunningService,
+  refusal,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+
+const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
+let now_ms = BEGIN_MS;
+let s: RunningService;
+/** Reviewers: Ada, Bob, and one whose key stands for nobody. */
+let ada: string;
+let bob: string;
+let nobody: string;
+
+beforeAll(async () => {
+  s = await startTestService({
+    stopped_at_ms: BEGIN_MS,
+    env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
+  });
+  const scopes = ['review', 'read'];
+  ada = (await makeKey(s, { scopes, principal_id: 'user:ada' })).key;
+  bob = (await makeKey(s, { scopes, principal_id: 'user:bob' })).key;
+  nobody = (await makeKey(s, { scopes })).key;
+});
+afterAll(() => s.stop());
+
+const wait = (seconds: number) => {
+  now_ms += seconds * 1000;
+  return s.setClock(now_ms);
+};
+let agents = 0;
+async function agent(mode: 'SHADOW' | 'ENFORCE', authority: object = {}): Promise<string> {
+  const slug = `agent-${++agents}`;
+  const limits = { review_threshold_minor: 100, monthly_budget_minor: 10_000 };
+  const reply = await s.call('POST', '/v1/agents', {
+    body: { slug, mode, authority: { ...AUTHORITY, ...limits, ...authority } },
+  });
+  expect(reply.status).toBe(201);
+  return slug;
+}
+async function ask(slug: string, amount: number, extra: object = {}, key?: string) {
+  const reply = await s.call('POST', '/v1/decisions', {
+    body: spend(slug, amount, extra as Record<string, unknown>),
+    idempotency_key: freshKey(),
+    ...(key === undefined ? {} : { key }),
+  });
+  expect(reply.status).toBe(201);
+  return reply.body;
+}
+const get = async (id: string, key?: string) =>
+  (await s.call('GET', `/v1/decisions/${id}`, key === undefined ? {} : { key })).body;
+const review = (id: string, action: string, more: object = {}, key = ada) =>
+  s.call('POST', `/v1/decisions/${id}/reviews`, { key, body: { action, reason_code: 'CHECKED', ...more } });
+const label = (id: string, body: object, key = ada) =>
+  s.call('POST', `/v1/decisions/${id}/labels`, { key, body });
+const events = async (type: string) =>
+  (await s.call('GET', '/v1/ledger/events?limit=200')).body.data.filter(
+    (event: { type: string }) => event.type === type,
+  );
+
+describe('POST /v1/decisions/:id/reviews', () => {
+  describe('201', () => {
+    test('ALLOW in ENFORCE: in force from now on, the money stays held, a capability without its token', async () => {
+      const slug = await agent('ENFORCE');
+      const made = await ask(slug, 500);
+      expect(made).toMatchObject({
+        decision: 'REVIEW',
+        effective_decision: 'REVIEW',
+        review_state: 'PENDING',
+        authorized_amount_minor: 0,
+        capability: null,
+      });
+      const reply = await review(made.decision_id, 'ALLOW', { comment: ' Known\nvendor ' });
+      expect(reply.status).toBe(201);
+      const { review_id, key_id, created_at, capability, ...rest } = reply.body;
+      expect(rest).toEqual({
+        decision_id: made.decision_id,
+        action: 'ALLOW',
+        reason_code: 'CHECKED',
+        comment: 'Known\nvendor',
+        supersedes: null,
+        principal_id: 'user:ada',
+        effective_decision: 'ALLOW',
+      });
+      expect(capability).toMatchObject({
+        status: 'ISSUED',
+        max_amount_minor: 500,
+        currency: 'EUR',
+        merchant: 'Hetzner Online',
+        payee_id: null,
+        issued_at: created_at,
+        consumed_at: null,
+      });
+      expect(Date.parse(capability.expires_at) - Date.parse(created_at)).toBe(60_000);
+      expect(capability).not.toHaveProperty('token');
+      const now = await get(made.decision_id);
+      expect(now).toMatchObject({
+        decision: 'REVIEW',
+        effective_decision: 'ALLOW',
+        review_state: 'ALLOWED',
+        authorized_amount_minor: 500,
+        reservation: { status: 'HELD', amount_minor: 500, expires_at: null },
+        review: { review_id, key_id, principal_id: 'user:ada', action: 'ALLOW' },
+      });
+      expect(now.review).not.toHaveProperty('effective_decision');
+      const [event] = await events('decision.review.recorded');
+      expect(event.subject).toEqual({ type: 'review', id: review_id });
+    });
+
+    test('DENY in ENFORCE: nothing is authorized and the money is free at once', async () => {
+      const slug = await agent('ENFORCE', { monthly_budget_minor: 500 });
+      const made = await ask(slug, 500);
+      expect((await ask(slug, 1)).decision).toBe('DENY');
+      const reply = await review(made.decision_id, 'DENY');
+      expect(reply.body).toMatchObject({ action: 'DENY', effective_decision: 'DENY', comment: null });
+      expect(reply.body).not.toHaveProperty('capability');
+      expect(await get(made.decision_id)).toMatchObject({
+        decision: 'REVIEW',
+        effective_decision: 'DENY',
+        review_state: 'DENIED',
+        authorized_amount_minor: 0,
+        capability: null,
+        reservation: {
+          status: 'RELEASED',
+          amount_minor: 500,
+          expires_at: null,
+          budget: { held_minor: 0, remaining_minor: 500 },
+        },
+      });
+      expect((await ask(slug, 100)).decision).toBe('ALLOW');
+    });
+
+    test('in SHADOW: effective_decision stays ALLOW, no capability, DENY lets the money go', async () => {
+      const slug = await agent('SHADOW');
+      const one = await ask(slug, 500);
+      const two = await ask(slug, 600);
+      expect((await review(one.decision_id, 'DENY')).body).toMatchObject({ effective_decision: 'ALLOW' });
+      const allowed = await review(two.decision_id, 'ALLOW');
+      expect(allowed.body).not.toHaveProperty('capability');
+      expect(await get(one.decision_id)).toMatchObject({
+        effective_decision: 'ALLOW',
+        review_state: 'DENIED',
+        authorized_amount_minor: 0,
+        reservation: { status: 'RELEASED', budget: { held_minor: 600 } },
+      });
+      expect(await get(two.decision_id)).toMatchObject({
+        authorized_amount_minor: 600,
+        capability: null,
+        reservation: { status: 'HELD' },
+      });
+    });
+
+    test('in SHADOW a review is corrected by one that names it; both stay on record', async () => {
+      const made = await ask(await agent('SHADOW'), 500);
+      const first = (await review(made.decision_id, 'ALLOW')).body;
+      const second = await review(made.decision_id, 'DENY', { supersedes: first.review_id }, bob);
+      expect(second.body).toMatchObject({ supersedes: first.review_id, principal_id: 'user:bob' });
+      const third = await review(made.decision_id, 'ALLOW', { supersedes: second.body.review_id }, nobody);
+      expect(third.body).toMatchObject({ supersedes: second.body.review_id, principal_id: null });
+      expect(await get(made.decision_id)).toMatchObject({
+        review_state: 'ALLOWED',
+        review: { review_id: third.body.review_id },
+      });
+      const kept = await s.sql('select review_id from reviews where decision_id = $1 order by 1', [
+        made.decision_id,
+      ]);
+      expect(kept.rows.map((row) => row.review_id)).toEqual([
+        first.review_id,
+        second.body.review_id,
+        third.body.review_id,
+      ]);
+    });
+
+    test('a decision stays what its agent’s mode was when it was made', async () => {
+      const slug = await agent('SHADOW');
+      const made = await ask(slug, 500);
+      await s.call('PATCH', `/v1/agents/${slug}`, { body: { mode: 'ENFORCE' } });
+      const first = (await review(made.decision_id, 'ALLOW')).body;
+      expect(first).not.toHaveProperty('capability');
+      expect((await review(made.decision_id, 'DENY', { supersedes: first.review_id })).status).toBe(201);
+    });
+
+    test('the authority may be posted again as it is: it is the same; DENY and labels need none at all', async () => {
+      const slug = await agent('ENFORCE');
+      const one = await ask(slug, 500);
+      const two = await ask(slug, 500);
+      const { authority } = (await s.call('GET', `/v1/agents/${slug}/authority`)).body;
+      await s.call('POST', `/v1/agents/${slug}/authority`, { body: authority });
+      expect((await review(one.decision_id, 'ALLOW')).status).toBe(201);
+      await s.call('POST', `/v1/agents/${slug}/authority`, { body: AUTHORITY });
+      expect((await review(two.decision_id, 'DENY')).status).toBe(201);
+      expect((await label(two.decision_id, { label: 'PURPOSE_ALIGNED' })).status).toBe(201);
+    });
+
+    test('for a revoked agent: the word is kept, and what it issued is void from the beginning', async () => {
+      const slug = await agent('ENFORCE');
+      const made = await ask(slug, 500);
+      await s.call('PATCH', `/v1/agents/${slug}`, { body: { status: 'revoked' } });
+      const reply = await review(made.decision_id, 'ALLOW');
+      expect(reply.body.capability.status).toBe('REVOKED');
+      expect((await get(made.decision_id)).capability.status).toBe('REVOKED');
+    });
+
+    test('a capability that a review issued for one payee takes the hold with it when it runs out', async () => {
+      const slug = await agent('ENFORCE');
+      const made = await ask(slug, 500, { action: { payee_id: 'stripe:acct_1' } });
+      expect(made.reservation.expires_at).not.toBeNull();
+      await wait(599);
+      const allowed = (await review(made.decision_id, 'ALLOW')).body;
+      const now = await get(made.decision_id);
+      expect(now.reservation.expires_at).toBe(allowed.capability.expires_at);
+      await wait(30);
+      // Past the review's own deadline: a review that was given is not undone by time.
+      expect(await get(made.decision_id)).toMatchObject({
+        review_state: 'ALLOWED',
+        reservation: { status: 'HELD' },
+      });
+      await wait(30);
+      expect(await get(made.decision_id)).toMatchObject({
+        review_state: 'ALLOWED',
+        effective_decision: 'ALLOW',
+        capability: { status: 'EXPIRED' },
+        reservation: { status: 'EXPIRED', budget: { held_minor: 0 } },
+      });
+    });
+  });
+
+  describe('400', () => {
+    test.each<[string, object, string]>([
+      ['no action', { action: undefined }, 'action'],
+      ['another action', { action: 'REVIEW' }, 'action'],
+      ['no reason', { reason_code: undefined }, 'reason_code'],
+      ['a reason in small letters', { reason_code: 'fine' }, 'reason_code'],
+      ['an empty reason', { reason_code: '' }, 'reason_code'],
+      ['a reason of 65', { reason_code: 'A'.repeat(65) }, 'reason_code'],
+      ['a comment over 2,000', { comment: 'x'.repeat(2_001) }, 'comment'],
+      ['a comment with NUL', { comment: '\0' }, 'comment'],
+      ['another kind of id', { supersedes: 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD' }, 'supersedes'],
+      [
+        'a review to correct where there is none',
+        { supersedes: 'rev_01KAJ5F0V8Z3M2Q9X7T4R6N1BD' },
+        'supersedes',
+      ],
+      ['an unknown field', { principal_id: 'user:ada' }, 'principal_id'],
+    ])('%s names the field and writes nothing', async (_name, change, field) => {
+      const made = await ask(await agent('SHADOW'), 500);
+      const reply = await review(made.decision_id, 'ALLOW', change);
+      expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', field]);
+      expect(await get(made.decision_id)).toMatchObject({ review: null, review_state: 'PENDING' });
+    });
+
+    test('the longest reason and comment are taken', async () => {
+      const made = await ask(await agent('SHADOW'), 500);
+      const reply = await review(made.decision_id, 'ALLOW', {
+        reason_code: 'A_9'.padEnd(64, 'Z'),
+        comment: 'x'.repeat(2_000),
+      });
+      expect(reply.status).toBe(201);
+    });
+
+    test('in SHADOW a second review that names none, or not the current one, names supersedes', async () => {
+      const made = await ask(await agent('SHADOW'), 500);
+      const other = await ask(await agent('SHADOW'), 500);
+      const first = (await review(made.decision_id, 'ALLOW')).body;
+      const second = (await review(made.decision_id, 'DENY', { supersedes: first.review_id })).body;
+      const foreign = (await review(other.decision_id, 'ALLOW')).body;
+      for (const supersedes of [undefined, first.review_id, foreign.review_id]) {
+        const reply = await review(made.decision_id, 'ALLOW', { supersedes });
+        expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', 'supersedes']);
+      }
+      expect((await get(made.decision_id)).review.review_id).toBe(second.review_id);
+    });
+  });
+
+  describe('403 self_review_forbidden', () => {
+    test('for the key that asked, and for any other of its principal; not for another principal’s', async () => {
+      const slug = await agent('ENFORCE');
+      const admin = ['admin', 'review', 'read', 'authorize'];
+      const asker = await makeKey(s, { scopes: admin, principal_id: 'user:cleo' });
+      const same_person = await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:cleo' });
+      const anonymous = await makeKey(s, { scopes: admin });
+      const made = await ask(slug, 500, {}, asker.key);
+      expect(made.requested_by).toEqual({ key_id: asker.id, principal_id: 'user:cleo' });
+      for (const key of [asker.key, same_person.key]) {
+        for (const action of ['ALLOW', 'DENY']) {
+          expect(refusal(await review(made.decision_id, action, {}, key))).toEqual([
+            403,
+            'self_review_forbidden',
+          ]);
+        }
+      }
+      const by_nobody = await ask(slug, 500, {}, anonymous.key);
+      expect(refusal(await review(by_nobody.decision_id, 'ALLOW', {}, anonymous.key))).toEqual([
+        403,
+        'self_review_forbidden',
+      ]);
+      // Two keys that stand for nobody are two requesters.
+      expect((await review(by_nobody.decision_id, 'ALLOW', {}, nobody)).status).toBe(201);
+      expect((await review(made.decision_id, 'ALLOW', {}, ada)).status).toBe(201);
+    });
+    test('in SHADOW too', async () => {
+      const made = await ask(await agent('SHADOW'), 500);
+      expect(refusal(await review(made.decision_id, 'ALLOW', {}, s.admin_key))).toEqual([
+        403,
+        'self_review_forbidden',
+      ]);
+    });
+    test('whoever asked may label, which stops nothing', async () => {
+      const made = await ask(await agent('SHADOW'), 500);
+      expect((await label(made.decision_id, { label: 'PURPOSE_UNCLEAR' }, s.admin_key)).status).toBe(201);
+    });
+  });
+
+  describe('409', () => {
+    test('not_reviewable: ALLOW and DENY decisions, in both modes', async () => {
+      for (const mode of ['SHADOW', 'ENFORCE'] as const) {
+        const slug = await agent(mode, { per_transaction_limit_minor: 1_000 });
+        for (const amount of [50, 2_000]) {
+          const made = await ask(slug, amount);
+          expect(refusal(await review(made.decision_id, 'DENY'))).toEqual([409, 'not_reviewable']);
+        }
+      }
+    });
+
+    test('review_final: a review in ENFORCE, whoever comes next and whatever it names', async () => {
+      const slug = await agent('ENFORCE');
+      for (const action of ['ALLOW', 'DENY']) {
+        const made = await ask(slug, 500);
+        const first = (await review(made.decision_id, action)).body;
+        for (const more of [{}, { supersedes: first.review_id }]) {
+          for (const next of ['ALLOW', 'DENY']) {
+            expect(refusal(await review(made.decision_id, next, more, bob))).toEqual([409, 'review_final']);
+          }
+        }
+        expect((await get(made.decision_id)).review).toMatchObject({ review_id: first.review_id, action });
+      }
+    });
+
+    test('review_final: a review whose time ran out, to the millisecond, and nobody denied it', async () => {
+      const slug = await agent('ENFORCE', { monthly_budget_minor: 500 });
+      const made = await ask(slug, 500);
+      const ends_ms = Date.parse(made.reservation.expires_at);
+      expect(ends_ms - Date.parse(made.created_at)).toBe(600_000);
+      now_ms = ends_ms - 1;
+      await s.setClock(now_ms);
+      expect((await get(made.decision_id)).review_state).toBe('PENDING');
+      now_ms = ends_ms;
+      await s.setClock(now_ms);
+      expect(refusal(await review(made.decision_id, 'ALLOW'))).toEqual([409, 'review_final']);
+      expect(refusal(await review(made.decision_id, 'DENY'))).toEqual([409, 'review_final']);
+      expect(await get(made.decision_id)).toMatchObject({
+        review_state: 'EXPIRED',
+        effective_decision: 'REVIEW',
+        review: null,
+        authorized_amount_minor: 0,
+        reservation: { status: 'EXPIRED', budget: { held_minor: 0, remaining_minor: 500 } },
+      });
+      expect((await ask(slug, 400)).decision).toBe('REVIEW');
+      const let_go = (await events('reservation.expired')).filter(
+        (event: { subject: { id: string } }) => event.subject.id === made.reservation.reservation_id,
+      );
+      expect(let_go).toHaveLength(1);
+    });
+
+    test('in SHADOW nothing runs out: a person may still review', async () => {
+      const made = await ask(await agent('SHADOW'), 500);
+      await wait(10 * 86_400);
+      expect(await get(made.decision_id)).toMatchObject({
+        review_state: 'PENDING',
+        reservation: { status: 'HELD', expires_at: null },
+      });
+      expect((await review(made.decision_id, 'ALLOW')).status).toBe(201);
+    });
+
+    test('authority_changed: ALLOW in ENFORCE, until the authority is the same again; nothing is written', async () => {
+      const slug = await agent('ENFORCE');
+      const { authority } = (await s.call('GET', `/v1/agents/${slug}/authority`)).body;
+      const made = await ask(slug, 500);
+      await s.call('POST', `/v1/agents/${slug}/authority`, {
+        body: { ...authority, monthly_budget_minor: 9_999 },
+      });
+      expect(refusal(await review(made.decision_id, 'ALLOW'))).toEqual([409, 'authority_changed']);
+      expect(await get(made.decision_id)).toMatchObject({ review_state: 'PENDING', review: null });
+      await s.call('POST', `/v1/agents/${slug}/authority`, { body: authority });
+      expect((await review(made.decision_id, 'ALLOW')).status).toBe(201);
+    });
+
+    test('in SHADOW a changed authority refuses nothing', async () => {
+      const slug = await agent('SHADOW');
+      const made = await ask(slug, 500);
+      await s.call('POST', `/v1/agents/${slug}/authority`, { body: AUTHORITY });
+      expect((await review(made.decision_id, 'ALLOW')).status).toBe(201);
+    });
+  });
+
+  test('404 for what is not there, and for another workspace’s', async () => {
+    const other = await s.addWorkspace({ plan: 'team' });
+    const made = await ask(await agent('SHADOW'), 500);
+    for (const [id, key] of [
+      ['dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD', ada],
+      ['nothing', ada],
+      [made.decision_id, other.admin_key],
+    ] as const) {
+      expect(refusal(await review(id, 'ALLOW', {}, key))).toEqual([404, 'not_found']);
+      expect(refusal(await label(id, { label: 'PURPOSE_ALIGNED' }, key))).toEqual([404, 'not_found']);
+    }
+  });
+
+  test('after an outcome: a spend that was settled gets a review, but no leave to pay again', async () => {
+    const slug = await agent('ENFORCE');
+    for (const [type, amount_minor, status] of [
+      ['SPEND_EXECUTED', 500, 'COMMITTED'],
+      ['SPEND_CANCELLED', undefined, 'RELEASED'],
+    ] as const) {
+      const made = await ask(slug, 500);
+      await s.call('POST', `/v1/decisions/${made.decision_id}/outcomes`, { body: { type, amount_minor } });
+      const reply = await review(made.decision_id, 'ALLOW');
+      expect(reply.status).toBe(201);
+      expect(reply.body).not.toHaveProperty('capability');
+      expect(await get(made.decision_id)).toMatchObject({ capability: null, reservation: { status } });
+    }
+  });
+});
+
+describe('POST /v1/decisions/:id/labels', () => {
+  test('201: any decision, of any kind and mode, with attribution', async () => {
+    for (const mode of ['SHADOW', 'ENFORCE'] as const) {
+      const slug = await agent(mode, { per_transaction_limit_minor: 1_000 });
+      for (const amount of [50, 500, 2_000]) {
+        const made = await ask(slug, amount);
+        const reply = await label(made.decision_id, { label: 'PURPOSE_MISALIGNED', comment: 'No' });
+        expect(reply.status).toBe(201);
+        const { label_id, key_id, created_at, ...rest } = reply.body;
+        expect(rest).toEqual({
+          decision_id: made.decision_id,
+          label: 'PURPOSE_MISALIGNED',
+          comment: 'No',
+          supersedes: null,
+          principal_id: 'user:ada',
+        });
+        const now = await get(made.decision_id);
+        expect(now.label).toEqual(reply.body);
+        expect({ ...now, label: null }).toEqual({ ...(await get(made.decision_id)), label: null });
+        expect([now.effective_decision, now.review_state]).toEqual([
+          made.effective_decision,
+          made.review_state,
+        ]);
+      }
+    }
+  });
+
+  test('201: the decision shows the newest current one; corrected ones stay on record', async () => {
+    const { decision_id: id } = await ask(await agent('SHADOW'), 50);
+    const shown = async () => (await get(id)).label.label_id;
+    const one = (await label(id, { label: 'PURPOSE_ALIGNED' })).body.label_id;
+    const two = (await label(id, { label: 'PURPOSE_UNCLEAR' }, bob)).body.label_id;
+    expect(await shown()).toBe(two);
+    const three = (await label(id, { label: 'PURPOSE_MISALIGNED', supersedes: one })).body.label_id;
+    expect(await shown()).toBe(three);
+    const four = (await label(id, { label: 'PURPOSE_ALIGNED', supersedes: two }, bob)).body.label_id;
+    expect(await shown()).toBe(four);
+    const kept = await s.sql('select label_id from labels where decision_id = $1', [id]);
+    expect(kept.rowCount).toBe(4);
+  });
+
+  test('400: what may be corrected is a current label of this decision', async () => {
+    const { decision_id: id } = await ask(await agent('SHADOW'), 50);
+    const { decision_id: other } = await ask(await agent('SHADOW'), 50);
+    const one = (await label(id, { label: 'PURPOSE_ALIGNED' })).body.label_id;
+    await label(id, { label: 'PURPOSE_UNCLEAR', supersedes: one });
+    const foreign = (await label(other, { label: 'PURPOSE_ALIGNED' })).body.label_id;
+    for (const supersedes of [one, foreign, 'lbl_01KAJ5F0V8Z3M2Q9X7T4R6N1BD', 'rev_1']) {
+      const reply = await label(id, { label: 'PURPOSE_ALIGNED', supersedes });
+      expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', 'supersedes']);
+    }
+    for (const [body, field] of [
+      [{}, 'label'],
+      [{ label: 'ALIGNED' }, 'label'],
+      [{ label: 'PURPOSE_ALIGNED', comment: 1 }, 'comment'],
+      [{ label: 'PURPOSE_ALIGNED', reason_code: 'A' }, 'reason_code'],
+    ] as const) {
+      const reply = await label(id, body);
+      expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', field]);
+    }
+  });
+
+  test('a paused and a revoked agent’s decisions are reviewed and labeled all the same', async () => {
+    for (const status of ['paused', 'revoked']) {
+      const slug = await agent('SHADOW');
+      const made = await ask(slug, 500);
+      await s.call('PATCH', `/v1/agents/${slug}`, { body: { status } });
+      expect((await review(made.decision_id, 'DENY')).status).toBe(201);
+      expect((await label(made.decision_id, { label: 'PURPOSE_ALIGNED' })).status).toBe(201);
+    }
+  });
+});
+
+describe('GET /v1/decisions', () => {
+  test('reviewed and labeled tell what people have spoken of; what ran out was reviewed by nobody', async () => {
+    const slug = await agent('ENFORCE');
+    const allow = (await ask(slug, 50)).decision_id;
+    const pending = (await ask(slug, 500)).decision_id;
+    const allowed = (await ask(slug, 500)).decision_id;
+    const denied = (await ask(slug, 500)).decision_id;
+    await review(allowed, 'ALLOW');
+    await review(denied, 'DENY');
+    await label(allow, { label: 'PURPOSE_ALIGNED' });
+    await label(denied, { label: 'PURPOSE_MISALIGNED' });
+    const found = async (filter: string) =>
+      (await s.call('GET', `/v1/decisions?agent=${slug}&${filter}`)).body.data
+        .map((each: { decision_id: string }) => each.decision_id)
+        .sort();
+    for (const pass of ['before', 'after']) {
+      expect(await found('reviewed=true'), pass).toEqual([allowed, denied].sort());
+      expect(await found('reviewed=false'), pass).toEqual([allow, pending].sort());
+      expect(await found('labeled=true'), pass).toEqual([allow, denied].sort());
+      expect(await found('labeled=false'), pass).toEqual([allowed, pending].sort());
+      expect(await found('reviewed=true&labeled=true'), pass).toEqual([denied]);
+      await wait(700);
+    }
+  });
+});
+
+test('the creation answer is replayed as it was, after reviews, labels and time', async () => {
+  const slug = await agent('ENFORCE');
+  const idempotency_key = freshKey();
+  const body = spend(slug, 500);
+  const first = await s.call('POST', '/v1/decisions', { body, idempotency_key });
+  await review(first.body.decision_id, 'ALLOW');
+  await label(first.body.decision_id, { label: 'PURPOSE_ALIGNED' });
+  await wait(1_000);
+  const again = await s.call('POST', '/v1/decisions', { body, idempotency_key });
+  expect([again.status, again.headers.get('idempotent-replay')]).toEqual([200, 'true']);
+  expect(again.text).toBe(first.text);
+});
+
+test('after all of this the chain is whole', async () => {
+  expect((await s.call('GET', '/v1/ledger/verify')).body).toMatchObject({ valid: true, breaks: [] });
+});

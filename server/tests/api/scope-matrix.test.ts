@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  caseOf,
+  makeWorld,
+  nameOf,
+  type PreparedRequest,
+  ROUTES,
+  type RouteCase,
+  type Scope,
+  type World,
+} from '../support/every-route.ts';
+import { makeKey, type RunningService, refusal, startTestService } from '../support/running-service.ts';
+
+/** Every kind of key; each scope alone is among them. Null: an agent's own key, which has `authorize`. */
+const KINDS: Record<string, Scope[] | null> = {
+  agent: null,
+  admin: ['admin', 'review', 'read', 'authorize'],
+  reviewer: ['review', 'read'],
+  read_only: ['read'],
+  payment_adapter: ['consume'],
+  'custom, admin alone': ['admin'],
+  'custom, review alone': ['review'],
+  'custom, authorize alone': ['authorize'],
+  'custom, consume and read': ['consume', 'read'],
+};
+type Condition = 'valid' | 'expired' | 'revoked' | 'other workspace' | 'other agent' | 'paused agent';
+
+const HOUR_MS = 3_600_000;
+const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
+let s: RunningService;
+let here: World;
+/** Keys by kind and condition. `other agent` and `paused agent` matter where the key or request has an agent. */
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  s = await startTestService({ stopped_at_ms: BEGIN_MS, plan: 'enterprise' });
+  here = await makeWorld(s, s);
+  const tenant = await s.addWorkspace({ plan: 'enterprise' });
+  const there = await makeWorld(s, tenant);
+  const neighbour = await makeWorld(s, s);
+  for (const [kind, scopes] of Object.entries(KINDS)) {
+    const made = (world: World, more: object = {}) =>
+      makeKey(s, { ...(scopes === null ? { agent_id: world.slug } : { scopes }), ...more }, world.setup);
+    keys.set(`${kind} valid`, (await made(here)).key);
+    keys.set(`${kind} expired`, (await made(here, { expires_in_seconds: 60 })).key);
+    const revoked = await made(here);
+    await s.call('DELETE', `/v1/api-keys/${revoked.id}`);
+    keys.set(`${kind} revoked`, revoked.key);
+    keys.set(`${kind} other workspace`, (await made(there)).key);
+    if (scopes === null) keys.set(`${kind} other agent`, (await made(neighbour)).key);
+  }
+  await s.setClock(BEGIN_MS + HOUR_MS);
+});
+afterAll(() => s.stop());
+
+/** What the specification says of this key at this route. */
+function expected(
+  route: RouteCase,
+  scopes: Scope[] | null,
+  condition: Condition,
+): [number, string | undefined] {
+  if (condition === 'expired' || condition === 'revoked') return [401, 'unauthenticated'];
+  const may =
+    (scopes ?? ['authorize']).some((scope) => route.scopes.includes(scope)) ||
+    (scopes === null && route.agent_key === true);
+  if (!may) return [403, 'insufficient_scope'];
+  if (condition === 'other agent') return [...(route.other_agent as [number, string])];
+  if (condition === 'paused agent' && route.paused !== undefined) return [...route.paused];
+  if (condition === 'other workspace' && route.names === 'one thing') {
+    // An agent's key names its own agent or is refused for naming another, whosever that one is.
+    return scopes === null && route.other_agent?.[1] === 'agent_mismatch'
+      ? [403, 'agent_mismatch']
+      : [404, 'not_found'];
+  }
+  return [route.status, undefined];
+}
+
+test.each(ROUTES.map(nameOf))('%s declares the scopes of the specification', (name) => {
+  const route = ROUTES.find((each) => nameOf(each) === name);
+  expect([...(route?.scopes ?? [])].sort()).toEqual([...caseOf(name).scopes].sort());
+  expect(route?.agentKey === 'own').toBe(caseOf(name).agent_key === true);
+});
+
+describe.each(ROUTES.map(nameOf))('%s', (name) => {
+  const [method] = name.split(' ') as [string];
+  const route = caseOf(name);
+
+  test.each(Object.entries(KINDS))('%s', async (kind, scopes) => {
+    const conditions: Condition[] = ['expired', 'revoked', 'other workspace', 'paused agent', 'valid'];
+    if (scopes === null) conditions.unshift('other agent');
+    let prepared: PreparedRequest | null = null;
+    for (const condition of conditions) {
+      // What was refused has used nothing up.
+      prepared ??= await route.request(here);
+      const { path, ...given } = prepared;
+      const key = keys.get(`${kind} ${condition === 'paused agent' ? 'valid' : condition}`) as string;
+      const setStatus = (status: string) => s.call('PATCH', `/v1/agents/${here.slug}`, { body: { status } });
+      if (condition === 'paused agent') await setStatus('paused');
+      const reply = await s.call(method, path, { ...given, key });
+      if (condition === 'paused agent') await setStatus('active');
+      expect([condition, ...refusal(reply)]).toEqual([condition, ...expected(route, scopes, condition)]);
+      if (condition === 'expired') expect(reply.body.error.message).toMatch(/expired/);
+      if (reply.status < 400) prepared = null;
+    }
+  });
+
+  test('no key, an unknown key, and what is no key at all', async () => {
+    const { path, ...given } = await route.request(here);
+    for (const key of [null, `sk_${'x'.repeat(38)}`, 'sk_', 'Bearer x', here.agent_id]) {
+      expect(refusal(await s.call(method, path, { ...given, key }))).toEqual([401, 'unauthenticated']);
+    }
+  });
+});
+
+test('a revoked agent’s own key still reads what is its own, and asks for nothing more', async () => {
+  const gone = await makeWorld(s, s);
+  const key = (await makeKey(s, { agent_id: gone.slug })).key;
+  const { decision_id } = await gone.ask(10);
+  await s.call('PATCH', `/v1/agents/${gone.slug}`, { body: { status: 'revoked' } });
+  expect((await s.call('GET', `/v1/decisions/${decision_id}`, { key })).status).toBe(200);
+  expect((await s.call('GET', `/v1/agents/${gone.slug}/authority`, { key })).status).toBe(200);
+  const { path, ...given } = await caseOf('POST /v1/decisions').request(gone);
+  expect(refusal(await s.call('POST', path, { ...given, key }))).toEqual([403, 'agent_not_active']);
+});

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeApiRoutes } from '../../src/api/routes.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Answer, Route } from '../../src/http/route.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  makeTestCore,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+import { until } from '../support/until.ts';
+
+let service: RunningService;
+let slugs = 0;
+
+beforeAll(async () => {
+  service = await startTestService({ plan: 'enterprise' });
+});
+afterAll(() => service.stop());
+
+async function newAgent(authority: object | undefined, mode = 'SHADOW'): Promise<string> {
+  const slug = `sim-${++slugs}`;
+  const made = await service.call('POST', '/v1/agents', {
+    body: { slug, mode, ...(authority && { authority }) },
+  });
+  expect(made.status).toBe(201);
+  return slug;
+}
+
+async function decide(agent: string, amount_minor: number, extra: Record<string, unknown> = {}) {
+  const made = await service.call('POST', '/v1/decisions', {
+    idempotency_key: freshKey(),
+    body: spend(agent, amount_minor, extra),
+  });
+  expect(made.status).toBe(201);
+  return made.body;
+}
+
+async function simulate(agent: string, draft: object, query = '') {
+  const answer = await service.call('POST', `/v1/agents/${agent}/authority/simulate${query}`, {
+    body: draft,
+  });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
+
+describe('a simulation', () => {
+  test('replays the decisions in order against budgets of the draft and tells what would have been another', async () => {
+    const agent = await newAgent({ ...AUTHORITY, monthly_budget_minor: 10_000 });
+    const made = [];
+    for (const amount of [3_000, 3_000, 3_000, 3_000]) made.push(await decide(agent, amount));
+    expect(made.map((each) => each.decision)).toEqual(['ALLOW', 'ALLOW', 'ALLOW', 'DENY']);
+    const body = await simulate(agent, { ...AUTHORITY, monthly_budget_minor: 6_000 });
+    expect(body).toMatchObject({
+      saved: false,
+      base_version: 1,
+      evaluated: 4,
+      skipped: [],
+      current: { allow: 3, review: 0, deny: 1, authorized_minor: 9_000 },
+      draft: { allow: 2, review: 0, deny: 2, authorized_minor: 6_000 },
+      transitions: [{ from: 'ALLOW', to: 'DENY', count: 1, amount_minor: 3_000 }],
+    });
+    expect(body.changed).toEqual([
+      {
+        decision_id: made[2].decision_id,
+        created_at: made[2].created_at,
+        merchant: 'Hetzner Online',
+        amount_minor: 3_000,
+        current: { decision: 'ALLOW', reason_code: 'WITHIN_AUTHORITY' },
+        draft: { decision: 'DENY', reason_code: 'MONTHLY_BUDGET_EXCEEDED', authorized_amount_minor: 0 },
+      },
+    ]);
+    const wider = await simulate(agent, { ...AUTHORITY, monthly_budget_minor: 12_000 });
+    expect(wider.transitions).toEqual([{ from: 'DENY', to: 'ALLOW', count: 1, amount_minor: 3_000 }]);
+    const newest = await simulate(agent, { ...AUTHORITY, monthly_budget_minor: 6_000 }, '?limit=2');
+    // The month was as full as the first of the two really found it.
+    expect(newest).toMatchObject({ evaluated: 2, draft: { allow: 0, deny: 2 } });
+  });
+
+  test('saves nothing: no row of any table is added or changed', async () => {
+    const agent = await newAgent(AUTHORITY);
+    for (let i = 1; i <= 3; i++) await decide(agent, i * 100);
+    // Until the workers have followed the chain to its end and signed it, they write rows of their own.
+    await until(async () => {
+      const { rowCount } = await service.sql(
+        `select 1 from ledger_heads h where not (
+           exists (select 1 from report_watermarks w where w.workspace_id = h.workspace_id and w.seq = h.seq)
+           and exists (select 1 from dealings_watermarks w where w.workspace_id = h.workspace_id and w.seq = h.seq)
+           and exists (select 1 from checkpoints c where c.workspace_id = h.workspace_id and c.seq = h.seq))`,
+      );
+      return rowCount === 0;
+    });
+    // When keys were used is noted at any moment, of a simulation's too.
+    const tables = (
+      await service.sql(
+        "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'api_key_uses' order by 1",
+      )
+    ).rows.map((row) => row.relname as string);
+    const fingerprint = async () => {
+      const found: Record<string, string> = {};
+      for (const table of tables) {
+        const { rows } = await service.sql(
+          `select count(*)::text || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as mark from ${table} t`,
+        );
+        found[table] = rows[0].mark;
+      }
+      return found;
+    };
+    const before = await fingerprint();
+    await simulate(agent, { ...AUTHORITY, per_transaction_limit_minor: 150 });
+    expect(await fingerprint()).toEqual(before);
+  });
+
+  test('follows what really happened: money of failed, denied and refunded spends is free again in the draft too', async () => {
+    const agent = await newAgent({ ...AUTHORITY, review_threshold_minor: 2_000 });
+    const failed = await decide(agent, 1_000);
+    const denied = await decide(agent, 3_000);
+    const partly = await decide(agent, 1_000);
+    const reviewer = await service.call('POST', '/v1/api-keys', {
+      body: { name: 'r', scopes: ['review', 'read'], principal_id: 'user:r' },
+    });
+    const outcome = (id: string, body: object) =>
+      service.call('POST', `/v1/decisions/${id}/outcomes`, { body });
+    await outcome(failed.decision_id, { type: 'SPEND_FAILED' });
+    await outcome(partly.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 800 });
+    await service.call('POST', `/v1/decisions/${denied.decision_id}/reviews`, {
+      key: reviewer.body.key,
+      body: { action: 'DENY', reason_code: 'NO' },
+    });
+    await decide(agent, 1_000);
+    const draft = { ...AUTHORITY, review_threshold_minor: 2_000 };
+    // Together they held 5,000 for a moment; 800 and 1,000 are left of it in the end.
+    const exactly = await simulate(agent, { ...draft, monthly_budget_minor: 5_000 });
+    expect(exactly.draft).toEqual(exactly.current);
+    const tighter = await simulate(agent, { ...draft, monthly_budget_minor: 4_999 });
+    expect(tighter.changed.map((each: { decision_id: string }) => each.decision_id)).toEqual([
+      partly.decision_id,
+    ]);
+  });
+
+  test('skips decisions in another currency than the draft, and says so', async () => {
+    const agent = await newAgent(AUTHORITY);
+    await decide(agent, 100);
+    await decide(agent, 100, { action: { currency: 'USD' } });
+    const body = await simulate(agent, AUTHORITY);
+    expect(body).toMatchObject({ evaluated: 1, skipped: [{ reason: 'CURRENCY_DIFFERS', count: 1 }] });
+    const dollars = await simulate(agent, { ...AUTHORITY, currency: 'USD' });
+    expect(dollars).toMatchObject({
+      evaluated: 1,
+      skipped: [{ reason: 'CURRENCY_DIFFERS', count: 1 }],
+      transitions: [{ from: 'DENY', to: 'ALLOW', count: 1, amount_minor: 100 }],
+    });
+  });
+
+  test('judges purpose anew only where the draft says something else to a judge of purpose', async () => {
+    const agent = await newAgent(AUTHORITY);
+    const made = await decide(agent, 100);
+    // What was kept stands out, so that it can be seen whether it is used.
+    await service.sql(
+      `update decisions set document = replace(document, '"PURPOSE_ALIGNED"', '"PURPOSE_MISALIGNED"') where decision_id = $1`,
+      [made.decision_id],
+    );
+    const limits = await simulate(agent, {
+      ...AUTHORITY,
+      per_transaction_limit_minor: 5_000,
+      blocked_merchants: ['evil.example'],
+    });
+    expect(limits.changed[0].draft.reason_code).toBe('PURPOSE_MISALIGNED');
+    const purpose = await simulate(agent, {
+      ...AUTHORITY,
+      purpose: { ...AUTHORITY.purpose, context: 'Staging runs in Europe.' },
+    });
+    expect(purpose.draft).toMatchObject({ allow: 1, review: 0 });
+  });
+
+  test('shows the newest 100 changes at the most, newest first, and sums beyond the safe integers as the largest', async () => {
+    const agent = await newAgent(AUTHORITY);
+    const largest = Number.MAX_SAFE_INTEGER;
+    for (let i = 0; i < 105; i++) await decide(agent, largest);
+    const draft = { ...AUTHORITY, per_transaction_limit_minor: 10 };
+    const { body, text } = await service.call('POST', `/v1/agents/${agent}/authority/simulate`, {
+      body: draft,
+    });
+    expect(body.changed).toHaveLength(100);
+    const ids = body.changed.map((each: { decision_id: string }) => each.decision_id);
+    expect(ids).toEqual([...ids].sort().reverse());
+    const denied = await newAgent({ ...AUTHORITY, per_transaction_limit_minor: 1 });
+    for (let i = 0; i < 3; i++) await decide(denied, largest);
+    const { transitions } = await simulate(denied, {
+      ...AUTHORITY,
+      review_threshold_minor: 1,
+      monthly_budget_minor: largest,
+    });
+    expect(transitions).toEqual([{ from: 'DENY', to: 'REVIEW', count: 1, amount_minor: largest }]);
+    expect(text).not.toMatch(/\d{17,}/);
+  });
+
+  test('an agent that asked for nothing, or has no authority, is answered with nothing evaluated', async () => {
+    const bare = await newAgent(undefined);
+    expect(await simulate(bare, AUTHORITY)).toMatchObject({ base_version: null, evaluated: 0, changed: [] });
+    await decide(bare, 100);
+    expect(await simulate(bare, AUTHORITY)).toMatchObject({
+      evaluated: 1,
+      transitions: [{ from: 'DENY', to: 'ALLOW', count: 1 }],
+    });
+  });
+});
+
+describe('refusals', () => {
+  test('400 names the field of a draft or limit that is none', async () => {
+    const agent = await newAgent(AUTHORITY);
+    const at = `/v1/agents/${agent}/authority/simulate`;
+    for (const [path, body, field] of [
+      [at, { currency: 'EUR' }, 'purpose'],
+      [at, { ...AUTHORITY, montly_budget_minor: 1 }, 'montly_budget_minor'],
+      [`${at}?limit=0`, AUTHORITY, 'limit'],
+      [`${at}?limit=2001`, AUTHORITY, 'limit'],
+    ] as const) {
+      const answer = await service.call('POST', path, { body });
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.message).toContain(field);
+    }
+  });
+  test("404 for another workspace's agent, 403 without the scope admin", async () => {
+    const agent = await newAgent(AUTHORITY);
+    const other = await service.addWorkspace({ plan: 'team' });
+    const path = `/v1/agents/${agent}/authority/simulate`;
+    expect((await service.call('POST', path, { body: AUTHORITY, key: other.admin_key })).status).toBe(404);
+    const reader = await service.call('POST', '/v1/api-keys', { body: { name: 'r', scopes: ['read'] } });
+    expect((await service.call('POST', path, { body: AUTHORITY, key: reader.body.key })).status).toBe(403);
+  });
+});
+
+describe('a database that fails while a simulation is under way', () => {
+  test('fails that simulation alone: the page that was read ahead is no rejection that nobody handles', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const core = makeTestCore(service.database.connection);
+    try {
+      const agent = await newAgent(AUTHORITY);
+      for (let i = 0; i < 205; i++) await decide(agent, 100 + i);
+      const query = core.db.query.bind(core.db) as (config: { name?: string }) => Promise<unknown>;
+      let pages = 0;
+      core.db.query = (async (config: { name?: string }) => {
+        if (config.name?.startsWith('load_made_') && ++pages === 2) throw new Error('Connection terminated');
+        return query(config);
+      }) as typeof core.db.query;
+      const routes = makeApiRoutes(core, readConfig({}));
+      const route = routes.find(({ operationId }) => operationId === 'simulateAuthority') as Route;
+      const simulated = (route.handler as unknown as (call: object) => Promise<Answer>)({
+        caller: { workspace_id: service.workspace_id, key_id: 'key_1' },
+        params: { id: agent },
+        query: {},
+        body: { ...AUTHORITY, per_transaction_limit_minor: 150 },
+      });
+      await expect(simulated).rejects.toThrow('Connection terminated');
+      expect(pages).toBe(2);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+      await core.close();
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  AUTHORITY,
+  freshKey,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+
+/** Every statement that the service sent, as its text. */
+const statements = new Set<string>();
+const query = pg.Client.prototype.query;
+let s: RunningService;
+
+beforeAll(async () => {
+  pg.Client.prototype.query = function capture(this: pg.Client, ...given: unknown[]) {
+    const [config] = given as [string | { text?: string }];
+    const text = typeof config === 'string' ? config : config?.text;
+    if (text !== undefined) statements.add(text);
+    return (query as (...all: unknown[]) => unknown).apply(this, given);
+  } as never;
+  s = await startTestService({ env: { REVIEW_TTL_SECONDS: '1' } });
+});
+afterAll(async () => {
+  await s.stop();
+  pg.Client.prototype.query = query;
+});
+
+/** Tables that answer the question which workspace something belongs to, or belong to no workspace. */
+const OF_NO_WORKSPACE = ['api_key_digests', 'installation', 'schema_migrations'];
+
+test('every primary key and unique index begins with workspace_id, so that the schema distributes by it', async () => {
+  const { rows } = await s.sql(
+    `select c.relname as "table", i.relname as index, a.attname as first
+      from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+      join pg_namespace n on n.oid = c.relnamespace
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
+      where n.nspname = 'public' and (x.indisunique or x.indisprimary)`,
+  );
+  expect(rows.length).toBeGreaterThan(15);
+  const others = rows.filter((row) => row.first !== 'workspace_id' && !OF_NO_WORKSPACE.includes(row.table));
+  expect(others).toEqual([]);
+});
+
+/** What a worker looks for in all workspaces at once: on an engine that spreads them, on every machine. */
+const OF_ALL_WORKSPACES = ['webhook_queues_due'];
+
+test('every other index begins with workspace_id too, but for what workers look for in all workspaces', async () => {
+  const { rows } = await s.sql(
+    `select i.relname as index from pg_index x join pg_class c on c.oid = x.indrelid
+      join pg_class i on i.oid = x.indexrelid join pg_namespace n on n.oid = c.relnamespace
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
+      where n.nspname = 'public' and not x.indisunique and a.attname <> 'workspace_id'`,
+  );
+  expect(rows.map((row) => row.index)).toEqual(OF_ALL_WORKSPACES);
+});
+
+test('there is no foreign key, trigger, sequence or exclusion constraint that a distributed engine would refuse', async () => {
+  const found = await s.sql(
+    `select conname as name from pg_constraint c join pg_namespace n on n.oid = c.connamespace
+        where n.nspname = 'public' and contype in ('f', 'x', 't')
+      union all select tgname from pg_trigger where not tgisinternal
+      union all select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = 'public' and relkind = 'S'`,
+  );
+  expect(found.rows).toEqual([]);
+});
+
+test('every table has a workspace_id', async () => {
+  const { rows } = await s.sql(
+    `select c.relname as "table" from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'public' and c.relkind in ('r', 'p') and not exists (
+        select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'workspace_id' and not a.attisdropped)`,
+  );
+  expect(rows.map((row) => row.table).sort()).toEqual(['installation', 'schema_migrations']);
+});
+
+test('every statement on a table of workspaces names workspace_id', async () => {
+  await s.call('POST', '/v1/agents', { body: { slug: 'a', mode: 'ENFORCE', authority: AUTHORITY } });
+  const agent = (await s.call('GET', '/v1/agents/a')).body;
+  const key = (await s.call('POST', '/v1/api-keys', { body: { name: 'k', agent_id: agent.id } })).body.key;
+  const decided = await s.call('POST', '/v1/decisions', {
+    key,
+    body: spend(undefined, 100),
+    idempotency_key: freshKey(),
+  });
+  const { decision_id } = decided.body;
+  const reviewed = { action: 'ALLOW', reason_code: 'OK' };
+  await s.call('POST', `/v1/decisions/${decision_id}/reviews`, { body: reviewed });
+  await s.call('POST', `/v1/decisions/${decision_id}/labels`, { body: { label: 'PURPOSE_ALIGNED' } });
+  const consumer = (await s.call('POST', '/v1/api-keys', { body: { name: 'c', scopes: ['consume'] } })).body
+    .key;
+  const shown = (await s.call('GET', `/v1/decisions/${decision_id}`, { key })).body;
+  await s.call('POST', '/v1/capabilities/consume', {
+    key: consumer,
+    body: { token: shown.capability?.token ?? 'none', amount_minor: 100, currency: 'EUR' },
+    idempotency_key: freshKey(),
+  });
+  await s.call('POST', `/v1/decisions/${decision_id}/outcomes`, {
+    body: { type: 'SPEND_EXECUTED', amount_minor: 100 },
+  });
+  for (const path of [
+    '/v1/decisions?agent=a&reviewed=true&labeled=true&q=h',
+    `/v1/decisions/${decision_id}/outcomes`,
+    '/v1/agents',
+    '/v1/agents/a/authority',
+    '/v1/api-keys',
+    '/v1/workspace',
+    '/v1/audit',
+    '/v1/ledger/events',
+    '/v1/ledger/verify',
+  ]) {
+    expect((await s.call('GET', path)).status).toBe(200);
+  }
+  const tables = (
+    await s.sql(`select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'public' and relkind in ('r', 'p')`)
+  ).rows.map((row) => row.relname as string);
+  const ofWorkspaces = tables.filter((table) => !OF_NO_WORKSPACE.includes(table));
+  const touching = [...statements].filter(
+    (text) =>
+      /^\s*(select|insert|update|delete|with)\b/i.test(text) &&
+      !/\bpg_(class|constraint|index|trigger)\b/.test(text) &&
+      ofWorkspaces.some((table) => new RegExp(`\\b(from|join|into|update)\\s+${table}\\b`).test(text)),
+  );
+  expect(touching.length).toBeGreaterThan(30);
+  expect(touching.filter((text) => !text.includes('workspace_id'))).toEqual([]);
+});

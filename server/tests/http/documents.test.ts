@@ -1,0 +1,202 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/api/health.ts';
+import { makeVerifyingKey } from '../../src/domain/checkpoints.ts';
+import { ERRORS } from '../../src/errors.ts';
+import { Fields, Line } from '../../src/http/schemas.ts';
+import { makeMetrics } from '../../src/metrics.ts';
+import { makeOpenApi, type OpenApi } from '../../src/openapi/openapi.ts';
+import { errorOf, FAKE_ROUTES, startFakes } from '../support/http-fakes.ts';
+
+type Fakes = Awaited<ReturnType<typeof startFakes>>;
+
+let fakes: Fakes;
+const READY = { skipped_events: { report: 0, learning: 2 } };
+let checkReady: HealthOptions['checkReady'] = async () => READY;
+const metrics = makeMetrics();
+/** A second passes between any two looks at it, so that nothing is shared. */
+let clock_ms = 0;
+const now_ms = () => (clock_ms += 1_000);
+const health = makeHealthRoutes({
+  checkReady: () => checkReady(),
+  metrics_route: makeMetricsRoute(metrics, now_ms),
+  now_ms,
+  checkpoint_keys: [makeVerifyingKey(Buffer.alloc(32, 1))],
+  api_routes: FAKE_ROUTES,
+  version: '1.2.3',
+});
+beforeAll(async () => {
+  fakes = await startFakes({ routes: [...FAKE_ROUTES, ...health], metrics });
+});
+afterAll(() => fakes.server.close());
+
+const open = (path: string) => fakes.ask(path, { key: null });
+
+describe('health routes need no key', () => {
+  it('/healthz answers while the database is away', async () => {
+    checkReady = () => Promise.reject(new Error('down'));
+    const reply = await open('/healthz');
+    expect([reply.status, reply.json()]).toEqual([200, { status: 'ok' }]);
+    expect(reply.headers).not.toHaveProperty('ratelimit');
+  });
+
+  it('/readyz follows the check, and a check that hangs is a failed one', async () => {
+    checkReady = async () => READY;
+    expect((await open('/readyz')).json()).toEqual({ status: 'ok', detail: READY });
+    for (const failing of [() => Promise.reject(new Error('secret')), () => new Promise<never>(() => {})]) {
+      checkReady = failing;
+      const reply = await open('/readyz');
+      expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([
+        503,
+        'unavailable',
+        '1',
+      ]);
+      expect(reply.text).not.toContain('secret');
+    }
+  });
+
+  it('/metrics tells process, requests and what the lanes report', async () => {
+    metrics.countDecision('ALLOW', 'SHADOW', 'WITHIN_AUTHORITY');
+    metrics.observeBatch(7, 12);
+    metrics.watchQueue(() => 42);
+    const reply = await open('/metrics');
+    expect(reply.headers['content-type']).toMatch(/^text\/plain/);
+    expect(reply.text).toContain(
+      'purser_decisions_total{decision="ALLOW",mode="SHADOW",reason_code="WITHIN_AUTHORITY"} 1',
+    );
+    expect(reply.text).toContain('purser_lane_batch_commands_sum 7');
+    expect(reply.text).toContain('purser_lane_commit_duration_seconds_sum 0.012');
+    expect(reply.text).toContain('purser_lane_waiting_commands 42');
+    expect(reply.text).toContain('process_cpu_seconds_total');
+  });
+});
+
+describe('routes without a key', () => {
+  it('are counted by client address, each address by itself, but for the probes, which are never refused', async () => {
+    checkReady = async () => READY;
+    const routes = [...FAKE_ROUTES, ...health];
+    const limited = await startFakes({
+      routes,
+      metrics: makeMetrics(),
+      rate_limit_per_minute: 3,
+      trusted_proxies: ['127.0.0.1'],
+    });
+    try {
+      const from = (address: string, path: string) =>
+        limited.ask(path, { key: null, headers: { 'x-forwarded-for': address } });
+      const statuses = [];
+      for (const path of ['/metrics', '/docs', '/openapi.json', '/metrics', '/docs']) {
+        statuses.push((await from('192.0.2.1', path)).status);
+      }
+      expect(statuses).toEqual([200, 200, 200, 429, 429]);
+      const refused = await from('192.0.2.1', '/.well-known/jwks.json');
+      expect([refused.status, errorOf(refused).code, refused.headers['retry-after']]).toEqual([
+        429,
+        'rate_limited',
+        '60',
+      ]);
+      expect((await from('192.0.2.2', '/metrics')).status).toBe(200);
+      for (let i = 0; i < 10; i++) {
+        expect((await from('192.0.2.1', '/healthz')).status).toBe(200);
+        expect((await from('192.0.2.1', '/readyz')).status).toBe(200);
+      }
+    } finally {
+      await limited.server.close();
+    }
+  });
+});
+
+describe('/openapi.json', () => {
+  const document = makeOpenApi([...FAKE_ROUTES, ...health], { version: '1.2.3' });
+
+  it('is what is served', async () => {
+    expect((await open('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("passes a public linter's recommended rules", async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    expect(problems.map((problem) => `${problem.ruleId}: ${problem.message}`)).toEqual([]);
+  });
+
+  it('has every route once, with its scopes as alternatives', () => {
+    const listed = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map((operation) => operation.operationId),
+    );
+    expect(listed.sort()).toEqual([...FAKE_ROUTES, ...health].map((route) => route.operationId).sort());
+    expect(document.paths['/v1/spends/{id}']?.delete?.security).toEqual([
+      { ApiKey: ['admin'] },
+      { ApiKey: ['review'] },
+    ]);
+    expect(document.paths['/healthz']?.get?.security).toEqual([]);
+  });
+
+  it('says of each operation every error that it can answer with', () => {
+    const responses = document.paths['/v1/spends']?.post?.responses ?? {};
+    expect(Object.keys(responses)).toEqual(['201', '400', '401', '403', '409', '422', '429', '500', '503']);
+    expect(responses['403']?.description).toContain(`\`agent_mismatch\`: ${ERRORS.agent_mismatch.when}`);
+    expect(responses['403']?.content).toEqual({
+      'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+    });
+    expect(responses['429']?.headers).toHaveProperty('Retry-After');
+  });
+
+  it('shows the rules of fields as ordinary JSON Schema, and nothing of our own keywords', () => {
+    const request = document.components.schemas.SpendRequest as {
+      properties: OpenApi['components']['schemas'];
+    };
+    expect(request.properties.action).toMatchObject({
+      properties: {
+        merchant: { type: 'string', minLength: 1, maxLength: 200 },
+        currency: { type: 'string', pattern: '^[A-Z]{3}$' },
+        amount_minor: { type: 'integer', minimum: 1, maximum: 9_007_199_254_740_991 },
+      },
+    });
+    expect(JSON.stringify(document)).not.toContain('x-rule');
+  });
+
+  it('shows query parameters by their type, the idempotency key as a header', () => {
+    const { get, post } = document.paths['/v1/spends'] ?? {};
+    expect(get?.parameters).toContainEqual({
+      name: 'limit',
+      in: 'query',
+      required: false,
+      description: 'How many items to answer with.',
+      schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+    });
+    expect(post?.parameters).toMatchObject([{ name: 'idempotency-key', in: 'header', required: true }]);
+  });
+
+  it('two different schemas of one name are refused at start', () => {
+    const [first] = FAKE_ROUTES;
+    if (first === undefined) throw new Error('no route');
+    const other = {
+      ...first,
+      path: '/other',
+      body: Fields({ a: Line({ max: 1 }) }, { $id: 'SpendRequest' }),
+    };
+    expect(() => makeOpenApi([first, other], { version: '1' })).toThrow('SpendRequest');
+  });
+});
+
+describe('/docs', () => {
+  it('is one page without script that tells every operation and every error', async () => {
+    const reply = await open('/docs');
+    expect(reply.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(reply.text).not.toMatch(/<script|<link|<img|style="/);
+    for (const route of [...FAKE_ROUTES, ...health])
+      expect(reply.text.split(`<article id="${route.operationId}">`)).toHaveLength(2);
+    for (const code of Object.keys(ERRORS)) expect(reply.text).toContain(`id="error-${code}"`);
+  });
+
+  it('every link within the page leads somewhere', async () => {
+    const { text } = await open('/docs');
+    const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+  });
+
+  it('what a description says is text, never markup', async () => {
+    expect((await open('/docs')).text).not.toContain('"<rail>');
+  });
+});

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeKeyLimit, makeUnknownKeyLimit } from '../../src/http/rate-limit.ts';
+import { connectSharedCounts, type SharedCounts } from '../../src/http/shared-counts.ts';
+import { startTestService } from '../support/running-service.ts';
+
+const has_redis = spawnSync('redis-server', ['--version']).status === 0;
+if (!has_redis) console.warn('redis-server is not installed: the limits shared by Redis are not tested.');
+
+const log = pino({ level: 'silent' });
+let directory: string;
+let port: number;
+let redis: ChildProcess | undefined;
+const nodes: SharedCounts[] = [];
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const found = (server.address() as { port: number }).port;
+  await new Promise((closed) => server.close(closed));
+  return found;
+}
+
+async function startRedis(): Promise<void> {
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  redis = spawn('redis-server', options, { stdio: 'ignore' });
+  await Promise.all(nodes.map(({ client }) => untilStatus(client, 'ready')));
+}
+
+async function endRedis(signal: NodeJS.Signals): Promise<void> {
+  const ended = new Promise((resolve) => redis?.once('exit', resolve));
+  redis?.kill(signal);
+  await ended;
+}
+
+/** Resolves once the client is connected, or no longer is. */
+async function untilStatus(client: SharedCounts['client'], status: string): Promise<void> {
+  while ((client.status === 'ready') !== (status === 'ready')) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe.skipIf(!has_redis)('limits shared by Redis', () => {
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'purser-redis-'));
+    port = await freePort();
+    for (let i = 0; i < 4; i++) nodes.push(connectSharedCounts(`redis://127.0.0.1:${port}`, log));
+    await startRedis();
+  });
+  afterAll(async () => {
+    for (const node of nodes) node.close();
+    await endRedis('SIGKILL');
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('four nodes let exactly the given number through together, by key and by address', async () => {
+    const by_key = nodes.map(({ client }) => makeKeyLimit(600, client));
+    const by_address = nodes.map(({ client }) => makeUnknownKeyLimit(30, () => 0, client));
+    const ask = (limits: typeof by_key, count: number, name: string) =>
+      Promise.all(Array.from({ length: count }, (_, i) => limits[i % 4]?.(name)));
+    const keys = await ask(by_key, 1_000, 'key_shared');
+    expect(keys.filter((each) => each?.within)).toHaveLength(600);
+    const addresses = await ask(by_address, 100, '192.0.2.77');
+    expect(addresses.filter((each) => each?.within)).toHaveLength(30);
+  });
+
+  test('nodes with REDIS_URL share the limit of a key', async () => {
+    const connected = async () =>
+      String(await nodes[0]?.client.client('LIST'))
+        .trim()
+        .split('\n').length;
+    const before = await connected();
+    const env = { REDIS_URL: `redis://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '100' };
+    const first = await startTestService({ env });
+    const second = await startTestService({ env, beside: first });
+    while ((await connected()) < before + 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    const { key } = (await first.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['read'] } }))
+      .body;
+    for (let i = 0; i < 20; i++) await [first, second][i % 2]?.call('GET', '/v1/workspace');
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => [first, second][i % 2]?.call('GET', '/v1/workspace', { key })),
+    );
+    expect(replies.filter((reply) => reply?.status === 200)).toHaveLength(100);
+    expect(replies.filter((reply) => reply?.status === 429)).toHaveLength(100);
+    await second.stop();
+    await first.stop();
+  });
+
+  test('a process without a working Redis counts by itself: neither open nor closed, and shares again after', async () => {
+    const limits = nodes.map(({ client }) => makeKeyLimit(100, client));
+    const ask = async (name: string) => {
+      const all = await Promise.all(Array.from({ length: 800 }, (_, i) => limits[i % 4]?.(name)));
+      return all.filter((each) => each?.within).length;
+    };
+    await endRedis('SIGKILL');
+    await Promise.all(nodes.map(({ client }) => untilStatus(client, 'gone')));
+    expect(await ask('key_alone')).toBe(4 * 100);
+    await startRedis();
+    expect(await ask('key_again')).toBe(100);
+  });
+
+  test('a Redis that says nothing any more holds nobody up for long, and is given up', async () => {
+    const limits = nodes.map(({ client }) => makeKeyLimit(100, client));
+    redis?.kill('SIGSTOP');
+    const all = await Promise.all(Array.from({ length: 800 }, (_, i) => limits[i % 4]?.('key_stopped')));
+    expect(all.filter((each) => each?.within)).toHaveLength(4 * 100);
+    await Promise.all(nodes.map(({ client }) => untilStatus(client, 'gone')));
+    redis?.kill('SIGCONT');
+    await Promise.all(nodes.map(({ client }) => untilStatus(client, 'ready')));
+  });
+});
+
+test('a Redis that was never there leaves each process with a limit of its own', async () => {
+  const nowhere = connectSharedCounts(`redis://127.0.0.1:${await freePort()}`, log);
+  const limit = makeKeyLimit(100, nowhere.client);
+  const all = await Promise.all(Array.from({ length: 150 }, () => limit('key_nowhere')));
+  expect(all.filter((each) => each.within)).toHaveLength(100);
+  nowhere.close();
+});

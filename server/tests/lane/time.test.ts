@@ -1,0 +1,197 @@
+import { SUPERUSER } from '@purser/embedded-postgres';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  AUTHORITY,
+  freshKey,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+
+let first: RunningService;
+let second: RunningService;
+beforeAll(async () => {
+  first = await startTestService({ env: { REVIEW_TTL_SECONDS: '1' } });
+  // What a server's own time zone is must change nothing: it is 14 hours ahead of UTC for the second node.
+  await first.sql(
+    `alter database ${first.database.connection.database} set timezone to 'Pacific/Kiritimati'`,
+  );
+  second = await startTestService({ beside: first, env: { REVIEW_TTL_SECONDS: '1' } });
+});
+afterAll(async () => {
+  await second.stop();
+  await first.stop();
+});
+
+interface Tenant {
+  workspace_id: string;
+  admin_key: string;
+}
+/** A workspace of its own, so that a clock that was moved troubles no other test. */
+async function tenantWith(authority: object, mode: 'SHADOW' | 'ENFORCE' = 'SHADOW'): Promise<Tenant> {
+  const made = await first.addWorkspace({ plan: 'team' });
+  await first.call('POST', '/v1/agents', {
+    key: made.admin_key,
+    body: { slug: 'a', mode, authority: { ...AUTHORITY, ...authority } },
+  });
+  return made;
+}
+async function decide(node: RunningService, tenant: Tenant, amount: number) {
+  const reply = await node.call('POST', '/v1/decisions', {
+    key: tenant.admin_key,
+    body: spend('a', amount),
+    idempotency_key: freshKey(),
+  });
+  expect(reply.status).toBe(201);
+  return reply.body;
+}
+const moveClock = (tenant: Tenant, time_ms: number) =>
+  first.sql('update ledger_heads set time_ms = $1 where workspace_id = $2', [time_ms, tenant.workspace_id]);
+
+describe("the month of a hold is that of the database's clock, in UTC", () => {
+  test('a budget spent in the last millisecond of a month is whole again in the first of the next', async () => {
+    const tenant = await tenantWith({ monthly_budget_minor: 100 });
+    const turn_ms = Date.UTC(2027, 1, 1);
+    await moveClock(tenant, turn_ms - 2);
+    const last = await decide(first, tenant, 100);
+    expect([last.created_at, last.reservation.period]).toEqual(['2027-01-31T23:59:59.999Z', '2027-01']);
+    expect(last.decision).toBe('ALLOW');
+    await moveClock(tenant, turn_ms - 2);
+    expect((await decide(second, tenant, 1)).reason_codes).toEqual(['MONTHLY_BUDGET_EXCEEDED']);
+    await moveClock(tenant, turn_ms - 1);
+    const next = await decide(second, tenant, 100);
+    expect([next.created_at.slice(0, 7), next.reservation.period, next.decision]).toEqual([
+      '2027-02',
+      '2027-02',
+      'ALLOW',
+    ]);
+    const { rows } = await first.sql(
+      'select period, held_minor from budgets where workspace_id = $1 order by period',
+      [tenant.workspace_id],
+    );
+    expect(rows).toEqual([
+      { period: '2027-01', held_minor: '100' },
+      { period: '2027-02', held_minor: '100' },
+    ]);
+  });
+
+  test("a server whose own time zone is another dates and counts as every other node's does", async () => {
+    const tenant = await tenantWith({ monthly_budget_minor: 100 });
+    const before = Date.now();
+    const made = await decide(second, tenant, 5);
+    expect(Math.abs(Date.parse(made.created_at) - before)).toBeLessThan(5_000);
+    expect(made.reservation.period).toBe(made.created_at.slice(0, 7));
+    expect((await decide(first, tenant, 96)).reason_codes).toEqual(['MONTHLY_BUDGET_EXCEEDED']);
+    const verified = await second.call('GET', '/v1/ledger/verify', { key: tenant.admin_key });
+    expect(verified.body.valid).toBe(true);
+  });
+});
+
+describe('a pending review in ENFORCE that ran out', () => {
+  test('reads as EXPIRED with its money free at once, while nobody could have written it down yet', async () => {
+    const tenant = await tenantWith({ review_threshold_minor: 10, monthly_budget_minor: 1_000 }, 'ENFORCE');
+    const pending = await decide(first, tenant, 1_000);
+    expect(pending.review_state).toBe('PENDING');
+    // Whoever holds the head's lock keeps the sweep and every other writer out.
+    const locker = new pg.Client({ ...first.database.connection, user: SUPERUSER.user });
+    await locker.connect();
+    try {
+      await locker.query('begin');
+      await locker.query('select 1 from ledger_heads where workspace_id = $1 for update', [
+        tenant.workspace_id,
+      ]);
+      const left_ms = Date.parse(pending.reservation.expires_at) - Date.now();
+      await new Promise((wait) => setTimeout(wait, left_ms + 100));
+      for (const node of [first, second]) {
+        const { body } = await node.call('GET', `/v1/decisions/${pending.decision_id}`, {
+          key: tenant.admin_key,
+        });
+        expect(body).toMatchObject({
+          review_state: 'EXPIRED',
+          reservation: { status: 'EXPIRED', budget: { held_minor: 0, remaining_minor: 1_000 } },
+        });
+      }
+      const written = await first.sql(
+        "select 1 from ledger_events where workspace_id = $1 and type = 'reservation.expired'",
+        [tenant.workspace_id],
+      );
+      expect(written.rowCount).toBe(0);
+    } finally {
+      await locker.query('rollback');
+      await locker.end();
+    }
+    // Two nodes sweep, and two decisions want the money, all of them at once.
+    const spends = await Promise.all([
+      decide(first, tenant, 600),
+      decide(second, tenant, 600),
+      decide(first, tenant, 5),
+    ]);
+    expect(spends.filter((made) => made.decision !== 'DENY')).toHaveLength(2);
+    const { rows } = await first.sql(
+      "select subject_id from ledger_events where workspace_id = $1 and type = 'reservation.expired'",
+      [tenant.workspace_id],
+    );
+    expect(rows.map((row) => row.subject_id)).toEqual([pending.reservation.reservation_id]);
+  });
+});
+
+describe('the counters', () => {
+  test('are the sum of the holds, and what was allowed is never over the budget, whatever the amounts', async () => {
+    const tenant = await tenantWith({ monthly_budget_minor: 5_000 });
+    const made = await Promise.all(
+      Array.from({ length: 120 }, (_, i) =>
+        decide(i % 2 === 0 ? first : second, tenant, 1 + ((i * 37) % 211)),
+      ),
+    );
+    const held = made
+      .filter((each) => each.decision !== 'DENY')
+      .reduce((sum, each) => sum + each.reservation.amount_minor, 0);
+    const { rows } = await first.sql(
+      'select held_minor, committed_minor from budgets where workspace_id = $1',
+      [tenant.workspace_id],
+    );
+    expect(rows).toEqual([{ held_minor: String(held), committed_minor: '0' }]);
+    expect(held).toBeLessThanOrEqual(5_000);
+    expect(made.some((each) => each.decision === 'DENY')).toBe(true);
+    // Each answer shows the counter as it stood after it: no two of those that held saw the same.
+    const seen = made
+      .filter((each) => each.decision !== 'DENY')
+      .map((each) => each.reservation.budget.held_minor);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(Math.max(...seen)).toBe(held);
+  });
+});
+
+describe('the list of events', () => {
+  test('paged while two nodes write has every event once, in the order of the chain', async () => {
+    const tenant = await tenantWith({});
+    for (let i = 0; i < 30; i++) await decide(first, tenant, 1);
+    let writing = true;
+    const writers = [first, second].map(async (node) => {
+      let count = 0;
+      for (; writing; count++) await decide(node, tenant, 1);
+      return count;
+    });
+    const page = async (cursor: string | null) =>
+      (
+        await second.call(
+          'GET',
+          `/v1/ledger/events?limit=3${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+          { key: tenant.admin_key },
+        )
+      ).body;
+    const seqs: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const found = await page(cursor);
+      seqs.push(...found.data.map((event: { seq: number }) => event.seq));
+      cursor = found.next_cursor;
+    } while (cursor !== null);
+    writing = false;
+    const written = await Promise.all(writers);
+    expect(Math.min(...written)).toBeGreaterThan(0);
+    expect(seqs[0]).toBeGreaterThanOrEqual(33);
+    expect(seqs).toEqual(Array.from({ length: seqs[0] as number }, (_, i) => (seqs[0] as number) - i));
+  });
+});

@@ -1,0 +1,217 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readCheckpoint, signCheckpoint } from '../../src/domain/checkpoints.ts';
+import { decisionDataHash } from '../../src/domain/decisions.ts';
+import { eventHash } from '../../src/domain/ledger.ts';
+import { deriveSecrets } from '../../src/secrets.ts';
+import { loadDecisionRows } from '../../src/storage/decisions.ts';
+import { loadLedgerEvents } from '../../src/storage/ledger.ts';
+import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
+
+/**
+ * What a chain of hashes alone does not stop: whoever may write everything in the database makes it consistent
+ * again. The signed checkpoints, of which copies lie outside, tell it from the history that was.
+ */
+let h: FullHistory;
+let tables: string[];
+let files: string;
+beforeAll(async () => {
+  h = await makeFullHistory(async (s) => {
+    tables = (
+      await s.sql(
+        "select tablename from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
+      )
+    ).rows.map((row) => row.tablename);
+    for (const table of tables) await s.sql(`create table older_${table} as table ${table}`);
+  });
+  for (const table of tables) await h.sql(`create table kept_${table} as table ${table}`);
+  files = await mkdtemp(join(tmpdir(), 'purser-kept-'));
+  await cp(h.checkpoint_dir, files, { recursive: true });
+});
+afterEach(async () => {
+  await replaceBy('kept');
+  await rm(h.checkpoint_dir, { recursive: true, force: true });
+  await cp(files, h.checkpoint_dir, { recursive: true });
+  expect((await h.verify()).valid).toBe(true);
+});
+afterAll(async () => {
+  await rm(files, { recursive: true, force: true });
+  await h.stop();
+});
+
+const sql = (text: string) => h.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
+async function replaceBy(kind: 'kept' | 'older', except: string[] = []): Promise<void> {
+  for (const table of tables.filter((each) => !except.includes(each))) {
+    await sql(`truncate ${table}`);
+    await sql(`insert into ${table} select * from ${kind}_${table}`);
+  }
+}
+const first = (found: Awaited<ReturnType<FullHistory['verify']>>) => [
+  found.valid,
+  found.first_break_seq,
+  found.breaks[0]?.kind,
+];
+const pruneCheckpoints = () => sql('truncate checkpoints');
+const pruneFiles = () => rm(h.checkpoint_dir, { recursive: true, force: true });
+/** The places in the chain of which the table or the files hold checkpoints. */
+async function signedSeqs(): Promise<number[]> {
+  const names = await readdir(join(h.checkpoint_dir, h.workspace_id));
+  const { rows } = await sql('select seq from checkpoints where workspace_id = W');
+  const seqs = [...names.map((name) => Number(name.slice(0, 16))), ...rows.map((row) => Number(row.seq))];
+  return [...new Set(seqs)].sort((a, b) => a - b);
+}
+
+/** Spoils a decision and writes the whole chain anew, head and all, with correct hashes. */
+async function recomputeFrom(decision_offset: number): Promise<number> {
+  const changed = await sql(
+    `update decisions set document = replace(document, 'Hetzner', 'Metzner'), merchant = replace(merchant, 'Hetzner', 'Metzner')
+     where decision_id = (select decision_id from decisions where workspace_id = W order by 1 offset ${decision_offset} limit 1)
+     returning decision_id`,
+  );
+  // What was learnt from it would not fit any more, and is learnt anew by itself.
+  await sql('truncate dealings, dealings_counted, dealings_watermarks');
+  const { decision_id } = changed.rows[0];
+  const { core, workspace_id } = h;
+  const [row] = await loadDecisionRows(core.ledger_db, workspace_id, [decision_id]);
+  let previous: Buffer | null = null;
+  let changed_seq = 0;
+  for (const event of await loadLedgerEvents(core.ledger_db, workspace_id, { after: 0, limit: 1_000 })) {
+    if (event.subject_id === decision_id) {
+      changed_seq = event.seq;
+      event.data_hash = decisionDataHash(row as never);
+    }
+    event.prev_hash = previous ?? event.prev_hash;
+    const hash: Buffer = eventHash(event);
+    previous = hash;
+    await h.sql(
+      'update ledger_events set data_hash = $3, prev_hash = $4, hash = $5 where workspace_id = $1 and seq = $2',
+      [workspace_id, event.seq, event.data_hash, event.prev_hash, hash],
+    );
+  }
+  await h.sql('update ledger_heads set hash = $2 where workspace_id = $1', [workspace_id, previous]);
+  return changed_seq;
+}
+
+describe('a cut tail', () => {
+  test('of entries alone is cut off after the last one', async () => {
+    await sql(`delete from ledger_events where workspace_id = W and seq > ${h.middle_seq - 2}`);
+    expect(first(await h.verify())).toEqual([false, h.middle_seq - 1, 'TRUNCATED']);
+  });
+  test('with the head moved back is found by the table, and by the files alone', async () => {
+    const cut = async () => {
+      await sql(`delete from ledger_events where workspace_id = W and seq > ${h.middle_seq}`);
+      await sql(`update ledger_heads set seq = ${h.middle_seq}, hash = (select hash from ledger_events
+        where workspace_id = W and seq = ${h.middle_seq}) where workspace_id = W`);
+    };
+    await cut();
+    expect(first(await h.verify())).toEqual([false, h.middle_seq + 1, 'TRUNCATED']);
+    await pruneCheckpoints();
+    expect(first(await h.verify())).toEqual([false, h.middle_seq + 1, 'TRUNCATED']);
+  });
+});
+
+describe('an older backup, in itself consistent', () => {
+  test('is valid for the chain alone, and found by either copy of the checkpoints', async () => {
+    await replaceBy('older', ['checkpoints']);
+    expect(first(await h.verify({ checkpoint_dir: '/nowhere' }))).toEqual([
+      false,
+      h.middle_seq + 1,
+      'TRUNCATED',
+    ]);
+    await replaceBy('older');
+    expect((await h.verify({ checkpoint_dir: '/nowhere' })).breaks).toEqual([]);
+    expect(first(await h.verify())).toEqual([false, h.middle_seq + 1, 'TRUNCATED']);
+    await pruneFiles();
+    expect((await h.verify()).valid).toBe(true);
+  });
+  test('is found by whoever remembers how far the history had come', async () => {
+    await replaceBy('older');
+    await pruneFiles();
+    expect(first(await h.verify({ since: h.last_seq }))).toEqual([false, h.middle_seq + 1, 'TRUNCATED']);
+  });
+  test('gets no new signature, also when it has grown past the last one', async () => {
+    const { core, workspace_id } = h;
+    await replaceBy('older', ['checkpoints']);
+    const before = await signedSeqs();
+    await core.signer.sign(workspace_id);
+    expect(await signedSeqs()).toEqual(before);
+    expect((await sql('select max(seq) as seq from checkpoints where workspace_id = W')).rows[0].seq).toBe(
+      String(h.last_seq),
+    );
+  });
+});
+
+describe('a deleted chain', () => {
+  test('is missed: entries, entries and head, and every row of the workspace', async () => {
+    await sql('delete from ledger_events where workspace_id = W');
+    expect(first(await h.verify())).toEqual([false, 1, 'TRUNCATED']);
+    await sql('delete from ledger_heads where workspace_id = W');
+    expect(first(await h.verify())).toEqual([false, 1, 'TRUNCATED']);
+    for (const table of tables) await sql(`truncate ${table}`);
+    const found = await h.verify();
+    expect(first(found)).toEqual([false, 1, 'TRUNCATED']);
+    expect(found.breaks[0]?.detail).toMatch(/^The (head of the chain is gone|chain ends at event 0)/);
+    expect(found.events_checked).toBe(0);
+  });
+});
+
+describe('a chain written anew with correct hashes', () => {
+  test('is altered at the first signed event that differs', async () => {
+    const changed_seq = await recomputeFrom(3);
+    expect((await h.verify({ checkpoint_dir: '/nowhere' })).valid).toBe(false);
+    const signed = (await signedSeqs()).filter((seq) => seq >= changed_seq)[0];
+    const found = await h.verify();
+    expect(first(found)).toEqual([false, signed, 'ENTRY_ALTERED']);
+    expect(found.breaks.every((each) => each.kind === 'ENTRY_ALTERED')).toBe(true);
+  });
+  test('is found by the files alone, and by the table alone', async () => {
+    await recomputeFrom(3);
+    await pruneCheckpoints();
+    expect((await h.verify()).valid).toBe(false);
+    await replaceBy('kept');
+    await recomputeFrom(3);
+    await pruneFiles();
+    expect((await h.verify()).valid).toBe(false);
+    await pruneCheckpoints();
+    expect((await h.verify()).valid).toBe(true);
+  });
+  test('is found from any event on, though only what follows is verified', async () => {
+    await recomputeFrom(3);
+    for (const since of [1, h.middle_seq, h.last_seq]) expect((await h.verify({ since })).valid).toBe(false);
+  });
+  test('gets no new signature', async () => {
+    await recomputeFrom(3);
+    await sql(`delete from checkpoints where workspace_id = W and seq = ${h.last_seq}`);
+    const before = await sql('select seq, note from checkpoints where workspace_id = W order by seq');
+    await h.core.signer.sign(h.workspace_id);
+    const after = await sql('select seq, note from checkpoints where workspace_id = W order by seq');
+    expect(after.rows).toEqual(before.rows);
+  });
+});
+
+describe('a checkpoint that this key did not sign', () => {
+  const forger = deriveSecrets(Buffer.alloc(32, 9)).checkpointKey;
+  test('is reported at the event that it names, in the table and in the files', async () => {
+    const { rows } = await sql('select seq, hash from ledger_heads where workspace_id = W');
+    const head = { seq: h.last_seq, hash: rows[0].hash };
+    const forged = signCheckpoint(h.workspace_id, head, '2026-11-21T08:30:00.000Z', forger);
+    await h.sql('update checkpoints set note = $2 where seq = $1', [h.last_seq, forged.note]);
+    expect(first(await h.verify())).toEqual([false, h.last_seq, 'ROW_MISMATCH']);
+    await replaceBy('kept');
+    const file = join(h.checkpoint_dir, h.workspace_id, `${String(h.last_seq).padStart(16, '0')}.txt`);
+    await writeFile(file, forged.note);
+    expect(first(await h.verify())).toEqual([false, h.last_seq, 'ROW_MISMATCH']);
+    await writeFile(file, 'x'.repeat(5_000));
+    expect(first(await h.verify())).toEqual([false, h.last_seq, 'ROW_MISMATCH']);
+  });
+  test('vouches for nothing: a good one under another name is none either', async () => {
+    const folder = join(h.checkpoint_dir, h.workspace_id);
+    const names = (await readdir(folder)).sort();
+    await cp(join(folder, names[0] as string), join(folder, `${'9'.repeat(15)}1.txt`));
+    const found = await h.verify();
+    const said = readCheckpoint(await readFile(join(folder, names[0] as string), 'utf8'));
+    expect(first(found)).toEqual([false, said?.seq, 'ROW_MISMATCH']);
+  });
+});

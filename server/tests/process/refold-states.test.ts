@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { refoldStates } from '../../src/migration/refold-states.ts';
+import { connectOnce } from '../../src/storage/database.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  makeKey,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+
+const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
+const PLACES = new URL('../../migrations/010.do.places.sql', import.meta.url);
+
+let s: RunningService;
+let adapter: string;
+beforeAll(async () => {
+  const env = { CAPABILITY_TTL_SECONDS: '60' };
+  s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS, env });
+  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
+});
+afterAll(() => s.stop());
+
+/** Decides a spend of 1,000, consumes it where that is asked, and reports. */
+async function made(agent: string, consumed: boolean, reports: { key?: string; body: object }[]) {
+  const { body } = await s.call('POST', '/v1/decisions', {
+    idempotency_key: freshKey(),
+    body: spend(agent, 1_000, { action: { payee_id: 'stripe:acct_1' } }),
+  });
+  if (consumed) {
+    const { token } = body.capability;
+    const used = { token, amount_minor: 1_000, currency: 'EUR', payee_id: 'stripe:acct_1' };
+    const call = { key: adapter, idempotency_key: freshKey(), body: used };
+    expect((await s.call('POST', '/v1/capabilities/consume', call)).status).toBe(201);
+  }
+  for (const report of reports) {
+    expect((await s.call('POST', `/v1/decisions/${body.decision_id}/outcomes`, report)).status).toBe(201);
+  }
+  return body.decision_id as string;
+}
+
+const shown = async (id: string) => {
+  const { reservation, outcome_state, verified } = (await s.call('GET', `/v1/decisions/${id}`)).body;
+  return [reservation.status, reservation.amount_minor, outcome_state, verified];
+};
+const verification = async () => (await s.call('GET', '/v1/ledger/verify')).body;
+
+test('states that were made by the earlier rules are made anew with their budgets, and the history verifies', async () => {
+  for (const mode of ['ENFORCE', 'SHADOW']) {
+    const body = { slug: mode.toLowerCase(), mode, authority: AUTHORITY };
+    expect((await s.call('POST', '/v1/agents', { body })).status).toBe(201);
+  }
+  const executed = (amount_minor: number) => ({ body: { type: 'SPEND_EXECUTED', amount_minor } });
+  const by_rail = (body: object) => ({ key: adapter, body: { ...body, source: 'PAYMENT_RAIL' } });
+  const rail_executed = by_rail({ type: 'SPEND_EXECUTED', amount_minor: 1_000 });
+  const lowered = await made('enforce', true, [executed(1)]);
+  const refunded = await made('enforce', true, [rail_executed, { body: { type: 'REFUNDED' } }]);
+  const believed = await made('shadow', false, [rail_executed, { body: { type: 'REFUNDED' } }]);
+  const untouched = await made('enforce', true, [executed(1_000)]);
+  await made('enforce', false, []);
+  await s.setClock(BEGIN_MS + 61_000);
+  await made('enforce', false, []);
+  const ids = [lowered, refunded, believed, untouched];
+  const right = await Promise.all(ids.map(shown));
+  expect(await verification()).toMatchObject({ valid: true });
+  const budgets = 'select agent_id, period, held_minor, committed_minor from budgets order by 1, 2';
+  const before = (await s.sql(budgets)).rows;
+
+  // As an earlier release would have left it.
+  await s.sql('update decision_states set amount_minor = 1 where decision_id = $1', [lowered]);
+  await s.sql('update decision_states set amount_minor = 0, verified = true where decision_id = $1', [
+    refunded,
+  ]);
+  await s.sql('update decision_states set verified = true where decision_id = $1', [believed]);
+  await s.sql(
+    'update budgets set committed_minor = committed_minor - 1999 where agent_id = (select agent_id from decisions where decision_id = $1)',
+    [lowered],
+  );
+  const events =
+    'select capability_id as id, event_id from consumptions union all select reservation_id, event_id from run_out_holds order by 1';
+  const places = (await s.sql(events)).rows;
+  expect(places).toHaveLength(4);
+  await s.sql('alter table consumptions drop column event_id');
+  await s.sql('alter table run_out_holds drop column event_id');
+  await s.sql('drop table states_to_refold');
+
+  await s.sql(readFileSync(PLACES, 'utf8'));
+  await s.sql('grant all on states_to_refold to public');
+  const owner = await connectOnce(s.database.connection);
+  await refoldStates(owner).finally(() => owner.end());
+  expect((await s.sql(events)).rows).toEqual(places);
+  expect(await Promise.all(ids.map(shown))).toEqual(right);
+  expect((await s.sql(budgets)).rows).toEqual(before);
+  expect(await verification()).toMatchObject({ valid: true, breaks: [] });
+  expect((await s.sql('select * from states_to_refold')).rows).toEqual([]);
+});

@@ -1,0 +1,142 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readSpends } from '../../../tools/demo/spends-file.ts';
+import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../../src/domain/assessment.ts';
+import { type Authority, authorityHash } from '../../src/domain/authorities.ts';
+import type { SpendRequest } from '../../src/domain/spends.ts';
+import { makeAskModel } from '../../src/model-judge/ask-model.ts';
+import { type ChatClient, makeChatClient } from '../../src/model-judge/chat-client.ts';
+import { seenByModel } from '../../src/model-judge/prompt.ts';
+import { canBeLowered, withOpinion, withoutOpinion } from '../../src/model-judge/second-opinion.ts';
+import { assessBuiltIn } from '../../src/purpose/built-in-assessor.ts';
+import {
+  type Behaviour,
+  completion,
+  hangs,
+  type ModelServer,
+  sends,
+  startModelServer,
+} from '../support/model-server.ts';
+
+/** What a model can and cannot change, over the demo's spends and a real socket. */
+
+interface Case {
+  authority: Authority;
+  request: SpendRequest;
+  expected: PurposeAssessment;
+  built_in: PurposeAssessment;
+}
+
+const ASKER = { workspace_id: 'ws_1', agent_id: 'agt_1' };
+const FILE = fileURLToPath(new URL('../../../tools/demo/spends.jsonl', import.meta.url));
+const RANK = { PURPOSE_MISALIGNED: 0, PURPOSE_UNCLEAR: 1, PURPOSE_ALIGNED: 2 } as const;
+const OPPOSITE = {
+  PURPOSE_ALIGNED: 'PURPOSE_MISALIGNED',
+  PURPOSE_MISALIGNED: 'PURPOSE_ALIGNED',
+  PURPOSE_UNCLEAR: 'PURPOSE_ALIGNED',
+} as const;
+
+let server: ModelServer;
+let cases: Case[];
+const wanted = new Map<string, PurposeAssessment>();
+beforeAll(async () => {
+  server = await startModelServer();
+  cases = (await readSpends(FILE)).flatMap(({ authority, request, expected }) => {
+    if (authority === null) return [];
+    const one = { authority: authority as never, request: request as never, expected: expected.purpose };
+    wanted.set(JSON.stringify(seenByModel(one.authority, one.request).spend), one.expected);
+    return [{ ...one, built_in: assessBuiltIn(one.authority, one.request).assessment }];
+  });
+});
+afterAll(() => server.stop());
+
+const answering =
+  (choose: (expected: PurposeAssessment) => PurposeAssessment): Behaviour =>
+  (response, question) => {
+    const expected = wanted.get(JSON.stringify(question.spend)) as PurposeAssessment;
+    const opinion = { rationale: 'Told.', evidence: [], assessment: choose(expected), confidence: 1 };
+    sends(completion(JSON.stringify(opinion)))(response, question);
+  };
+
+/** The verdict on each case, in order. */
+async function verdicts(options: { may_clear: boolean; timeout_ms?: number }): Promise<PurposeAssessment[]> {
+  const client: ChatClient = makeChatClient({
+    url: server.url,
+    api_key: null,
+    timeout_ms: options.timeout_ms ?? 30_000,
+    connections: 8,
+  });
+  let nonces = 0;
+  const ask = makeAskModel({
+    client,
+    model: 'stand-in',
+    parameters: {},
+    api_key: null,
+    takePlace: async () => () => {},
+    newNonce: () => `nonce${++nonces}`,
+    now_ms: () => 0,
+    log: { warn() {}, info() {} },
+    metrics: { observeModelCall() {}, countModelCacheHit() {} },
+  });
+  const found: PurposeAssessment[] = [];
+  for (const { authority, request } of cases) {
+    const built_in = assessBuiltIn(authority, request);
+    const asked = canBeLowered(built_in)
+      ? await ask(ASKER, authorityHash(authority), authority, request)
+      : null;
+    const assessment =
+      asked === null
+        ? built_in
+        : 'none' in asked
+          ? withoutOpinion(built_in, asked.none, { is_required: false, is_vouched_for: false })
+          : withOpinion(built_in, asked.opinion, { model: 'stand-in', ...options }).assessment;
+    found.push(assessment.assessment);
+  }
+  await client.stop();
+  return found;
+}
+const builtIn = () => cases.map((one) => one.built_in);
+const takenForAligned = (found: readonly PurposeAssessment[]) =>
+  cases.filter((one, i) => one.expected === 'PURPOSE_MISALIGNED' && found[i] === 'PURPOSE_ALIGNED').length;
+
+describe('a model', () => {
+  test('the cases hold every verdict, expected and built-in, so that what follows means something', () => {
+    expect(new Set(cases.map((one) => one.expected))).toEqual(new Set(PURPOSE_ASSESSMENTS));
+    expect(new Set(builtIn())).toEqual(new Set(PURPOSE_ASSESSMENTS));
+  });
+
+  test.each([false, true])('that is always right makes nothing worse (may clear: %s)', async (may_clear) => {
+    server.behave(answering((expected) => expected));
+    const found = await verdicts({ may_clear });
+    expect(takenForAligned(found)).toBe(0);
+    for (const [i, { expected, built_in }] of cases.entries()) {
+      const off = (one: PurposeAssessment) => Math.abs(RANK[one] - RANK[expected]);
+      expect(off(found[i] as PurposeAssessment)).toBeLessThanOrEqual(off(built_in));
+    }
+  });
+
+  test('that is always wrong raises nothing', async () => {
+    server.behave(answering((expected) => OPPOSITE[expected]));
+    const found = await verdicts({ may_clear: false });
+    for (const [i, { built_in }] of cases.entries()) {
+      expect(RANK[found[i] as PurposeAssessment]).toBeLessThanOrEqual(RANK[built_in]);
+    }
+    expect(takenForAligned(found)).toBeLessThanOrEqual(takenForAligned(builtIn()));
+  });
+
+  test('that is always wrong and may clear raises only what was unclear', async () => {
+    server.behave(answering((expected) => OPPOSITE[expected]));
+    const found = await verdicts({ may_clear: true });
+    for (const [i, { built_in }] of cases.entries()) {
+      if (built_in === 'PURPOSE_MISALIGNED') expect(found[i]).toBe('PURPOSE_MISALIGNED');
+    }
+  });
+
+  test.each([
+    ['nonsense', sends(completion('Sure! PURPOSE_ALIGNED.')), 30_000],
+    ['nothing in time', hangs, 20],
+  ] as const)('that answers %s changes nothing', async (_, behaviour, timeout_ms) => {
+    server.behave(behaviour);
+    expect(await verdicts({ may_clear: true, timeout_ms })).toEqual(builtIn());
+  });
+});

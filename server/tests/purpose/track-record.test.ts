@@ -1,0 +1,196 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeHistories } from '../../src/decisions/track-record.ts';
+import type { Authority } from '../../src/domain/authorities.ts';
+import { purposeHash } from '../../src/domain/feedback.ts';
+import { learnDealings } from '../../src/feedback/aggregate-feedback.ts';
+import { loadSpokenOf, putDealings } from '../../src/feedback/stats-rows.ts';
+import { followNext } from '../../src/followers/follow-chains.ts';
+import { makePool } from '../../src/storage/database.ts';
+import { freshKey, makeKey, type RunningService, startTestService } from '../support/running-service.ts';
+
+let s: RunningService;
+let pool: pg.Pool;
+beforeAll(async () => {
+  s = await startTestService();
+  pool = makePool(s.database.connection, { max: 2, by_key: true, onBroken: () => {} });
+});
+afterAll(async () => {
+  await pool.end();
+  await s.stop();
+});
+
+const PURPOSE = { objective: 'Keep the Hamburg office supplied: paper, pens, toner and cleaning.' };
+const decide = async (agent: string, merchant: string, extra: Record<string, unknown> = {}) => {
+  const action = { type: 'purchase', merchant, amount_minor: 1_000, currency: 'EUR', ...extra };
+  return (await s.call('POST', '/v1/decisions', { body: { agent, action }, idempotency_key: freshKey() }))
+    .body;
+};
+const label = (decision_id: string, value: string, supersedes?: string) =>
+  s.call('POST', `/v1/decisions/${decision_id}/labels`, {
+    body: { label: value, ...(supersedes === undefined ? {} : { supersedes }) },
+  });
+const dealings = async (slug: string, kind = 'merchant') =>
+  (
+    await s.sql(
+      `select d.* from dealings d join agents a on a.workspace_id = d.workspace_id and a.agent_id = d.agent_id
+        where a.slug = $1 and d.kind = $2 order by d.name`,
+      [slug, kind],
+    )
+  ).rows;
+/** Learns from a page of so many events; nothing may be left out. Whether there is more. */
+const learnNext = (max_events?: number) =>
+  followNext(pool, learnDealings, s.workspace_id, {
+    ...(max_events === undefined ? {} : { max_events }),
+    onSkip: ({ error }) => {
+      throw error;
+    },
+  });
+/** Everything that was said is learnt, by whichever node. */
+async function learned(): Promise<void> {
+  for (;;) {
+    await learnNext();
+    const behind = await s.sql(
+      `select 1 from ledger_heads h left join dealings_watermarks w on w.workspace_id = h.workspace_id
+        where h.seq > coalesce(w.seq, 0) and exists (select 1 from ledger_events e where e.workspace_id = h.workspace_id
+          and e.seq > coalesce(w.seq, 0) and e.type like 'decision.%.recorded')`,
+    );
+    if (behind.rowCount === 0) return;
+  }
+}
+const agent = async (slug: string) => {
+  await s.call('POST', '/v1/agents', { body: { slug, authority: { purpose: PURPOSE, currency: 'EUR' } } });
+};
+
+test('labels, reviews and outcomes are added up by merchant and payee, and corrections take the place of what they correct', async () => {
+  await agent('adds');
+  const first = await decide('adds', 'Papier Müller', { payee_id: 'iban:1', description: 'printer paper' });
+  const again = { payee_id: 'iban:1', amount_minor: 3_000, description: 'printer paper' };
+  const second = await decide('adds', 'PAPIER MÜLLER', again);
+  expect(second.decision).toBe('ALLOW');
+  const wrong = (await label(first.decision_id, 'PURPOSE_MISALIGNED')).body;
+  await label(second.decision_id, 'PURPOSE_ALIGNED');
+  await learned();
+  expect(await dealings('adds')).toMatchObject([{ aligned: 1, misaligned: 1, paid: 0 }]);
+  await label(first.decision_id, 'PURPOSE_ALIGNED', wrong.label_id);
+  const outcome = (key: string, body: object) =>
+    s.call('POST', `/v1/decisions/${second.decision_id}/outcomes`, { key, body });
+  const executed = { type: 'SPEND_EXECUTED', amount_minor: 2_900 };
+  await outcome(s.admin_key, executed);
+  await learned();
+  expect(await dealings('adds')).toMatchObject([{ aligned: 2, misaligned: 0, paid: 0 }]);
+  const { key } = await makeKey(s, { scopes: ['consume'] });
+  await outcome(key, { ...executed, source: 'PAYMENT_RAIL' });
+  await learned();
+  const both = { aligned: 2, misaligned: 0, paid: 1, payee_ids: ['iban:1'] };
+  expect(await dealings('adds')).toMatchObject([
+    { ...both, usual_minor: { EUR: { low: 1_000, high: 2_900 } } },
+  ]);
+  expect(await dealings('adds', 'payee')).toMatchObject([
+    { name: 'iban:1', aligned: 2, misaligned: 0, paid: 1 },
+  ]);
+  await outcome(key, { type: 'REFUNDED', source: 'PAYMENT_RAIL' });
+  await label(second.decision_id, 'PURPOSE_MISALIGNED');
+  await learned();
+  expect(await dealings('adds')).toMatchObject([
+    { aligned: 1, misaligned: 1, paid: 0, usual_minor: { EUR: { low: 1_000, high: 1_000 } } },
+  ]);
+  expect((await s.call('GET', '/v1/ledger/verify')).body.breaks).toEqual([]);
+});
+
+test('two nodes that add up at the same time count everything once', async () => {
+  await agent('twice');
+  for (let i = 0; i < 5; i++) {
+    const { decision_id } = await decide('twice', 'Kiosk Nord');
+    await label(decision_id, 'PURPOSE_MISALIGNED');
+  }
+  await Promise.all(Array.from({ length: 8 }, () => learnNext()));
+  await learned();
+  expect(await dealings('twice')).toMatchObject([{ misaligned: 5 }]);
+});
+
+test('a chain on which much was said is followed in parts of a bounded size, and nothing is left out', async () => {
+  await agent('parts');
+  const head = await pool.query('select seq from ledger_heads where workspace_id = $1', [s.workspace_id]);
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const { decision_id } = await decide('parts', 'Kiosk Ost');
+    ids.push(decision_id);
+    await label(decision_id, 'PURPOSE_MISALIGNED');
+  }
+  const found: string[] = [];
+  const sizes: number[] = [];
+  const client = await pool.connect();
+  for (let after = head.rows[0].seq as number; ; ) {
+    const range = { after, upto: after + 1_000, most: 2 };
+    const { last_seq, decision_ids } = await loadSpokenOf(client, s.workspace_id, range);
+    found.push(...decision_ids);
+    sizes.push(decision_ids.length);
+    if (last_seq === range.upto) break;
+    after = last_seq;
+  }
+  client.release();
+  expect(found).toEqual(ids);
+  expect(sizes).toEqual([2, 2, 1]);
+  while (await learnNext(2));
+  await learned();
+  expect(await dealings('parts')).toMatchObject([{ misaligned: 5 }]);
+});
+
+test('what people said settles a later spend at the same merchant, within seconds, and not under another purpose', async () => {
+  await agent('settles');
+  const unclear = await decide('settles', 'Zinnober Kontor', { description: 'engraving of two door signs' });
+  expect(unclear.purpose.assessment).toBe('PURPOSE_UNCLEAR');
+  await label(unclear.decision_id, 'PURPOSE_ALIGNED');
+  await learned();
+  // The like of it, for another sum: the same sum again could be the same invoice again.
+  const like = { description: 'engraving of two door signs', amount_minor: 1_200 };
+  let later = await decide('settles', 'Zinnober Kontor', like);
+  // A node reads the past anew once a second.
+  while (later.purpose.assessment === 'PURPOSE_UNCLEAR') {
+    await new Promise((wait) => setTimeout(wait, 100));
+    later = await decide('settles', 'Zinnober Kontor', like);
+  }
+  expect(later.purpose.assessment).toBe('PURPOSE_ALIGNED');
+  expect(later.purpose.evidence).toContainEqual(
+    expect.objectContaining({ field: 'history', effect: 'supports' }),
+  );
+  await s.call('POST', '/v1/agents/settles/authority', {
+    body: { purpose: { objective: 'Something else altogether, which is not yet known.' }, currency: 'EUR' },
+  });
+  expect((await decide('settles', 'Zinnober Kontor', like)).purpose.assessment).not.toBe('PURPOSE_ALIGNED');
+});
+
+test('what a node keeps of the past is bounded over all agents, and what it let go is read again', async () => {
+  const authority: Authority = { purpose: PURPOSE, currency: 'EUR' };
+  const say = (agent_id: string, merchants: readonly string[]) =>
+    putDealings(
+      pool as never,
+      s.workspace_id,
+      merchants.map((name) => ({
+        agent_id,
+        purpose_hash: purposeHash(PURPOSE),
+        kind: 'merchant',
+        name,
+        allowed: 0,
+        denied: 0,
+        aligned: 1,
+        misaligned: 0,
+        paid: 0,
+        usual_minor: {},
+        payee_ids: [],
+      })),
+    );
+  await say('agt_one', ['a', 'b', 'c']);
+  await say('agt_two', ['a', 'b', 'c']);
+  const historyOf = makeHistories({ db: pool, now_ms: () => 0, most_rows: 6 });
+  const merchants = async (agent_id: string) =>
+    [...((await historyOf(s.workspace_id, agent_id, authority))?.merchants.keys() ?? [])].sort().join('');
+  expect(await merchants('agt_one')).toBe('abc');
+  await say('agt_one', ['d']);
+  expect(await merchants('agt_one')).toBe('abc');
+  expect(await merchants('agt_two')).toBe('abc');
+  await say('agt_two', ['e']);
+  expect(await merchants('agt_one')).toBe('abcd');
+  expect(await merchants('agt_two')).toBe('abce');
+});

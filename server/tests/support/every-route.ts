@@ -1,0 +1,329 @@
+import { makeApiRoutes } from '../../src/api/routes.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Route } from '../../src/http/route.ts';
+import { superuserConnection } from './postgres.ts';
+import { AUTHORITY, freshKey, makeKey, makeTestCore, type RunningService, spend } from './running-service.ts';
+
+/**
+ * Every route, written from the interface specification and not from the code: who may call it, and a request that
+ * it accepts. A route that is not listed here fails the tests that are generated from this table.
+ */
+
+export type Scope = 'authorize' | 'admin' | 'review' | 'read' | 'consume';
+
+/** One workspace with an agent in ENFORCE, and what its requests need. */
+export interface World {
+  service: RunningService;
+  workspace_id: string;
+  /** An admin key that only prepares. */
+  setup: string;
+  slug: string;
+  agent_id: string;
+  /** Asks for a spend as the preparing key; over 1,000 goes to a person. */
+  ask(amount_minor: number): Promise<{ decision_id: string; capability: { token: string } | null }>;
+  /** An endpoint of the workspace, made when there is none. */
+  webhook(): Promise<string>;
+  authority: object;
+}
+
+export interface PreparedRequest {
+  path: string;
+  body?: unknown;
+  idempotency_key?: string;
+}
+
+export interface RouteCase {
+  scopes: readonly Scope[];
+  /** An agent key may call it for what is its agent's, whatever scopes are asked for. */
+  agent_key?: true;
+  /** A request that its owner's key succeeds with, on things made for it. */
+  request(world: World): Promise<PreparedRequest>;
+  /** The status of success. */
+  status: number;
+  /** What it names: nothing (a list, or something new), or one thing of the workspace. */
+  names: 'nothing' | 'one thing';
+  /** How the key of another agent of the workspace is answered, where it may call the route at all. */
+  other_agent?: readonly [number, string | undefined];
+  /** How anybody in scope is answered while the agent is paused. */
+  paused?: readonly [number, string];
+}
+
+const NOT_FOUND = [404, 'not_found'] as const;
+const NOT_ACTIVE = [403, 'agent_not_active'] as const;
+const URL = 'https://receiver.invalid/events';
+
+const fixed = (path: string, body?: unknown) => async () => ({
+  path,
+  ...(body === undefined ? {} : { body }),
+});
+const ofDecision = (tail: string, amount: number, body?: unknown) => async (world: World) => ({
+  path: `/v1/decisions/${(await world.ask(amount)).decision_id}${tail}`,
+  ...(body === undefined ? {} : { body }),
+});
+const ofAgent = (tail: string, body?: unknown) => async (world: World) => ({
+  path: `/v1/agents/${world.slug}${tail}`,
+  ...(body === undefined ? {} : { body }),
+});
+const ofWebhook = (tail: string, body?: unknown) => async (world: World) => ({
+  path: `/v1/webhooks/${await world.webhook()}${tail}`,
+  ...(body === undefined ? {} : { body }),
+});
+
+export const ROUTE_CASES: Record<string, RouteCase> = {
+  'POST /v1/decisions': {
+    scopes: ['authorize'],
+    request: async (world) => ({
+      path: '/v1/decisions',
+      body: spend(world.slug, 10),
+      idempotency_key: freshKey(),
+    }),
+    status: 201,
+    names: 'one thing',
+    other_agent: [403, 'agent_mismatch'],
+    paused: NOT_ACTIVE,
+  },
+  'GET /v1/decisions': {
+    scopes: ['read'],
+    agent_key: true,
+    request: fixed('/v1/decisions'),
+    status: 200,
+    names: 'nothing',
+    other_agent: [200, undefined],
+  },
+  'GET /v1/decisions/:id': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofDecision('', 10),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'POST /v1/decisions/:id/reviews': {
+    scopes: ['review'],
+    request: ofDecision('/reviews', 2_000, { action: 'ALLOW', reason_code: 'OK' }),
+    status: 201,
+    names: 'one thing',
+  },
+  'POST /v1/decisions/:id/labels': {
+    scopes: ['review'],
+    request: ofDecision('/labels', 10, { label: 'PURPOSE_ALIGNED' }),
+    status: 201,
+    names: 'one thing',
+  },
+  'POST /v1/decisions/:id/outcomes': {
+    scopes: ['authorize', 'consume', 'admin'],
+    request: ofDecision('/outcomes', 10, { type: 'SPEND_EXECUTED', amount_minor: 10 }),
+    status: 201,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'GET /v1/decisions/:id/outcomes': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofDecision('/outcomes', 10),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'POST /v1/capabilities/consume': {
+    scopes: ['consume'],
+    request: async (world) => ({
+      path: '/v1/capabilities/consume',
+      body: { token: (await world.ask(10)).capability?.token, amount_minor: 10, currency: 'EUR' },
+      idempotency_key: freshKey(),
+    }),
+    status: 201,
+    names: 'one thing',
+    paused: NOT_ACTIVE,
+  },
+  'POST /v1/agents': {
+    scopes: ['admin'],
+    request: async () => ({ path: '/v1/agents', body: { slug: freshKey() } }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/agents': { scopes: ['read'], request: fixed('/v1/agents'), status: 200, names: 'nothing' },
+  'GET /v1/agents/:id': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofAgent(''),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'PATCH /v1/agents/:id': {
+    scopes: ['admin'],
+    request: ofAgent('', { name: 'Renamed' }),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/agents/:id/authority': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: `/v1/agents/${world.slug}/authority`, body: world.authority }),
+    status: 201,
+    names: 'one thing',
+  },
+  'GET /v1/agents/:id/authority': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofAgent('/authority'),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'POST /v1/agents/:id/authority/simulate': {
+    scopes: ['admin'],
+    request: ofAgent('/authority/simulate', AUTHORITY),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/api-keys': {
+    scopes: ['admin'],
+    request: fixed('/v1/api-keys', { name: 'made', scopes: ['read'] }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/api-keys': { scopes: ['admin'], request: fixed('/v1/api-keys'), status: 200, names: 'nothing' },
+  'DELETE /v1/api-keys/:id': {
+    scopes: ['admin'],
+    request: async (world) => ({
+      path: `/v1/api-keys/${(await makeKey(world.service, { scopes: ['read'] }, world.setup)).id}`,
+    }),
+    status: 204,
+    names: 'one thing',
+  },
+  'GET /v1/reports/shadow': {
+    scopes: ['read'],
+    request: fixed('/v1/reports/shadow'),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/workspace': { scopes: ['read'], request: fixed('/v1/workspace'), status: 200, names: 'nothing' },
+  'GET /v1/ledger/verify': {
+    scopes: ['read'],
+    request: fixed('/v1/ledger/verify'),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/ledger/events': {
+    scopes: ['read'],
+    request: fixed('/v1/ledger/events'),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/ledger/export': {
+    scopes: ['read'],
+    request: fixed('/v1/ledger/export'),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/audit': { scopes: ['read'], request: fixed('/v1/audit'), status: 200, names: 'nothing' },
+  'POST /v1/webhooks': {
+    scopes: ['admin'],
+    request: fixed('/v1/webhooks', { url: URL }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/webhooks': { scopes: ['admin'], request: fixed('/v1/webhooks'), status: 200, names: 'nothing' },
+  'PATCH /v1/webhooks/:id': {
+    scopes: ['admin'],
+    request: ofWebhook('', { events: ['decision.created'] }),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/webhooks/:id': {
+    scopes: ['admin'],
+    request: ofWebhook(''),
+    status: 204,
+    names: 'one thing',
+  },
+  'POST /v1/webhooks/:id/rotate-secret': {
+    scopes: ['admin'],
+    request: ofWebhook('/rotate-secret', { overlap_seconds: 0 }),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/webhooks/:id/test': {
+    scopes: ['admin'],
+    request: ofWebhook('/test'),
+    status: 202,
+    names: 'one thing',
+  },
+  'POST /v1/webhooks/:id/replay': {
+    scopes: ['admin'],
+    async request(world) {
+      const path = `/v1/webhooks/${await world.webhook()}/replay`;
+      await world.ask(10);
+      const events = await world.service.call('GET', '/v1/ledger/events?limit=200', { key: world.setup });
+      const { id } = events.body.data.find((event: { type: string }) => event.type === 'decision.created');
+      return { path, body: { event_id: id } };
+    },
+    status: 202,
+    names: 'one thing',
+  },
+  'GET /v1/webhooks/deliveries': {
+    scopes: ['admin'],
+    request: fixed('/v1/webhooks/deliveries'),
+    status: 200,
+    names: 'nothing',
+  },
+};
+
+/** The routes that there are, known before any service runs: nothing connects until it is asked something. */
+export const ROUTES: readonly Route[] = makeApiRoutes(makeTestCore(superuserConnection()), readConfig({}));
+
+/** `GET /v1/agents`: how a route is named in the table. */
+export const nameOf = (route: Pick<Route, 'method' | 'path'>): string => `${route.method} ${route.path}`;
+
+/** The table's entry of a route. Throws when it is not listed. */
+export function caseOf(name: string): RouteCase {
+  const found = ROUTE_CASES[name];
+  if (found === undefined) throw new Error(`list ${name} in tests/every-route.ts`);
+  return found;
+}
+
+/** An agent in ENFORCE in the workspace of that admin key. `words` go into every text that the world is made of. */
+export async function makeWorld(
+  service: RunningService,
+  tenant: { workspace_id: string; admin_key: string },
+  words = '',
+): Promise<World> {
+  const slug = `${words.toLowerCase()}agent-${freshKey()}`;
+  const setup = tenant.admin_key;
+  const authority = {
+    ...AUTHORITY,
+    purpose: { ...AUTHORITY.purpose, context: `${words} context` },
+    review_threshold_minor: 1_000,
+  };
+  const made = await service.call('POST', '/v1/agents', {
+    key: setup,
+    body: { slug, name: `${words} name`, mode: 'ENFORCE', authority },
+  });
+  if (made.status !== 201) throw new Error(made.text);
+  return {
+    service,
+    workspace_id: tenant.workspace_id,
+    setup,
+    slug,
+    agent_id: made.body.id,
+    authority,
+    async ask(amount_minor) {
+      const reply = await service.call('POST', '/v1/decisions', {
+        key: setup,
+        body: spend(slug, amount_minor, {
+          task: `${words} Renew the server`,
+          context: { note: `${words} note` },
+        }),
+        idempotency_key: freshKey(),
+      });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body;
+    },
+    async webhook() {
+      const { body } = await service.call('GET', '/v1/webhooks', { key: setup });
+      if (body.data.length > 0) return body.data[0].id;
+      const url = `https://${words === '' ? 'receiver' : words.toLowerCase()}.invalid/events`;
+      return (await service.call('POST', '/v1/webhooks', { key: setup, body: { url } })).body.id;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { setPlan } from '../../src/commands/set-plan.ts';
+import { OPERATOR } from '../../src/domain/audit.ts';
+import { learnDealings } from '../../src/feedback/aggregate-feedback.ts';
+import { followNext, type SkippedEvent } from '../../src/followers/follow-chains.ts';
+import { getWatermark } from '../../src/followers/follower-rows.ts';
+import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
+import type { Core } from '../../src/runtime.ts';
+import { type VerifyOptions, verifyLedger } from '../../src/verification/verify-ledger.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  makeTestCore,
+  type RunningService,
+  spend,
+  startTestService,
+} from './running-service.ts';
+import { until } from './until.ts';
+
+/** A workspace in which everything happened that can happen, and nothing does any more: no worker runs. */
+export interface FullHistory {
+  core: Core;
+  workspace_id: string;
+  checkpoint_dir: string;
+  /** Where the chain stood when it was half as long and signed, and where it ends. */
+  middle_seq: number;
+  last_seq: number;
+  sql: RunningService['sql'];
+  verify(options?: Partial<VerifyOptions>, workspace_id?: string): ReturnType<typeof verifyLedger>;
+  stop(): Promise<void>;
+}
+
+const AUTHORITIES = {
+  shadow: {
+    ...AUTHORITY,
+    per_transaction_limit_minor: 5_000,
+    review_threshold_minor: 1_000,
+    monthly_budget_minor: 1_000_000,
+    blocked_merchants: ['Evil Hosting'],
+  },
+  enforce: { ...AUTHORITY, review_threshold_minor: 1_000, monthly_budget_minor: 1_000_000 },
+};
+
+/**
+ * Makes the history over HTTP: reviews and corrected ones, labels, outcomes of both sources (late, over the limit,
+ * contradicted, refunded), capabilities consumed and run out, holds that ran out and such that will, and every
+ * administrative change. `atMiddle` is called when the first half has been signed.
+ */
+export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<void>): Promise<FullHistory> {
+  const s = await startTestService({ plan: 'team' });
+  const hasty = await startTestService({
+    beside: s,
+    env: { REVIEW_TTL_SECONDS: '1', CAPABILITY_TTL_SECONDS: '1' },
+  });
+  const core = makeTestCore(s.database.connection, s.checkpoint_dir);
+  const { workspace_id } = s;
+  const ok = async (on: RunningService, method: string, path: string, body: unknown, key = s.admin_key) => {
+    const keyed = path === '/v1/decisions' || path.endsWith('/consume');
+    const reply = await on.call(method, path, {
+      body,
+      key,
+      ...(keyed ? { idempotency_key: freshKey() } : {}),
+    });
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.text}`);
+    return reply.body;
+  };
+  const post = (path: string, body: unknown, key?: string) => ok(s, 'POST', path, body, key);
+  const key = async (body: object) => (await post('/v1/api-keys', { name: 'k', ...body })).key as string;
+  const lastSeq = async () =>
+    Number((await s.sql('select seq from ledger_heads where workspace_id = $1', [workspace_id])).rows[0].seq);
+
+  await core.lane.submit(
+    workspace_id,
+    setPlan,
+    { plan: 'enterprise' },
+    { actor: OPERATOR, request_id: null, client_address: null },
+  );
+  await post('/v1/agents', { slug: 'shadow', authority: AUTHORITIES.shadow });
+  await post('/v1/agents', { slug: 'enforce', mode: 'ENFORCE', authority: AUTHORITIES.enforce });
+  await post('/v1/agents', { slug: 'bare' });
+  await post('/v1/agents/shadow/authority', { ...AUTHORITIES.shadow, monthly_budget_minor: 2_000_000 });
+  await ok(s, 'PATCH', '/v1/agents/bare', { status: 'paused', name: 'Bare' });
+  const agent = await key({ agent_id: 'enforce' });
+  const adapter = await key({ scopes: ['consume'] });
+  const reviewer = await key({ scopes: ['review', 'read'], principal_id: 'user:ann' });
+  await post('/v1/api-keys', { name: 'short', scopes: ['read'], expires_in_seconds: 600 });
+  const { id: revoked } = await post('/v1/api-keys', { name: 'revoked', scopes: ['read'] });
+  await s.call('DELETE', `/v1/api-keys/${revoked}`);
+
+  const asks = (slug: string, amount: number, extra: object = {}, on = s) =>
+    ok(on, 'POST', '/v1/decisions', spend(slug, amount, extra as Record<string, unknown>));
+  const own = (amount: number, extra: object = {}) =>
+    post('/v1/decisions', spend(undefined, amount, extra as Record<string, unknown>), agent);
+  const outcome = (id: string, body: object, by?: string) => post(`/v1/decisions/${id}/outcomes`, body, by);
+  const review = (id: string, body: object) =>
+    post(`/v1/decisions/${id}/reviews`, { reason_code: 'CHECKED', ...body }, reviewer);
+  const label = (id: string, body: object) =>
+    post(`/v1/decisions/${id}/labels`, { label: 'PURPOSE_ALIGNED', ...body }, reviewer);
+
+  // Endpoints that nothing reaches: one of them changed, one deleted.
+  const endpoint = (path: string, body: object) => post(`/v1/webhooks${path}`, body);
+  const hooks: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const url = `https://${name}.invalid/`;
+    hooks.push((await endpoint('', { url, events: ['decision.label.recorded'] })).id);
+  }
+  await s.call('PATCH', `/v1/webhooks/${hooks[1]}`, { body: { url: 'https://changed.invalid/' } });
+  await s.call('DELETE', `/v1/webhooks/${hooks[2]}`);
+
+  // SHADOW: allowed, denied, capped, reviewed twice, executed although stopped.
+  const allowed = await asks('shadow', 500);
+  const denied = await asks('shadow', 500, { action: { merchant: 'Evil Hosting "quoted" 💶' } });
+  const capped = await asks('shadow', 9_000, {
+    limitable: true,
+    context: { reservation: { amount_minor: 1 } },
+  });
+  if (capped.reservation.amount_minor !== 5_000) throw new Error('the spend was not capped');
+  const reviewed = await asks('shadow', 2_000);
+  const first = await review(reviewed.decision_id, { action: 'DENY', comment: 'Zweimal gefragt' });
+  await review(reviewed.decision_id, { action: 'ALLOW', supersedes: first.review_id });
+  const { label_id } = await label(allowed.decision_id, {});
+  await label(allowed.decision_id, { label: 'PURPOSE_UNCLEAR', supersedes: label_id });
+  await label(denied.decision_id, { label: 'PURPOSE_MISALIGNED', comment: 'No' });
+  await outcome(allowed.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 450 });
+  await outcome(allowed.decision_id, { type: 'PARTIALLY_REFUNDED', amount_minor: 50 });
+  await outcome(denied.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 500, external_reference: 'r1' });
+  await outcome(capped.decision_id, { type: 'SPEND_FAILED' });
+  await asks('shadow', 700);
+  await core.signer.sign(workspace_id);
+  const middle_seq = await lastSeq();
+  await atMiddle?.(s);
+
+  // ENFORCE: consumed with a payee and without, after a review, contradicted by the rail, cancelled.
+  const payee = { action: { payee_id: 'sepa:DE1' } };
+  const consume = (
+    { capability }: { capability: { token: string } },
+    amount_minor: number,
+    extra: object = {},
+  ) =>
+    post(
+      '/v1/capabilities/consume',
+      { token: capability.token, amount_minor, currency: 'EUR', ...extra },
+      adapter,
+    );
+  const paid = await own(300, payee);
+  await consume(paid, 300, { payee_id: 'sepa:DE1', external_reference: 'x-1' });
+  await outcome(paid.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 300 });
+  await outcome(
+    paid.decision_id,
+    { type: 'SPEND_EXECUTED', amount_minor: 310, source: 'PAYMENT_RAIL' },
+    adapter,
+  );
+  await outcome(paid.decision_id, { type: 'REFUNDED', source: 'PAYMENT_RAIL' }, adapter);
+  const free = await own(200);
+  await consume(free, 150);
+  const person = await own(1_500, payee);
+  await review(person.decision_id, { action: 'ALLOW' });
+  const now = await s.call('GET', `/v1/decisions/${person.decision_id}`, { key: agent });
+  await consume(now.body, 1_500, { payee_id: 'sepa:DE1' });
+  const refused = await own(1_600);
+  await review(refused.decision_id, { action: 'DENY' });
+  await outcome((await own(120)).decision_id, { type: 'SPEND_CANCELLED' });
+  const unauthorized = await own(1_700);
+  await outcome(unauthorized.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_900 });
+
+  // What runs out: a review that nobody gave, with and without a late outcome; a capability that nobody used; a
+  // pending review of a spend that was settled before.
+  const late = await asks('enforce', 1_100, {}, hasty);
+  await asks('enforce', 1_200, {}, hasty);
+  await asks('enforce', 90, payee, hasty);
+  const settled = await asks('enforce', 1_300, {}, hasty);
+  await outcome(settled.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_300 });
+  const ran_out = async () => Number((await s.sql('select count(*) from run_out_holds')).rows[0].count) === 3;
+  await until(ran_out, 100);
+  await outcome(late.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_100 });
+  await outcome(settled.decision_id, { type: 'PARTIALLY_REFUNDED', amount_minor: 1 });
+  await label(late.decision_id, {});
+
+  // What will run out.
+  await own(80, payee);
+  await own(1_400);
+  await ok(s, 'PATCH', '/v1/agents/bare', { status: 'revoked' });
+  await core.signer.sign(workspace_id);
+  const last_seq = await lastSeq();
+
+  await hasty.halt();
+  await s.halt();
+  while ((await getWatermark(core.db, 'learning', workspace_id)) < last_seq) {
+    const onSkip = ({ error }: SkippedEvent) => {
+      throw error;
+    };
+    await followNext(core.followers_db, learnDealings, workspace_id, { onSkip });
+  }
+  return {
+    core,
+    workspace_id,
+    checkpoint_dir: s.checkpoint_dir,
+    middle_seq,
+    last_seq,
+    sql: s.sql,
+    verify: (options = {}, of = workspace_id) =>
+      verifyLedger(core.ledger_db, of, {
+        since: 0,
+        keys: core.secrets.verifyingKeys,
+        checkpoint_dir: s.checkpoint_dir,
+        names,
+        ...options,
+      }),
+    async stop() {
+      await core.close();
+      await hasty.stop();
+      await s.stop();
+    },
+  };
+}

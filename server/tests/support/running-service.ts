@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SUPERUSER } from '@purser/embedded-postgres';
+import { Ajv } from 'ajv';
+import pg from 'pg';
+import pino from 'pino';
+import { makeApiRoutes } from '../../src/api/routes.ts';
+import { type Service, startService } from '../../src/app.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Plan } from '../../src/domain/workspace.ts';
+import { ERRORS } from '../../src/errors.ts';
+import type { Route } from '../../src/http/route.ts';
+import { ErrorBody } from '../../src/http/schemas.ts';
+import { KEYED_ERRORS } from '../../src/openapi/openapi.ts';
+import { addWorkspace, type Core, makeCore } from '../../src/runtime.ts';
+import type { DatabaseAddress } from '../../src/storage/database.ts';
+import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
+
+export const SECRET_KEY = createHash('sha256').update('the secret key of tests').digest();
+/** For a core that signs nothing: a directory that is not there. */
+export const NO_CHECKPOINT_FILES = join(tmpdir(), 'purser-no-checkpoint-files');
+
+/** Lane, connections and secrets on a database of a test, without a service. It logs nothing. */
+export function makeTestCore(address: DatabaseAddress, checkpoint_dir = NO_CHECKPOINT_FILES): Core {
+  return makeCore(
+    { address, secret_key: SECRET_KEY, guarded: true, checkpoint_dir },
+    pino({ level: 'silent' }),
+  );
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  body: any;
+}
+
+export interface CallOptions {
+  key?: string | null;
+  body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  raw?: string | Buffer;
+  idempotency_key?: string;
+  headers?: Record<string, string>;
+}
+
+export interface RunningService {
+  url: string;
+  workspace_id: string;
+  admin_key: string;
+  database: TestDatabase;
+  /** Where the service keeps its files of checkpoints. */
+  checkpoint_dir: string;
+  service: Service;
+  /** Calls the API; the answer is checked against what the route declares. */
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  /** Runs SQL as the superuser: behind the service's back. */
+  sql(text: string, values?: unknown[]): Promise<pg.QueryResult>;
+  /** Moves a clock that was stopped with `stopped_at_ms`. */
+  setClock(time_ms: number): Promise<void>;
+  addWorkspace(options: {
+    plan: Plan;
+    trial_days?: number;
+  }): Promise<{ workspace_id: string; admin_key: string }>;
+  /** Stops the service alone: the database and the files stay as they are. */
+  halt(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Throws when an answer is not what its route declares. */
+function makeAnswerCheck(routes: readonly Route[]): (method: string, path: string, reply: Reply) => void {
+  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, addUsedSchema: false });
+  const compiled = routes.map((route) => ({
+    route,
+    pattern: new RegExp(`^${route.path.replace(/:[a-z]+/g, '[^/]+')}$`),
+    answers: new Map(
+      Object.entries(route.responses).map(([status, { schema, content_type }]) => [
+        Number(status),
+        schema === null || content_type !== undefined ? null : ajv.compile(schema),
+      ]),
+    ),
+  }));
+  const isError = ajv.compile(ErrorBody);
+  return (method, path, reply) => {
+    if (!reply.headers.get('x-request-id')) throw new Error(`${method} ${path}: no x-request-id`);
+    if (reply.status >= 400) {
+      if (!isError(reply.body)) throw new Error(`${method} ${path}: no error body: ${reply.text}`);
+      const { code } = reply.body.error;
+      if (ERRORS[code as keyof typeof ERRORS]?.status !== reply.status) {
+        throw new Error(`${method} ${path}: ${code} has another status than ${reply.status}`);
+      }
+    }
+    const plain = path.split('?')[0] as string;
+    const found = compiled.find(({ route, pattern }) => route.method === method && pattern.test(plain));
+    if (found === undefined) return;
+    if (reply.status >= 400) {
+      const known = [...found.route.errors, ...KEYED_ERRORS, 'not_found'];
+      if (!known.includes(reply.body.error.code)) {
+        throw new Error(`${method} ${path}: does not declare ${reply.body.error.code}`);
+      }
+      return;
+    }
+    const check = found.answers.get(reply.status);
+    if (check === undefined)
+      throw new Error(`${method} ${path}: does not declare the status ${reply.status}`);
+    if (check !== null && !check(reply.body)) {
+      throw new Error(`${method} ${path}: ${ajv.errorsText(check.errors)}\n${reply.text}`);
+    }
+  };
+}
+
+/**
+ * Puts a clock in front of the database's own, for every connection from now on: it stands at `time_ms` until it
+ * is moved.
+ */
+async function stopClock(superuser: pg.Client, database: string, time_ms: number): Promise<void> {
+  await superuser.query(`
+    create schema stopped_clock;
+    create table stopped_clock.moment (at timestamptz not null);
+    create function stopped_clock.clock_timestamp() returns timestamptz language sql volatile
+      as 'select at from stopped_clock.moment';
+    grant usage on schema stopped_clock to public;
+    grant select on stopped_clock.moment to public;
+    alter database ${pg.escapeIdentifier(database)} set search_path = stopped_clock, pg_catalog, public`);
+  await superuser.query('insert into stopped_clock.moment values ($1)', [new Date(time_ms)]);
+}
+
+/** The service in this process, on a database of its own or on the one of another node. */
+export async function startTestService(
+  options: {
+    env?: Record<string, string>;
+    beside?: RunningService;
+    database?: TestDatabase;
+    plan?: Plan;
+    /** The database's clock stands at this moment until `setClock`; else it is the real one. */
+    stopped_at_ms?: number;
+  } = {},
+): Promise<RunningService> {
+  const database = options.beside?.database ?? options.database ?? (await createMigratedDatabase());
+  const superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
+  superuser.on('error', () => {});
+  await superuser.connect();
+  if (options.stopped_at_ms !== undefined) {
+    await stopClock(superuser, database.connection.database, options.stopped_at_ms);
+  }
+  const log = pino({ level: 'silent' });
+  const config = readConfig({
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    UNKNOWN_KEY_LIMIT_PER_MINUTE: '1000000',
+    BOOTSTRAP_PLAN: options.plan ?? 'team',
+    ...options.env,
+  });
+  const checkpoint_dir = await mkdtemp(join(tmpdir(), 'purser-checkpoints-'));
+  const opened = { address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir };
+  const service = await startService(config, opened, log);
+  const core = makeCore(opened, log);
+  const checkAnswer = makeAnswerCheck(makeApiRoutes(core, config));
+  const workspace_id =
+    options.beside?.workspace_id ??
+    (await superuser.query('select workspace_id from workspaces')).rows[0].workspace_id;
+  const admin_key = options.beside?.admin_key ?? (service.first?.admin_key as string);
+
+  const call: RunningService['call'] = async (method, path, given = {}) => {
+    const headers: Record<string, string> = { ...given.headers };
+    if (given.key !== null) headers['x-api-key'] = given.key ?? admin_key;
+    const payload = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+    if (payload !== undefined) headers['content-type'] ??= 'application/json';
+    if (given.idempotency_key !== undefined) headers['idempotency-key'] = given.idempotency_key;
+    const response = await fetch(`${service.url}${path}`, {
+      method,
+      headers,
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type') === 'application/json';
+    const reply: Reply = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: json && text !== '' ? JSON.parse(text) : undefined,
+    };
+    checkAnswer(method, path, reply);
+    return reply;
+  };
+
+  let halted: Promise<void> | undefined;
+  const halt = () => {
+    halted ??= service.stop();
+    return halted;
+  };
+
+  return {
+    url: service.url,
+    workspace_id,
+    admin_key,
+    database,
+    checkpoint_dir,
+    service,
+    call,
+    sql: (text, values) => superuser.query(text, values),
+    async setClock(time_ms) {
+      await superuser.query('update stopped_clock.moment set at = $1', [new Date(time_ms)]);
+    },
+    addWorkspace: ({ plan, trial_days }) =>
+      addWorkspace(core, { name: 'Another', plan, trial_days: trial_days ?? null, by: 'operator' }),
+    halt,
+    async stop() {
+      await halt();
+      await core.close();
+      await superuser.end();
+      await rm(checkpoint_dir, { recursive: true, force: true });
+      if (options.beside === undefined) await database.drop();
+    },
+  };
+}
+
+/** A purpose that the spends of `spend()` plainly serve. */
+export const AUTHORITY = {
+  purpose: { objective: 'Keep the staging servers running: cloud servers and hosting.' },
+  currency: 'EUR',
+};
+
+let count = 0;
+/** A key that no request of this process used before. */
+export const freshKey = () => `key-${process.pid}-${++count}`;
+
+/** A spend that serves the purpose of `AUTHORITY`. */
+export function spend(agent: string | undefined, amount_minor: number, extra: Record<string, unknown> = {}) {
+  const { action, ...rest } = extra as { action?: object };
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    action: {
+      type: 'purchase',
+      merchant: 'Hetzner Online',
+      amount_minor,
+      currency: 'EUR',
+      description: 'A server for staging',
+      ...action,
+    },
+    ...rest,
+  };
+}
+
+/** Makes a key and gives back its value; `as` asks with another admin key. */
+export async function makeKey(
+  service: RunningService,
+  body: { agent_id?: string; scopes?: string[]; principal_id?: string; expires_in_seconds?: number },
+  as?: string,
+): Promise<{ id: string; key: string }> {
+  const reply = await service.call('POST', '/v1/api-keys', {
+    body: { name: 'made for a test', ...body },
+    ...(as === undefined ? {} : { key: as }),
+  });
+  if (reply.status !== 201) throw new Error(reply.text);
+  return reply.body;
+}
+
+/** Status and code: what a refusal is told by. */
+export const refusal = (reply: Reply): [number, string | undefined] => [
+  reply.status,
+  reply.body?.error?.code,
+];
+
+/** The field that a 400 names. */
+export const fieldOf = (reply: Reply): string => String(reply.body.error.message).split(':')[0] as string;

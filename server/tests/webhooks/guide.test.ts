@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { DELIVERY_ERRORS, WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks.ts';
+
+const guide = readFileSync(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8');
+const { cases } = JSON.parse(
+  readFileSync(new URL('../vectors/webhook-signatures.json', import.meta.url), 'utf8'),
+) as {
+  cases: {
+    name: string;
+    valid: boolean;
+    secret: string;
+    now: number;
+    body: string;
+    headers: Record<string, string>;
+  }[];
+};
+
+test.each(cases)('the guide’s code for Node judges "$name" as $valid', async (vector) => {
+  const code = /```js\n([\s\S]*?)```/.exec(guide)?.[1] as string;
+  const { verify } = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`);
+  const { headers, body, secret, now, valid } = vector;
+  expect(verify(headers, body, secret, now)).toBe(valid);
+  expect(verify(headers, Buffer.from(body), secret, now)).toBe(valid);
+});
+
+test('the guide names every event type and every error of a delivery', () => {
+  for (const name of [...WEBHOOK_EVENT_TYPES, ...Object.keys(DELIVERY_ERRORS)]) {
+    expect(guide).toContain(`| \`${name}\` |`);
+  }
+});

@@ -1,0 +1,190 @@
+import { type PostgresConnection, SUPERUSER, withClient } from '@purser/embedded-postgres';
+import {
+  type DecisionRow,
+  decisionDataHash,
+  eventHash,
+  makeIdsAt,
+  migrate,
+  periodOf,
+  sha256,
+} from '@purser/server/tools';
+import pg from 'pg';
+
+const DATABASE = 'bench_plain';
+/**
+ * Transactions at a time, though 64 clients wait: all of them lock the same head, so more connections would only
+ * wait inside PostgreSQL instead of before it.
+ */
+export const PLAIN_CONNECTIONS = 16;
+const PLAIN_CLIENTS = 64;
+/** Decisions of the service whose rows are written again and again under new ids. */
+const TEMPLATES = 200;
+const COPIED = ['workspaces', 'agents', 'authorities', 'ledger_heads', 'budgets'];
+
+/** The same rows written as one would without a lane: one transaction a decision, statement by statement. */
+export interface PlainWay {
+  /** Decisions a second with 64 clients. */
+  run(seconds: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+interface Head {
+  seq: string;
+  hash: Buffer;
+}
+
+/** One decision in a transaction of its own; every statement prepared, and a round trip. */
+async function decideOnce(client: pg.PoolClient, template: DecisionRow, workspace_id: string): Promise<void> {
+  const ask = (name: string, text: string, values: unknown[]) => client.query({ name, text, values });
+  const { agent_id, currency } = template;
+  const now_ms = Date.now();
+  const now = new Date(now_ms).toISOString();
+  const newId = makeIdsAt(now_ms, Math.random);
+  const decision_id = newId('decision');
+  const document = template.document.replaceAll(template.decision_id.slice(4), decision_id.slice(4));
+  const row: DecisionRow = {
+    ...template,
+    decision_id,
+    created_at: now,
+    document,
+    idempotency_key: decision_id,
+  };
+  const period = periodOf(now_ms);
+
+  await client.query('begin');
+  const { rows } = await ask(
+    'head',
+    'select seq, hash, time_ms from ledger_heads where workspace_id = $1 for update',
+    [workspace_id],
+  );
+  const head = rows[0] as Head;
+  const agents = await ask('agent', 'select * from agents where workspace_id = $1 and agent_id = $2', [
+    workspace_id,
+    agent_id,
+  ]);
+  await ask(
+    'authority',
+    'select * from authorities where workspace_id = $1 and agent_id = $2 and version = $3',
+    [workspace_id, agent_id, agents.rows[0].authority_version],
+  );
+  await ask(
+    'budget',
+    'select * from budgets where workspace_id = $1 and agent_id = $2 and period = $3 and currency = $4',
+    [workspace_id, agent_id, period, currency],
+  );
+  await ask(
+    'earlier',
+    'select * from idempotency_keys where workspace_id = $1 and agent_id = $2 and idempotency_key = $3',
+    [workspace_id, agent_id, row.idempotency_key],
+  );
+  await ask(
+    'decision',
+    `insert into decisions (workspace_id, decision_id, agent_id, idempotency_key, decision, mode, reason_codes, merchant,
+      requested_amount_minor, currency, created_at, document) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      workspace_id,
+      decision_id,
+      agent_id,
+      row.idempotency_key,
+      row.decision,
+      row.mode,
+      row.reason_codes,
+      row.merchant,
+      row.requested_amount_minor,
+      currency,
+      now,
+      document,
+    ],
+  );
+  await ask(
+    'key',
+    `insert into idempotency_keys (workspace_id, agent_id, idempotency_key, request_hash, decision_id)
+      values ($1, $2, $3, $4, $5)`,
+    [workspace_id, agent_id, row.idempotency_key, row.request_hash, decision_id],
+  );
+  const unsealed = {
+    seq: Number(head.seq) + 1,
+    id: newId('event'),
+    type: 'decision.created',
+    subject_type: 'decision',
+    subject_id: decision_id,
+    occurred_at: now,
+    data_hash: decisionDataHash(row),
+    prev_hash: head.hash,
+  } as const;
+  const hash = eventHash(unsealed);
+  await ask(
+    'event',
+    `insert into ledger_events (workspace_id, seq, id, type, subject_type, subject_id, occurred_at, data_hash,
+      prev_hash, hash) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [workspace_id, ...Object.values(unsealed), hash],
+  );
+  await ask(
+    'hold',
+    `insert into budgets (workspace_id, agent_id, period, currency, held_minor, committed_minor)
+      values ($1, $2, $3, $4, $5, 0)
+      on conflict (workspace_id, agent_id, period, currency) do update set held_minor = budgets.held_minor + $5`,
+    [workspace_id, agent_id, period, currency, row.requested_amount_minor],
+  );
+  await ask('move', 'update ledger_heads set seq = $2, hash = $3, time_ms = $4 where workspace_id = $1', [
+    workspace_id,
+    unsealed.seq,
+    hash,
+    now_ms,
+  ]);
+  await client.query('commit');
+}
+
+/**
+ * Makes a database beside the service's with the same schema, and copies a workspace that has decisions into it.
+ * Decides nothing: the documents are those of the service, so that the plain way has less to do, not more.
+ */
+export async function preparePlainWay(server: PostgresConnection, workspace_id: string): Promise<PlainWay> {
+  const admin = { ...server, ...SUPERUSER };
+  await withClient(admin, (client) => client.query(`create database ${DATABASE}`));
+  const place = { ...admin, database: DATABASE };
+  await migrate(place);
+  const templates = await withClient({ ...admin, database: server.database }, async (from) => {
+    for (const table of COPIED) {
+      const found = await from.query(
+        `select coalesce(json_agg(t), '[]')::text as rows from ${table} t where workspace_id = $1`,
+        [workspace_id],
+      );
+      await withClient(place, (to) =>
+        to.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`, [
+          found.rows[0]?.rows,
+        ]),
+      );
+    }
+    const { rows } = await from.query(
+      'select * from decisions where workspace_id = $1 order by decision_id limit $2',
+      [workspace_id, TEMPLATES],
+    );
+    return rows.map((row) => ({
+      ...row,
+      requested_amount_minor: Number(row.requested_amount_minor),
+      request_hash: sha256(row.document),
+    })) as DecisionRow[];
+  });
+  if (templates.length === 0) throw new Error('There are no decisions to write again.');
+  const pool = new pg.Pool({ ...place, max: PLAIN_CONNECTIONS, application_name: 'bench-plain' });
+  let next = 0;
+  return {
+    async run(seconds) {
+      let decisions = 0;
+      const begun_at_ms = performance.now();
+      const end_ms = begun_at_ms + seconds * 1000;
+      const runClient = async () => {
+        while (performance.now() < end_ms) {
+          const template = templates[next++ % templates.length] as DecisionRow;
+          const client = await pool.connect();
+          await decideOnce(client, template, workspace_id).finally(() => client.release());
+          decisions += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: PLAIN_CLIENTS }, runClient));
+      return (decisions * 1000) / (performance.now() - begun_at_ms);
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import {
+  findRunningEmbeddedPostgres,
+  readPostmasterFile,
+  SUPERUSER,
+  untilPostgresIsGone,
+} from '@purser/embedded-postgres';
+import { prepareFirstWorkspace } from '../bench/workspaces.ts';
+import { type JsonClient, makeJsonClient } from '../demo/json-client.ts';
+import {
+  makeDataDirectory,
+  type ServeProcess,
+  serviceEnvironment,
+  startServing,
+} from '../demo/purser-process.ts';
+import type { DatabaseReader } from './invariants.ts';
+import { makeRecorder, type Recorder } from './recorder.ts';
+
+/** What every scenario is given. */
+export interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+  /** Waits, or throws the signal's reason as soon as that is aborted. */
+  wait: (time_ms: number) => Promise<void>;
+  random: () => number;
+  say: (line: string) => void;
+  /** From 0 to 1: how much of the full number of rounds is run. */
+  share: number;
+}
+
+/** What a scenario found. */
+export interface Finding {
+  /** What was done, and what was measured. */
+  figures: Record<string, number | string>;
+  /** What did not hold. */
+  problems: string[];
+  /** Why it could not be run here. */
+  skipped?: string;
+}
+
+/** A service on a data directory and a port that stay the same when it is started again. */
+export interface Stage {
+  data_dir: string;
+  output_file: string;
+  admin_key: string;
+  env: Record<string, string | undefined>;
+  base_url: string;
+  agents: { agent: string; agent_key: string }[];
+  client: JsonClient;
+  /** The one that runs now. */
+  serving: ServeProcess;
+  /** Starts it again after it ended. */
+  restart(): Promise<void>;
+  /** Clients of this service, or of wherever `baseUrl` says. */
+  makeRecorder(clients: number, baseUrl?: () => string): Recorder;
+  /** The embedded PostgreSQL behind the service's back. */
+  database(): Promise<DatabaseReader>;
+  /** The process of the embedded PostgreSQL. */
+  postgresPid(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** An endpoint that wants to hear of decisions and never answers. */
+const NOBODY = 'http://127.0.0.1:9/';
+const AGENTS = 3;
+/** Longer than the service's own deadline of five seconds for a batch, its retries included. */
+export const PATIENCE_MS = 10_000;
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/** Makes agents whose budget has no limit worth mentioning in the first workspace, each with a key of its own. */
+export async function makeAgents(
+  base_url: string,
+  admin_key: string,
+): Promise<{ agent: string; agent_key: string }[]> {
+  const workspace = await prepareFirstWorkspace({ base_url, admin_key }, AGENTS);
+  workspace.client.close();
+  return workspace.targets.map(({ agent_key }, i) => ({ agent: `workshop-${i + 1}`, agent_key }));
+}
+
+/** Starts a service with agents whose budget has no limit. `settings` are laid over the environment. */
+export async function makeStage(
+  surroundings: Surroundings,
+  settings: Record<string, string> = {},
+  data_dir_given?: string,
+): Promise<Stage> {
+  const { signal } = surroundings;
+  const data_dir = data_dir_given ?? (await makeDataDirectory(true));
+  const admin_key = `sk_${randomBytes(24).toString('hex')}`;
+  const port = await freePort();
+  const env = serviceEnvironment(surroundings.env, [], {
+    DATA_DIR: data_dir,
+    BOOTSTRAP_ADMIN_KEY: admin_key,
+    BOOTSTRAP_PLAN: 'team',
+    RATE_LIMIT_PER_MINUTE: '10000000',
+    // Nobody listens at the endpoint below, and a first attempt is enough.
+    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    WEBHOOK_RETRY_FIRST_MS: '3600000',
+    WEBHOOK_RETRY_MAX_MS: '3600000',
+    ...settings,
+    PORT: String(port),
+  });
+  const output_file = join(data_dir, 'output.log');
+  const start = () => startServing({ env, output_file, signal });
+  const base_url = `http://127.0.0.1:${port}`;
+  let serving = await start();
+  const client = makeJsonClient(base_url, admin_key);
+  const run_id = randomBytes(6).toString('hex');
+  const recorders: Recorder[] = [];
+  const stage: Stage = {
+    data_dir,
+    output_file,
+    admin_key,
+    env,
+    base_url,
+    agents: [],
+    client,
+    get serving() {
+      return serving;
+    },
+    async restart() {
+      serving = await start();
+    },
+    makeRecorder(clients, baseUrl = () => base_url) {
+      const recorder = makeRecorder({
+        baseUrl,
+        agents: stage.agents,
+        run_id: `${run_id}-${recorders.length}`,
+        clients,
+        patience_ms: PATIENCE_MS,
+      });
+      recorders.push(recorder);
+      return recorder;
+    },
+    async database() {
+      const found = await findRunningEmbeddedPostgres(data_dir);
+      if (found === null) throw new Error('The embedded PostgreSQL was not found.');
+      return { ...found, user: SUPERUSER.user };
+    },
+    async postgresPid() {
+      const file = await readPostmasterFile(join(data_dir, 'postgres'));
+      if (file === null) throw new Error('The embedded PostgreSQL was not found.');
+      return file.pid;
+    },
+    async close() {
+      client.close();
+      await serving.end();
+      // Clients that a failed scenario left asking would keep the program alive.
+      for (const recorder of recorders) await recorder.stop();
+      await untilPostgresIsGone(data_dir);
+      if (data_dir_given === undefined) await rm(data_dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+  try {
+    stage.agents = await makeAgents(base_url, admin_key);
+    await client.send('POST', '/v1/webhooks', { url: NOBODY, events: ['decision.created'] });
+    return stage;
+  } catch (error) {
+    await stage.close();
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Tests beside the code that start a PostgreSQL or processes of their own. */
+const NEEDS_POSTGRES = ['server/src/data-directory*.test.ts'];
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  // Tests run the sources of all packages, never what was built of them.
+  resolve: {
+    alias: {
+      '@purser/embedded-postgres': source('./packages/embedded-postgres/src/index.ts'),
+      '@purser/server/tools': source('./server/src/tools.ts'),
+    },
+  },
+  test: {
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['server/src/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'],
+          exclude: [...NEEDS_POSTGRES, '**/dist/**', '**/node_modules/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['server/tests/**/*.test.ts', 'packages/*/tests/**/*.test.ts', ...NEEDS_POSTGRES],
+          globalSetup: ['server/tests/support/global-setup.ts'],
+        },
+      },
+    ],
+  },
+});
