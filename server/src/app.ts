@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
 import { makeApiRoutes, makeSecondOpinion } from './api/routes.ts';
 import type { Config } from './config/config.ts';
-import { MAX_PAGES_A_ROUND as LEARN_PAGES, learnDealings } from './feedback/aggregate-feedback.ts';
+import { aggregateFeedback, MAX_PAGES_A_ROUND as LEARN_PAGES } from './feedback/aggregate-feedback.ts';
 import { makeFollowerRound } from './followers/follow-chains.ts';
 import { countSkippedEvents } from './followers/follower-rows.ts';
 import { makeAuthenticate } from './http/auth.ts';
@@ -21,8 +21,8 @@ import { VERSION } from './version.ts';
 import { makeResolve, makeSystemResolve } from './webhook-delivery/addresses.ts';
 import { connectEndpoint } from './webhook-delivery/client.ts';
 import { makeDatabaseClock } from './webhook-delivery/clock.ts';
-import { startWebhookDelivery, type WebhookDelivery } from './webhook-delivery/deliver.ts';
-import { WIDEST_WINDOW } from './webhook-delivery/leased-queues.ts';
+import { startWebhookDelivery, type WebhookDeliverer } from './webhook-delivery/deliver.ts';
+import { MAX_WINDOW } from './webhook-delivery/leased-queues.ts';
 import { pruneOldWebhooks } from './webhook-delivery/prune.ts';
 import { makeReservationSweep } from './workers/expire-reservations.ts';
 import { startLoop } from './workers/loop.ts';
@@ -76,7 +76,7 @@ type WorkerConfig = Pick<
 >;
 
 /** What sends the webhooks, as the settings say. */
-function startWebhooks(core: Core, config: WorkerConfig): WebhookDelivery {
+function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
   const { webhooks_db, lane, log, secrets, metrics } = core;
   const allow_private = config.webhook_allow_private_network;
   const timeout_ms = config.webhook_timeout_ms;
@@ -84,7 +84,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDelivery {
     resolve: allow_private ? makeSystemResolve() : makeResolve(),
     allow_private,
     timeout_ms,
-    connections: WIDEST_WINDOW,
+    connections: MAX_WINDOW,
   };
   const delivery = startWebhookDelivery({
     db: webhooks_db,
@@ -126,10 +126,10 @@ export function startWorkers(
       round: makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log, countSkip }),
     }),
     startLoop({
-      name: 'learn-dealings',
+      name: 'aggregate-feedback',
       pause_ms: LEARN_PAUSE_MS,
       log,
-      round: makeFollowerRound({ pool, follower: learnDealings, max_pages: LEARN_PAGES, log, countSkip }),
+      round: makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log, countSkip }),
     }),
     startLoop({
       name: 'prune-webhooks',

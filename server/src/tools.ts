@@ -11,6 +11,8 @@ export {
   type Assessment,
   PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
+  type PurposeHistory,
+  type TrackRecord,
 } from './domain/assessment.ts';
 export type { Authority } from './domain/authorities.ts';
 export { periodOf } from './domain/budget.ts';
@@ -31,7 +33,7 @@ export { compileSchema } from './http/validation.ts';
 export { migrate } from './migration/migrate.ts';
 export { openDatabase } from './open-database.ts';
 export { assessBuiltIn, METHOD } from './purpose/built-in-assessor.ts';
-export { type Dealings, historyKey, historyWords, type PurposeHistory } from './purpose/history.ts';
+export { historyKey, historyWords } from './purpose/history.ts';
 export { addWorkspace, makeCore } from './runtime.ts';
 export { connectOnce } from './storage/database.ts';
 export { makeIdsAt } from './values/ids.ts';

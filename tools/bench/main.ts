@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Surroundings } from '../demo/main.ts';
+import type { ToolContext } from '../demo/main.ts';
 import { type Bench, startBench } from './bench.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
@@ -78,7 +78,7 @@ of writing the same rows on the same PostgreSQL. Takes about five minutes.
 `;
 
 /** What PostgreSQL's `commit_delay` can say. */
-const LONGEST_FLUSH_MS = 100;
+const MAX_FLUSH_MS = 100;
 const WIDTH_WITHOUT_TERMINAL = 140;
 const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/performance.md', import.meta.url));
 
@@ -92,7 +92,7 @@ interface Options {
 }
 
 /** Null when the help is asked for. Throws TypeError, with a message for people, for arguments that are none. */
-function readOptions({ args, env }: Surroundings): Options | null {
+function readOptions({ args, env }: ToolContext): Options | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -114,8 +114,8 @@ function readOptions({ args, env }: Surroundings): Options | null {
     throw new TypeError(`--seconds ${values.seconds}: must be a number from 0.1 to 3600.`);
   }
   const flush_ms = Number(values['flush-ms'] ?? plan.flush_ms);
-  if (!(flush_ms >= 0 && flush_ms <= LONGEST_FLUSH_MS)) {
-    throw new TypeError(`--flush-ms ${values['flush-ms']}: must be a number from 0 to ${LONGEST_FLUSH_MS}.`);
+  if (!(flush_ms >= 0 && flush_ms <= MAX_FLUSH_MS)) {
+    throw new TypeError(`--flush-ms ${values['flush-ms']}: must be a number from 0 to ${MAX_FLUSH_MS}.`);
   }
   const wanted = values.only?.split(',') ?? GROUPS.map((group) => group.name);
   const unknown = wanted.find((name) => !GROUPS.some((group) => group.name === name));
@@ -131,7 +131,7 @@ function readOptions({ args, env }: Surroundings): Options | null {
 }
 
 /** Runs a group on a service of its own; what the service said last is added to whatever fails. */
-async function runGroup(group: Group, plan: Plan, surroundings: Surroundings, say: (line: string) => void) {
+async function runGroup(group: Group, plan: Plan, surroundings: ToolContext, say: (line: string) => void) {
   say(`${group.title}: starting a service on a data directory of its own…`);
   const bench: Bench = await startBench(plan, surroundings, say);
   try {
@@ -150,7 +150,7 @@ async function runGroup(group: Group, plan: Plan, surroundings: Surroundings, sa
  * failed, a ledger is not valid, changes and events differ in number); 2 for wrong arguments; 130 when it was
  * asked to end.
  */
-export async function main(surroundings: Surroundings): Promise<number> {
+export async function main(surroundings: ToolContext): Promise<number> {
   const { signal, stdout, stderr, env } = surroundings;
   let options: Options | null;
   try {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Surroundings as ProgramSurroundings } from '../demo/main.ts';
+import type { ToolContext as ProgramSurroundings } from '../demo/main.ts';
 import { differentClocks } from './clocks.ts';
 import { brokenConnections } from './connections.ts';
 import { fullDisk } from './full-disk.ts';

@@ -10,7 +10,7 @@ import { type ExpectedSpend, readSpends, SpendsFileError } from './spends-file.t
 import { totalsOf } from './totals.ts';
 
 /** Where a program of this project runs: what the process has, handed over by the script that starts it. */
-export interface Surroundings {
+export interface ToolContext {
   args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted when the program is asked to end. */
@@ -42,7 +42,7 @@ interface Options {
 }
 
 /** Null when the help is asked for. Throws TypeError, with a message for people, for arguments that are none. */
-function readOptions({ args, env }: Surroundings): Options | null {
+function readOptions({ args, env }: ToolContext): Options | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -71,7 +71,7 @@ async function sendAll(
   purser: PurserProcess,
   spends: readonly ExpectedSpend[],
   options: Options,
-  surroundings: Surroundings,
+  surroundings: ToolContext,
 ): Promise<boolean> {
   const { stdout, stderr, env, signal } = surroundings;
   const client = makeJsonClient(purser.base_url, purser.admin_key);
@@ -112,7 +112,7 @@ async function sendAll(
  * Runs the demo and resolves with the exit code: 0 when it ran through, 1 when the service failed or its ledger
  * is not valid, 2 for wrong arguments or a file that cannot be used, 130 when it was asked to end.
  */
-export async function main(surroundings: Surroundings): Promise<number> {
+export async function main(surroundings: ToolContext): Promise<number> {
   const { signal, stdout, stderr } = surroundings;
   let options: Options | null;
   let spends: ExpectedSpend[];

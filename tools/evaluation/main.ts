@@ -10,17 +10,17 @@ import {
   DecisionRequest,
   METHOD,
 } from '@purser/server/tools';
-import type { Surroundings } from '../demo/main.ts';
+import type { ToolContext } from '../demo/main.ts';
 import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
 import { percentilesOf } from '../demo/totals.ts';
 import { judgeCases } from './measure.ts';
 import { type Measured, renderPage, renderTerminal } from './report.ts';
 
 const OWN_FILES = [
-  '../../evaluation/apart-held-out.jsonl',
-  '../../evaluation/apart-tuned-on.jsonl',
-  '../../evaluation/cases.jsonl',
-  '../../demo/spends.jsonl',
+  './cases/apart-held-out.jsonl',
+  './cases/apart-tuned-on.jsonl',
+  './cases/cases.jsonl',
+  '../demo/spends.jsonl',
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const PAGE = fileURLToPath(new URL('../../../docs/reference/purpose-evaluation.md', import.meta.url));
 const WIDTH_WITHOUT_TERMINAL = 200;
@@ -73,7 +73,7 @@ function timesOf(cases: Parameters<typeof judgeCases>[0]): number[] {
 }
 
 /** Runs the evaluation and resolves with the exit code: 0, or 2 for wrong arguments or a file that cannot be used. */
-export async function main({ args, env, stdout, stderr }: Surroundings): Promise<number> {
+export async function main({ args, env, stdout, stderr }: ToolContext): Promise<number> {
   try {
     const { values } = parseArgs({
       args: [...args],

@@ -15,10 +15,10 @@ import {
 import { renderPage, renderTerminal } from './report.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const own = await readSpends(fileOf('../../evaluation/cases.jsonl'));
-const demo = await readSpends(fileOf('../../demo/spends.jsonl'));
-const held_out = await readSpends(fileOf('../../evaluation/apart-held-out.jsonl'));
-const tuned_on = await readSpends(fileOf('../../evaluation/apart-tuned-on.jsonl'));
+const own = await readSpends(fileOf('./cases/cases.jsonl'));
+const demo = await readSpends(fileOf('../demo/spends.jsonl'));
+const held_out = await readSpends(fileOf('./cases/apart-held-out.jsonl'));
+const tuned_on = await readSpends(fileOf('./cases/apart-tuned-on.jsonl'));
 
 const said =
   (assessment: PurposeAssessment): Assess =>

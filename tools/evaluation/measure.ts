@@ -3,12 +3,12 @@ import {
   type Assess,
   type Assessment,
   type Authority,
-  type Dealings,
   historyKey,
   historyWords,
   type PurposeAssessment,
   type PurposeHistory,
   type SpendRequest,
+  type TrackRecord,
 } from '@purser/server/tools';
 import type { ExpectedSpend } from '../demo/spends-file.ts';
 
@@ -50,18 +50,18 @@ export function heldOutAuthorities(authority_ids: Iterable<string>, salt = ''): 
   return new Set(sorted.slice(0, Math.floor(sorted.length / 2)).map(({ id }) => id));
 }
 
-interface MutableDealings extends Dealings {
+interface MutableTrackRecord extends TrackRecord {
   usual_minor: Map<string, { low: number; high: number }>;
   payee_ids: Set<string>;
 }
 
 interface MutableHistory {
-  merchants: Map<string, MutableDealings>;
-  payees: Map<string, MutableDealings>;
+  merchants: Map<string, MutableTrackRecord>;
+  payees: Map<string, MutableTrackRecord>;
   words: Map<string, { aligned: number; misaligned: number }>;
 }
 
-const NOTHING = (): MutableDealings => ({
+const NOTHING = (): MutableTrackRecord => ({
   reviews: { allowed: 0, denied: 0 },
   labels: { aligned: 0, misaligned: 0 },
   paid_count: 0,
@@ -77,7 +77,7 @@ function learn(
 ): void {
   if (label === 'PURPOSE_UNCLEAR') return;
   const isAligned = label === 'PURPOSE_ALIGNED';
-  const entry = (map: Map<string, MutableDealings>, key: string) => {
+  const entry = (map: Map<string, MutableTrackRecord>, key: string) => {
     const known = map.get(key) ?? NOTHING();
     map.set(key, known);
     known.labels[isAligned ? 'aligned' : 'misaligned'] += 1;

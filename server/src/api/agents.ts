@@ -8,7 +8,6 @@ import { type Authority, type AuthorityRow, ON_PURPOSE_UNCLEAR } from '../domain
 import { MODES } from '../domain/decisions.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
   Currency,
@@ -29,14 +28,15 @@ import type { Lane } from '../lane/lane.ts';
 import { getAgent, listAgents } from '../storage/agents.ts';
 import { getAuthority, parseAuthority } from '../storage/authorities.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
+import { originOf } from './origin.ts';
 
-const MOST_PURPOSE_ITEMS = 50;
-const MOST_MERCHANTS = 1_000;
+const MAX_PURPOSE_ITEMS = 50;
+const MAX_MERCHANTS = 1_000;
 
 const PurposeLines = (description: string) =>
   Type.Optional(
     Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
-      maxItems: MOST_PURPOSE_ITEMS,
+      maxItems: MAX_PURPOSE_ITEMS,
       description,
     }),
   );
@@ -70,14 +70,14 @@ export const AuthorityBody = Fields(
     ),
     blocked_merchants: Type.Optional(
       Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
-        maxItems: MOST_MERCHANTS,
+        maxItems: MAX_MERCHANTS,
         description: 'Names, or host names (which block their subdomains too).',
         examples: [['evil.example']],
       }),
     ),
     allowed_merchants: Type.Optional(
       Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
-        maxItems: MOST_MERCHANTS,
+        maxItems: MAX_MERCHANTS,
         description:
           'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict.',
         examples: [['Hetzner Online', 'hetzner.com']],

@@ -5,7 +5,6 @@ import { revokeApiKey } from '../commands/revoke-api-key.ts';
 import { KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '../domain/keys.ts';
 import { invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
   AgentRef,
@@ -24,9 +23,10 @@ import type { Lane } from '../lane/lane.ts';
 import { type KeyDigest, keyHint } from '../secrets.ts';
 import { listKeys } from '../storage/api-keys.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
+import { originOf } from './origin.ts';
 
-const SHORTEST_LIFE_SECONDS = 60;
-const LONGEST_LIFE_SECONDS = 31_536_000;
+const MIN_LIFE_SECONDS = 60;
+const MAX_LIFE_SECONDS = 31_536_000;
 
 const CreateKeyBody = Fields(
   {
@@ -46,7 +46,7 @@ const CreateKeyBody = Fields(
     ),
     expires_in_seconds: Type.Optional(
       WholeNumber(
-        { min: SHORTEST_LIFE_SECONDS, max: LONGEST_LIFE_SECONDS },
+        { min: MIN_LIFE_SECONDS, max: MAX_LIFE_SECONDS },
         { description: 'Without it the key never expires.' },
       ),
     ),

@@ -2,12 +2,12 @@ import Type, { type Static } from 'typebox';
 import { consumeCapability } from '../commands/consume-capability.ts';
 import { consumptionBody } from '../domain/capabilities.ts';
 import { ApiError } from '../errors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, Id, Line, Nullable, PayeeId, Timestamp } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { CapabilityTokens } from '../secrets.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
+import { originOf } from './origin.ts';
 
 const ConsumeRequest = Fields(
   {

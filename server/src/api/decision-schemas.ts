@@ -33,8 +33,8 @@ import {
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { CapabilityBody, LabelBody, ReviewBody } from './record-schemas.ts';
 
-const MOST_TRACE_STEPS = 25;
-const LARGEST_CONTEXT_BYTES = 8_192;
+const MAX_TRACE_STEPS = 25;
+const MAX_CONTEXT_BYTES = 8_192;
 const MAX_MINOR = Number.MAX_SAFE_INTEGER;
 
 const Action = Fields(
@@ -83,7 +83,7 @@ export const DecisionRequest = Fields(
     task: Type.Optional(
       LongText({ max: TEXT_LENGTHS.task }, { description: "This run's task as the agent states it." }),
     ),
-    trace: Type.Optional(Type.Array(TraceStep, { maxItems: MOST_TRACE_STEPS })),
+    trace: Type.Optional(Type.Array(TraceStep, { maxItems: MAX_TRACE_STEPS })),
     limitable: Type.Optional(Type.Boolean({ description: 'May the amount be capped?' })),
     min_amount_minor: Type.Optional(
       AmountMinor({ description: 'The lowest amount acceptable when capping; 1 when left out.' }),
@@ -91,7 +91,7 @@ export const DecisionRequest = Fields(
     agent: Type.Optional(AgentRef()),
     context: Type.Optional(
       FreeObject(
-        { max_bytes: LARGEST_CONTEXT_BYTES },
+        { max_bytes: MAX_CONTEXT_BYTES },
         { description: "The customer's own data: stored with the decision, never judged." },
       ),
     ),

@@ -6,11 +6,11 @@ import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.t
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import { Fields, page } from '../http/schemas.ts';
 import { type DecisionFilters, listDecisions } from '../storage/decisions.ts';
 import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
+import { originOf } from './origin.ts';
 
 const IdParams = Fields({ id: Type.String() });
 

@@ -5,11 +5,11 @@ import { ApiError } from '../errors.ts';
 import { FOLLOWERS, type FollowerName, type SkippedEvents } from '../followers/follower-names.ts';
 import type { Route } from '../http/route.ts';
 import { Fields } from '../http/schemas.ts';
-import { sharedAnswer } from './shared-answer.ts';
 import type { Metrics } from '../metrics.ts';
 import { makeDocsPage } from '../openapi/docs-page.ts';
 import { DOCS_STYLE } from '../openapi/docs-style.ts';
 import { makeOpenApi } from '../openapi/openapi.ts';
+import { sharedAnswer } from './shared-answer.ts';
 
 /** What does not keep requests from being served, but is to be seen. */
 export interface ReadinessDetail {

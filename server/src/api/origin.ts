@@ -1,4 +1,4 @@
-import type { Origin } from '../lane/command.ts';
+import type { Origin } from '../domain/audit.ts';
 import type { Call } from '../http/route.ts';
 
 /** Who does it, for the lane and the audit list. */

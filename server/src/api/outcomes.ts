@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createOutcome } from '../commands/create-outcome.ts';
-import { MOST_REPORTS, OUTCOME_SOURCES, OUTCOME_TYPES, outcomeBody } from '../domain/outcomes.ts';
+import { MAX_REPORTS, OUTCOME_SOURCES, OUTCOME_TYPES, outcomeBody } from '../domain/outcomes.ts';
 import { ApiError, invalidField } from '../errors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, Line, OneOf, page, TimestampIn } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
@@ -11,6 +10,7 @@ import { getDecision } from '../storage/decisions.ts';
 import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { instantMs } from '../values/timestamps.ts';
+import { originOf } from './origin.ts';
 import { OutcomeBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });
@@ -53,7 +53,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
       operationId: 'createOutcome',
       tag: 'Outcomes',
       summary: 'Report what happened to a spend',
-      description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. A source may make ${MOST_REPORTS} reports of a decision.`,
+      description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. A source may make ${MAX_REPORTS} reports of a decision.`,
       scopes: ['authorize', 'consume', 'admin'],
       params: IdParams,
       body: OutcomeRequest,

@@ -7,8 +7,8 @@ import { LABELS } from '../domain/labels.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { AgentRef, Fields, Id, LimitMinor, Nullable, OneOf, QueryBound, Timestamp } from '../http/schemas.ts';
-import { MOST_EXAMPLES } from '../reports/counters.ts';
-import { loadReportSources, MOST_MERCHANTS, type ReportSources } from '../reports/read-shadow-report.ts';
+import { MAX_EXAMPLES } from '../reports/counters.ts';
+import { loadReportSources, MAX_MERCHANTS, type ReportSources } from '../reports/read-shadow-report.ts';
 import { BLOCKER_CODES, blockersOf } from '../reports/readiness.ts';
 import { type ShadowSums, STOPS, sumCounters } from '../reports/shadow-report.ts';
 import { getAgent } from '../storage/agents.ts';
@@ -17,8 +17,8 @@ import { readClock } from '../storage/workspaces.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
-const MOST_DAYS = 366;
-const MOST_AGENTS = 100;
+const MAX_DAYS = 366;
+const MAX_AGENTS = 100;
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
@@ -64,7 +64,7 @@ const ReportBody = Fields(
             currency: Type.String(),
             created_at: Timestamp(),
           }),
-          { maxItems: MOST_EXAMPLES, description: 'The newest, newest first.' },
+          { maxItems: MAX_EXAMPLES, description: 'The newest, newest first.' },
         ),
       }),
       { description: 'Most decisions first.' },
@@ -78,11 +78,11 @@ const ReportBody = Fields(
         ...Kinds,
         amounts: Amounts(),
       }),
-      { maxItems: MOST_AGENTS, description: `Most decisions first, at most ${MOST_AGENTS}.` },
+      { maxItems: MAX_AGENTS, description: `Most decisions first, at most ${MAX_AGENTS}.` },
     ),
     by_merchant: Type.Array(Fields({ merchant: Type.String(), ...Kinds, amounts: Amounts() }), {
-      maxItems: MOST_MERCHANTS,
-      description: `As the agents named them; most decisions first, at most ${MOST_MERCHANTS}.`,
+      maxItems: MAX_MERCHANTS,
+      description: `As the agents named them; most decisions first, at most ${MAX_MERCHANTS}.`,
     }),
     by_day: Type.Array(
       Fields({
@@ -179,8 +179,8 @@ function periodAsked(query: Static<typeof ReportQuery>, clock_ms: number): { fro
       ? invalidField('from', 'must not be after today')
       : invalidField('to', 'must be after from');
   }
-  if (to_ms - from_ms > MOST_DAYS * DAY_MS) {
-    throw invalidField('from', `must be at most ${MOST_DAYS} days before to`);
+  if (to_ms - from_ms > MAX_DAYS * DAY_MS) {
+    throw invalidField('from', `must be at most ${MAX_DAYS} days before to`);
   }
   return { from: new Date(from_ms).toISOString(), to: new Date(to_ms).toISOString() };
 }
@@ -200,7 +200,7 @@ function present(sums: ShadowSums, sources: ReportSources): Record<string, unkno
         return [{ ...rest, agent: nameOf(agent_id), amount_minor }];
       }),
     })),
-    by_agent: by_agent.slice(0, MOST_AGENTS).map(({ agent_id, ...counts }) => {
+    by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id, ...counts }) => {
       const { mode, status, authority_version } = agents.get(agent_id) ?? {};
       return { agent: nameOf(agent_id), mode, status, authority_version, ...counts };
     }),
@@ -241,7 +241,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
         const agent_id = agent?.agent_id ?? null;
         const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
         if (sources === undefined) throw new ApiError('not_found', 'There is no such workspace.');
-        const sums = sumCounters(sources.counters, { most_merchants: MOST_MERCHANTS, agent_id });
+        const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
         const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
         return {
           status: 200,

@@ -3,12 +3,12 @@ import { createLabel } from '../commands/create-label.ts';
 import type { CreatedReview, CreateReviewInput } from '../commands/create-review.ts';
 import { LABELS } from '../domain/labels.ts';
 import { REVIEW_ACTIONS, reviewBody } from '../domain/reviews.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import { Fields, Formed, IdIn, LongText, OneOf } from '../http/schemas.ts';
 import type { Command } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
+import { originOf } from './origin.ts';
 import { LabelBody, RecordedReviewBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });

@@ -6,7 +6,7 @@ import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cach
 import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
 import { makeModelPreAssess, makePreAssess } from '../decisions/pre-assess.ts';
 import { makeDecisionView } from '../decisions/present-decisions.ts';
-import { makeHistories } from '../decisions/track-record.ts';
+import { makeTrackRecords } from '../decisions/track-record.ts';
 import { secretText } from '../domain/webhooks.ts';
 import { makeCursors } from '../http/cursors.ts';
 import type { Route } from '../http/route.ts';
@@ -90,7 +90,7 @@ export function makeSecondOpinion(
   const preAssess = makeModelPreAssess({
     db: core.db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
-    historyOf: makeHistories(core),
+    historyOf: makeTrackRecords(core),
     assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms }),
     askModel,
     model,
@@ -125,7 +125,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
         createDecision,
         findAgentId,
         authorities: makeAuthorityCache(),
-        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeHistories(core), assess_time }),
+        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeTrackRecords(core), assess_time }),
         countDecision: metrics.countDecision,
       }),
       view: makeDecisionView({ db, tokens }),

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { makeTestCore } from '../../tests/support/running-service.ts';
 import { readConfig } from '../config/config.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makeApiRoutes } from './routes.ts';
-import { makeResources, type ResourceName, takingTurns } from './shared-resources.ts';
+import { makeResources, takingTurns } from './shared-resources.ts';
 
 const NAMES: ResourceName[] = ['reads', 'lists', 'reports', 'verifications', 'exports', 'simulations'];
 

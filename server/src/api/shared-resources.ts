@@ -1,5 +1,5 @@
-import type { Answer, Call, Route } from '../http/route.ts';
-import { makeShares, type Release, type Shares } from '../http/shares.ts';
+import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
+import { makeShares, type Release, type Shares, type SharesOptions } from '../http/shares.ts';
 
 /** Waiting requests are answered before their deadline of 5 s ends the wait with other words. */
 const MAX_WAIT_MS = 3_000;
@@ -8,9 +8,9 @@ const MAX_WAITING = 400;
 
 /**
  * What the requests of all workspaces share besides the write slots. `total` says how many are served at a time, and
- * leaves each kind room on the connections that it uses (`core.ts`): one workspace gets at most half of it.
+ * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it.
  */
-const RESOURCES = {
+const RESOURCES: Record<ResourceName, SharesOptions> = {
   /** Answers that are read from the database in a few look-ups by key. */
   reads: { resource: 'reads', total: 8, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
   /** Lists whose filters may have to look at very many rows, and whose pages may be a megabyte. */
@@ -26,9 +26,7 @@ const RESOURCES = {
     max_wait_ms: MAX_WAIT_MS,
   },
   simulations: { resource: 'simulations', total: 2, max_waiting: 40, max_wait_ms: MAX_WAIT_MS },
-} as const;
-
-export type ResourceName = keyof typeof RESOURCES;
+};
 
 /** Makes what a process has of each, and shows it in the metrics. */
 export function makeResources(

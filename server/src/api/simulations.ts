@@ -18,7 +18,7 @@ import type { WorkTime } from '../work-time.ts';
 import { AuthorityBody } from './agents.ts';
 
 const DEFAULT_DECISIONS = 500;
-const MOST_DECISIONS = 2_000;
+const MAX_DECISIONS = 2_000;
 /** Decisions read at a time. */
 const LOADED_AT_ONCE = 200;
 /** All replays of a process share one part of its time, whoever asks for them. */
@@ -93,7 +93,7 @@ const SimulationBody = Fields(
 const SimulateQuery = Fields({
   limit: Type.Optional(
     QueryInteger(
-      { min: 1, max: MOST_DECISIONS, default: DEFAULT_DECISIONS },
+      { min: 1, max: MAX_DECISIONS, default: DEFAULT_DECISIONS },
       { description: "How many of the agent's newest decisions are replayed." },
     ),
   ),

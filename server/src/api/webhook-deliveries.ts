@@ -9,12 +9,11 @@ import {
   DELIVERY_ERROR_CODES,
   DELIVERY_ERRORS,
   eventsOf,
-  MOST_REPLAYED,
+  MAX_REPLAYED,
   type WebhookAttempt,
 } from '../domain/webhooks.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
   Fields,
@@ -32,6 +31,7 @@ import { findWebhookEvents, loadWebhookEndpoints } from '../storage/webhooks.ts'
 import { readClock } from '../storage/workspaces.ts';
 import { firstIdAt } from '../values/ids.ts';
 import { listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
+import { originOf } from './origin.ts';
 
 const ERROR_WORDS = Object.entries(DELIVERY_ERRORS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
@@ -75,7 +75,7 @@ const ReplayBody = Fields(
 
 const Replayed = Fields(
   {
-    queued: Type.Integer({ minimum: 0, maximum: MOST_REPLAYED }),
+    queued: Type.Integer({ minimum: 0, maximum: MAX_REPLAYED }),
     next_from: Nullable(
       Timestamp({
         description: 'There are more events than one replay sends: give this as `from` to go on.',
@@ -159,7 +159,7 @@ export function makeWebhookDeliveryRoutes(options: {
       operationId: 'replayWebhook',
       tag: 'Webhooks',
       summary: 'Send events again',
-      description: `Either \`event_id\` or a period (\`from\`, and \`to\` unless it reaches until now). Sends kept events of the types that the endpoint takes, in the same bytes and under the same ids, oldest first, at most ${MOST_REPLAYED} at a time. Events are kept for 30 days, if any endpoint took them when they happened.`,
+      description: `Either \`event_id\` or a period (\`from\`, and \`to\` unless it reaches until now). Sends kept events of the types that the endpoint takes, in the same bytes and under the same ids, oldest first, at most ${MAX_REPLAYED} at a time. Events are kept for 30 days, if any endpoint took them when they happened.`,
       scopes: ['admin'],
       params: IdParams,
       body: ReplayBody,
@@ -175,15 +175,15 @@ export function makeWebhookDeliveryRoutes(options: {
         const found = await findWebhookEvents(db, workspace_id, {
           ...range,
           types: eventsOf(endpoint),
-          limit: MOST_REPLAYED + 1,
+          limit: MAX_REPLAYED + 1,
         });
         if (found.length === 0 && call.body.event_id !== undefined) {
           throw new ApiError('not_found', 'There is no such event of a type that the endpoint takes.');
         }
-        const event_ids = found.slice(0, MOST_REPLAYED).map(({ event_id }) => event_id);
+        const event_ids = found.slice(0, MAX_REPLAYED).map(({ event_id }) => event_id);
         const input = { endpoint_id: endpoint.endpoint_id, event_ids };
         await lane.submit(workspace_id, replayWebhook, input, originOf(call));
-        const next_from = found[MOST_REPLAYED]?.created_at ?? null;
+        const next_from = found[MAX_REPLAYED]?.created_at ?? null;
         return { status: 202, body: { queued: event_ids.length, next_from } };
       },
     },

@@ -8,15 +8,14 @@ import { updateWebhook } from '../commands/update-webhook.ts';
 import {
   DISABLED_REASONS,
   eventsOf,
-  MOST_EVENT_TYPES,
-  MOST_WEBHOOKS,
+  MAX_EVENT_TYPES,
+  MAX_WEBHOOKS,
   WEBHOOK_EVENT_TYPES,
   WEBHOOK_STATUSES,
   webhookBody,
 } from '../domain/webhooks.ts';
 import { invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import { originOf } from './origin.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
   Fields,
@@ -31,13 +30,14 @@ import {
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import { listWebhookEndpoints } from '../storage/webhooks.ts';
-import { judgeUrl, LONGEST_URL } from '../webhook-delivery/urls.ts';
+import { judgeUrl, MAX_URL_LENGTH } from '../webhook-delivery/urls.ts';
+import { originOf } from './origin.ts';
 
 const DEFAULT_OVERLAP_SECONDS = 86_400;
-const LONGEST_OVERLAP_SECONDS = 604_800;
+const MAX_OVERLAP_SECONDS = 604_800;
 
 const UrlIn = Line(
-  { max: LONGEST_URL },
+  { max: MAX_URL_LENGTH },
   {
     description: 'A public `https://` URL, without credentials or fragment. Redirects are not followed.',
     examples: ['https://hooks.example.com/purser'],
@@ -45,7 +45,7 @@ const UrlIn = Line(
 );
 const EventsIn = Type.Array(OneOf(WEBHOOK_EVENT_TYPES), {
   minItems: 1,
-  maxItems: MOST_EVENT_TYPES,
+  maxItems: MAX_EVENT_TYPES,
   description: 'What the endpoint is told of.',
   examples: [['decision.created']],
 });
@@ -64,7 +64,7 @@ const UpdateBody = Fields({
 const RotateBody = Fields({
   overlap_seconds: Type.Optional(
     WholeNumber(
-      { min: 0, max: LONGEST_OVERLAP_SECONDS },
+      { min: 0, max: MAX_OVERLAP_SECONDS },
       {
         description: `How long the secrets before go on signing \`webhook-signature\` beside the new one; ${DEFAULT_OVERLAP_SECONDS} when omitted.`,
       },
@@ -144,7 +144,7 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
       operationId: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Create an endpoint',
-      description: `Needs the Team plan or a trial of it; at most ${MOST_WEBHOOKS} endpoints. Without \`events\` all types are delivered, also those that are still to come. The secret is shown once, in this answer.`,
+      description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` all types are delivered, also those that are still to come. The secret is shown once, in this answer.`,
       scopes: ['admin'],
       body: CreateBody,
       responses: { 201: { description: 'The endpoint, with its secret.', schema: NewWebhook } },

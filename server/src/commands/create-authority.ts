@@ -1,6 +1,6 @@
 import type { Agent } from '../domain/agents.ts';
+import type { Origin } from '../domain/audit.ts';
 import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
-import type { Origin } from '../lane/command.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 import { canonicalJson } from '../values/canonical-json.ts';

@@ -1,6 +1,6 @@
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
-import { periodOf, standingOf } from '../domain/budget.ts';
+import { budgetStatus, periodOf } from '../domain/budget.ts';
 import { type Capability, capabilityExpiry, capabilityIdOf } from '../domain/capabilities.ts';
 import { decide } from '../domain/decide.ts';
 import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
@@ -164,7 +164,7 @@ export function makeCreateDecision(options: {
           currency,
           period,
           expires_at: holdExpiry(mode, decision, capability, set.now_ms, review_ttl_seconds),
-          budget: standingOf(held, limit_minor),
+          budget: budgetStatus(held, limit_minor),
         };
       }
       const made = composeDecision({

@@ -1,5 +1,10 @@
 import { apply } from '../domain/decision-history.ts';
-import { authorizedMinor, countedBy, type DecisionState, effectiveNow } from '../domain/decision-states.ts';
+import {
+  authorizedMinor,
+  budgetImpact,
+  type DecisionState,
+  effectiveNow,
+} from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
 import {
   exactRepeat,
@@ -96,8 +101,8 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       report: outcome,
     });
     const budget = set.budget(after.agent_id, after.period, after.currency);
-    const was = countedBy(state);
-    const is = countedBy(after);
+    const was = budgetImpact(state);
+    const is = budgetImpact(after);
     const held_minor = budget.held_minor - was.held_minor + is.held_minor;
     const committed_minor = budget.committed_minor - was.committed_minor + is.committed_minor;
     if (!Number.isSafeInteger(held_minor + committed_minor)) {

@@ -1,6 +1,6 @@
 import {
   ALL_EVENTS,
-  MOST_WEBHOOKS,
+  MAX_WEBHOOKS,
   type WebhookEndpoint,
   type WebhookEventType,
   webhookBody,
@@ -27,8 +27,8 @@ export const createWebhook: Command<CreateWebhookInput, WebhookEndpoint> = {
     if (!mayUseWebhooks(workspace, set.now_ms)) {
       return refuse('plan_required', 'Webhooks need the Team plan or a trial of it.');
     }
-    if (set.outbox.endpointCount() >= MOST_WEBHOOKS) {
-      return refuse('webhook_limit', `The workspace has ${MOST_WEBHOOKS} webhook endpoints already.`);
+    if (set.outbox.endpointCount() >= MAX_WEBHOOKS) {
+      return refuse('webhook_limit', `The workspace has ${MAX_WEBHOOKS} webhook endpoints already.`);
     }
     const endpoint: WebhookEndpoint = {
       endpoint_id: set.newId('webhook'),

@@ -1,4 +1,4 @@
-import { MOST_SECRETS, validSecrets, type WebhookEndpoint } from '../domain/webhooks.ts';
+import { MAX_SECRETS, validSecrets, type WebhookEndpoint } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { NO_SUCH_WEBHOOK } from './update-webhook.ts';
 
@@ -24,7 +24,7 @@ export const rotateWebhookSecret: Command<RotateWebhookSecretInput, WebhookEndpo
     const secrets = [
       { sealed: input.sealed_secret, expires_at: null },
       ...validSecrets(earlier, set.now_ms),
-    ].slice(0, MOST_SECRETS);
+    ].slice(0, MAX_SECRETS);
     const after: WebhookEndpoint = { ...before, secrets, secret_rotated_at: set.now, updated_at: set.now };
     set.outbox.put(after);
     set.audit('webhook.secret_rotated', { type: 'webhook', id: after.endpoint_id }, origin, {

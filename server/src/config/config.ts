@@ -18,9 +18,9 @@ import {
   parseVisible,
   RESERVED_PARAMETERS,
   type Setting,
+  Wrong,
   wholeNumber,
   withDefault,
-  Wrong,
 } from './parse.ts';
 import { SECRET_KEY_MIN_BYTES } from './secret-key.ts';
 

@@ -40,10 +40,12 @@ export interface Setting<T> {
 
 export type Described<T> = Pick<Setting<T>, 'allowed' | 'meaning' | 'parse'>;
 
+/** A setting that stands at `text` where its variable is unset. */
 export function withDefault<T>(text: string, setting: Described<T>): Setting<T> {
   return { ...setting, default: text, when_unset: '', unset: undefined };
 }
 
+/** A setting that is null where its variable is unset; `when_unset` says what that means. */
 export function optional<T>(when_unset: string, setting: Described<T>): Setting<T | null> {
   return { ...setting, default: null, when_unset, unset: null };
 }
@@ -57,10 +59,12 @@ function shown(text: string): string {
   );
 }
 
+/** What is wrong with a text, for a parser to return. */
 export function is(text: string): Wrong {
   return new Wrong(`is ${shown(text)}`);
 }
 
+/** Accepts a whole number between the bounds, both included. */
 export function wholeNumber(min: number, max: number): Pick<Setting<number>, 'allowed' | 'parse'> {
   return {
     allowed: `a whole number from ${min} to ${max}`,
@@ -71,6 +75,7 @@ export function wholeNumber(min: number, max: number): Pick<Setting<number>, 'al
   };
 }
 
+/** Accepts one of these words. */
 export function oneOf<const T extends string>(values: readonly T[]): Pick<Setting<T>, 'allowed' | 'parse'> {
   return {
     allowed: `one of ${values.join(', ')}`,
@@ -83,6 +88,7 @@ export const boolean: Pick<Setting<boolean>, 'allowed' | 'parse'> = {
   parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : is(text)),
 };
 
+/** An address or name to listen on. */
 export function parseHost(text: string): string | Wrong {
   const hostName =
     /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
@@ -99,6 +105,7 @@ export function parseUrl(text: string, protocols: readonly string[]): string | W
   return new Wrong(`begins with ${shown(scheme)} (the rest is not shown)`);
 }
 
+/** The address of a chat endpoint; its credentials belong into the API key. */
 export function parseModelUrl(text: string): string | Wrong {
   const url = parseUrl(text, ['http:', 'https:']);
   if (url instanceof Wrong) return url;
@@ -111,6 +118,7 @@ export function parseModelUrl(text: string): string | Wrong {
 /** What each request to the model says itself. */
 export const RESERVED_PARAMETERS = ['model', 'messages', 'response_format', 'stream'] as const;
 
+/** A JSON object of parameters that each request to the model carries. */
 export function parseModelParameters(text: string): Readonly<Record<string, unknown>> | Wrong {
   let value: unknown;
   try {
@@ -123,6 +131,7 @@ export function parseModelParameters(text: string): Readonly<Record<string, unkn
   return Object.freeze(value as Record<string, unknown>);
 }
 
+/** The operator's own list of merchants, read from a file; `cwd` is where relative paths begin. */
 export function parseMerchantsFile(text: string, cwd: string): readonly OwnMerchant[] | Wrong {
   if (text.includes('\0')) return is(text);
   try {
@@ -153,6 +162,7 @@ export function readSecretKey(text: string): { bytes: Buffer; base64: string | n
     : new Wrong(`is ${bytes.length} bytes long when decoded (its value is not shown)`);
 }
 
+/** A key of at least 32 bytes in base64 or hexadecimal, which no person made up. */
 export function parseSecretKey(text: string): Buffer | Wrong {
   const key = readSecretKey(text);
   if (key instanceof Wrong) return key;
@@ -175,6 +185,7 @@ export function parseOldSecretKeys(text: string): readonly Buffer[] | Wrong {
   return Object.freeze(keys);
 }
 
+/** The value of the first admin key. */
 export function parseAdminKey(text: string): string | Wrong {
   if (!text.startsWith('sk_')) return new Wrong('does not begin with sk_ (its value is not shown)');
   if (!/^[\x21-\x7e]+$/.test(text)) {
@@ -197,6 +208,7 @@ export function isProxyRange(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }
 
+/** Ranges of proxies whose word on the client address is believed. */
 export function parseProxies(text: string): readonly string[] | Wrong {
   const ranges = text.split(',').map((range) => range.trim());
   const wrong = ranges.find((range) => !isProxyRange(range));
@@ -204,6 +216,7 @@ export function parseProxies(text: string): readonly string[] | Wrong {
   return ranges.length === 1 ? is(text) : new Wrong(`is ${shown(text)}, where ${shown(wrong)} is wrong`);
 }
 
+/** A text without control characters. */
 export function parseVisible(text: string): string | Wrong {
   return /^[\x21-\x7e]{1,1000}$/.test(text)
     ? text

@@ -4,11 +4,12 @@ import type {
   CreatedDecision,
   KnownAuthority,
 } from '../commands/create-decision.ts';
+import type { Origin } from '../domain/audit.ts';
 import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
 import type { Caller } from '../domain/keys.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
-import { type Command, type Origin, Stale } from '../lane/command.ts';
+import { type Command, Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
 

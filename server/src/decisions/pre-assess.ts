@@ -13,12 +13,12 @@ import {
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
-import type { HistoryOf } from './track-record.ts';
+import type { TrackRecordOf } from './track-record.ts';
 
 /** Assesses with the built-in assessor and what is known of the agent's past, against the authority last known. */
 export function makePreAssess(options: {
   assess: Assess;
-  historyOf: HistoryOf;
+  historyOf: TrackRecordOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
 }): PreAssess {
@@ -26,7 +26,7 @@ export function makePreAssess(options: {
   return ({ workspace_id, agent_id, request }, known) => {
     if (known === undefined) return null;
     const { hash, authority } = known;
-    const assessWith = (history: Awaited<ReturnType<HistoryOf>>) =>
+    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>) =>
       assess_time.spend(
         workspace_id,
         () => ({ authority_hash: hash, assessment: assess(authority, request, history) }),
@@ -40,7 +40,7 @@ export function makePreAssess(options: {
 export interface ModelPreAssessOptions {
   db: pg.Pool;
   assess: Assess;
-  historyOf: HistoryOf;
+  historyOf: TrackRecordOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
   askModel: AskModel;

@@ -9,9 +9,9 @@ import type { Caller } from '../domain/keys.ts';
 import { reviewBody } from '../domain/reviews.ts';
 import type { CapabilityTokens } from '../secrets.ts';
 import { loadAgents } from '../storage/agents.ts';
-import { makeGatherByWorkspace } from '../storage/batch-loader.ts';
+import { makeWorkspaceBatchLoader } from '../storage/batch-loader.ts';
 import { listBudgets } from '../storage/budgets.ts';
-import { type KeptDecision, loadKeptDecisions } from '../storage/decisions.ts';
+import { type DecisionRecord, loadDecisionRecords } from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { loadReviews } from '../storage/reviews.ts';
 import { readClock } from '../storage/workspaces.ts';
@@ -25,7 +25,7 @@ const LOOK_UPS = 2;
 /** Decisions as a caller may see them. */
 export interface DecisionView {
   /** Rows as they stand now, in their order. */
-  present(caller: Caller, rows: readonly KeptDecision[]): Promise<Decision[]>;
+  present(caller: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]>;
   /** One decision as it stands now; undefined where there is none that the caller may see. */
   find(caller: Caller, decision_id: string): Promise<Decision | undefined>;
   /** The stored answer to a request, with the capability's token for whom it is. */
@@ -49,7 +49,7 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
   /** Gives each row as a caller may see it, in their order. */
   async function lookUpFacts(
     workspace_id: string,
-    rows: readonly KeptDecision[],
+    rows: readonly DecisionRecord[],
   ): Promise<((caller: Caller) => Decision)[]> {
     if (rows.length === 0) return [];
     const counted = rows.map(({ made }) => ({
@@ -93,13 +93,13 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
   }
 
   /** One decision of a workspace, looked up together with the others that are asked for meanwhile. */
-  const findDecision = makeGatherByWorkspace<
+  const findDecision = makeWorkspaceBatchLoader<
     string,
     { agent_id: string; show: (caller: Caller) => Decision }
   >((workspace_id) => ({
-    nameOf: (decision_id) => decision_id,
+    keyOf: (decision_id) => decision_id,
     load: async (decision_ids) => {
-      const rows = await loadKeptDecisions(
+      const rows = await loadDecisionRecords(
         db,
         decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
       );
@@ -111,9 +111,9 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
         ]),
       );
     },
-    at_once: MAX_LOOKED_UP_AT_ONCE,
-    most_waiting: MAX_WAITING,
-    look_ups: LOOK_UPS,
+    max_batch: MAX_LOOKED_UP_AT_ONCE,
+    max_waiting: MAX_WAITING,
+    max_concurrent: LOOK_UPS,
   }));
 
   return {

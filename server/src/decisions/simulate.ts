@@ -1,5 +1,5 @@
 import type { Assess } from '../domain/assessment.ts';
-import { type Authority, judgedText } from '../domain/authorities.ts';
+import { type Authority, assessmentInputs } from '../domain/authorities.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
 import { decide, type Verdict } from '../domain/decide.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type DecisionHistory,
   type PlacedEvent,
 } from '../domain/decision-history.ts';
-import { countedBy, hasRunOut } from '../domain/decision-states.ts';
+import { budgetImpact, isExpired } from '../domain/decision-states.ts';
 import type { Decision, DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import { reservationIdOf } from '../domain/reservations.ts';
 import { addMinor } from '../values/money.ts';
@@ -18,9 +18,9 @@ import { addMinor } from '../values/money.ts';
 export const SKIP_REASONS = ['CURRENCY_DIFFERS'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-const MOST_CHANGED = 100;
+const MAX_CHANGED = 100;
 
-export interface Tally {
+export interface SimulationTally {
   allow: number;
   review: number;
   deny: number;
@@ -32,8 +32,8 @@ export interface Tally {
 export interface SimulationResult {
   evaluated: number;
   skipped: { reason: SkipReason; count: number }[];
-  current: Tally;
-  draft: Tally;
+  current: SimulationTally;
+  draft: SimulationTally;
   /** Decisions that would have been another; requested amounts. */
   transitions: { from: DecisionKind; to: DecisionKind; count: number; amount_minor: number }[];
   /** The newest of those that would have been another, or for another reason or amount; newest first. */
@@ -59,14 +59,14 @@ interface Diverged {
   /** Null: the draft denies it, so nothing of it would have been spent. */
   drafted: DecisionHistory | null;
   /** Where the draft holds less than was held, no more than this is spent. */
-  most_minor: number;
+  max_minor: number;
 }
 
 const NOTHING: BudgetCounter = { held_minor: 0, committed_minor: 0 };
 
-const emptyTally = (): Tally => ({ allow: 0, review: 0, deny: 0, authorized_minor: 0 });
+const emptyTally = (): SimulationTally => ({ allow: 0, review: 0, deny: 0, authorized_minor: 0 });
 
-function count(tally: Tally, decision: DecisionKind, authorized_minor: number): void {
+function count(tally: SimulationTally, decision: DecisionKind, authorized_minor: number): void {
   if (decision === 'ALLOW') tally.allow += 1;
   else if (decision === 'REVIEW') tally.review += 1;
   else tally.deny += 1;
@@ -86,7 +86,7 @@ function divergence(made: Decision, verdict: Verdict): Diverged | null {
   const { decision, held_amount_minor } = verdict;
   if (decision === made.decision && held_amount_minor === was_minor) return null;
   const real = beginHistory(made);
-  if (decision === 'DENY') return { real, drafted: null, most_minor: 0 };
+  if (decision === 'DENY') return { real, drafted: null, max_minor: 0 };
   const drafted: Decision = {
     ...made,
     decision,
@@ -98,8 +98,8 @@ function divergence(made: Decision, verdict: Verdict): Diverged | null {
       amount_minor: held_amount_minor,
     },
   };
-  const most_minor = was_minor > held_amount_minor ? held_amount_minor : Number.MAX_SAFE_INTEGER;
-  return { real, drafted: beginHistory(drafted), most_minor };
+  const max_minor = was_minor > held_amount_minor ? held_amount_minor : Number.MAX_SAFE_INTEGER;
+  return { real, drafted: beginHistory(drafted), max_minor };
 }
 
 /** The draft's decision after what really happened to it. */
@@ -109,19 +109,19 @@ function followed({ drafted, real }: Diverged, event: DecisionEvent): DecisionHi
   if (event.type === 'decision.review.recorded' && drafted.made.decision !== 'REVIEW') return drafted;
   if (event.type === 'reservation.expired') {
     const expires =
-      drafted.made.decision === real.made.decision && hasRunOut(drafted.state, Date.parse(event.at));
+      drafted.made.decision === real.made.decision && isExpired(drafted.state, Date.parse(event.at));
     if (!expires) return drafted;
   }
   return apply(drafted, event);
 }
 
 /** How much more the draft counts of a decision than was counted of it; less than nothing where it counts less. */
-function surplusOf({ real, drafted, most_minor }: Diverged): BudgetCounter {
-  const was = countedBy(real.state);
-  const is = drafted === null ? NOTHING : countedBy(drafted.state);
+function surplusOf({ real, drafted, max_minor }: Diverged): BudgetCounter {
+  const was = budgetImpact(real.state);
+  const is = drafted === null ? NOTHING : budgetImpact(drafted.state);
   return {
-    held_minor: Math.min(is.held_minor, most_minor) - was.held_minor,
-    committed_minor: Math.min(is.committed_minor, most_minor) - was.committed_minor,
+    held_minor: Math.min(is.held_minor, max_minor) - was.held_minor,
+    committed_minor: Math.min(is.committed_minor, max_minor) - was.committed_minor,
   };
 }
 
@@ -142,7 +142,7 @@ export function makeSimulation(options: {
 }): Simulation {
   const { draft, assess } = options;
   const events = [...options.events].sort((a, b) => (a.place < b.place ? -1 : 1));
-  const judged = judgedText(draft);
+  const judged = assessmentInputs(draft);
   /** How much more than was counted the draft counts in each month, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();
@@ -194,7 +194,7 @@ export function makeSimulation(options: {
     if (authority === null) return false;
     let alike = judged_alike.get(authority);
     if (alike === undefined) {
-      alike = judgedText(authority) === judged;
+      alike = assessmentInputs(authority) === judged;
       judged_alike.set(authority, alike);
     }
     return alike;
@@ -225,7 +225,7 @@ export function makeSimulation(options: {
       current: { decision: made.decision, reason_code: made.reason_code },
       draft: { decision, reason_code, authorized_amount_minor },
     });
-    if (changed.length > MOST_CHANGED) changed.shift();
+    if (changed.length > MAX_CHANGED) changed.shift();
   }
 
   return {

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import type { PurposeHistory, TrackRecord } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
-import { type DealingsRow, purposeHash } from '../domain/feedback.ts';
-import { listDealings } from '../feedback/stats-rows.ts';
-import type { Dealings, PurposeHistory } from '../purpose/history.ts';
+import { type FeedbackRow, purposeHash } from '../domain/feedback.ts';
+import { listFeedback } from '../feedback/stats-rows.ts';
 
 /** What is known of an agent's past under an authority's purpose; undefined while nothing is. */
-export type HistoryOf = (
+export type TrackRecordOf = (
   workspace_id: string,
   agent_id: string,
   authority: Authority,
@@ -29,10 +29,10 @@ interface Remembered {
 }
 
 /** Rows as the assessor is told of them. */
-export function historyOfRows(rows: readonly DealingsRow[]): PurposeHistory | undefined {
+export function historyFromRows(rows: readonly FeedbackRow[]): PurposeHistory | undefined {
   if (rows.length === 0) return undefined;
-  const merchants = new Map<string, Dealings>();
-  const payees = new Map<string, Dealings>();
+  const merchants = new Map<string, TrackRecord>();
+  const payees = new Map<string, TrackRecord>();
   const words = new Map<string, { aligned: number; misaligned: number }>();
   for (const row of rows) {
     const { aligned, misaligned } = row;
@@ -55,11 +55,15 @@ export function historyOfRows(rows: readonly DealingsRow[]): PurposeHistory | un
  * Reads histories and keeps them for a moment: a word that people said reaches every node's decisions within some
  * seconds, and a decision waits for the database only where its agent has been quiet.
  */
-export function makeHistories(options: { db: pg.Pool; now_ms: () => number; most_rows?: number }): HistoryOf {
+export function makeTrackRecords(options: {
+  db: pg.Pool;
+  now_ms: () => number;
+  max_rows?: number;
+}): TrackRecordOf {
   const { db, now_ms } = options;
   const remembered = new LRUCache<string, Remembered>({
     max: REMEMBERED,
-    maxSize: options.most_rows ?? REMEMBERED_ROWS,
+    maxSize: options.max_rows ?? REMEMBERED_ROWS,
     sizeCalculation: ({ row_count }) => 1 + row_count,
   });
   const hashes = new WeakMap<Authority, string>();
@@ -82,8 +86,8 @@ export function makeHistories(options: { db: pg.Pool; now_ms: () => number; most
       before?.purpose_hash === purpose_hash
         ? before
         : { purpose_hash, row_count: 0, read_ms: Number.NEGATIVE_INFINITY, history: undefined };
-    const rows = listDealings(db, workspace_id, agent_id, purpose_hash);
-    const reading = rows.then(historyOfRows);
+    const rows = listFeedback(db, workspace_id, agent_id, purpose_hash);
+    const reading = rows.then(historyFromRows);
     const entry: Remembered = { ...known, reading };
     remembered.set(agent_id, entry);
     /** Unless another purpose's was asked for meanwhile. */

@@ -1,4 +1,5 @@
-import type { Mode } from './decisions.ts';
+export const MODES = ['SHADOW', 'ENFORCE'] as const;
+export type Mode = (typeof MODES)[number];
 
 export const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];

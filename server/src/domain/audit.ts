@@ -94,3 +94,10 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   }
   return form;
 }
+
+/** Where a change comes from, for the audit list. */
+export interface Origin {
+  actor: Actor;
+  request_id: string | null;
+  client_address: string | null;
+}

@@ -48,7 +48,7 @@ export function authorityHash(authority: Authority): string {
  * What a judge of purpose looks at, as one text: two authorities with the same one are judged alike. Everything
  * counts that is not plainly a limit, so that a field which is added later is not overlooked.
  */
-export function judgedText(authority: Authority): string {
+export function assessmentInputs(authority: Authority): string {
   const {
     currency,
     per_transaction_limit_minor,

@@ -1,5 +1,5 @@
 /** The largest amount, and the largest sum a month's counter may reach: what JSON numbers carry exactly. */
-const LARGEST_SUM_MINOR = Number.MAX_SAFE_INTEGER;
+const MAX_SUM_MINOR = Number.MAX_SAFE_INTEGER;
 
 /** What one agent has held and spent in one calendar month (UTC) and one currency. Minor units. */
 export interface BudgetCounter {
@@ -16,7 +16,7 @@ export interface BudgetRow extends BudgetCounter {
 }
 
 /** A counter beside its limit. `limit_minor` and `remaining_minor` are null where no limit is set. */
-export interface BudgetStanding extends BudgetCounter {
+export interface BudgetStatus extends BudgetCounter {
   limit_minor: number | null;
   remaining_minor: number | null;
 }
@@ -36,12 +36,12 @@ export function periodOf(time_ms: number): string {
 /** What is left for a new spend: 0 or more. Without a limit, what the counter can still carry exactly. */
 export function remainingMinor(counter: BudgetCounter, limit_minor: number | null): number {
   // Each subtraction stays within the safe integers, where a sum of the two counters might not.
-  const left = (limit_minor ?? LARGEST_SUM_MINOR) - counter.held_minor - counter.committed_minor;
+  const left = (limit_minor ?? MAX_SUM_MINOR) - counter.held_minor - counter.committed_minor;
   return Math.max(0, left);
 }
 
 /** The counter as the API shows it. */
-export function standingOf(counter: BudgetCounter, limit_minor: number | null): BudgetStanding {
+export function budgetStatus(counter: BudgetCounter, limit_minor: number | null): BudgetStatus {
   return {
     limit_minor,
     held_minor: counter.held_minor,

@@ -170,7 +170,7 @@ const NOTE =
   /^purser\/(ws_[0-9A-HJKMNP-TV-Z]{26})\n([1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\nsigned_at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\n\n— purser\/\1 ([A-Za-z0-9+/]{90,91}={0,2})\n$/;
 
 /** Longer than any note of ours: nothing beyond is read. */
-export const LONGEST_NOTE_BYTES = 1_024;
+export const MAX_NOTE_BYTES = 1_024;
 
 /** What a note of ours says, whoever signed it; null when it has not the form. */
 export function readCheckpoint(note: string): Omit<Checkpoint, 'key_id'> | null {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { remainingMinor } from './budget.ts';
 import { apply, beginHistory, type DecisionEvent, type DecisionHistory } from './decision-history.ts';
-import { countedBy } from './decision-states.ts';
+import { budgetImpact } from './decision-states.ts';
 import type { DecisionCore, DecisionKind } from './decisions.ts';
 import { judgeOutcome, OUTCOME_SOURCES, OUTCOME_TYPES, type OutcomeReport } from './outcomes.ts';
 
@@ -39,7 +39,7 @@ function made(decision: DecisionKind, amount_minor: number, id = '01KAJ5F0V8Z3M2
 }
 
 const counted = ({ state }: DecisionHistory) => {
-  const { held_minor, committed_minor } = countedBy(state);
+  const { held_minor, committed_minor } = budgetImpact(state);
   return held_minor + committed_minor;
 };
 const reported = (report: OutcomeReport): DecisionEvent => ({
@@ -198,7 +198,7 @@ test('on a budget of 10,000 no more than 10,000 is really paid through capabilit
     fc.property(fc.array(anyMove, { minLength: 5, maxLength: 60 }), (moves) => {
       const all: { history: DecisionHistory; consumed: number; paid: number; told: boolean }[] = [];
       const counter = () => {
-        const sums = all.map(({ history }) => countedBy(history.state));
+        const sums = all.map(({ history }) => budgetImpact(history.state));
         return {
           held_minor: sums.reduce((sum, each) => sum + each.held_minor, 0),
           committed_minor: sums.reduce((sum, each) => sum + each.committed_minor, 0),

@@ -1,13 +1,13 @@
 import {
   afterExpiry,
-  countedBy,
+  budgetImpact,
   type DecisionState,
   initialState,
   withReviewExpiry,
 } from './decision-states.ts';
 import type { DecisionCore } from './decisions.ts';
 import type { Label } from './labels.ts';
-import { type OutcomeReport, standingOfOutcomes } from './outcomes.ts';
+import { type OutcomeReport, summarizeOutcomes } from './outcomes.ts';
 import { reservationIdOf } from './reservations.ts';
 import type { ReviewAction, ReviewRow } from './reviews.ts';
 import { isAtLeast, reportsOfAtLeast, type TrustLevel, trustOfReport } from './trust.ts';
@@ -152,7 +152,7 @@ function afterReview(
 
 /** What a decision counts in its month, held or committed. */
 function countedMinor(state: DecisionState): number {
-  const { held_minor, committed_minor } = countedBy(state);
+  const { held_minor, committed_minor } = budgetImpact(state);
   return held_minor + committed_minor;
 }
 
@@ -188,7 +188,7 @@ function afterReport(
   event: EventOf<'decision.outcome.recorded'>,
   reports: readonly OutcomeReport[],
 ): DecisionState {
-  const told = standingOfOutcomes(reports);
+  const told = summarizeOutcomes(reports);
   const { outcome_state, verified } = told;
   const after: DecisionState = {
     ...state,
@@ -208,7 +208,7 @@ function afterReport(
     const is_claim = event.report.type === 'SPEND_EXECUTED';
     return is_claim ? commit(Math.max(countedMinor(state), told.executed_minor)) : after;
   }
-  const trusted = standingOfOutcomes(reportsOfAtLeast(trustOfHold(state), reports));
+  const trusted = summarizeOutcomes(reportsOfAtLeast(trustOfHold(state), reports));
   switch (trusted.outcome_state) {
     case 'NONE':
       return after;

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { apply, type DecisionEvent, issuesCapability } from './decision-history.ts';
 import {
   authorizedMinor,
+  budgetImpact,
   capabilityOf,
-  countedBy,
   currentDecision,
   type DecisionState,
   effectiveNow,
-  hasRunOut,
+  holdExpiresAt,
   initialState,
-  runsOutAt,
+  isExpired,
   stateAt,
 } from './decision-states.ts';
 import type { Decision, DecisionKind, Mode } from './decisions.ts';
@@ -83,7 +83,7 @@ const afterOutcome = (made: Decision, state: DecisionState, reports: OutcomeRepo
 
 /** status, held, committed */
 const money = (state: DecisionState) => {
-  const { held_minor, committed_minor } = countedBy(state);
+  const { held_minor, committed_minor } = budgetImpact(state);
   return [state.reservation_status, held_minor, committed_minor];
 };
 
@@ -105,8 +105,8 @@ describe('running out', () => {
   const bound = made('ENFORCE', 'ALLOW', 'stripe:acct_1');
 
   test('is judged to the millisecond: the deadline itself is too late', () => {
-    expect(hasRunOut(initialState(pending), at(REVIEW_ENDS) - 1)).toBe(false);
-    expect(hasRunOut(initialState(pending), at(REVIEW_ENDS))).toBe(true);
+    expect(isExpired(initialState(pending), at(REVIEW_ENDS) - 1)).toBe(false);
+    expect(isExpired(initialState(pending), at(REVIEW_ENDS))).toBe(true);
   });
   test('of a pending review frees the money and is nobody’s denial', () => {
     const state = stateAt(pending, null, at(REVIEW_ENDS));
@@ -116,7 +116,7 @@ describe('running out', () => {
       'REVIEW',
       0,
     ]);
-    expect(runsOutAt(state)).toBeNull();
+    expect(holdExpiresAt(state)).toBeNull();
   });
   test('of a capability frees the money only where it could pay one payee alone', () => {
     expect(money(stateAt(bound, null, at(CAPABILITY_ENDS)))).toEqual(['EXPIRED', 0, 0]);
@@ -152,7 +152,7 @@ describe('a review', () => {
       expect([...money(denied), denied.review_state]).toEqual(['RELEASED', 0, 0, 'DENIED']);
       const allowed = afterReview(pending, initialState(pending), review('ALLOW'));
       expect([...money(allowed), allowed.review_state]).toEqual(['HELD', 100, 0, 'ALLOWED']);
-      expect(runsOutAt(allowed)).toBeNull();
+      expect(holdExpiresAt(allowed)).toBeNull();
       expect(authorizedMinor(pending, allowed)).toBe(100);
       expect(authorizedMinor(pending, denied)).toBe(0);
       expect(effectiveNow(pending, allowed)).toBe('ALLOW');
@@ -171,7 +171,7 @@ describe('a review', () => {
   test('ALLOW makes the hold run out with a capability that only one payee can be paid with', () => {
     const bound = made('ENFORCE', 'REVIEW', 'stripe:acct_1');
     const allowed = afterReview(bound, initialState(bound), review('ALLOW', CAPABILITY_ENDS));
-    expect(runsOutAt(allowed)).toBe(CAPABILITY_ENDS);
+    expect(holdExpiresAt(allowed)).toBe(CAPABILITY_ENDS);
     expect(capabilityOf(bound, allowed)).toMatchObject({
       capability_id: `cap_${ID}`,
       status: 'ISSUED',
@@ -181,7 +181,7 @@ describe('a review', () => {
     });
     const unbound = made('ENFORCE', 'REVIEW');
     const free = afterReview(unbound, initialState(unbound), review('ALLOW', CAPABILITY_ENDS));
-    expect(runsOutAt(free)).toBeNull();
+    expect(holdExpiresAt(free)).toBeNull();
     // A review that was given is not undone by time.
     expect(stateAt(unbound, free, at('2036-01-01T00:00:00Z')).review_state).toBe('ALLOWED');
   });
@@ -295,7 +295,7 @@ describe('outcomes settle the money', () => {
     if (consumed) state = afterConsumption(about, state, MADE_AT);
     for (let n = 1; n <= reports.length; n++) state = afterOutcome(about, state, reports.slice(0, n));
     expect(money(state)).toEqual(expected);
-    expect(runsOutAt(state)).toBeNull();
+    expect(holdExpiresAt(state)).toBeNull();
     if (mode === 'ENFORCE' && decision === 'ALLOW') {
       expect(state.capability_status).toBe(consumed ? 'CONSUMED' : 'REVOKED');
     } else expect(state.capability_status).toBeNull();
@@ -309,7 +309,7 @@ describe('outcomes settle the money', () => {
       afterOutcome(pending, initialState(pending), [said('SPEND_FAILED', null)]),
     ];
     for (const state of gone) {
-      expect(countedBy(state)).toEqual({ held_minor: 0, committed_minor: 0 });
+      expect(budgetImpact(state)).toEqual({ held_minor: 0, committed_minor: 0 });
       const reports = [said('SPEND_EXECUTED', 80, rail)];
       expect(money(afterOutcome(pending, state, reports))).toEqual(['COMMITTED', 0, 80]);
     }
@@ -346,22 +346,22 @@ test('whatever happens in whatever order, money is held or committed or neither,
           } else if (each.do === 'consume') {
             if (state.capability_status === 'ISSUED') state = afterConsumption(about, state, MADE_AT);
           } else if (each.do === 'run out') {
-            if (runsOutAt(state) !== null) state = afterExpiry(about, state, MADE_AT);
+            if (holdExpiresAt(state) !== null) state = afterExpiry(about, state, MADE_AT);
           } else {
             const { type, amount_minor, source } = each;
             reports.push(said(type, type.startsWith('SPEND_E') ? amount_minor : null, source));
             if (reports.at(-1)?.type === 'REFUNDED') reports.pop();
             else state = afterOutcome(about, state, reports);
           }
-          const { held_minor, committed_minor } = countedBy(state);
+          const { held_minor, committed_minor } = budgetImpact(state);
           expect(Math.min(held_minor, committed_minor)).toBe(0);
           expect(held_minor).toBeLessThanOrEqual(100);
           if (mode === 'SHADOW') {
-            expect([state.capability_status, runsOutAt(state)]).toEqual([null, null]);
+            expect([state.capability_status, holdExpiresAt(state)]).toEqual([null, null]);
             if (decision === 'DENY') expect(money(state)).toEqual(['NONE', 0, 0]);
           }
           // Whatever runs out by itself can still be paid by nobody else.
-          if (runsOutAt(state) !== null && state.review_state !== 'PENDING') {
+          if (holdExpiresAt(state) !== null && state.review_state !== 'PENDING') {
             expect([state.capability_status, about.action.payee_id]).toEqual(['ISSUED', 'stripe:acct_1']);
           }
         }

@@ -1,4 +1,4 @@
-import { type BudgetCounter, standingOf } from './budget.ts';
+import { type BudgetCounter, budgetStatus } from './budget.ts';
 import { type Capability, type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
 import {
   type Decision,
@@ -9,7 +9,7 @@ import {
   type ReviewState,
 } from './decisions.ts';
 import type { Label } from './labels.ts';
-import type { ReservationStatus, RunOutHold } from './reservations.ts';
+import type { ExpiredReservation, ReservationStatus } from './reservations.ts';
 import type { Review } from './reviews.ts';
 
 /**
@@ -64,7 +64,9 @@ export function initialState(made: DecisionCore): DecisionState {
 }
 
 /** What a state counts for in its month's budget. */
-export function countedBy(state: Pick<DecisionState, 'reservation_status' | 'amount_minor'>): BudgetCounter {
+export function budgetImpact(
+  state: Pick<DecisionState, 'reservation_status' | 'amount_minor'>,
+): BudgetCounter {
   const { reservation_status, amount_minor } = state;
   return {
     held_minor: reservation_status === 'HELD' ? amount_minor : 0,
@@ -73,16 +75,18 @@ export function countedBy(state: Pick<DecisionState, 'reservation_status' | 'amo
 }
 
 /** When the state's hold runs out by itself, or null when there is none that does. */
-export function runsOutAt(state: Pick<DecisionState, 'reservation_status' | 'expires_at'>): string | null {
+export function holdExpiresAt(
+  state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
+): string | null {
   return state.reservation_status === 'HELD' ? state.expires_at : null;
 }
 
 /** Whether a hold has run out by that moment, whoever has or has not swept it yet. */
-export function hasRunOut(
+export function isExpired(
   state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
   now_ms: number,
 ): boolean {
-  const at = runsOutAt(state);
+  const at = holdExpiresAt(state);
   return at !== null && Date.parse(at) <= now_ms;
 }
 
@@ -96,7 +100,7 @@ export function afterExpiry(state: DecisionState): DecisionState {
 }
 
 /** What is kept of a hold that ran out, as it was when it was let go. ISO UTC. */
-export function runOutHold(state: DecisionState, let_go_at: string): RunOutHold {
+export function expiredReservation(state: DecisionState, let_go_at: string): ExpiredReservation {
   return {
     reservation_id: state.reservation_id as string,
     decision_id: state.decision_id,
@@ -124,7 +128,7 @@ export function withReviewExpiry(made: DecisionCore, state: DecisionState, now_m
  */
 export function stateAt(made: DecisionCore, kept: DecisionState | null, now_ms: number): DecisionState {
   const state = kept ?? initialState(made);
-  return hasRunOut(state, now_ms) ? afterExpiry(state) : withReviewExpiry(made, state, now_ms);
+  return isExpired(state, now_ms) ? afterExpiry(state) : withReviewExpiry(made, state, now_ms);
 }
 
 /** What may be spent now: 0 on DENY and until a person allowed a REVIEW; then what was held. */
@@ -177,8 +181,8 @@ export function currentDecision(
       reservation_id: state.reservation_id,
       status: state.reservation_status,
       amount_minor: state.amount_minor,
-      expires_at: runsOutAt(state),
-      budget: standingOf(records.counter, reservation.budget.limit_minor),
+      expires_at: holdExpiresAt(state),
+      budget: budgetStatus(records.counter, reservation.budget.limit_minor),
     },
     capability: capabilityOf(made, state),
     review: records.review,

@@ -1,3 +1,4 @@
+import type { Mode } from './agents.ts';
 import type { Assessment } from './assessment.ts';
 import type { Capability } from './capabilities.ts';
 import type { Label } from './labels.ts';
@@ -9,8 +10,7 @@ import type { Action, TraceStep } from './spends.ts';
 export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
 
-export const MODES = ['SHADOW', 'ENFORCE'] as const;
-export type Mode = (typeof MODES)[number];
+export { MODES, type Mode } from './agents.ts';
 
 /** The stages of a decision, in the order in which they are evaluated. */
 export const STAGES = [

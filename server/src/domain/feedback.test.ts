@@ -5,7 +5,7 @@ import type { DecisionCore, DecisionKind, Mode } from './decisions.ts';
 import {
   addLesson,
   type DecisionLesson,
-  emptyDealings,
+  emptyFeedback,
   isNoLesson,
   lessonOf,
   MAX_PAYEES,
@@ -161,7 +161,7 @@ test('a sum is that of its lessons in whatever order they come, and a lesson tak
       const [place] = placesOf(other);
       if (place === undefined) throw new Error('every spend has a merchant');
       const sumOf = (all: readonly DecisionLesson[]) =>
-        all.reduce((row, each) => addLesson(row, each, 1), emptyDealings(place));
+        all.reduce((row, each) => addLesson(row, each, 1), emptyFeedback(place));
       const sum = sumOf(lessons);
       expect(sumOf([...lessons].reverse())).toEqual(sum);
       expect(sum.payee_ids.length).toBeLessThanOrEqual(MAX_PAYEES);

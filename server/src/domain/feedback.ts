@@ -5,11 +5,11 @@ import { stateAt } from './decision-states.ts';
 import { type DecisionCore, effectiveDecision } from './decisions.ts';
 import type { Label } from './labels.ts';
 import { sha256, shownHash } from './ledger.ts';
-import { standingOfOutcomes } from './outcomes.ts';
+import { summarizeOutcomes } from './outcomes.ts';
 import { reportsOfAtLeast, trustOfReport } from './trust.ts';
 
-export const DEALING_KINDS = ['merchant', 'payee', 'word'] as const;
-export type DealingKind = (typeof DEALING_KINDS)[number];
+export const FEEDBACK_KINDS = ['merchant', 'payee', 'word'] as const;
+export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 
 /** What one decision teaches, by what was recorded of it: people's words, and what the payment rail settled. */
 export interface Lesson {
@@ -56,7 +56,7 @@ export function lessonOf(made: DecisionCore, events: readonly DecisionEvent[]): 
     }
     history = apply(history, event);
   }
-  const settled = standingOfOutcomes(reportsOfAtLeast('RAIL', history.reports));
+  const settled = summarizeOutcomes(reportsOfAtLeast('RAIL', history.reports));
   const { review_state } = history.state;
   const paid =
     was_in_force && (settled.outcome_state === 'EXECUTED' || settled.outcome_state === 'PARTIALLY_REFUNDED');
@@ -78,7 +78,7 @@ export interface DecisionLesson extends Lesson {
   decision_id: string;
   agent_id: string;
   purpose_hash: string;
-  /** By the name that dealings go by. */
+  /** By the name that feedback go by. */
   merchant: string;
   payee_id: string | null;
   /** Of the description, where people labelled the spend. */
@@ -93,10 +93,10 @@ export interface SpendNames {
 }
 
 /** The sum of what an agent's spends under one purpose taught, at one merchant, payee or word. */
-export interface DealingsRow {
+export interface FeedbackRow {
   agent_id: string;
   purpose_hash: string;
-  kind: DealingKind;
+  kind: FeedbackKind;
   name: string;
   allowed: number;
   denied: number;
@@ -113,12 +113,12 @@ export interface DealingsRow {
 export const MAX_PAYEES = 20;
 
 /** What names a sum. */
-export type DealingsPlace = Pick<DealingsRow, 'agent_id' | 'purpose_hash' | 'kind' | 'name'>;
+export type FeedbackPlace = Pick<FeedbackRow, 'agent_id' | 'purpose_hash' | 'kind' | 'name'>;
 
 /** The sums that a lesson belongs to: its merchant's, its payee's and its words'. */
-export function placesOf(lesson: DecisionLesson): DealingsPlace[] {
+export function placesOf(lesson: DecisionLesson): FeedbackPlace[] {
   const { agent_id, purpose_hash, merchant, payee_id, words } = lesson;
-  const place = (kind: DealingKind, name: string) => ({ agent_id, purpose_hash, kind, name });
+  const place = (kind: FeedbackKind, name: string) => ({ agent_id, purpose_hash, kind, name });
   return [
     place('merchant', merchant),
     ...(payee_id === null ? [] : [place('payee', payee_id)]),
@@ -127,14 +127,14 @@ export function placesOf(lesson: DecisionLesson): DealingsPlace[] {
 }
 
 /** A sum of nothing. */
-export function emptyDealings(place: DealingsPlace): DealingsRow {
+export function emptyFeedback(place: FeedbackPlace): FeedbackRow {
   const { agent_id, purpose_hash, kind, name } = place;
   const counts = { allowed: 0, denied: 0, aligned: 0, misaligned: 0, paid: 0 };
   return { agent_id, purpose_hash, kind, name, ...counts, usual_minor: {}, payee_ids: [] };
 }
 
 /** A sum with a lesson more (`sign` 1) or less (-1). What is vouched for is only added here: see `isTakenBack`. */
-export function addLesson(row: DealingsRow, lesson: DecisionLesson, sign: 1 | -1): DealingsRow {
+export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1): FeedbackRow {
   const changed = { ...row };
   for (const name of ['allowed', 'denied', 'aligned', 'misaligned', 'paid'] as const) {
     changed[name] += sign * Number(lesson[name]);

@@ -25,3 +25,6 @@ export function currentLabels<L extends Pick<Label, 'label_id' | 'supersedes'>>(
   const corrected = new Set(labels.map((label) => label.supersedes));
   return labels.filter((label) => !corrected.has(label.label_id));
 }
+
+/** What of a label tells which are current. */
+export type LabelLink = Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>;

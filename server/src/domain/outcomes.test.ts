@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import {
   exactRepeat,
   judgeOutcome,
-  MOST_REPORTS,
+  MAX_REPORTS,
   OUTCOME_SOURCES,
   OUTCOME_TYPES,
   type Outcome,
   type OutcomeReport,
   type OutcomeSource,
-  standingOfOutcomes,
+  summarizeOutcomes,
 } from './outcomes.ts';
 
 const A = 'CLIENT_REPORTED';
@@ -152,7 +152,7 @@ describe('what all reports say together', () => {
       expect(['new', 'contradiction'], each).toContain(recorded.said);
       outcomes = recorded.outcomes;
     }
-    expect(standingOfOutcomes(outcomes)).toMatchObject({
+    expect(summarizeOutcomes(outcomes)).toMatchObject({
       outcome_state,
       executed_minor,
       refunded_minor,
@@ -201,9 +201,9 @@ test('whatever is reported in whatever order: sums stay within bounds, the rail 
     fc.property(fc.array(any, { maxLength: 12 }), (given) => {
       let outcomes: Outcome[] = [];
       for (const each of given) {
-        const before = standingOfOutcomes(outcomes);
+        const before = summarizeOutcomes(outcomes);
         const recorded = record(outcomes, { ...each, currency: 'EUR' });
-        const after = standingOfOutcomes(recorded.outcomes);
+        const after = summarizeOutcomes(recorded.outcomes);
         if (recorded.outcomes === outcomes) expect(after).toEqual(before);
         else expect(record(recorded.outcomes, { ...each, currency: 'EUR' }).said).toBe('repeat');
         outcomes = recorded.outcomes;
@@ -240,7 +240,7 @@ test('whatever is reported in whatever order: sums stay within bounds, the rail 
 
 test('a source may make a bounded number of reports; what one used up does not silence the other', () => {
   const executed = { ...report('E1000000', A) } as Outcome;
-  const refunds = Array.from({ length: MOST_REPORTS - 1 }, (_, i) => ({
+  const refunds = Array.from({ length: MAX_REPORTS - 1 }, (_, i) => ({
     ...report('P1', A),
     external_reference: String(i),
   })) as Outcome[];

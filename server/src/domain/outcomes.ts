@@ -72,7 +72,7 @@ interface Track {
 }
 
 /** What is known of a spend from all reports, the rail's word over the client's. Minor units. */
-export interface OutcomeStanding {
+export interface OutcomeSummary {
   outcome_state: OutcomeState;
   executed_minor: number;
   /** Never more than was executed. */
@@ -145,7 +145,7 @@ function overclaimed(rail: Track, client: Track): boolean {
 }
 
 /** What all reports say together. */
-export function standingOfOutcomes(outcomes: readonly OutcomeReport[]): OutcomeStanding {
+export function summarizeOutcomes(outcomes: readonly OutcomeReport[]): OutcomeSummary {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
   const settling = rail.settled === null ? client : rail;
@@ -235,7 +235,7 @@ function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): J
 function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
-  const standing = standingOfOutcomes(outcomes);
+  const standing = summarizeOutcomes(outcomes);
   if (isRefund(report.type)) {
     const said_by_rail = unmatched(rail.refunds, client.refunds, sameRefund).left;
     const fully_refunded = standing.refunded_minor === standing.executed_minor;
@@ -270,14 +270,14 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
  * Reports that one source may make of a decision: all of them are read with each further one. Counted by source, so that
  * no client can keep the rail from saying what happened.
  */
-export const MOST_REPORTS = 1_000;
+export const MAX_REPORTS = 1_000;
 
 /**
  * Whether a report may follow those before it. Exact repeats are looked for first (`exactRepeat`). `amount_minor`
  * of what is recorded: for a full refund what was left of the amount executed.
  */
 export function judgeOutcome(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
-  if (outcomes.filter((each) => each.source === report.source).length >= MOST_REPORTS)
-    return conflict(`A decision takes at most ${MOST_REPORTS} reports of one source.`);
+  if (outcomes.filter((each) => each.source === report.source).length >= MAX_REPORTS)
+    return conflict(`A decision takes at most ${MAX_REPORTS} reports of one source.`);
   return report.source === 'PAYMENT_RAIL' ? judgeRail(outcomes, report) : judgeClient(outcomes, report);
 }

@@ -1,4 +1,4 @@
-import { type BudgetCounter, type BudgetStanding, standingOf } from './budget.ts';
+import { type BudgetCounter, type BudgetStatus, budgetStatus } from './budget.ts';
 import { recordHash } from './ledger.ts';
 
 export const RESERVATION_STATUSES = ['HELD', 'COMMITTED', 'RELEASED', 'EXPIRED', 'NONE'] as const;
@@ -15,7 +15,7 @@ export interface Reservation {
   period: string;
   /** Null: the hold stays until something settles it. */
   expires_at: string | null;
-  budget: BudgetStanding;
+  budget: BudgetStatus;
 }
 
 /** `NONE` with amount 0: what a DENY holds. */
@@ -32,7 +32,7 @@ export function noReservation(
     currency,
     period,
     expires_at: null,
-    budget: standingOf(counter, limit_minor),
+    budget: budgetStatus(counter, limit_minor),
   };
 }
 
@@ -41,13 +41,8 @@ export function reservationIdOf(decision_id: string): string {
   return `rsv_${decision_id.slice('dec_'.length)}`;
 }
 
-/** The decision whose hold it is. */
-export function decisionIdOfReservation(reservation_id: string): string {
-  return `dec_${reservation_id.slice('rsv_'.length)}`;
-}
-
-/** A hold that ran out by itself, as it was when it was let go: kept for good. */
-export interface RunOutHold {
+/** A hold that expired, as it was when it was released: kept for good. */
+export interface ExpiredReservation {
   reservation_id: string;
   decision_id: string;
   agent_id: string;
@@ -55,10 +50,11 @@ export interface RunOutHold {
   currency: string;
   period: string;
   expires_at: string;
+  /** When it was released. The ledger seals the column under this name, so it stays. */
   let_go_at: string;
 }
 
-/** What the ledger seals of a hold that ran out: SHA-256 of the RFC 8785 form of all its columns. */
-export function runOutDataHash(hold: RunOutHold): Buffer {
+/** What the ledger seals of an expired hold: SHA-256 of the RFC 8785 form of all its columns. */
+export function expiredReservationDataHash(hold: ExpiredReservation): Buffer {
   return recordHash(hold);
 }

@@ -18,8 +18,8 @@ export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
 /** In `events`: every type there is, also those that are still to come. */
 export const ALL_EVENTS = '*';
 
-export const MOST_WEBHOOKS = 20;
-export const MOST_EVENT_TYPES = 10;
+export const MAX_WEBHOOKS = 20;
+export const MAX_EVENT_TYPES = 10;
 export const ATTEMPTS = 5;
 export const RESPONSE_LIMIT_BYTES = 4_096;
 /** An endpoint to which nothing but failures went for this long is disabled. */
@@ -27,9 +27,9 @@ export const DISABLED_AFTER_MS = 5 * 86_400_000;
 /** Events and attempts are kept, and can be replayed and listed, for this long. */
 export const KEPT_FOR_MS = 30 * 86_400_000;
 /** One replay sends at most this many events. */
-export const MOST_REPLAYED = 1_000;
+export const MAX_REPLAYED = 1_000;
 /** As many secrets sign at once at most: the newest and those still within their overlap. */
-export const MOST_SECRETS = 5;
+export const MAX_SECRETS = 5;
 
 export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];

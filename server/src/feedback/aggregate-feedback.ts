@@ -1,9 +1,9 @@
 import {
   addLesson,
-  type DealingsPlace,
-  type DealingsRow,
   type DecisionLesson,
-  emptyDealings,
+  emptyFeedback,
+  type FeedbackPlace,
+  type FeedbackRow,
   isTakenBack,
   NO_LESSON,
   placesOf,
@@ -12,9 +12,9 @@ import type { Follower } from '../followers/follow-chains.ts';
 import { HISTORY_NAMES } from '../purpose/history.ts';
 import type { Client } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
-import { loadKeptCores } from '../storage/decisions.ts';
+import { loadDecisionCores } from '../storage/decisions.ts';
 import { eventsUpTo, loadLessons, makeLessons, placeOfSeq, putLessons } from './lessons.ts';
-import { gatherVouched, loadDealings, loadSpokenOf, putDealings } from './stats-rows.ts';
+import { loadFeedback, loadSpokenOf, loadVouched, putFeedback } from './stats-rows.ts';
 
 /** Events looked at in one transaction. */
 const MAX_EVENTS = 20_000;
@@ -40,7 +40,7 @@ async function loadChanges(
   upto: number,
 ): Promise<Change[]> {
   const place = await placeOfSeq(client, workspace_id, upto);
-  const kept = await loadKeptCores(client, workspace_id, decision_ids);
+  const kept = await loadDecisionCores(client, workspace_id, decision_ids);
   const events = await loadDecisionEvents(client, workspace_id, decision_ids);
   const taught = kept.map(({ made }) => ({
     made,
@@ -59,22 +59,22 @@ async function loadChanges(
   ];
 }
 
-const nameOf = ({ agent_id, purpose_hash, kind, name }: DealingsPlace) =>
+const nameOf = ({ agent_id, purpose_hash, kind, name }: FeedbackPlace) =>
   `${agent_id} ${purpose_hash} ${kind} ${name}`;
 
 /** Puts lessons in the place of those before, in the decisions' rows and in the sums. */
 async function putChanges(client: Client, workspace_id: string, changes: readonly Change[]): Promise<void> {
   await putLessons(client, [{ workspace_id, rows: changes.map(({ now }) => now) }]);
   const places = new Map(changes.flatMap(({ now }) => placesOf(now).map((place) => [nameOf(place), place])));
-  const rows = new Map<string, DealingsRow>([...places].map(([name, place]) => [name, emptyDealings(place)]));
-  for (const row of await loadDealings(client, workspace_id, [...places.values()])) {
+  const rows = new Map<string, FeedbackRow>([...places].map(([name, place]) => [name, emptyFeedback(place)]));
+  for (const row of await loadFeedback(client, workspace_id, [...places.values()])) {
     rows.set(nameOf(row), row);
   }
-  const taken_back = new Map<string, DealingsPlace>();
+  const taken_back = new Map<string, FeedbackPlace>();
   const add = (lesson: DecisionLesson, sign: 1 | -1) => {
     for (const place of placesOf(lesson)) {
       const name = nameOf(place);
-      rows.set(name, addLesson(rows.get(name) as DealingsRow, lesson, sign));
+      rows.set(name, addLesson(rows.get(name) as FeedbackRow, lesson, sign));
     }
   };
   for (const { before, now } of changes) {
@@ -83,15 +83,15 @@ async function putChanges(client: Client, workspace_id: string, changes: readonl
     const [merchant] = placesOf(now);
     if (merchant !== undefined && isTakenBack(before, now)) taken_back.set(nameOf(merchant), merchant);
   }
-  const gathered = await gatherVouched(client, workspace_id, [...taken_back.values()]);
+  const gathered = await loadVouched(client, workspace_id, [...taken_back.values()]);
   for (const [i, name] of [...taken_back.keys()].entries()) {
-    rows.set(name, { ...(rows.get(name) as DealingsRow), ...gathered[i] });
+    rows.set(name, { ...(rows.get(name) as FeedbackRow), ...gathered[i] });
   }
-  await putDealings(client, workspace_id, [...rows.values()]);
+  await putFeedback(client, workspace_id, [...rows.values()]);
 }
 
 /** Adds up what events teach of spends, for the assessor's knowledge of the past. */
-export const learnDealings: Follower = {
+export const aggregateFeedback: Follower = {
   name: 'learning',
   max_events: MAX_EVENTS,
   async fold(client, workspace_id, range) {

@@ -112,7 +112,7 @@ export async function loadLessons(
     name: 'load_lessons',
     text: `select decision_id, agent_id, purpose_hash, merchant, payee_id, words, currency, allowed, denied, aligned,
         misaligned, paid, vouched_minor
-      from dealings_counted where workspace_id = $1 and decision_id = any($2)`,
+      from decision_lessons where workspace_id = $1 and decision_id = any($2)`,
     values: [workspace_id, decision_ids],
   });
   return result.rows;
@@ -120,7 +120,7 @@ export async function loadLessons(
 
 /** Writes what decisions teach. */
 export const putLessons = makeInsert<DecisionLesson>(
-  'dealings_counted',
+  'decision_lessons',
   {
     decision_id: 'text',
     agent_id: 'text',

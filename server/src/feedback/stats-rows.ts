@@ -1,4 +1,4 @@
-import { type DealingsPlace, type DealingsRow, MAX_PAYEES } from '../domain/feedback.ts';
+import { type FeedbackPlace, type FeedbackRow, MAX_PAYEES } from '../domain/feedback.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 
 const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, misaligned, paid, usual_minor,
@@ -32,17 +32,17 @@ export async function loadSpokenOf(
   return { last_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
 }
 
-/** Dealings by their names; what does not exist is left out. */
-export async function loadDealings(
+/** Feedback by their names; what does not exist is left out. */
+export async function loadFeedback(
   db: Queryable,
   workspace_id: string,
-  wanted: readonly DealingsPlace[],
-): Promise<DealingsRow[]> {
-  const result = await db.query<DealingsRow & { workspace_id: string }>({
-    name: 'load_dealings',
+  wanted: readonly FeedbackPlace[],
+): Promise<FeedbackRow[]> {
+  const result = await db.query<FeedbackRow & { workspace_id: string }>({
+    name: 'load_feedback',
     text: `select d.* from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as w(agent_id, purpose_hash, kind, name)
       cross join lateral (
-        select ${COLUMNS} from dealings where workspace_id = $1 and agent_id = w.agent_id
+        select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = w.agent_id
           and purpose_hash = w.purpose_hash and kind = w.kind and name = w.name limit 1) as d`,
     values: [
       workspace_id,
@@ -56,22 +56,22 @@ export async function loadDealings(
 }
 
 /** As it is kept, word for word, so that verification can compare it: currencies in their order. */
-function usualText(usual: DealingsRow['usual_minor']): string {
+function usualText(usual: FeedbackRow['usual_minor']): string {
   const amounts = Object.keys(usual)
     .sort()
     .map((currency) => `"${currency}":{"low":${usual[currency]?.low},"high":${usual[currency]?.high}}`);
   return `{${amounts.join(',')}}`;
 }
 
-/** Writes dealings, new or changed. */
-export async function putDealings(
+/** Writes feedback, new or changed. */
+export async function putFeedback(
   client: Client,
   workspace_id: string,
-  rows: readonly DealingsRow[],
+  rows: readonly FeedbackRow[],
 ): Promise<void> {
   await client.query({
-    name: 'put_dealings',
-    text: `insert into dealings (workspace_id, ${COLUMNS}, changed_at)
+    name: 'put_feedback',
+    text: `insert into feedback (workspace_id, ${COLUMNS}, changed_at)
       select $1, r.agent_id, r.purpose_hash, r.kind, r.name, r.allowed, r.denied, r.aligned, r.misaligned, r.paid,
         r.usual_minor, array(select json_array_elements_text(r.payee_ids)), clock_timestamp()
       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::int[], $9::int[],
@@ -102,11 +102,11 @@ export async function putDealings(
  * What is vouched for at merchants, gathered anew from all lessons: where nothing is, empty. Reads every lesson of a
  * merchant that vouches for something, and so is asked only when one was taken back.
  */
-export async function gatherVouched(
+export async function loadVouched(
   client: Client,
   workspace_id: string,
-  merchants: readonly DealingsPlace[],
-): Promise<Pick<DealingsRow, 'usual_minor' | 'payee_ids'>[]> {
+  merchants: readonly FeedbackPlace[],
+): Promise<Pick<FeedbackRow, 'usual_minor' | 'payee_ids'>[]> {
   const result = await client.query<{
     place: number;
     currency: string;
@@ -121,7 +121,7 @@ export async function gatherVouched(
         select currency, min(vouched_minor) as low, max(vouched_minor) as high,
           coalesce((array_agg(distinct payee_id order by payee_id) filter (where payee_id is not null))[1:${MAX_PAYEES}],
             '{}') as payee_ids
-        from dealings_counted where workspace_id = $1 and agent_id = w.agent_id and purpose_hash = w.purpose_hash
+        from decision_lessons where workspace_id = $1 and agent_id = w.agent_id and purpose_hash = w.purpose_hash
           and merchant = w.name and vouched_minor is not null group by currency) as v`,
     values: [
       workspace_id,
@@ -139,27 +139,27 @@ export async function gatherVouched(
   });
 }
 
-/** Dealings of one agent under one purpose that are read at the most. */
-const MOST_DEALINGS = 5_000;
+/** Feedback of one agent under one purpose that are read at the most. */
+const MAX_FEEDBACK_ROWS = 5_000;
 
-/** An agent's dealings under one purpose, the newest first where there are very many. */
-export async function listDealings(
+/** An agent's feedback under one purpose, the newest first where there are very many. */
+export async function listFeedback(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
   purpose_hash: string,
-): Promise<DealingsRow[]> {
-  const result = await db.query<DealingsRow & { workspace_id: string }>({
-    name: 'list_dealings',
-    text: `select ${COLUMNS} from dealings where workspace_id = $1 and agent_id = $2 and purpose_hash = $3
-      order by changed_at desc limit ${MOST_DEALINGS}`,
+): Promise<FeedbackRow[]> {
+  const result = await db.query<FeedbackRow & { workspace_id: string }>({
+    name: 'list_feedback',
+    text: `select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = $2 and purpose_hash = $3
+      order by changed_at desc limit ${MAX_FEEDBACK_ROWS}`,
     values: [workspace_id, agent_id, purpose_hash],
   });
   return result.rows;
 }
 
 /** A sum that is not what its lessons add up to. */
-export interface WrongDealings extends DealingsPlace {
+export interface WrongFeedback extends FeedbackPlace {
   /** Of how many lessons it is the sum; 0: there should be none. */
   lessons: number;
 }
@@ -169,11 +169,11 @@ export interface WrongDealings extends DealingsPlace {
  * up by the database, in one pass over each table. The kept amounts are compared as text: no row may be read as JSON
  * before it is known to be ours. Within a transaction.
  */
-export async function findWrongDealings(
+export async function findWrongFeedback(
   db: Queryable,
   workspace_id: string,
   limit: number,
-): Promise<WrongDealings[]> {
+): Promise<WrongFeedback[]> {
   const counts = ['allowed', 'denied', 'aligned', 'misaligned', 'paid'];
   const isWrong = [
     ...counts.map((name) => `sum(${name}) <> 0`),
@@ -184,10 +184,10 @@ export async function findWrongDealings(
     '(sum(lessons) > 0 and count(kept_usual) = 0)',
   ];
   const place = 'agent_id, purpose_hash, kind, name';
-  const result = await db.query<WrongDealings>({
-    name: 'find_wrong_dealings',
+  const result = await db.query<WrongFeedback>({
+    name: 'find_wrong_feedback',
     text: `with lessons as (
-        select * from dealings_counted where workspace_id = $1
+        select * from decision_lessons where workspace_id = $1
           and (allowed or denied or aligned or misaligned or paid or vouched_minor is not null)
       ), places as (
         select l.*, 'merchant' as kind, merchant as name from lessons l
@@ -210,7 +210,7 @@ export async function findWrongDealings(
         group by agent_id, purpose_hash, merchant
         union all
         select ${place}, ${counts.map((name) => `-${name}::bigint`).join(', ')}, 0, null, usual_minor::text, null,
-          payee_ids::text from dealings where workspace_id = $1
+          payee_ids::text from feedback where workspace_id = $1
       )
       select ${place}, sum(lessons)::int as lessons from parts group by ${place}
       having ${isWrong.join(' or ')} order by ${place} limit $2`,

@@ -4,7 +4,7 @@ import { FOLLOWERS, type FollowerName, type SkippedEvents } from './follower-nam
 /** Where each follower keeps how far it is. */
 const WATERMARKS: Record<FollowerName, string> = {
   report: 'report_watermarks',
-  learning: 'dealings_watermarks',
+  learning: 'feedback_watermarks',
 };
 
 /**

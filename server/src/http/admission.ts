@@ -13,7 +13,7 @@ const MAX_HELD_BACK = 1_000;
 const TELL_EVERY_MS = 1_000;
 
 /** Of what there is in hundreds a single tenant gets the greater part while nobody else wants any, and so its key. */
-const MOST = { workspace_share: 0.8, key_share: 0.6 };
+const GENEROUS = { workspace_share: 0.8, key_share: 0.6 };
 /** A stream lasts as long as its client takes: of those most stay free for others. */
 const QUARTER = 0.25;
 const MAX_WAITING_FOR_STREAMS = 50;
@@ -51,17 +51,17 @@ export function makeAdmission(limits: Limits, onRefused: (count: number) => void
     connections: makeShares({
       resource: 'connections',
       total: limits.max_connections,
-      workspace_share: MOST.workspace_share,
+      workspace_share: GENEROUS.workspace_share,
     }),
-    bodies: makeShares({ resource: 'bodies', total: limits.max_bodies, ...MOST }),
-    writes: makeShares({ resource: 'writes', total: limits.max_writes, ...MOST }),
+    bodies: makeShares({ resource: 'bodies', total: limits.max_bodies, ...GENEROUS }),
+    writes: makeShares({ resource: 'writes', total: limits.max_writes, ...GENEROUS }),
     streams: makeShares({
       resource: 'streams',
       total: limits.max_streams,
       workspace_share: QUARTER,
       max_waiting: MAX_WAITING_FOR_STREAMS,
     }),
-    unsent: makeShares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...MOST }),
+    unsent: makeShares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
     countRefusal() {
       refused += 1;
       if (telling === undefined) tell();

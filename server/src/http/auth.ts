@@ -3,7 +3,7 @@ import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyDigest, Secrets } from '../secrets.ts';
 import { type FoundKey, findKeys } from '../storage/api-keys.ts';
-import { makeGather } from '../storage/batch-loader.ts';
+import { makeBatchLoader } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
 import type { AuthResult } from './server-options.ts';
 
@@ -18,20 +18,20 @@ export interface AuthOptions {
   onFailure: (error: unknown) => void;
 }
 
-const LONGEST_KEY = 512;
+const MAX_KEY_LENGTH = 512;
 /** Keys looked up by one statement, and waiting for the next one. */
 const LOOKED_UP_AT_ONCE = 500;
-const MOST_WAITING = 5_000;
+const MAX_WAITING = 5_000;
 
-const nameOf = ([{ digest }]: ReturnType<Secrets['keyDigests']>) => digest.toString('hex');
+const keyOf = ([{ digest }]: ReturnType<Secrets['keyDigests']>) => digest.toString('hex');
 
 /**
  * Tells who holds a key. Nothing is remembered: a key that was revoked or has expired is refused on the very next
  * request, on every node. Keys are looked up together, so that a flood of unknown ones costs no more statements.
  */
 export function makeAuthenticate(options: AuthOptions): (key: string | undefined) => Promise<AuthResult> {
-  const find = makeGather<ReturnType<Secrets['keyDigests']>, FoundKey>({
-    nameOf,
+  const find = makeBatchLoader<ReturnType<Secrets['keyDigests']>, FoundKey>({
+    keyOf,
     load: async (wanted) => {
       const found = await findKeys(
         options.db,
@@ -41,17 +41,17 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
       return new Map(
         wanted.flatMap((digests) => {
           const key = digests.flatMap(({ digest }) => by_digest.get(digest.toString('hex')) ?? [])[0];
-          return key === undefined ? [] : [[nameOf(digests), key]];
+          return key === undefined ? [] : [[keyOf(digests), key]];
         }),
       );
     },
-    at_once: LOOKED_UP_AT_ONCE,
-    most_waiting: MOST_WAITING,
+    max_batch: LOOKED_UP_AT_ONCE,
+    max_waiting: MAX_WAITING,
     onFailure: options.onFailure,
   });
 
   return async (key) => {
-    if (key === undefined || key.length > LONGEST_KEY || !key.startsWith('sk_')) {
+    if (key === undefined || key.length > MAX_KEY_LENGTH || !key.startsWith('sk_')) {
       return { ok: false, message: KEY_NOT_GOOD };
     }
     const digests = options.keyDigests(key);

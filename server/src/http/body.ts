@@ -11,7 +11,7 @@ export const BODY_LIMIT = 65_536;
  * How much of a body that is too large is still read and thrown away, so that a client which sends before it
  * listens reads the refusal instead of a broken connection.
  */
-const MOST_DISCARDED = 4 * 1024 * 1024;
+const MAX_DISCARDED = 4 * 1024 * 1024;
 
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset=("?)utf-8\2[ \t]*)?$/i;
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
@@ -63,7 +63,7 @@ export function readBody(
   function onData(chunk: Buffer) {
     length += chunk.length;
     if (length <= BODY_LIMIT) chunks.push(chunk);
-    else if (length > MOST_DISCARDED) finish(invalidField('body', TOO_LARGE));
+    else if (length > MAX_DISCARDED) finish(invalidField('body', TOO_LARGE));
   }
   function onEnd() {
     if (length > BODY_LIMIT) finish(invalidField('body', TOO_LARGE));

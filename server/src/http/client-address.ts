@@ -10,7 +10,7 @@ const UNKNOWN = 'unknown';
 /** What stands before the IPv4 address in an IPv4-mapped one. */
 const MAPPED_BITS = 96;
 /** Peers whose trust is remembered; one more and the memory starts anew. */
-const MOST_REMEMBERED_PEERS = 1_000;
+const MAX_REMEMBERED_PEERS = 1_000;
 
 /**
  * Tells the client's address: the peer, or, where the peer lies in one of `trusted_proxies` (CIDR), the
@@ -30,7 +30,7 @@ export function makeClientAddress(trusted_proxies: readonly string[]): ClientAdd
     const trusted =
       parsed !== null &&
       ranges.some(({ network, bits }) => network.kind() === parsed.kind() && parsed.match(network, bits));
-    if (remembered.size >= MOST_REMEMBERED_PEERS) remembered.clear();
+    if (remembered.size >= MAX_REMEMBERED_PEERS) remembered.clear();
     remembered.set(address, trusted);
     return trusted;
   }

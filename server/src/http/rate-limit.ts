@@ -12,7 +12,7 @@ export const RETRY_AFTER_S = 60;
 
 const WINDOW_S = 60;
 /** New addresses remembered in one window; beyond it all further ones share a count, so memory stays bounded. */
-const MOST_ADDRESSES = 20_000;
+const MAX_ADDRESSES = 20_000;
 
 /** How a counted request stands. */
 export interface Count {
@@ -88,7 +88,7 @@ function countAddresses(count: CountRequest, now_ms: () => number): CountRequest
       addresses.clear();
     }
     if (!addresses.has(block)) {
-      if (addresses.size >= MOST_ADDRESSES) return count('all other addresses');
+      if (addresses.size >= MAX_ADDRESSES) return count('all other addresses');
       addresses.add(block);
     }
     return count(block);

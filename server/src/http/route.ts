@@ -1,7 +1,9 @@
 import type { TSchema } from 'typebox';
-import type { ResourceName } from '../api/shared-resources.ts';
 import type { Caller, Scope } from '../domain/keys.ts';
 import type { ErrorCode } from '../errors.ts';
+
+/** What the requests of all workspaces share besides the write slots. */
+export type ResourceName = 'reads' | 'lists' | 'reports' | 'verifications' | 'exports' | 'simulations';
 
 /** What a handler is given: everything validated and normalised, the caller authenticated and in scope. */
 export interface Call<Params = Record<string, string>, Query = Record<string, string>, Body = unknown> {

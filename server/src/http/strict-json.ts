@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
 /** Containers within containers; the outermost object or array is the first. */
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 /** How much of what was sent a message may repeat, in characters. */
-const LONGEST_ECHO = 20;
-const LONGEST_PATH = 200;
+const MAX_ECHO_LENGTH = 20;
+const MAX_PATH_LENGTH = 200;
 
 /** Why a body is refused. `field` is a path such as `action.amount_minor` or `trace[2].step`, or `body`. */
 export class StrictJsonError extends Error {
@@ -135,9 +135,9 @@ class Scan {
   }
 
   enter(keys: Set<string> | null): void {
-    if (this.open.length === DEEPEST) {
+    if (this.open.length === MAX_DEPTH) {
       const outermost = typeof this.path[0] === 'string' ? showKey(this.path[0]) : 'body';
-      throw new StrictJsonError(outermost, `must not be nested deeper than ${DEEPEST} levels`);
+      throw new StrictJsonError(outermost, `must not be nested deeper than ${MAX_DEPTH} levels`);
     }
     this.open.push(keys);
     this.path.push(keys === null ? 0 : null);
@@ -297,7 +297,7 @@ class Scan {
     for (const part of this.path) {
       if (typeof part === 'number') field += `[${part}]`;
       else if (part !== null) field += field === '' ? showKey(part) : `.${showKey(part)}`;
-      if (field.length > LONGEST_PATH) return `${field.slice(0, LONGEST_PATH)}…`;
+      if (field.length > MAX_PATH_LENGTH) return `${field.slice(0, MAX_PATH_LENGTH)}…`;
     }
     if (field === '') return 'body';
     return field.startsWith('[') ? `body${field}` : field;
@@ -307,8 +307,8 @@ class Scan {
 /** A key as a message shows it: a name of the API as it is, anything else in quotes and cut short. */
 function showKey(key: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(key)) return key;
-  const characters = [...key.slice(0, 2 * LONGEST_ECHO + 2)];
-  const shown = characters.slice(0, LONGEST_ECHO).join('');
+  const characters = [...key.slice(0, 2 * MAX_ECHO_LENGTH + 2)];
+  const shown = characters.slice(0, MAX_ECHO_LENGTH).join('');
   return JSON.stringify(shown === key ? key : `${shown}…`);
 }
 

@@ -10,9 +10,9 @@ import { makeCheck, type Rule } from './checks.ts';
 export type Validate = (value: unknown) => void;
 
 /** What is being checked: it decides how unknown names are called and whether defaults are filled in. */
-export type Part = 'body' | 'query' | 'params';
+export type RequestPart = 'body' | 'query' | 'params';
 
-const LONGEST_ECHO = 100;
+const MAX_ECHO_LENGTH = 100;
 
 function makeAjv(useDefaults: boolean): Ajv2020 {
   const ajv = new Ajv2020({
@@ -52,7 +52,7 @@ const bodies = makeAjv(false);
 const queries = makeAjv(true);
 
 /** Compiles a schema; done once for each route, at start. Throws on a schema that is not sound. */
-export function compileSchema(schema: TSchema, part: Part): Validate {
+export function compileSchema(schema: TSchema, part: RequestPart): Validate {
   const ajv = part === 'query' ? queries : bodies;
   const check = ajv.compile(checkedForm(schema) as object);
   return (value) => {
@@ -80,7 +80,7 @@ function checkedForm(schema: unknown): unknown {
   );
 }
 
-function firstProblem(errors: readonly ErrorObject[], part: Part): ApiError {
+function firstProblem(errors: readonly ErrorObject[], part: RequestPart): ApiError {
   const error = mostTelling(errors);
   if (error === undefined) return invalidField(part, 'is not valid');
   return invalidField(fieldOf(error) || part, problemOf(error, part));
@@ -127,10 +127,10 @@ function fieldOf(error: ErrorObject): string {
 /** A name that the caller chose, made fit for a message: printable and short. */
 export function echo(name: string): string {
   const printable = name.replace(/[\p{C}\p{Z}]+/gu, '?');
-  return printable.length > LONGEST_ECHO ? `${printable.slice(0, LONGEST_ECHO)}…` : printable;
+  return printable.length > MAX_ECHO_LENGTH ? `${printable.slice(0, MAX_ECHO_LENGTH)}…` : printable;
 }
 
-function problemOf(error: ErrorObject, part: Part): string {
+function problemOf(error: ErrorObject, part: RequestPart): string {
   if (error.keyword === 'x-rule') return error.message ?? 'is not valid';
   const { keyword, params } = error as DefinedError;
   const schema = (error.parentSchema ?? {}) as Record<string, unknown>;

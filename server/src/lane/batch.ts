@@ -1,10 +1,11 @@
+import type { Origin } from '../domain/audit.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
 import { ApiError } from '../errors.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
 import { makeIdsAt, type NewId } from '../values/ids.ts';
-import { type Command, type CommandResult, type Origin, refuse } from './command.ts';
+import { type Command, type CommandResult, refuse } from './command.ts';
 import { distribute, type Loaded, loadWebhooks, type Needs, sendLoads, sendWrites } from './tables.ts';
 import { WorkingSet } from './working-set.ts';
 
@@ -20,7 +21,7 @@ export interface Job {
 export type JobResult = CommandResult<unknown, unknown> | { kind: 'failed'; error: unknown };
 
 /** The commands of one workspace in a batch. */
-export interface Part<J extends Job = Job> {
+export interface BatchPart<J extends Job = Job> {
   workspace_id: string;
   jobs: readonly J[];
 }
@@ -51,7 +52,7 @@ function needsOf({ command, input, origin }: Job): Needs {
 /** Begins the transaction, locks the heads and loads what the commands name, all in one round trip. */
 async function open(
   client: Client,
-  parts: readonly Part[],
+  parts: readonly BatchPart[],
   options: { wait: boolean },
 ): Promise<Map<string, Opened>> {
   const workspace_ids = parts.map((part) => part.workspace_id);
@@ -187,7 +188,7 @@ const NO_WORKSPACE = refuse('not_found', 'There is no such workspace.');
  */
 export async function runBatch(
   client: Client,
-  parts: readonly Part[],
+  parts: readonly BatchPart[],
   options: BatchOptions,
 ): Promise<(JobResult[] | null)[]> {
   const opened = await open(client, parts, options);

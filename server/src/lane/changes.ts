@@ -9,7 +9,7 @@ import type { ApiKey, KeyUse } from '../domain/keys.ts';
 import type { Label } from '../domain/labels.ts';
 import type { InLedger, LedgerEvent } from '../domain/ledger.ts';
 import type { Outcome } from '../domain/outcomes.ts';
-import type { RunOutHold } from '../domain/reservations.ts';
+import type { ExpiredReservation } from '../domain/reservations.ts';
 import type { ReviewRow } from '../domain/reviews.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { ApiKeyDigest } from '../storage/api-keys.ts';
@@ -43,9 +43,16 @@ export function noChanges() {
     /** Holds that will run out by themselves from now on, and those that no longer will, by decision. */
     new_expiring: new Map<string, ExpiringHold>(),
     settled_expiring: new Map<string, ExpiringHold>(),
-    run_out_holds: [] as InLedger<RunOutHold>[],
+    expired_reservations: [] as InLedger<ExpiredReservation>[],
     budgets: new Map<string, BudgetRow>(),
     audit: [] as AuditRecord[],
     events: [] as LedgerEvent[],
   };
+}
+
+/** Adds a value to the list of that name. */
+export function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [value]);
+  else list.push(value);
 }

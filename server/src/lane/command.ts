@@ -1,4 +1,4 @@
-import type { Actor } from '../domain/audit.ts';
+import type { Origin } from '../domain/audit.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Needs } from './tables.ts';
 import type { WorkingSet } from './working-set.ts';
@@ -27,13 +27,6 @@ export function done<Output>(value: Output): { kind: 'done'; value: Output } {
 /** The result of a command that was not; `message` is what the caller reads. */
 export function refuse(code: ErrorCode, message: string): { kind: 'refused'; refusal: Refusal } {
   return { kind: 'refused', refusal: { code, message } };
-}
-
-/** Where a change comes from, for the audit list. */
-export interface Origin {
-  actor: Actor;
-  request_id: string | null;
-  client_address: string | null;
 }
 
 /**

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { Origin } from '../domain/audit.ts';
 import { ApiError, OVERLOADED } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
-import { type Job, type JobResult, type Part, runBatch, UnknownCommit } from './batch.ts';
-import { type Command, type Origin, Stale } from './command.ts';
+import { type BatchPart, type Job, type JobResult, runBatch, UnknownCommit } from './batch.ts';
+import { type Command, Stale } from './command.ts';
 
 /** What a command comes back with: commands that can be stale say so in their type. */
 export type Submitted<Output, Current> = [Current] extends [never] ? Output : Output | Stale<Current>;
@@ -43,7 +44,7 @@ export interface LaneOptions {
 }
 
 /** One transaction carries at most this many commands. */
-const LARGEST_BATCH = 200;
+const MAX_BATCH = 200;
 /**
  * Batches under way at a time that take along whatever workspaces have something waiting. While one commits, the
  * other is gathered from the rest.
@@ -52,7 +53,7 @@ const SHARED_BATCHES = 2;
 /** Batches of one workspace each, which wait for it where another node is at work on it. */
 const LONE_BATCHES = 4;
 /** Beyond this many, new commands are refused at once rather than kept waiting. */
-const LONGEST_QUEUE = 2_000;
+const MAX_QUEUE_LENGTH = 2_000;
 /** A command that has waited this long is refused; a batch that takes this long loses its connection. */
 const DEADLINE_MS = 5_000;
 /**
@@ -90,7 +91,7 @@ export function makeLane(options: LaneOptions): Lane {
   const queues = new Map<string, Waiting[]>();
   /** Workspaces of which a batch is under way. */
   const busy = new Set<string>();
-  const lone: Part<Waiting>[] = [];
+  const lone: BatchPart<Waiting>[] = [];
   /** Workspaces that go alone, and until when. */
   const set_apart = new Map<string, number>();
   let shared_running = 0;
@@ -100,15 +101,15 @@ export function makeLane(options: LaneOptions): Lane {
   let draining = false;
   let onDrained: (() => void) | undefined;
 
-  const isFull = () => waiting_count + in_flight >= LONGEST_QUEUE;
+  const isFull = () => waiting_count + in_flight >= MAX_QUEUE_LENGTH;
 
   /**
    * Takes what the next shared batch carries: of each workspace that has something waiting, in turn. Those that are
    * set apart join the ones that wait alone.
    */
-  function gather(): Part<Waiting>[] {
-    const parts: Part<Waiting>[] = [];
-    let room = LARGEST_BATCH;
+  function gather(): BatchPart<Waiting>[] {
+    const parts: BatchPart<Waiting>[] = [];
+    let room = MAX_BATCH;
     for (const [workspace_id, queue] of queues) {
       if (busy.has(workspace_id)) continue;
       const begins = queue[0]?.command.begins_workspace === true;
@@ -152,7 +153,7 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   function runLone(): void {
-    while (lone.length > 0 && lone_running < LONE_BATCHES) runAlone(lone.shift() as Part<Waiting>);
+    while (lone.length > 0 && lone_running < LONE_BATCHES) runAlone(lone.shift() as BatchPart<Waiting>);
   }
 
   /**
@@ -160,12 +161,12 @@ export function makeLane(options: LaneOptions): Lane {
    * alone it would be a transaction of its own for what is mostly one command, and the next ones would be too
    * (measured with 64 clients over 200 workspaces: a third fewer transactions, a sixth less processor time a decision).
    */
-  function mayGoAlone(part: Part<Waiting>): boolean {
+  function mayGoAlone(part: BatchPart<Waiting>): boolean {
     if (part.jobs[0]?.command.begins_workspace === true) return lone_running < LONE_BATCHES;
     return shared_running + lone_running === 0;
   }
 
-  function runAlone(part: Part<Waiting>): void {
+  function runAlone(part: BatchPart<Waiting>): void {
     lone_running += 1;
     void settle([part], true).then(() => {
       lone_running -= 1;
@@ -174,7 +175,7 @@ export function makeLane(options: LaneOptions): Lane {
     });
   }
 
-  function runShared(parts: readonly Part<Waiting>[]): void {
+  function runShared(parts: readonly BatchPart<Waiting>[]): void {
     shared_running += 1;
     void settle(parts, false).then((locked) => {
       shared_running -= 1;
@@ -186,13 +187,13 @@ export function makeLane(options: LaneOptions): Lane {
     });
   }
 
-  function setApart(parts: readonly Part<Waiting>[]): void {
+  function setApart(parts: readonly BatchPart<Waiting>[]): void {
     const now = now_ms();
     for (const [workspace_id, until_ms] of set_apart) if (until_ms <= now) set_apart.delete(workspace_id);
     for (const { workspace_id } of parts) set_apart.set(workspace_id, now + ALONE_FOR_MS);
   }
 
-  function finished(part: Part<Waiting>): void {
+  function finished(part: BatchPart<Waiting>): void {
     busy.delete(part.workspace_id);
     in_flight -= part.jobs.length;
   }
@@ -201,7 +202,7 @@ export function makeLane(options: LaneOptions): Lane {
    * Runs a batch until it is certain what became of it, and answers everyone in it but the parts whose workspaces
    * are locked, which it returns. Never throws.
    */
-  async function settle(parts: readonly Part<Waiting>[], wait: boolean): Promise<Part<Waiting>[]> {
+  async function settle(parts: readonly BatchPart<Waiting>[], wait: boolean): Promise<BatchPart<Waiting>[]> {
     const jobs = parts.flatMap((part) => part.jobs);
     const about = { workspace_ids: parts.map((part) => part.workspace_id), commands: jobs.length };
     for (let attempt = 1; ; attempt++) {
@@ -258,7 +259,7 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   async function once(
-    parts: readonly Part<Waiting>[],
+    parts: readonly BatchPart<Waiting>[],
     wait: boolean,
     commands: number,
   ): Promise<(JobResult[] | null)[]> {

@@ -14,12 +14,12 @@ import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumpt
 import type { Client } from '../storage/database.ts';
 import {
   deleteExpiringHolds,
+  insertExpiredReservations,
   insertExpiringHolds,
-  insertRunOutHolds,
-  loadHoldsToLetGo,
+  loadDueHolds,
   putDecisionStates,
 } from '../storage/decision-states.ts';
-import { insertDecisions, loadEarlierDecisions, loadKeptDecisions } from '../storage/decisions.ts';
+import { insertDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
@@ -34,7 +34,8 @@ import {
   putWebhookQueues,
 } from '../storage/webhooks.ts';
 import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
-import type { WorkingSet } from './working-set.ts';
+import type { Changes } from './changes.ts';
+import type { OutboxChanges } from './outbox.ts';
 
 /** What a command wants loaded before it is applied. */
 export interface Needs {
@@ -89,7 +90,7 @@ const LOADS = {
   authorities: load((needs) => refs(needs.agents), findCurrentAuthorities),
   // Before the budgets: whatever has expired for this statement has for the later one, so that the counter of its
   // month is among those loaded.
-  holds_to_let_go: load((needs) => agentIds(needs.budgets_of), loadHoldsToLetGo),
+  due_holds: load((needs) => agentIds(needs.budgets_of), loadDueHolds),
   budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets),
   earlier_decisions: load(
     ({ idempotency }) => (idempotency === undefined ? NONE : [idempotency]),
@@ -108,7 +109,7 @@ const LOADS = {
     (needs) => whole(needs.workspace),
     (client, keys) => countAgentsOf(client, workspaceIds(keys)),
   ),
-  decisions: load((needs) => decisionIds(needs.decisions), loadKeptDecisions),
+  decisions: load((needs) => decisionIds(needs.decisions), loadDecisionRecords),
   agents_of_decisions: load((needs) => decisionIds(needs.decisions), findAgentsOfDecisions),
   budgets_of_decisions: load((needs) => decisionIds(needs.decisions), loadBudgetsOfDecisions),
   labels: load((needs) => decisionIds(needs.labels_of), loadLabelsOfDecisions),
@@ -199,10 +200,17 @@ export function distribute(
   return all as unknown as Map<string, Loaded>;
 }
 
-type Put = (client: Client, sets: readonly WorkingSet[]) => Promise<unknown> | undefined;
+/** What a batch changed in one workspace. */
+interface ChangedSet {
+  workspace_id: string;
+  changes: Changes;
+  outbox: { changes: OutboxChanges };
+}
+
+type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
 
 /** One kind of row that a batch writes: one statement for all workspaces, none where nothing changed. */
-function put<Row>(write: Write<Row>, rowsOf: (set: WorkingSet) => Iterable<Row>): Put {
+function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>): Put {
   return (client, sets) => {
     const parts = sets.flatMap((set) => {
       const rows = [...rowsOf(set)];
@@ -229,7 +237,7 @@ const WRITES: readonly Put[] = [
   put(insertConsumptions, ({ changes }) => changes.consumptions),
   put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),
   put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
-  put(insertRunOutHolds, ({ changes }) => changes.run_out_holds),
+  put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
   put(putBudgets, ({ changes }) => changes.budgets.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
@@ -243,7 +251,7 @@ const WRITES: readonly Put[] = [
 ];
 
 /** Sends everything that changed, one statement a table, without waiting. */
-export function sendWrites(client: Client, sets: readonly WorkingSet[]): Promise<unknown>[] {
+export function sendWrites(client: Client, sets: readonly ChangedSet[]): Promise<unknown>[] {
   // Webhook queues are locked in the order of their keys, as the workers lock theirs: otherwise a batch and a worker
   // that both hold queues of several workspaces could wait for each other.
   const in_order = [...sets].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));

@@ -1,17 +1,17 @@
 import type { Agent } from '../domain/agents.ts';
-import { type AuditedChange, type AuditRecord, auditedChange } from '../domain/audit.ts';
+import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
 import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
 import {
   afterExpiry,
-  countedBy,
+  budgetImpact,
   type DecisionState,
-  hasRunOut,
+  expiredReservation,
+  holdExpiresAt,
   initialState,
-  runOutHold,
-  runsOutAt,
+  isExpired,
   stateAt,
 } from '../domain/decision-states.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type EarlierDecision,
 } from '../domain/decisions.ts';
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
-import { type Label, labelDataHash } from '../domain/labels.ts';
+import { type Label, type LabelLink, labelDataHash } from '../domain/labels.ts';
 import {
   eventHash,
   type LedgerEvent,
@@ -31,28 +31,18 @@ import {
   type SubjectType,
 } from '../domain/ledger.ts';
 import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
-import { runOutDataHash } from '../domain/reservations.ts';
+import { expiredReservationDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
-import { type Changes, noChanges, type Recorded } from './changes.ts';
-import type { Origin } from './command.ts';
+import { type Changes, noChanges, pushTo, type Recorded } from './changes.ts';
 import { Outbox } from './outbox.ts';
 import type { Loaded } from './tables.ts';
 
-/** What of a label tells which are current. */
-type LabelLink = Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>;
-
 const budgetKey = (agent_id: string, period: string, currency: string) => `${agent_id} ${period} ${currency}`;
 const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;
-
-function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [value]);
-  else list.push(value);
-}
 
 /**
  * The rows that a batch loaded and what its commands changed about them. Commands see the changes of those
@@ -114,10 +104,10 @@ export class WorkingSet {
     for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
     for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
     // What has run out is let go before any command looks at it or at its budget.
-    const run_out = new Map<string, DecisionState>();
-    for (const hold of loaded.holds_to_let_go) run_out.set(hold.decision_id, hold);
-    for (const { state } of this.#decisions.values()) run_out.set(state.decision_id, state);
-    for (const hold of run_out.values()) if (hasRunOut(hold, now_ms)) this.#letRunOut(hold);
+    const due = new Map<string, DecisionState>();
+    for (const hold of loaded.due_holds) due.set(hold.decision_id, hold);
+    for (const { state } of this.#decisions.values()) due.set(state.decision_id, state);
+    for (const hold of due.values()) if (isExpired(hold, now_ms)) this.#expire(hold);
   }
 
   get head(): LedgerHead {
@@ -350,12 +340,12 @@ export class WorkingSet {
     this.#agents.set(agent.slug, agent);
   }
 
-  #letRunOut(hold: DecisionState): void {
-    const row = runOutHold(hold, this.now);
+  #expire(hold: DecisionState): void {
+    const row = expiredReservation(hold, this.now);
     this.#changeState(hold, afterExpiry(hold));
     const id = row.reservation_id;
-    const event_id = this.append('reservation.expired', 'reservation', id, runOutDataHash(row));
-    this.changes.run_out_holds.push({ ...row, event_id });
+    const event_id = this.append('reservation.expired', 'reservation', id, expiredReservationDataHash(row));
+    this.changes.expired_reservations.push({ ...row, event_id });
   }
 
   /** Applies what is recorded of a decision to its state, and adds the link of the chain that seals the record. */
@@ -378,8 +368,8 @@ export class WorkingSet {
     const kept = this.#decisions.get(after.decision_id);
     if (kept !== undefined) this.#decisions.set(after.decision_id, { made: kept.made, state: after });
     this.change_count += 1;
-    const was = countedBy(before);
-    const is = countedBy(after);
+    const was = budgetImpact(before);
+    const is = budgetImpact(after);
     const held_minor = is.held_minor - was.held_minor;
     const committed_minor = is.committed_minor - was.committed_minor;
     if (held_minor !== 0 || committed_minor !== 0) {
@@ -395,8 +385,8 @@ export class WorkingSet {
 
   #noteExpiring(before: DecisionState | null, after: DecisionState): void {
     const { decision_id, agent_id, period } = after;
-    const was = before === null ? null : runsOutAt(before);
-    const is = runsOutAt(after);
+    const was = before === null ? null : holdExpiresAt(before);
+    const is = holdExpiresAt(after);
     if (was === is) return;
     const { new_expiring, settled_expiring } = this.changes;
     if (was !== null && !new_expiring.delete(decision_id)) {

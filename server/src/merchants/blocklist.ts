@@ -47,7 +47,7 @@ interface Reading {
 interface MerchantName {
   plain: string;
   /** What is compared with entries that folding leaves nothing of. */
-  least_folded: string;
+  min_folded: string;
   tokens: { text: string; forms: string[] }[];
   readings: Reading[];
 }
@@ -179,8 +179,8 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
   sortLengths(hostNames);
 
   return (merchant) => {
-    const { plain, least_folded, tokens, readings } = merchantName(merchant);
-    let first = exact.get(least_folded) ?? Number.POSITIVE_INFINITY;
+    const { plain, min_folded, tokens, readings } = merchantName(merchant);
+    let first = exact.get(min_folded) ?? Number.POSITIVE_INFINITY;
     for (const token of tokens) {
       for (const form of token.forms) first = Math.min(first, findHost(hosts, form));
     }
@@ -197,7 +197,7 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
 }
 
 /** How many merchants' names are kept as they were read, each some KB; one more and the memory starts anew. */
-const MOST_REMEMBERED = 500;
+const MAX_REMEMBERED = 500;
 const remembered = new Map<string, MerchantName>();
 
 /**
@@ -210,11 +210,11 @@ function merchantName(merchant: string): MerchantName {
   const plain = plainText(merchant);
   const name = {
     plain,
-    least_folded: lessFolded(plain) || merchant,
+    min_folded: lessFolded(plain) || merchant,
     tokens: plain.includes('.') || plain.includes('。') ? hostTokens(plain) : [],
     readings: readMerchant(plain),
   };
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(merchant, name);
   return name;
 }

@@ -39,7 +39,7 @@ const APPEND_ONLY = [
   'outcomes',
   'consumptions',
   'consumption_keys',
-  'run_out_holds',
+  'expired_reservations',
   'skipped_events',
 ] as const;
 const CHANGEABLE = [
@@ -50,9 +50,9 @@ const CHANGEABLE = [
   'api_key_uses',
   'decision_states',
   'budgets',
-  'dealings',
-  'dealings_counted',
-  'dealings_watermarks',
+  'feedback',
+  'decision_lessons',
+  'feedback_watermarks',
   'report_counters',
   'report_counted',
   'report_watermarks',

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { foldHistory } from '../domain/decision-history.ts';
-import { countedBy, type DecisionState } from '../domain/decision-states.ts';
+import { budgetImpact, type DecisionState } from '../domain/decision-states.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { putDecisionStates } from '../storage/decision-states.ts';
-import { loadKeptCores } from '../storage/decisions.ts';
+import { loadDecisionCores } from '../storage/decisions.ts';
 
 /** Decisions made anew in one transaction, which holds up their workspace meanwhile. */
 const DECISIONS_AT_ONCE = 500;
@@ -37,7 +37,7 @@ export async function refoldStates(client: pg.Client): Promise<void> {
 
 async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly string[]): Promise<void> {
   await client.query('select from ledger_heads where workspace_id = $1 for update', [workspace_id]);
-  const kept = await loadKeptCores(client, workspace_id, ids);
+  const kept = await loadDecisionCores(client, workspace_id, ids);
   const events = await loadDecisionEvents(client, workspace_id, ids);
   const changed: DecisionState[] = [];
   let is_report_stale = false;
@@ -45,8 +45,8 @@ async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly
     if (before === null) continue;
     const recorded = (events.get(made.decision_id) ?? []).map(({ event }) => event);
     const { state } = foldHistory(made, recorded);
-    const was = countedBy(before);
-    const is = countedBy(state);
+    const was = budgetImpact(before);
+    const is = budgetImpact(state);
     await client.query({
       text: `update budgets set held_minor = held_minor + $5, committed_minor = committed_minor + $6
         where workspace_id = $1 and agent_id = $2 and period = $3 and currency = $4`,

@@ -3,11 +3,12 @@ import {
   PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
   type PurposeEvidence,
+  type PurposeHistory,
 } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant } from '../purpose/allowed-merchants.ts';
-import { type PurposeHistory, pastOf } from '../purpose/history.ts';
+import { pastOf } from '../purpose/history.ts';
 import type { SeenByModel } from './prompt.ts';
 
 /** What a model said about a spend, checked and cleaned. */

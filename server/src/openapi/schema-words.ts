@@ -12,7 +12,7 @@ export interface FieldRow {
   description: string;
 }
 
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /** What a `$ref` points to; any other schema is itself. */
 export function resolve(schema: JsonSchema, document: OpenApi): JsonSchema {
@@ -39,7 +39,7 @@ export function fieldRows(schema: JsonSchema, document: OpenApi, prefix = '', de
       refers_to,
       description: String(field.description ?? ''),
     });
-    if (refers_to !== null || depth >= DEEPEST) continue;
+    if (refers_to !== null || depth >= MAX_DEPTH) continue;
     const inner = notNull(field);
     const items = inner.type === 'array' ? notNull((inner.items ?? {}) as JsonSchema) : null;
     rows.push(...fieldRows(items ?? inner, document, items === null ? `${path}.` : `${path}[].`, depth + 1));
@@ -120,7 +120,7 @@ export function exampleOf(given: JsonSchema, document: OpenApi, required_only: b
       );
     }
     case 'array':
-      return depth > DEEPEST
+      return depth > MAX_DEPTH
         ? []
         : [exampleOf((schema.items ?? {}) as JsonSchema, document, required_only, depth + 1)];
     case 'integer':

@@ -1,4 +1,4 @@
-import type { Assess, Assessment, PurposeEvidence } from '../domain/assessment.ts';
+import type { Assess, Assessment, PurposeEvidence, PurposeHistory } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merchants.ts';
@@ -13,7 +13,7 @@ import {
   overTolerance,
 } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
-import { inLightOf, NO_PAST, type Past, type PurposeHistory, pastOf } from './history.ts';
+import { inLightOf, NO_PAST, type Past, pastOf } from './history.ts';
 import { figuresIn } from './language/figures.ts';
 import { carriesMeaning, indexMerchants } from './language/lexicon.ts';
 import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';

@@ -211,7 +211,7 @@ const NONE: ReadonlySet<Trade> = new Set();
 /** From this share on, a description says just what the objective says. */
 const MOSTLY = 0.5;
 /** A longer one is no word: a purpose and a spend of the same endless letters say nothing. */
-const LONGEST_WORD = 40;
+const MAX_WORD_LENGTH = 40;
 
 /** Share of the description's words of meaning that stand in the objective itself, 0..1. */
 function literalShare(spend: SpendReading, authority: AuthorityReading): number {
@@ -220,7 +220,7 @@ function literalShare(spend: SpendReading, authority: AuthorityReading): number 
       carriesMeaning(token) &&
       !LOOSE_STEMS.has(token.stem) &&
       !/\d/.test(token.word) &&
-      token.word.length <= LONGEST_WORD,
+      token.word.length <= MAX_WORD_LENGTH,
   );
   const isWeak = (token: Token) =>
     spend.descriptionSightings.some((one) => spend.descriptionTokens[one.at] === token && !one.strong);

@@ -1,37 +1,10 @@
-import type { Assessment, PurposeEvidence } from '../domain/assessment.ts';
+import type { Assessment, PurposeEvidence, PurposeHistory } from '../domain/assessment.ts';
 import type { SpendNames } from '../domain/feedback.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { normaliseMerchant } from '../merchants/blocklist.ts';
 import { carriesMeaning, LOOSE_STEMS } from './language/lexicon.ts';
 import { tokenize } from './language/text.ts';
-
-/** What happened before between an agent and one merchant or one payee, under the purpose that holds now. */
-export interface Dealings {
-  /** Reviews of earlier spends there. */
-  reviews: { allowed: number; denied: number };
-  /** People's labels of earlier spends there. Only the labels that stand count, not those that were replaced. */
-  labels: { aligned: number; misaligned: number };
-  /** Spends that were in force and that the payment rail executed; an agent's own word for it does not count. */
-  paid_count: number;
-  /** Lowest and highest amount that the rail executed or a person found to fit, by currency, in minor units. */
-  usual_minor: ReadonlyMap<string, { low: number; high: number }>;
-  /** `payee_id`s of the spends behind these amounts. Empty for a payee. */
-  payee_ids: ReadonlySet<string>;
-}
-
-/**
- * Facts about an agent's past, read by the caller, so that judging stays pure. They must be facts of this agent under
- * this purpose: what another purpose allowed says nothing here.
- */
-export interface PurposeHistory {
-  /** By `historyKey` of the merchant's name. */
-  merchants: ReadonlyMap<string, Dealings>;
-  /** By `payee_id` as it was sent. */
-  payees: ReadonlyMap<string, Dealings>;
-  /** How often each of the `historyWords` of a description stood in spends that people labelled. */
-  words: ReadonlyMap<string, { aligned: number; misaligned: number }>;
-}
 
 /** Longer names and words are not kept as they are: they are keys of an index, which takes some 2,700 bytes. */
 const MAX_NAME_LENGTH = 200;

@@ -60,10 +60,10 @@ const isApart = (sighting: Sighting): boolean =>
   sighting.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
 
 /** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
-function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
-  const stray = fit.foreignGoods ?? fit.foreignMerchant;
-  if (stray === undefined) return undefined;
-  const apart = isApart(stray);
+function foreignIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
+  const foreign = fit.foreignGoods ?? fit.foreignMerchant;
+  if (foreign === undefined) return undefined;
+  const apart = isApart(foreign);
   if (fit.account_known && !apart) return undefined;
   const outweighed =
     (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
@@ -73,10 +73,10 @@ function strayIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sigh
   // What people ask for run by run may be of any trade.
   const asked =
     purpose.on_request &&
-    tokenize(stray.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
+    tokenize(foreign.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
   // Goods that the purpose names may come from any shop but those that purposes set apart.
-  const fromAnyShop = fit.foreignGoods === undefined && !isSetApart(stray);
-  return (outweighed || asked) && (!apart || fromAnyShop) ? undefined : stray;
+  const fromAnyShop = fit.foreignGoods === undefined && !isSetApart(foreign);
+  return (outweighed || asked) && (!apart || fromAnyShop) ? undefined : foreign;
 }
 
 /** An assessment, and whether it is unclear for nothing but want of words that speak for the spend. */
@@ -102,13 +102,13 @@ export function weighed(
   fit: Fit,
   suspicious: readonly PurposeEvidence[],
 ): Weighed {
-  const stray = purpose.broad ? undefined : strayIn(fit, spend, purpose);
-  if (stray !== undefined) {
-    const assessment = unclear(0.5, `"${stray.text}" does not belong to what the purpose speaks of.`, [
-      { field: stray.field, text: stray.text, effect: 'conflicts' },
+  const foreign = purpose.broad ? undefined : foreignIn(fit, spend, purpose);
+  if (foreign !== undefined) {
+    const assessment = unclear(0.5, `"${foreign.text}" does not belong to what the purpose speaks of.`, [
+      { field: foreign.field, text: foreign.text, effect: 'conflicts' },
       ...fit.supports,
     ]);
-    return isApart(stray) || !saysSomething(spend) ? final(assessment) : settleable(assessment);
+    return isApart(foreign) || !saysSomething(spend) ? final(assessment) : settleable(assessment);
   }
   if (purpose.only_named !== undefined && !fit.merchant_named && !fit.account_known) {
     const text = purpose.only_named.text.slice(0, MAX_QUOTE_LENGTH);

@@ -4,7 +4,7 @@ import {
   type CounterSheet,
   factsAsMade,
   type LaterFacts,
-  MOST_EXAMPLES,
+  MAX_EXAMPLES,
   type ReportCounter,
   type ReportFacts,
   sameLaterFacts,
@@ -76,7 +76,7 @@ export function addCounters(
       on conflict (workspace_id, slice, measure, day, decision, name, currency) do update set
         count = kept.count + excluded.count,
         amount_minor = kept.amount_minor + excluded.amount_minor,
-        newest_ids = (excluded.newest_ids || kept.newest_ids)[1:${MOST_EXAMPLES}]`,
+        newest_ids = (excluded.newest_ids || kept.newest_ids)[1:${MAX_EXAMPLES}]`,
     values: [
       workspace_id,
       column('slice'),

@@ -67,7 +67,7 @@ export interface ReportCounter {
 /** The slice that counts all agents of a workspace. */
 export const ALL_AGENTS = '';
 /** How many examples of a reason a report shows, and so how many ids a counter remembers. */
-export const MOST_EXAMPLES = 5;
+export const MAX_EXAMPLES = 5;
 
 /** A decision about which nothing is known but how it was made. */
 export function factsAsMade(decision: DecisionKind): LaterFacts {
@@ -163,7 +163,7 @@ export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string
         // Ids sort by their making; decisions mostly come in that order, but need not.
         const place = newest_ids.findIndex((id) => id < decision_id);
         newest_ids.splice(place < 0 ? newest_ids.length : place, 0, decision_id);
-        if (newest_ids.length > MOST_EXAMPLES) newest_ids.pop();
+        if (newest_ids.length > MAX_EXAMPLES) newest_ids.pop();
         if (slice === ALL_AGENTS) put(facts, slice, 'agents', agent_id, amount);
         put(facts, slice, 'merchants', merchant, amount);
         putLater(facts, slice, facts, 1);
@@ -192,6 +192,6 @@ export function newestByReason(counters: readonly ReportCounter[]): Map<ReasonCo
     }
   }
   return new Map(
-    [...ids].map(([reason, known]) => [reason, [...known].sort().reverse().slice(0, MOST_EXAMPLES)]),
+    [...ids].map(([reason, known]) => [reason, [...known].sort().reverse().slice(0, MAX_EXAMPLES)]),
   );
 }

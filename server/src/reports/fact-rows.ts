@@ -1,4 +1,4 @@
-import { standingOfOutcomes } from '../domain/outcomes.ts';
+import { summarizeOutcomes } from '../domain/outcomes.ts';
 import type { Queryable } from '../storage/database.ts';
 import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import type { LaterFacts, ReportFacts } from './counters.ts';
@@ -123,7 +123,7 @@ async function completeFacts(
       waited_s:
         first === undefined ? null : Math.floor((Date.parse(first) - Date.parse(row.created_at)) / 1000),
       outcome_state: row.outcome_state ?? 'NONE',
-      executed_minor: reports === undefined ? 0 : standingOfOutcomes(reports).executed_minor,
+      executed_minor: reports === undefined ? 0 : summarizeOutcomes(reports).executed_minor,
     };
   });
 }

@@ -25,9 +25,9 @@ const DAY_MS = 86_400_000;
 const EVENTS_AT_ONCE = 2_000;
 const DECISIONS_AT_ONCE = 5_000;
 /** Events that a report counts itself. The worker is hardly ever so far behind: after a restore, or when it was stopped. */
-const LONGEST_TAIL = 250_000;
+const MAX_TAIL_LENGTH = 250_000;
 /** Merchants that a report shows. */
-export const MOST_MERCHANTS = 20;
+export const MAX_MERCHANTS = 20;
 
 /** A decision as an example of a reason. */
 export interface ReportExample {
@@ -100,7 +100,7 @@ async function countTail(
   const progress = { counted: new Set<string>() };
   let after = await getWatermark(db, 'report', workspace_id);
   const head_seq = (await getHead(db, workspace_id))?.seq ?? 0;
-  if (head_seq - after > LONGEST_TAIL) {
+  if (head_seq - after > MAX_TAIL_LENGTH) {
     throw new ApiError(
       'unavailable',
       'The decisions are being added up; ask for the report again in a minute.',
@@ -154,7 +154,7 @@ export async function loadReportSources(
       counters.push(
         ...(await loadCounters(client, workspace_id, range)),
         ...(await loadMerchantCounters(client, workspace_id, range, {
-          most: MOST_MERCHANTS,
+          most: MAX_MERCHANTS,
           also: [...also],
         })),
       );

@@ -33,17 +33,17 @@ export interface Blocker {
   agents: string[];
 }
 
-/** A blocker stands where what was found is under a LEAST or over a MOST. Shares are 0..1. */
-export const LEAST_DAYS = 7;
-export const LEAST_DECISIONS = 100;
-export const LEAST_LABELS = 20;
+/** A blocker stands where what was found is under a MIN_COUNT or over a GENEROUS. Shares are 0..1. */
+export const MIN_DAYS = 7;
+export const MIN_DECISIONS = 100;
+export const MIN_LABELS = 20;
 /** Of the labels that a share is made of: fewer say nothing about it. */
-const LEAST_FOR_SHARE = 5;
-const LEAST_PRECISION = 0.8;
-const LEAST_RECALL = 0.8;
-const MOST_UNCLEAR = 0.2;
-const MOST_PENDING = 0.1;
-const MOST_EXECUTED_DENIED = 0.01;
+const MIN_FOR_SHARE = 5;
+const MIN_PRECISION = 0.8;
+const MIN_RECALL = 0.8;
+const MAX_UNCLEAR = 0.2;
+const MAX_PENDING = 0.1;
+const MAX_EXECUTED_DENIED = 0.01;
 
 const share = (part: number, whole: number) =>
   whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
@@ -73,26 +73,26 @@ export function blockersOf(
     .map((agent) => agent.slug);
   if (bare.length > 0) note('AGENT_WITHOUT_AUTHORITY', bare.length, 0, bare.sort());
   if (totals.count === 0) {
-    note('NO_DECISIONS', 0, LEAST_DECISIONS);
+    note('NO_DECISIONS', 0, MIN_DECISIONS);
   } else {
-    least('TOO_FEW_DAYS', by_day.length, LEAST_DAYS);
-    least('TOO_FEW_DECISIONS', totals.count, LEAST_DECISIONS);
+    least('TOO_FEW_DAYS', by_day.length, MIN_DAYS);
+    least('TOO_FEW_DECISIONS', totals.count, MIN_DECISIONS);
     const unclear = by_reason.find((each) => each.reason_code === 'PURPOSE_UNCLEAR')?.count ?? 0;
-    most('TOO_MANY_UNCLEAR', share(unclear, totals.count), MOST_UNCLEAR);
-    most('PENDING_REVIEWS', share(reviews.pending, reviews.count), MOST_PENDING);
-    least('TOO_FEW_LABELS', labels.labeled, LEAST_LABELS);
+    most('TOO_MANY_UNCLEAR', share(unclear, totals.count), MAX_UNCLEAR);
+    most('PENDING_REVIEWS', share(reviews.pending, reviews.count), MAX_PENDING);
+    least('TOO_FEW_LABELS', labels.labeled, MIN_LABELS);
     const { matrix } = labels;
     const judged = matrix.PURPOSE_MISALIGNED.PURPOSE_MISALIGNED + matrix.PURPOSE_MISALIGNED.PURPOSE_ALIGNED;
-    if (judged >= LEAST_FOR_SHARE) least('LOW_PRECISION', labels.precision ?? 0, LEAST_PRECISION);
+    if (judged >= MIN_FOR_SHARE) least('LOW_PRECISION', labels.precision ?? 0, MIN_PRECISION);
     const misaligned = Object.values(matrix).reduce((sum, row) => sum + row.PURPOSE_MISALIGNED, 0);
     // Whatever stopped it, it was stopped: what counts is what would have been let through.
-    if (misaligned >= LEAST_FOR_SHARE) {
-      least('LOW_RECALL', share(misaligned - labels.misaligned_allowed, misaligned), LEAST_RECALL);
+    if (misaligned >= MIN_FOR_SHARE) {
+      least('LOW_RECALL', share(misaligned - labels.misaligned_allowed, misaligned), MIN_RECALL);
     }
     const denied = outcomes.executed_although_stopped.by_stop
       .filter((each) => each.stop === 'DENY')
       .reduce((sum, each) => sum + each.count, 0);
-    most('EXECUTED_ALTHOUGH_DENIED', share(denied, totals.count), MOST_EXECUTED_DENIED);
+    most('EXECUTED_ALTHOUGH_DENIED', share(denied, totals.count), MAX_EXECUTED_DENIED);
   }
   return BLOCKER_CODES.flatMap((code) => {
     const blocker = found.get(code);

@@ -217,10 +217,10 @@ function sumOutcomes(counters: readonly ReportCounter[]): ShadowSums['outcomes']
   };
 }
 
-/** Adds counters up, whatever portions they come in. `most_merchants`: how many merchants are shown. */
+/** Adds counters up, whatever portions they come in. `max_merchants`: how many merchants are shown. */
 export function sumCounters(
   counters: readonly ReportCounter[],
-  options: { most_merchants: number; agent_id: string | null },
+  options: { max_merchants: number; agent_id: string | null },
 ): ShadowSums {
   const of = (measure: Measure) => counters.filter((each) => each.measure === measure);
   const decisions = of('decisions');
@@ -258,7 +258,7 @@ export function sumCounters(
     ),
     by_agent: ranked(agents).map(([id, sum]) => ({ agent_id: id, ...kindsOf(sum) })),
     by_merchant: ranked(sumsBy(of('merchants'), (each) => [each.name]))
-      .slice(0, options.most_merchants)
+      .slice(0, options.max_merchants)
       .map(([merchant, sum]) => ({ merchant, ...kindsOf(sum) })),
     by_day: [...sumsBy(decisions, (each) => [each.day])]
       .sort(([a], [b]) => byBytes(a, b))

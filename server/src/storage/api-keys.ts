@@ -1,6 +1,6 @@
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of, type Part } from './rows.ts';
+import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS =
   'key_id, name, kind, scopes, agent_id, principal_id, digest, hint, created_at, expires_at, revoked_at';
@@ -109,7 +109,7 @@ export const insertKeyDigests = makeInsert<ApiKeyDigest>('api_key_digests', {
 /** Takes digests away under which keys are kept no more. */
 export function deleteKeyDigests(
   client: Client,
-  parts: readonly Part<Pick<ApiKeyDigest, 'digest'>>[],
+  parts: readonly WorkspaceRows<Pick<ApiKeyDigest, 'digest'>>[],
 ): Promise<unknown> {
   const all = parts.flatMap(({ workspace_id, rows }) => rows.map(({ digest }) => ({ workspace_id, digest })));
   return client.query({

@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../domain/audit.ts';
 import type { Client, Queryable } from './database.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
-import { makeInsert, mapParts, type Part } from './rows.ts';
+import { makeInsert, mapParts, type WorkspaceRows } from './rows.ts';
 
 /** Without `state`, which the list does not show and which may hold a whole authority. */
 const LISTED_COLUMNS =
@@ -25,7 +25,10 @@ const insert = makeInsert<Omit<AuditRecord, 'actor' | 'changes'> & { actor: stri
 );
 
 /** Appends audit records, whose places in the chain are theirs already. */
-export function insertAuditRecords(client: Client, parts: readonly Part<AuditRecord>[]): Promise<unknown> {
+export function insertAuditRecords(
+  client: Client,
+  parts: readonly WorkspaceRows<AuditRecord>[],
+): Promise<unknown> {
   return insert(
     client,
     mapParts(parts, (record) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeGather, makeGatherByWorkspace } from './batch-loader.ts';
+import { makeBatchLoader, makeWorkspaceBatchLoader } from './batch-loader.ts';
 
 /** A database that answers when told to. */
 function fakeLoad() {
@@ -19,12 +19,12 @@ function fakeLoad() {
     failAll: (message: string) => open.shift()?.fail(new Error(message)),
   };
 }
-const nameOf = (id: string) => id;
+const keyOf = (id: string) => id;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('the first is looked up at once, what comes meanwhile together after it, and each gets its own', async () => {
   const db = fakeLoad();
-  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10 });
+  const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 10 });
   const first = find('a');
   const later = [find('b'), find('none'), find('b'), find('a')];
   expect(db.asked).toEqual([['a']]);
@@ -39,7 +39,7 @@ test('the first is looked up at once, what comes meanwhile together after it, an
 
 test('no more than so many are looked up together, in the order of asking', async () => {
   const db = fakeLoad();
-  const find = makeGather({ nameOf, load: db.load, at_once: 2, most_waiting: 10 });
+  const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 2, max_waiting: 10 });
   const all = ['a', 'b', 'c', 'd'].map((id) => find(id));
   for (let i = 0; i < 3; i++) {
     db.answerAll();
@@ -53,7 +53,7 @@ test('a failure is that of its look-up alone, and is told once', async () => {
   const db = fakeLoad();
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => failures.push(error);
-  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10, onFailure });
+  const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 10, onFailure });
   void find('a');
   const failing = Promise.allSettled([find('b'), find('c')]);
   db.answerAll();
@@ -70,7 +70,7 @@ test('where one cannot be read, the others are', async () => {
   const db = fakeLoad();
   const failures: string[] = [];
   const onFailure = (error: unknown) => failures.push((error as Error).message);
-  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10, onFailure });
+  const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 10, onFailure });
   void find('a');
   const all = Promise.allSettled([find('b'), find('broken'), find('c')]);
   db.answerAll();
@@ -93,7 +93,7 @@ test('where one cannot be read, the others are', async () => {
 
 test('as many look-ups are under way as may be, so that one that hangs holds up one', async () => {
   const db = fakeLoad();
-  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 10, look_ups: 2 });
+  const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 10, max_concurrent: 2 });
   void find('hangs');
   const second = find('b');
   void find('c');
@@ -106,7 +106,7 @@ test('as many look-ups are under way as may be, so that one that hangs holds up 
 
 test('more than may wait are refused, and take nobody’s place', async () => {
   const db = fakeLoad();
-  const find = makeGather({ nameOf, load: db.load, at_once: 10, most_waiting: 2 });
+  const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 2 });
   const kept = [find('a'), find('b'), find('c')];
   await expect(find('d')).rejects.toMatchObject({ code: 'unavailable', status: 503, retry_after_s: 1 });
   const again = find('b');
@@ -119,14 +119,14 @@ test('more than may wait are refused, and take nobody’s place', async () => {
 test('a workspace neither waits for another nor sees what that found', async () => {
   const dbs = new Map(['ws_1', 'ws_2'].map((id) => [id, fakeLoad()]));
   const of = (id: string) => dbs.get(id) as ReturnType<typeof fakeLoad>;
-  const find = makeGatherByWorkspace((workspace_id) => ({
-    nameOf,
+  const find = makeWorkspaceBatchLoader((workspace_id) => ({
+    keyOf,
     load: async (wanted: readonly string[]) => {
       const found = await of(workspace_id).load(wanted);
       return new Map([...found].map(([name, row]) => [name, `${workspace_id} ${row}`]));
     },
-    at_once: 10,
-    most_waiting: 10,
+    max_batch: 10,
+    max_waiting: 10,
   }));
   const slow = find('ws_1', 'a');
   const quick = find('ws_2', 'a');

@@ -1,7 +1,7 @@
 import type { Consumption } from '../domain/capabilities.ts';
 import type { InLedger } from '../domain/ledger.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of, type Part } from './rows.ts';
+import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS = `c.capability_id, c.decision_id, c.agent_id, c.idempotency_key, c.request_hash, c.amount_minor,
   c.currency, c.payee_id, c.merchant, c.external_reference, c.key_id, c.principal_id, c.consumed_at`;
@@ -31,7 +31,7 @@ const insertKeys = makeInsert<Pick<Consumption, 'idempotency_key' | 'capability_
 /** Keeps consumptions with the idempotency keys they answer. */
 export function insertConsumptions(
   client: Client,
-  parts: readonly Part<InLedger<Consumption>>[],
+  parts: readonly WorkspaceRows<InLedger<Consumption>>[],
 ): Promise<unknown> {
   return Promise.all([insertRows(client, parts), insertKeys(client, parts)]);
 }

@@ -3,7 +3,7 @@ import type { DecisionEvent, PlacedEvent } from '../domain/decision-history.ts';
 import { reservationIdOf } from '../domain/reservations.ts';
 import { loadConsumptions } from './consumptions.ts';
 import type { Queryable } from './database.ts';
-import { loadRunOutHolds } from './decision-states.ts';
+import { loadExpiredReservations } from './decision-states.ts';
 import { listLabelsOfDecisions } from './labels.ts';
 import { listOutcomesOfDecisions } from './outcomes.ts';
 import { loadReviewsOfDecisions } from './reviews.ts';
@@ -19,12 +19,12 @@ export async function loadDecisionEvents(
 ): Promise<Map<string, PlacedEvent[]>> {
   const by_decision = new Map<string, PlacedEvent[]>();
   if (decision_ids.length === 0) return by_decision;
-  const [reviews, labels, outcomes, consumptions, run_outs] = await Promise.all([
+  const [reviews, labels, outcomes, consumptions, expiries] = await Promise.all([
     loadReviewsOfDecisions(db, workspace_id, decision_ids),
     listLabelsOfDecisions(db, workspace_id, decision_ids),
     listOutcomesOfDecisions(db, workspace_id, decision_ids),
     loadConsumptions(db, workspace_id, decision_ids.map(capabilityIdOf)),
-    loadRunOutHolds(db, workspace_id, decision_ids.map(reservationIdOf)),
+    loadExpiredReservations(db, workspace_id, decision_ids.map(reservationIdOf)),
   ]);
   const add = (decision_id: string, id: string, event: DecisionEvent) => {
     const placed = { decision_id, place: id.slice(4), event };
@@ -52,7 +52,7 @@ export async function loadDecisionEvents(
   for (const { decision_id, event_id, consumed_at: at, amount_minor } of consumptions) {
     add(decision_id, event_id, { type: 'capability.consumed', at, amount_minor });
   }
-  for (const { decision_id, event_id, let_go_at: at } of run_outs) {
+  for (const { decision_id, event_id, let_go_at: at } of expiries) {
     add(decision_id, event_id, { type: 'reservation.expired', at });
   }
   for (const events of by_decision.values()) events.sort(byPlace);

@@ -1,8 +1,8 @@
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { InLedger } from '../domain/ledger.ts';
-import type { RunOutHold } from '../domain/reservations.ts';
+import type { ExpiredReservation } from '../domain/reservations.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of, type Part } from './rows.ts';
+import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
 
 /** Every column of a state, of the table named `s`. */
 export const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
@@ -51,20 +51,6 @@ export const putDecisionStates = makeInsert<DecisionState>(
   },
 );
 
-/** The states of these decisions. */
-export async function loadDecisionStates(
-  db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<DecisionState[]> {
-  const result = await db.query<DecisionState & { workspace_id: string }>({
-    name: 'load_decision_states',
-    text: `select ${STATE_COLUMNS} from decision_states s where s.workspace_id = $1 and s.decision_id = any($2)`,
-    values: [workspace_id, decision_ids],
-  });
-  return result.rows;
-}
-
 /**
  * How many holds one batch lets run out at the most; the next batch or sweep takes the rest. Where more than this
  * ran out at one moment, a spend may be denied for money that is about to be free. Measured: 5,000 of them in one
@@ -76,12 +62,12 @@ const RUN_OUT_AT_ONCE = 2_000;
  * Holds of these agents that have run out but were not let go yet. The clock is asked in a statement of its own, since
  * no index can be entered with a value that may change from row to row: every live hold of the agents would be read.
  */
-export async function loadHoldsToLetGo(
+export async function loadDueHolds(
   db: Queryable,
   wanted: readonly Of<{ agent_id: string }>[],
 ): Promise<Of<DecisionState>[]> {
   const result = await db.query<Of<DecisionState>>({
-    name: 'load_holds_to_let_go',
+    name: 'load_due_holds',
     text: `select s.workspace_id, ${STATE_COLUMNS}
       from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (
@@ -138,7 +124,10 @@ export const insertExpiringHolds = makeInsert<ExpiringHold>('expiring_holds', {
 });
 
 /** Takes holds that were settled, or have run out, from those that will. */
-export function deleteExpiringHolds(client: Client, parts: readonly Part<ExpiringHold>[]): Promise<unknown> {
+export function deleteExpiringHolds(
+  client: Client,
+  parts: readonly WorkspaceRows<ExpiringHold>[],
+): Promise<unknown> {
   const holds = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
   return client.query({
     name: 'delete_expiring_holds',
@@ -179,7 +168,7 @@ export async function loadExpiringHolds(
 }
 
 /** Keeps holds that were let go because they had run out. */
-export const insertRunOutHolds = makeInsert<InLedger<RunOutHold>>('run_out_holds', {
+export const insertExpiredReservations = makeInsert<InLedger<ExpiredReservation>>('expired_reservations', {
   reservation_id: 'text',
   decision_id: 'text',
   agent_id: 'text',
@@ -192,16 +181,16 @@ export const insertRunOutHolds = makeInsert<InLedger<RunOutHold>>('run_out_holds
 });
 
 /** The holds of these ids that were let go because they had run out. */
-export async function loadRunOutHolds(
+export async function loadExpiredReservations(
   db: Queryable,
   workspace_id: string,
   reservation_ids: readonly string[],
-): Promise<InLedger<RunOutHold>[]> {
-  const result = await db.query<InLedger<RunOutHold> & { workspace_id: string }>({
-    name: 'load_run_out_holds',
+): Promise<InLedger<ExpiredReservation>[]> {
+  const result = await db.query<InLedger<ExpiredReservation> & { workspace_id: string }>({
+    name: 'load_expired_reservations',
     text: `select reservation_id, decision_id, agent_id, amount_minor, currency, period, expires_at, let_go_at,
         event_id
-      from run_out_holds where workspace_id = $1 and reservation_id = any($2)`,
+      from expired_reservations where workspace_id = $1 and reservation_id = any($2)`,
     values: [workspace_id, reservation_ids],
   });
   return result.rows;

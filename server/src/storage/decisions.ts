@@ -5,7 +5,7 @@ import { firstIdAt } from '../values/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
-import { makeInsert, type Of, type Part } from './rows.ts';
+import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
 
 const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
   decision_id: 'text',
@@ -31,7 +31,10 @@ const insertIdempotencyKeys = makeInsert<
 });
 
 /** Keeps decisions with the idempotency keys they answer. */
-export function insertDecisions(client: Client, parts: readonly Part<DecisionRow>[]): Promise<unknown> {
+export function insertDecisions(
+  client: Client,
+  parts: readonly WorkspaceRows<DecisionRow>[],
+): Promise<unknown> {
   return Promise.all([insertRows(client, parts), insertIdempotencyKeys(client, parts)]);
 }
 
@@ -63,21 +66,21 @@ export async function loadEarlierDecisions(
 }
 
 /** The core of a decision with its state. */
-export interface KeptCore {
+export interface DecisionCoreRecord {
   made: DecisionCore;
   /** Null: as it was made. */
   state: DecisionState | null;
 }
 
 /** A decision with its state, as `GET` reads it. */
-export interface KeptDecision extends KeptCore {
+export interface DecisionRecord extends DecisionCoreRecord {
   made: Decision;
 }
 
 /** A row of the join: the state's columns are null where there is no state. */
-type KeptRow = DecisionState & { document: string; kept_id: string | null };
+type RecordRow = DecisionState & { document: string; kept_id: string | null };
 
-function keptDecision({ document, kept_id, ...state }: KeptRow): KeptDecision {
+function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRecord {
   return { made: decodeDecision(document), state: kept_id === null ? null : state };
 }
 
@@ -100,11 +103,11 @@ export interface DecisionFilters {
 }
 
 /** These decisions with their states. */
-export async function loadKeptDecisions(
+export async function loadDecisionRecords(
   db: Queryable,
   wanted: readonly Of<{ decision_id: string }>[],
-): Promise<Of<KeptDecision>[]> {
-  const result = await db.query<Of<KeptRow>>({
+): Promise<Of<DecisionRecord>[]> {
+  const result = await db.query<Of<RecordRow>>({
     name: 'load_kept_decisions',
     text: `select d.workspace_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
       from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
@@ -115,7 +118,7 @@ export async function loadKeptDecisions(
         where s.workspace_id = w.workspace_id and s.decision_id = w.decision_id limit 1) as s on true`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
-  return result.rows.map(({ workspace_id, ...row }) => ({ workspace_id, ...keptDecision(row) }));
+  return result.rows.map(({ workspace_id, ...row }) => ({ workspace_id, ...recordOf(row) }));
 }
 
 /**
@@ -129,12 +132,12 @@ const CORE_OF_DOCUMENT = `case when 0 < p.head and p.head < p.core and p.core < 
  * The cores of these decisions of a workspace with their states. Without the offset the marks are looked for wherever
  * they are named: 17 instead of 9 ms for a thousand.
  */
-export async function loadKeptCores(
+export async function loadDecisionCores(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],
-): Promise<KeptCore[]> {
-  const result = await db.query<KeptRow & { workspace_id: string; made_id: string }>({
+): Promise<DecisionCoreRecord[]> {
+  const result = await db.query<RecordRow & { workspace_id: string; made_id: string }>({
     name: 'load_kept_cores',
     text: `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id,
         ${CORE_OF_DOCUMENT} as document
@@ -150,7 +153,7 @@ export async function loadKeptCores(
         select * from decision_states s where s.workspace_id = $1 and s.decision_id = w.decision_id limit 1) as s on true`,
     values: [workspace_id, decision_ids],
   });
-  const found: KeptCore[] = [];
+  const found: DecisionCoreRecord[] = [];
   const uncut: string[] = [];
   for (const { made_id, document, kept_id, ...state } of result.rows) {
     try {
@@ -161,7 +164,7 @@ export async function loadKeptCores(
     }
   }
   if (uncut.length === 0) return found;
-  const whole = await loadKeptDecisions(
+  const whole = await loadDecisionRecords(
     db,
     uncut.map((decision_id) => ({ workspace_id, decision_id })),
   );
@@ -172,7 +175,7 @@ export async function loadKeptCores(
  * The lateral makes each decision look its own state up. Joined plainly, and before the tables were first analyzed,
  * each decision read all states of its workspace (measured with 6,000 decisions of which 120 had one: 305 ms a page).
  */
-const SELECT_KEPT = `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
+const SELECT_RECORDS = `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
   from decisions d
   left join lateral (
     select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true`;
@@ -183,13 +186,13 @@ export async function getDecision(
   workspace_id: string,
   decision_id: string,
   agent_id: string | null,
-): Promise<KeptDecision | undefined> {
-  const result = await db.query<KeptRow & { made_id: string }>({
+): Promise<DecisionRecord | undefined> {
+  const result = await db.query<RecordRow & { made_id: string }>({
     name: 'get_decision',
-    text: `${SELECT_KEPT} where d.workspace_id = $1 and d.decision_id = $2 and ($3::text is null or d.agent_id = $3)`,
+    text: `${SELECT_RECORDS} where d.workspace_id = $1 and d.decision_id = $2 and ($3::text is null or d.agent_id = $3)`,
     values: [workspace_id, decision_id, agent_id],
   });
-  return result.rows.map(({ made_id, ...row }) => keptDecision(row))[0];
+  return result.rows.map(({ made_id, ...row }) => recordOf(row))[0];
 }
 
 /**
@@ -201,7 +204,7 @@ export async function listDecisions(
   workspace_id: string,
   filters: DecisionFilters,
   page: { order: 'asc' | 'desc'; after: string | null; limit: number },
-): Promise<PageRows<KeptDecision>> {
+): Promise<PageRows<DecisionRecord>> {
   const values: unknown[] = [workspace_id];
   const conditions = ['d.workspace_id = $1'];
   const narrow = (condition: (parameter: string) => string, value: unknown) => {
@@ -227,14 +230,14 @@ export async function listDecisions(
   narrow((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
   narrow((p) => `d.decision_id ${page.order === 'asc' ? '>' : '<'} ${p}`, page.after ?? undefined);
   values.push(page.limit + 1);
-  const result = await db.query<KeptRow & SizedRow & { made_id: string }>({
+  const result = await db.query<RecordRow & SizedRow & { made_id: string }>({
     text: withinBytes(
-      `${SELECT_KEPT} where ${conditions.join(' and ')} order by d.decision_id ${page.order} limit $${values.length}`,
+      `${SELECT_RECORDS} where ${conditions.join(' and ')} order by d.decision_id ${page.order} limit $${values.length}`,
       { size: 'octet_length(document)', order: `made_id ${page.order}` },
     ),
     values,
   });
-  return pageRows(result.rows, page.limit, ({ made_id, found, bytes_before, ...row }) => keptDecision(row));
+  return pageRows(result.rows, page.limit, ({ made_id, found, bytes_before, ...row }) => recordOf(row));
 }
 
 /** The decisions of these ids as they were made; without its idempotency key a decision is left out. */

@@ -18,12 +18,12 @@ export type Columns<Row> = {
 };
 
 /** Rows of one workspace. */
-export interface Part<Row> {
+export interface WorkspaceRows<Row> {
   workspace_id: string;
   rows: readonly Row[];
 }
 
-export type Write<Row> = (client: Client, parts: readonly Part<Row>[]) => Promise<unknown>;
+export type Write<Row> = (client: Client, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown>;
 
 /** What no JSON text contains, since JSON escapes control characters: the record separator of ASCII. */
 const BETWEEN_DOCUMENTS = 0x1e;
@@ -104,7 +104,7 @@ export function makeInsert<Row extends object>(
   table: string,
   columns: Columns<Row>,
   upsert?: { conflict: readonly (keyof Row & string)[]; update: readonly (keyof Row & string)[] },
-): (db: Queryable, parts: readonly Part<Row>[]) => Promise<unknown> {
+): (db: Queryable, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown> {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const transports = names.map((name) => transportOf(columns[name]));
   const arrays = ['$1::text[]', ...transports.map((transport, i) => transport.array(`$${i + 2}`))];
@@ -122,7 +122,8 @@ export function makeInsert<Row extends object>(
   const name = `write_${table}`;
   return (db, parts) => {
     const workspace_ids = parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id));
-    const rows = parts.length === 1 ? (parts[0] as Part<Row>).rows : parts.flatMap((part) => part.rows);
+    const rows =
+      parts.length === 1 ? (parts[0] as WorkspaceRows<Row>).rows : parts.flatMap((part) => part.rows);
     const parameters: unknown[] = [workspace_ids];
     for (const [i, column] of names.entries()) {
       parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
@@ -132,7 +133,10 @@ export function makeInsert<Row extends object>(
 }
 
 /** Parts with other rows in place of theirs. */
-export function mapParts<Row, Other>(parts: readonly Part<Row>[], map: (row: Row) => Other): Part<Other>[] {
+export function mapParts<Row, Other>(
+  parts: readonly WorkspaceRows<Row>[],
+  map: (row: Row) => Other,
+): WorkspaceRows<Other>[] {
   return parts.map(({ workspace_id, rows }) => ({ workspace_id, rows: rows.map(map) }));
 }
 

@@ -5,7 +5,7 @@ import type {
   WebhookEvent,
 } from '../domain/webhooks.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, mapParts, type Of, type Part } from './rows.ts';
+import { makeInsert, mapParts, type Of, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS =
   'endpoint_id, url, events, status, disabled_reason, secrets, secret_rotated_at, created_at, updated_at';
@@ -80,7 +80,7 @@ const put = makeInsert<
 /** Writes endpoints, new or changed. */
 export function putWebhookEndpoints(
   client: Client,
-  parts: readonly Part<WebhookEndpoint>[],
+  parts: readonly WorkspaceRows<WebhookEndpoint>[],
 ): Promise<unknown> {
   return put(
     client,
@@ -89,7 +89,10 @@ export function putWebhookEndpoints(
 }
 
 /** Removes endpoints and their secrets. What waits for them is cleared away by the worker. */
-export function deleteWebhookEndpoints(client: Client, parts: readonly Part<string>[]): Promise<unknown> {
+export function deleteWebhookEndpoints(
+  client: Client,
+  parts: readonly WorkspaceRows<string>[],
+): Promise<unknown> {
   const endpoints = parts.flatMap(({ workspace_id, rows }) =>
     rows.map((endpoint_id) => ({ workspace_id, endpoint_id })),
   );
@@ -126,7 +129,10 @@ export interface QueueChange {
  * Makes queues, and tells them that something was put in. The count makes a worker which is about to leave the
  * endpoint look again: the two updates of the row come one after the other.
  */
-export function putWebhookQueues(client: Client, parts: readonly Part<QueueChange>[]): Promise<unknown> {
+export function putWebhookQueues(
+  client: Client,
+  parts: readonly WorkspaceRows<QueueChange>[],
+): Promise<unknown> {
   const changes = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
   return client.query({
     name: 'put_webhook_queues',

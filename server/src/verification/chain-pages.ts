@@ -108,7 +108,7 @@ export async function countSpans(
         union select decision_id from labels where ${within('decision_id')} and decision_id <> ''
         union select decision_id from outcomes where ${within('decision_id')} and decision_id <> ''
         union select 'dec_' || substr(capability_id, 5) from consumptions where ${sameSpan('cap_', 'capability_id')}
-        union select 'dec_' || substr(reservation_id, 5) from run_out_holds where ${sameSpan('rsv_', 'reservation_id')}
+        union select 'dec_' || substr(reservation_id, 5) from expired_reservations where ${sameSpan('rsv_', 'reservation_id')}
       ) as recorded`,
     values: [
       workspace_id,
@@ -146,7 +146,7 @@ export async function listIds(
  * Tables that no walk along the chain meets, with the rows that belong to nothing: a text that names the row. Each
  * is looked through only when it holds more rows than belong to something.
  */
-const STRAYS: Record<StrayTable, string> = {
+const ORPHANS: Record<OrphanTable, string> = {
   idempotency_keys: `select agent_id || ' ' || idempotency_key as name from idempotency_keys k where workspace_id = $1
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = k.decision_id
       and d.agent_id = k.agent_id and d.idempotency_key = k.idempotency_key)`,
@@ -156,7 +156,7 @@ const STRAYS: Record<StrayTable, string> = {
   consumption_keys: `select idempotency_key as name from consumption_keys k where workspace_id = $1
     and not exists (select 1 from consumptions c where c.workspace_id = $1 and c.capability_id = k.capability_id
       and c.idempotency_key = k.idempotency_key)`,
-  run_out_holds: `select reservation_id as name from run_out_holds h where workspace_id = $1
+  expired_reservations: `select reservation_id as name from expired_reservations h where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.type = 'reservation.expired'
       and e.subject_id = h.reservation_id)`,
   expiring_holds: `select decision_id as name from expiring_holds h where workspace_id = $1
@@ -168,26 +168,26 @@ const STRAYS: Record<StrayTable, string> = {
   audit_records: `select audit_id as name from audit_records a where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = a.seq
       and e.type !~ '^(decision|capability|reservation)[.]')`,
-  dealings_counted: `select decision_id as name from dealings_counted c where workspace_id = $1
+  decision_lessons: `select decision_id as name from decision_lessons c where workspace_id = $1
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = c.decision_id)`,
   api_key_digests: `select key_id as name from api_key_digests g where workspace_id = $1
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
 };
 /** What one row of such a table is called. */
-export const NAME_OF_STRAY = {
+export const NAME_OF_ORPHAN = {
   idempotency_keys: 'idempotency key',
   consumptions: 'consumption',
   consumption_keys: 'idempotency key of a consumption',
-  run_out_holds: 'hold that ran out',
+  expired_reservations: 'hold that ran out',
   expiring_holds: 'hold that will run out',
   decision_states: 'state of decision',
   audit_records: 'audit record',
-  dealings_counted: 'what was learnt of decision',
+  decision_lessons: 'what was learnt of decision',
   api_key_digests: 'digest of api_key',
 } as const;
-export type StrayTable = keyof typeof NAME_OF_STRAY;
-export const STRAY_TABLES = Object.keys(NAME_OF_STRAY) as StrayTable[];
+export type OrphanTable = keyof typeof NAME_OF_ORPHAN;
+export const ORPHAN_TABLES = Object.keys(NAME_OF_ORPHAN) as OrphanTable[];
 
 /** How many rows have no id, which is before every walk. */
 export async function countWithoutId(db: Queryable, workspace_id: string): Promise<number> {
@@ -211,7 +211,7 @@ export async function countBeforeFirst(db: Queryable, workspace_id: string): Pro
 }
 
 /** How many rows of a workspace a table has. */
-export async function countRows(db: Queryable, workspace_id: string, table: StrayTable): Promise<number> {
+export async function countRows(db: Queryable, workspace_id: string, table: OrphanTable): Promise<number> {
   const result = await db.query<{ count: number }>({
     name: `count_${table}`,
     text: `select count(*) from ${table} where workspace_id = $1`,
@@ -221,17 +221,17 @@ export async function countRows(db: Queryable, workspace_id: string, table: Stra
 }
 
 /** Names of rows that belong to nothing. Within a transaction, whose plans may then also join as a whole. */
-export async function findStrays(
+export async function findOrphans(
   db: Queryable,
   workspace_id: string,
-  table: StrayTable,
+  table: OrphanTable,
   limit: number,
 ): Promise<string[]> {
   for (const plan of ['hashjoin', 'mergejoin', 'seqscan']) {
     await db.query({ text: `set local enable_${plan} = on` });
   }
   const result = await db.query<{ name: string }>({
-    text: `${STRAYS[table]} order by 1 limit ${limit}`,
+    text: `${ORPHANS[table]} order by 1 limit ${limit}`,
     values: [workspace_id],
   });
   return result.rows.map((row) => row.name);

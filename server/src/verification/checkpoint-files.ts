@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Checkpoint, LONGEST_NOTE_BYTES } from '../domain/checkpoints.ts';
+import { type Checkpoint, MAX_NOTE_BYTES } from '../domain/checkpoints.ts';
 
 /**
  * Checkpoints as files, one a note: `<directory>/<workspace_id>/<seq>.txt`. They lie outside the database, so that
@@ -34,7 +34,7 @@ const namesIn = (dir: string) => unlessAbsent(readdir(dir), []);
 async function readNote(file: string): Promise<string | null> {
   const { size } = (await unlessAbsent(stat(file), null)) ?? {};
   if (size === undefined) return null;
-  return size > LONGEST_NOTE_BYTES ? '' : unlessAbsent(readFile(file, 'utf8'), null);
+  return size > MAX_NOTE_BYTES ? '' : unlessAbsent(readFile(file, 'utf8'), null);
 }
 
 /**

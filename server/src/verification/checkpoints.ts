@@ -7,7 +7,7 @@ import { loadCheckpoints } from './checkpoint-rows.ts';
 import type { Findings } from './findings.ts';
 
 /** More than are ever kept of a workspace in either place; what is beyond is not looked at. */
-export const MOST_CHECKPOINTS = 1_000;
+export const MAX_CHECKPOINTS = 1_000;
 
 /** The newest checkpoint that a history was held against, and against how many it was. */
 export interface CheckedCheckpoint extends Checkpoint {
@@ -48,7 +48,7 @@ export async function gatherCheckpoints(
     const detail = `The checkpoint of event ${place} in ${where} is not as this service's key signed it.`;
     findings.add({ seq: Number.isSafeInteger(place) ? place : 0, kind: 'ROW_MISMATCH', detail });
   };
-  for (const row of await loadCheckpoints(db, workspace_id, MOST_CHECKPOINTS)) {
+  for (const row of await loadCheckpoints(db, workspace_id, MAX_CHECKPOINTS)) {
     take(
       row.note,
       row.seq,

@@ -8,7 +8,7 @@ import { readAhead } from '../storage/read-ahead.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { loadCheckpoints } from './checkpoint-rows.ts';
-import { MOST_CHECKPOINTS } from './checkpoints.ts';
+import { MAX_CHECKPOINTS } from './checkpoints.ts';
 import { checkpointLine, endLine, eventLine, headerLine } from './ledger-export.ts';
 import { loadSealedRows } from './sealed-rows.ts';
 
@@ -36,7 +36,7 @@ export async function* exportLedger(
 ): AsyncGenerator<string, void, void> {
   const { since, keys, checkpoint_dir } = options;
   // Before the head: a checkpoint that is ahead of it then tells of a chain that was cut.
-  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
+  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
   const notes = await gatherNotes(pool, workspace_id, files, keys, since);
   const exported_at = new Date(await readClock(pool)).toISOString();
   const head = (await getHead(pool, workspace_id)) ?? GENESIS;
@@ -95,7 +95,7 @@ async function gatherNotes(
   keys: readonly VerifyingKey[],
   since: number,
 ): Promise<{ seq: number; note: string }[]> {
-  const rows = await loadCheckpoints(db, workspace_id, MOST_CHECKPOINTS);
+  const rows = await loadCheckpoints(db, workspace_id, MAX_CHECKPOINTS);
   const notes = new Map<string, { seq: number; note: string }>();
   for (const { note } of [...rows, ...files]) {
     const said = openCheckpoint(note, keys);

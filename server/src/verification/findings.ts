@@ -1,7 +1,7 @@
 import type { LedgerBreak } from '../domain/ledger.ts';
 
 /** A history that is broken everywhere is reported by its first breaks. */
-const MOST_BREAKS = 1_000;
+const MAX_BREAKS = 1_000;
 
 /** Gathers what verification finds; never more than 1,000 breaks of a kind of finding. */
 export interface Findings {
@@ -16,7 +16,7 @@ export interface Findings {
    * A row that no event made: reported where its event is missing, at the end of the chain. With `is_record` it is
    * one that states are made from, which then are not blamed on an earlier event either.
    */
-  addStray(detail: string, is_record?: boolean): void;
+  addOrphan(detail: string, is_record?: boolean): void;
   /** Whether links, signed heads and sealed rows are all as they were so far. */
   soFarIntact(): boolean;
   /** All that was found, in the order of the chain. `last_seq`: where the chain ends. */
@@ -27,15 +27,15 @@ export interface Findings {
 export function makeFindings(): Findings {
   const direct: LedgerBreak[] = [];
   const derived: LedgerBreak[] = [];
-  const strays: string[] = [];
+  const orphans: string[] = [];
   let has_stray_records = false;
   let first = Number.POSITIVE_INFINITY;
   /** Pages of the chain are checked at the same time, so that what is found first need not be the first. */
   const keepFirst = (list: LedgerBreak[], found: LedgerBreak) => {
     list.push(found);
-    if (list.length < 2 * MOST_BREAKS) return;
+    if (list.length < 2 * MAX_BREAKS) return;
     list.sort((a, b) => a.seq - b.seq);
-    list.length = MOST_BREAKS;
+    list.length = MAX_BREAKS;
   };
   return {
     add(found) {
@@ -45,9 +45,9 @@ export function makeFindings(): Findings {
       keepFirst(direct, { ...found, seq });
     },
     addDerived: (found) => keepFirst(derived, found),
-    addStray(detail, is_record = false) {
+    addOrphan(detail, is_record = false) {
       has_stray_records ||= is_record;
-      if (strays.length < MOST_BREAKS) strays.push(detail);
+      if (orphans.length < MAX_BREAKS) orphans.push(detail);
     },
     soFarIntact: () => first === Number.POSITIVE_INFINITY,
     breaks(last_seq) {
@@ -58,9 +58,9 @@ export function makeFindings(): Findings {
         ...derived.map((found) =>
           from === Number.POSITIVE_INFINITY ? found : { ...found, seq: Math.max(found.seq, from) },
         ),
-        ...strays.map((detail): LedgerBreak => ({ seq: end, kind: 'ROW_MISMATCH', detail })),
+        ...orphans.map((detail): LedgerBreak => ({ seq: end, kind: 'ROW_MISMATCH', detail })),
       ];
-      return all.sort((a, b) => a.seq - b.seq).slice(0, MOST_BREAKS);
+      return all.sort((a, b) => a.seq - b.seq).slice(0, MAX_BREAKS);
     },
   };
 }

@@ -28,7 +28,7 @@ export interface ExportHeader {
 const FORMAT = 'purser-ledger-export';
 const VERSION = 1;
 /** A history that is broken everywhere is reported by its first breaks. */
-const MOST_BREAKS = 1_000;
+const MAX_BREAKS = 1_000;
 
 /** The header as a line, without its newline. */
 export function headerLine(header: ExportHeader): string {
@@ -176,7 +176,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
 
   const add = (found: LedgerBreak) => {
     const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : previous.seq + 1;
-    if (breaks.length < MOST_BREAKS) breaks.push({ ...found, seq });
+    if (breaks.length < MAX_BREAKS) breaks.push({ ...found, seq });
   };
   const damaged = (problem: string) =>
     add({ seq: previous.seq + 1, kind: 'ENTRY_ALTERED', detail: `Line ${counts.lines} ${problem}.` });

@@ -6,7 +6,7 @@ import { type ExportVerdict, makeExportVerifier } from './ledger-export.ts';
 
 const NEWLINE = 0x0a;
 /** Longer than any line that the service writes: what is longer is read as several that mean nothing. */
-const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Verifies an export of the history, with no service and no database. `file` is a path, or `-` for standard input.
@@ -29,7 +29,7 @@ export async function verifyLedgerFile(file: string, keys: readonly VerifyingKey
     }
     rest.push(chunk.subarray(from));
     length += chunk.length - from;
-    if (length > LONGEST_LINE_BYTES) {
+    if (length > MAX_LINE_BYTES) {
       verifier.line(Buffer.concat(rest));
       rest = [];
       length = 0;

@@ -8,7 +8,7 @@ import {
   makeLessons,
   placeOfSeq,
 } from '../feedback/lessons.ts';
-import { findWrongDealings } from '../feedback/stats-rows.ts';
+import { findWrongFeedback } from '../feedback/stats-rows.ts';
 import { getWatermark } from '../followers/follower-rows.ts';
 import type { Queryable } from '../storage/database.ts';
 import type { Findings } from './findings.ts';
@@ -94,7 +94,7 @@ export async function checkLessons(
 }
 
 /** Holds the sums that the assessor is told of against what all decisions teach. `last_seq`: where the chain ends. */
-export async function checkDealings(
+export async function checkFeedback(
   db: Queryable,
   workspace_id: string,
   learnt: Learnt,
@@ -105,9 +105,9 @@ export async function checkDealings(
   if (learnt.seq > last_seq) {
     wrong(`Event ${learnt.seq} is said to have been learnt from, but the chain ends at event ${last_seq}.`);
   }
-  for (const { agent_id, kind, name, lessons } of await findWrongDealings(db, workspace_id, MAX_WRONG)) {
-    const row = `The row of dealings of ${agent_id} with ${kind} ${name}`;
-    if (lessons === 0) findings.addStray(`${row} is in no event.`);
+  for (const { agent_id, kind, name, lessons } of await findWrongFeedback(db, workspace_id, MAX_WRONG)) {
+    const row = `The row of feedback of ${agent_id} with ${kind} ${name}`;
+    if (lessons === 0) findings.addOrphan(`${row} is in no event.`);
     else wrong(`${row} is not the sum of what its decisions teach.`);
   }
 }

@@ -8,7 +8,7 @@ import type { KeptHead } from '../storage/ledger.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import type { Findings } from './findings.ts';
-import type { Tally } from './states.ts';
+import type { ChainTally } from './states.ts';
 
 const ROWS_AT_ONCE = 200;
 
@@ -53,7 +53,7 @@ export async function checkLiveRows(
   db: Queryable,
   workspace_id: string,
   sealed: SealedStates,
-  tally: Tally,
+  tally: ChainTally,
   is_vouched_for: boolean,
   findings: Findings,
   head: KeptHead | undefined,
@@ -64,7 +64,7 @@ export async function checkLiveRows(
       const kept = sealed.get(name);
       sealed.delete(name);
       if (kept === undefined) {
-        if (is_vouched_for) findings.addStray(`The row of ${name} is in no event.`);
+        if (is_vouched_for) findings.addOrphan(`The row of ${name} is in no event.`);
       } else if (kept.hash !== recordHash(row).toString('base64')) {
         const detail = `The row of ${name} is not what event ${kept.seq} recorded.`;
         findings.addDerived({ seq: kept.seq, kind: 'ROW_MISMATCH', detail });
@@ -116,7 +116,7 @@ export async function checkLiveRows(
   for (const webhook of webhooks) check({ webhook });
   // Where the head denies that there are endpoints, nothing is told to them.
   if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
-    findings.addStray('The head of the chain is wrong about whether there are webhook endpoints.');
+    findings.addOrphan('The head of the chain is wrong about whether there are webhook endpoints.');
   }
   for (const [name, { seq }] of sealed) {
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });

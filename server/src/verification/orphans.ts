@@ -5,20 +5,20 @@ import {
   countBeforeFirst,
   countRows,
   countWithoutId,
-  findStrays,
+  findOrphans,
   listIds,
-  NAME_OF_STRAY,
+  NAME_OF_ORPHAN,
+  ORPHAN_TABLES,
   type Span,
-  STRAY_TABLES,
   WALKED_TABLES,
   type WalkedTable,
 } from './chain-pages.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Findings } from './findings.ts';
 import type { SealedStates } from './live-rows.ts';
-import type { Tally } from './states.ts';
+import type { ChainTally } from './states.ts';
 
-const MOST_STRAYS = 100;
+const MAX_ORPHANS = 100;
 
 const TABLE_OF: Partial<Record<ChainRow['type'], WalkedTable>> = {
   'decision.created': 'decisions',
@@ -34,7 +34,7 @@ export interface Walk {
   findings: Findings;
   checkpoints: Checkpoints;
   sealed: SealedStates;
-  tally: Tally;
+  tally: ChainTally;
   /** Up to which id each table has been walked. */
   reached: Record<WalkedTable, string>;
   previous: LedgerHead;
@@ -96,21 +96,21 @@ export async function checkCounts(
     if (subject_id > spans[table].after && subject_id <= spans[table].upto) known[table].add(subject_id);
   }
   for (const table of WALKED_TABLES) {
-    if (counts[table] !== known[table].size) await nameStrays(walk, table, spans[table], known[table]);
+    if (counts[table] !== known[table].size) await nameOrphans(walk, table, spans[table], known[table]);
   }
 }
 
-async function nameStrays(
+async function nameOrphans(
   walk: Walk,
   table: WalkedTable,
   span: { after: string; upto: string | null },
   known: ReadonlySet<string>,
 ): Promise<void> {
-  const limit = known.size + MOST_STRAYS;
+  const limit = known.size + MAX_ORPHANS;
   const ids = await listIds(walk.db, walk.workspace_id, table, span, limit);
   for (const id of ids) {
     if (known.has(id)) continue;
-    walk.findings.addStray(`The row of ${table.slice(0, -1)} ${id} is in no event.`, table !== 'decisions');
+    walk.findings.addOrphan(`The row of ${table.slice(0, -1)} ${id} is in no event.`, table !== 'decisions');
   }
 }
 
@@ -118,10 +118,10 @@ async function nameStrays(
 export async function checkBeyond(walk: Walk): Promise<void> {
   const { db, workspace_id, findings } = walk;
   for (const table of WALKED_TABLES) {
-    await nameStrays(walk, table, { after: walk.reached[table], upto: null }, new Set());
+    await nameOrphans(walk, table, { after: walk.reached[table], upto: null }, new Set());
   }
   if ((await countWithoutId(db, workspace_id)) > 0) {
-    findings.addStray('A row without an id is in no event.', true);
+    findings.addOrphan('A row without an id is in no event.', true);
   }
   if ((await countBeforeFirst(db, workspace_id)) > 0) {
     findings.add({ seq: 1, kind: 'GAP', detail: 'There are entries before the first event.' });
@@ -132,17 +132,17 @@ export async function checkBeyond(walk: Walk): Promise<void> {
  * Rows of the tables that no walk meets, and that belong to nothing: told by there being more of them than belong to
  * something, and looked for only then.
  */
-export async function checkStrays(walk: Walk): Promise<void> {
+export async function checkOrphans(walk: Walk): Promise<void> {
   const { db, workspace_id, findings, tally } = walk;
-  for (const table of STRAY_TABLES) {
+  for (const table of ORPHAN_TABLES) {
     const surplus = (await countRows(db, workspace_id, table)) - tally.found[table];
     if (surplus <= 0) continue;
-    const is_record = table === 'consumptions' || table === 'run_out_holds';
-    const names = await findStrays(db, workspace_id, table, MOST_STRAYS);
-    const kind = NAME_OF_STRAY[table];
-    for (const name of names) findings.addStray(`The row of ${kind} ${name} is in no event.`, is_record);
+    const is_record = table === 'consumptions' || table === 'expired_reservations';
+    const names = await findOrphans(db, workspace_id, table, MAX_ORPHANS);
+    const kind = NAME_OF_ORPHAN[table];
+    for (const name of names) findings.addOrphan(`The row of ${kind} ${name} is in no event.`, is_record);
     if (names.length === 0 && findings.soFarIntact()) {
-      findings.addStray(`${surplus} of the rows of ${table} belong to no event.`, is_record);
+      findings.addOrphan(`${surplus} of the rows of ${table} belong to no event.`, is_record);
     }
   }
 }

@@ -4,7 +4,7 @@ import type { InLedger, LedgerEvent, LedgerEventType } from '../domain/ledger.ts
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
 import type { Queryable } from '../storage/database.ts';
-import { loadRunOutHolds } from '../storage/decision-states.ts';
+import { loadExpiredReservations } from '../storage/decision-states.ts';
 import { loadDecisionRows } from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { loadOutcomes } from '../storage/outcomes.ts';
@@ -76,7 +76,7 @@ export async function loadSealedRows(
   await take(
     'reservation.expired',
     'reservation_id',
-    (ids) => loadRunOutHolds(db, workspace_id, ids),
+    (ids) => loadExpiredReservations(db, workspace_id, ids),
     (row, event) => plain(atItsPlace(row, event)),
   );
   const administrative = events.filter(isAdministrative).map((event) => event.seq);

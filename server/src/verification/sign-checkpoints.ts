@@ -39,12 +39,12 @@ const OVERLAP_MS = 60_000;
 /** Now and then all heads are looked at, wherever the clock stood when they moved, and what is not filed is tried again. */
 const ROUNDS_TO_LOOK_AT_ALL = 15;
 /** So many at the most; where a disk is full, the first few show that it still is. */
-const MOST_TRIED_AGAIN = 200;
+const MAX_TRIED_AGAIN = 200;
 /** How many of the newest are looked at to find one that is good. */
 const NEWEST = 5;
 /** Thinning looks at all that are kept; until it does, a few more are. */
 const SIGNED_BEFORE_THINNING = 20;
-const MOST_KEPT = 1_000;
+const MAX_STORED = 1_000;
 /** Which of a workspace's files are looked at. */
 type Reach = 'newest' | 'all';
 
@@ -133,9 +133,9 @@ export function makeCheckpointSigner(options: {
   async function thin(files: Pass, now_ms: number): Promise<void> {
     const { workspace_id } = files;
     files.looked_at = 'all';
-    const of_table = superfluousCheckpoints(await ofTable(workspace_id, MOST_KEPT), now_ms);
+    const of_table = superfluousCheckpoints(await ofTable(workspace_id, MAX_STORED), now_ms);
     if (of_table.length > 0) await deleteCheckpoints(db, workspace_id, of_table);
-    const of_files = superfluousCheckpoints(await ofFiles(files, MOST_KEPT), now_ms);
+    const of_files = superfluousCheckpoints(await ofFiles(files, MAX_STORED), now_ms);
     await files.attempt(() => removeCheckpointFiles(dir, workspace_id, of_files));
   }
 
@@ -180,7 +180,7 @@ export function makeCheckpointSigner(options: {
 
   /** Signs again what is not filed: the table has it already, so that only its file is made. */
   async function fileAgain(): Promise<void> {
-    const waiting = [...unfiled].slice(0, MOST_TRIED_AGAIN);
+    const waiting = [...unfiled].slice(0, MAX_TRIED_AGAIN);
     for (let i = 0; i < waiting.length; i += SIGNED_AT_ONCE) {
       const some = waiting.slice(i, i + SIGNED_AT_ONCE);
       await Promise.all(some.map(([workspace_id]) => sign(workspace_id)));

@@ -1,22 +1,22 @@
 import type { BudgetRow } from '../domain/budget.ts';
 import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
-import { countedBy, type DecisionState, runsOutAt } from '../domain/decision-states.ts';
+import { budgetImpact, type DecisionState, holdExpiresAt } from '../domain/decision-states.ts';
 import type { Decision, DecisionCore } from '../domain/decisions.ts';
 import { loadAllBudgets } from '../storage/budgets.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadExpiringHolds } from '../storage/decision-states.ts';
-import { loadKeptCores } from '../storage/decisions.ts';
-import type { ChainRow, StrayTable } from './chain-pages.ts';
+import { loadDecisionCores } from '../storage/decisions.ts';
+import type { ChainRow, OrphanTable } from './chain-pages.ts';
 import type { Findings } from './findings.ts';
 import { checkLessons, type Learnt } from './lessons.ts';
 
 const BUDGETS_AT_ONCE = 1_000;
 
 /** What was met along the chain, to be held against the tables at the end. Grows with agents and months alone. */
-export interface Tally {
+export interface ChainTally {
   /** How many rows of each of these tables belong to something. */
-  found: Record<StrayTable, number>;
+  found: Record<OrphanTable, number>;
   budgets: Map<string, { row: BudgetRow; seq: number }>;
   learnt: Learnt;
 }
@@ -24,7 +24,7 @@ export interface Tally {
 const budgetName = ({ agent_id, period, currency }: BudgetRow) => `${agent_id} ${period} ${currency}`;
 
 /** Counts what a decision counts in its month. */
-function count(tally: Tally, counts: BudgetRow, seq: number): void {
+function count(tally: ChainTally, counts: BudgetRow, seq: number): void {
   const name = budgetName(counts);
   const kept = tally.budgets.get(name);
   if (kept === undefined) {
@@ -40,7 +40,7 @@ function count(tally: Tally, counts: BudgetRow, seq: number): void {
  * Counts a decision about which nothing was recorded since: its hold, if it had one. The amount asked was held unless
  * it was capped, which only its document tells.
  */
-export function countAsMade(tally: Tally, event: ChainRow): void {
+export function countAsMade(tally: ChainTally, event: ChainRow): void {
   if (event.decision === 'DENY') return;
   const capped = event.capped_document;
   const held_minor =
@@ -70,7 +70,7 @@ interface RebuiltState {
 }
 
 function counts(state: DecisionState): boolean {
-  const { held_minor, committed_minor } = countedBy(state);
+  const { held_minor, committed_minor } = budgetImpact(state);
   return held_minor > 0 || committed_minor > 0;
 }
 
@@ -96,13 +96,13 @@ export async function checkStates(
   workspace_id: string,
   events: readonly ChainRow[],
   recorded: ReadonlySet<string>,
-  tally: Tally,
+  tally: ChainTally,
   findings: Findings,
 ): Promise<void> {
   if (events.length === 0) return;
   const ids = events.map((event) => event.subject_id);
   const [kept, recorded_events] = await Promise.all([
-    loadKeptCores(db, workspace_id, ids),
+    loadDecisionCores(db, workspace_id, ids),
     loadDecisionEvents(
       db,
       workspace_id,
@@ -132,8 +132,8 @@ export async function checkStates(
       differs(seq, subject_id, 'is not what its records say');
     }
     const { agent_id, period, currency } = state;
-    if (ever_counted) count(tally, { agent_id, period, currency, ...countedBy(state) }, seq);
-    const expires_at = runsOutAt(state);
+    if (ever_counted) count(tally, { agent_id, period, currency, ...budgetImpact(state) }, seq);
+    const expires_at = holdExpiresAt(state);
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
   }
   // Pages are checked at the same time: the count is read only once the rows are known.
@@ -147,7 +147,7 @@ export async function checkStates(
     tally.learnt,
     findings,
   );
-  tally.found.dealings_counted += lessons;
+  tally.found.decision_lessons += lessons;
   if (expiring.length === 0) return;
   const holds = new Map(
     (await loadExpiringHolds(db, workspace_id, expiring)).map((hold) => [hold.decision_id, hold]),
@@ -165,7 +165,7 @@ export async function checkStates(
 export async function checkBudgets(
   db: Queryable,
   workspace_id: string,
-  tally: Tally,
+  tally: ChainTally,
   findings: Findings,
 ): Promise<void> {
   const left = new Map(tally.budgets);
@@ -177,7 +177,7 @@ export async function checkBudgets(
       const expected = left.get(name);
       left.delete(name);
       if (expected === undefined) {
-        findings.addStray(`The row of budget ${name} is in no event.`);
+        findings.addOrphan(`The row of budget ${name} is in no event.`);
       } else if (
         row.held_minor !== expected.row.held_minor ||
         row.committed_minor !== expected.row.committed_minor

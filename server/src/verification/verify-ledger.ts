@@ -18,18 +18,18 @@ import {
   type ChainRow,
   countSpans,
   loadChain,
+  ORPHAN_TABLES,
+  type OrphanTable,
   type Span,
   type SpanCounts,
-  STRAY_TABLES,
-  type StrayTable,
   type WalkedTable,
 } from './chain-pages.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
-import { type CheckedCheckpoint, gatherCheckpoints, MOST_CHECKPOINTS } from './checkpoints.ts';
+import { type CheckedCheckpoint, gatherCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
 import { type Findings, makeFindings } from './findings.ts';
-import { checkDealings, loadLearnt } from './lessons.ts';
+import { checkFeedback, loadLearnt } from './lessons.ts';
 import { checkLiveRows, noteSealedStates } from './live-rows.ts';
-import { checkBeyond, checkCounts, checkStrays, reachedBy, spansOf, type Walk } from './orphans.ts';
+import { checkBeyond, checkCounts, checkOrphans, reachedBy, spansOf, type Walk } from './orphans.ts';
 import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
 import { checkBudgets, checkStates, countAsMade } from './states.ts';
@@ -97,7 +97,7 @@ export async function verifyLedger(
   options: VerifyOptions,
 ): Promise<LedgerVerification> {
   const { since, keys, checkpoint_dir } = options;
-  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MOST_CHECKPOINTS);
+  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
   return withinSnapshot(pool, async (clients, { alive, closeBeside }) => {
     const [client] = clients;
     const clock_ms = await readClock(client);
@@ -143,7 +143,7 @@ export async function verifyLedger(
 }
 
 const noneFound = () =>
-  Object.fromEntries(STRAY_TABLES.map((table) => [table, 0])) as Record<StrayTable, number>;
+  Object.fromEntries(ORPHAN_TABLES.map((table) => [table, 0])) as Record<OrphanTable, number>;
 
 /** The link that the first checked one must follow, and how far the tables are left out. */
 async function startingPoint(
@@ -300,7 +300,7 @@ function rebuild(
       else walk.is_vouched_for = false;
     } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;
     else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
-    else if (event.type === 'reservation.expired') tally.found.run_out_holds += 1;
+    else if (event.type === 'reservation.expired') tally.found.expired_reservations += 1;
   }
   return hashes;
 }
@@ -346,8 +346,8 @@ async function checkDecisions(
     if (event.type !== 'decision.created') continue;
     if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
     // In ENFORCE a hold may run out by itself, of which the document tells.
-    const may_run_out = event.mode === 'ENFORCE' && event.decision !== 'DENY';
-    if (may_run_out || kept.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
+    const may_expire = event.mode === 'ENFORCE' && event.decision !== 'DENY';
+    if (may_expire || kept.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
     else countAsMade(walk.tally, event);
   }
   await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);
@@ -382,7 +382,7 @@ async function checkWhole(walk: Walk, head: KeptHead | undefined): Promise<void>
   const { db, workspace_id, findings, tally } = walk;
   // Where a decision is not what it was, nobody can tell the sums.
   if (findings.soFarIntact()) await checkBudgets(db, workspace_id, tally, findings);
-  await checkDealings(db, workspace_id, tally.learnt, walk.previous.seq, findings);
+  await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
   await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
-  await checkStrays(walk);
+  await checkOrphans(walk);
 }

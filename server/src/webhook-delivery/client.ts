@@ -38,9 +38,9 @@ export interface WebhookClientOptions {
 
 /** Idle connections are closed before most servers would: a POST must not meet a connection that is ending. */
 const KEEP_ALIVE_MS = 1_000;
-const LARGEST_HEADERS_BYTES = 16_384;
+const MAX_HEADERS_BYTES = 16_384;
 /** Addresses of one name that are tried. */
-const MOST_ADDRESSES = 4;
+const MAX_ADDRESSES = 4;
 /** A connection to one address of several may take this part of the time limit. */
 const SHARE_OF_AN_ADDRESS = 0.3;
 
@@ -111,7 +111,7 @@ async function findAddresses(
   if (!addresses.every((address) => mayConnect(address, options.allow_private))) {
     throw new DeliveryFailure('blocked_address');
   }
-  return addresses.slice(0, MOST_ADDRESSES);
+  return addresses.slice(0, MAX_ADDRESSES);
 }
 
 /** A TCP connection to exactly this address. No byte is sent before it is certain who is at the other end. */
@@ -223,7 +223,7 @@ export function connectEndpoint(url: string, options: WebhookClientOptions): End
     // One clock for everything, below: undici's own count each phase for itself.
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxHeaderSize: LARGEST_HEADERS_BYTES,
+    maxHeaderSize: MAX_HEADERS_BYTES,
     allowH2: false,
     connect: (target, callback) => {
       open(target, options).then(

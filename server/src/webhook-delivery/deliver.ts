@@ -14,7 +14,14 @@ import type { Queryable } from '../storage/database.ts';
 import { makeIdsAt } from '../values/ids.ts';
 import type { EndpointConnections, PostResult } from './client.ts';
 import type { Clock } from './clock.ts';
-import { type Held, hold, keyOf, nameOf, planRooms, windowAfter } from './leased-queues.ts';
+import {
+  deliveryKey,
+  endpointKey,
+  type LeasedQueueState,
+  leasedState,
+  planRooms,
+  windowAfter,
+} from './leased-queues.ts';
 import {
   clearQueue,
   dropDeliveries,
@@ -27,7 +34,7 @@ import {
 import { makeResults } from './results.ts';
 
 /** Sends what waits in the outbox. */
-export interface WebhookDelivery {
+export interface WebhookDeliverer {
   /** Something may be due: looks at once instead of at the next round. */
   wake(): void;
   /** Begins nothing more, gives what is under way `DRAIN_MS`, records it and gives its leases back. */
@@ -56,11 +63,11 @@ export interface WebhookDeliveryOptions {
 
 const POLL_MS = 250;
 /** Hints come with every batch of the lane; between two looks at the queues at least this long passes. */
-const SHORTEST_PAUSE_MS = 10;
+const MIN_PAUSE_MS = 10;
 /** A lease is longer than an attempt by this much. */
 const LEASE_BEYOND_MS = 5_000;
 /** Queues that one worker works on at a time, and how many it takes at once: the others are for others. */
-const MOST_QUEUES = 2_048;
+const MAX_QUEUES = 2_048;
 const LEASED_AT_ONCE = 128;
 /** Under steady hints every so many-th look at a queue begins at its start again. */
 const FROM_START_EVERY = 10;
@@ -77,11 +84,11 @@ const iso = (time_ms: number) => new Date(time_ms).toISOString();
  * Starts a worker. It leases whole queues, one an endpoint, for longer than an attempt can take; what a worker
  * that died had under way is sent again when its lease has run out, and costs no attempt, since only results count.
  */
-export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
+export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDeliverer {
   const { db, log, clock, worker } = options;
   const poll_ms = options.poll_ms ?? POLL_MS;
   const lease_ms = options.lease_ms ?? options.timeout_ms + LEASE_BEYOND_MS;
-  const held = new Map<string, Held>();
+  const held = new Map<string, LeasedQueueState>();
   const results = makeResults({ db, log });
   let stopping = false;
   let aborting = false;
@@ -113,7 +120,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       clearTimeout(timer);
     }
     // Hints and results come in swarms: what follows at once is taken along.
-    await new Promise((wait) => setTimeout(wait, SHORTEST_PAUSE_MS));
+    await new Promise((wait) => setTimeout(wait, MIN_PAUSE_MS));
     is_woken = false;
   }
 
@@ -123,13 +130,13 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     const until_ms = now_ms + lease_ms;
     const old = [...held.values()].filter((each) => each.leased_until_ms - now_ms < (lease_ms * 2) / 3);
     if (old.length > 0) {
-      const kept = new Set((await renewLeases(db, worker, iso(until_ms), old)).map(nameOf));
+      const kept = new Set((await renewLeases(db, worker, iso(until_ms), old)).map(endpointKey));
       for (const each of old) {
         if (kept.has(each.name)) each.leased_until_ms = until_ms;
         else forget(each);
       }
     }
-    const room = MOST_QUEUES - held.size;
+    const room = MAX_QUEUES - held.size;
     const leased =
       room > 0
         ? await leaseQueues(db, {
@@ -141,8 +148,8 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
         : [];
     for (const each of leased) {
       // A lease of our own that ran out is taken like any other; what is under way under it goes on.
-      const before = held.get(nameOf(each));
-      if (before === undefined) held.set(nameOf(each), hold(each, until_ms));
+      const before = held.get(endpointKey(each));
+      if (before === undefined) held.set(endpointKey(each), leasedState(each, until_ms));
       else before.leased_until_ms = until_ms;
     }
     polls += 1;
@@ -162,8 +169,8 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     const rows = await loadDeliveries(db, worker, iso(now_ms), plans);
     const by_queue = new Map<string, LoadedDelivery[]>();
     for (const row of rows) {
-      const found = by_queue.get(nameOf(row));
-      if (found === undefined) by_queue.set(nameOf(row), [row]);
+      const found = by_queue.get(endpointKey(row));
+      if (found === undefined) by_queue.set(endpointKey(row), [row]);
       else found.push(row);
     }
     const dropped: LoadedDelivery[] = [];
@@ -181,7 +188,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       if (first.status === 'disabled') queue.failing_since = null;
       const due = found.filter((row) => row.event_id !== null);
       queue.has_more = due.length === plan.room;
-      const fresh = due.filter((row) => !plan.under_way.has(keyOf(row))).slice(0, plan.sendable);
+      const fresh = due.filter((row) => !plan.under_way.has(deliveryKey(row))).slice(0, plan.sendable);
       const last = fresh.at(-1);
       if (last === undefined) continue;
       queue.after_due_at = last.due_at;
@@ -202,7 +209,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     }
   }
 
-  function send(queue: Held, row: LoadedDelivery): void {
+  function send(queue: LeasedQueueState, row: LoadedDelivery): void {
     const now_ms = clock.now_ms();
     const secrets = validSecrets(row.secrets, now_ms).map(({ sealed }) =>
       options.openSecret(queue.workspace_id, sealed),
@@ -219,7 +226,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       queue.url = row.url;
     }
     queue.in_flight += 1;
-    queue.unrecorded.add(keyOf(row));
+    queue.unrecorded.add(deliveryKey(row));
     in_flight += 1;
     (queue.connections as EndpointConnections)
       .post(headers, row.payload)
@@ -227,7 +234,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
         queue.in_flight -= 1;
         in_flight -= 1;
         // Cut by our own stop: that was no attempt of the endpoint's.
-        if (aborting && result.http_status === null) queue.unrecorded.delete(keyOf(row));
+        if (aborting && result.http_status === null) queue.unrecorded.delete(deliveryKey(row));
         else note(queue, row, result, now_ms);
         wake(false);
       })
@@ -238,7 +245,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       });
   }
 
-  function note(queue: Held, row: LoadedDelivery, result: PostResult, began_ms: number): void {
+  function note(queue: LeasedQueueState, row: LoadedDelivery, result: PostResult, began_ms: number): void {
     const now_ms = clock.now_ms();
     const attempt = row.attempts + 1;
     const wait_ms = result.received ? null : retryWaitMs(attempt, options.schedule);
@@ -263,7 +270,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
         next_attempt_at: wait_ms === null ? null : iso(now_ms + wait_ms),
       },
       () => {
-        queue.unrecorded.delete(keyOf(row));
+        queue.unrecorded.delete(deliveryKey(row));
         if (queue.unrecorded.size === 0) wake(false);
       },
     );
@@ -272,7 +279,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   }
 
   /** Nothing but failures for five days: nobody is at the other end any more. */
-  async function disable(queue: Held): Promise<void> {
+  async function disable(queue: LeasedQueueState): Promise<void> {
     const { workspace_id, endpoint_id } = queue;
     const origin = { actor: SYSTEM, request_id: null, client_address: null };
     const since = queue.failing_since;
@@ -291,7 +298,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   /** Lets go the queues in which nothing is due any more, and clears those of deleted endpoints away. */
   async function release(): Promise<void> {
     const now_ms = clock.now_ms();
-    const idle: Held[] = [];
+    const idle: LeasedQueueState[] = [];
     for (const queue of held.values()) {
       if (queue.in_flight > 0 || queue.unrecorded.size > 0) continue;
       if (queue.is_deleted) {
@@ -306,7 +313,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     await giveBack(idle, false);
   }
 
-  async function giveBack(queues: readonly Held[], whatever_came: boolean): Promise<void> {
+  async function giveBack(queues: readonly LeasedQueueState[], whatever_came: boolean): Promise<void> {
     if (queues.length === 0) return;
     const left = queues.map((queue) => ({
       workspace_id: queue.workspace_id,
@@ -315,14 +322,14 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       not_before: queue.not_before_ms === null ? null : iso(queue.not_before_ms),
       failing_since: queue.failing_since,
     }));
-    const given_back = new Set((await releaseQueues(db, worker, left)).map(nameOf));
+    const given_back = new Set((await releaseQueues(db, worker, left)).map(endpointKey));
     for (const queue of queues) {
       if (given_back.has(queue.name) || whatever_came) forget(queue);
       else queue.has_more = true;
     }
   }
 
-  function forget(queue: Held): void {
+  function forget(queue: LeasedQueueState): void {
     if (held.get(queue.name) === queue) held.delete(queue.name);
     queue.connections?.retire();
   }
@@ -355,7 +362,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       await running;
       const deadline = new Promise<void>((late) => setTimeout(late, DRAIN_MS).unref());
       const landed = async () => {
-        while (in_flight > 0) await new Promise((wait) => setTimeout(wait, SHORTEST_PAUSE_MS));
+        while (in_flight > 0) await new Promise((wait) => setTimeout(wait, MIN_PAUSE_MS));
       };
       await Promise.race([landed(), deadline]);
       aborting = true;

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import {
-  hold,
-  MOST_A_WORKSPACE,
-  MOST_IN_ALL,
-  MOST_UNRECORDED,
+  leasedState,
+  MAX_A_WORKSPACE,
+  MAX_IN_ALL,
+  MAX_UNRECORDED,
+  MAX_WINDOW,
   planRooms,
-  WIDEST_WINDOW,
   windowAfter,
 } from './leased-queues.ts';
 
 const queue = (workspace: number, endpoint: number, changes: object = {}) => ({
-  ...hold({ workspace_id: `ws_${workspace}`, endpoint_id: `wh_${endpoint}`, failing_since: null }, 0),
+  ...leasedState({ workspace_id: `ws_${workspace}`, endpoint_id: `wh_${endpoint}`, failing_since: null }, 0),
   ...changes,
 });
 
 test('an endpoint that answers widens to 16 at a time, one that fails narrows to 2', () => {
-  let window = hold({ workspace_id: 'w', endpoint_id: 'e', failing_since: null }, 0).window;
+  let window = leasedState({ workspace_id: 'w', endpoint_id: 'e', failing_since: null }, 0).window;
   for (let i = 0; i < 50; i++) window = windowAfter(window, true);
-  expect(window).toBe(WIDEST_WINDOW);
+  expect(window).toBe(MAX_WINDOW);
   const narrowing = [];
   for (let i = 0; i < 5; i++) {
     window = windowAfter(window, false);
@@ -36,12 +36,12 @@ test('a queue is given what its window leaves, and nothing while it is half full
 });
 
 test('nothing more is sent while too many results could not be recorded', () => {
-  const unrecorded = new Set(Array.from({ length: MOST_UNRECORDED }, (_, i) => String(i)));
+  const unrecorded = new Set(Array.from({ length: MAX_UNRECORDED }, (_, i) => String(i)));
   expect(planRooms([queue(1, 1, { unrecorded })])).toEqual([]);
 });
 
 test('the bounds of a workspace and of the process hold, and a queue with nothing under way still gets one', () => {
-  const hanging = Array.from({ length: MOST_A_WORKSPACE / 16 }, (_, i) =>
+  const hanging = Array.from({ length: MAX_A_WORKSPACE / 16 }, (_, i) =>
     queue(1, i, { window: 16, in_flight: 16 }),
   );
   const waiting = [queue(1, 100), queue(1, 101), queue(2, 102)];
@@ -50,14 +50,14 @@ test('the bounds of a workspace and of the process hold, and a queue with nothin
     ['wh_101', 1],
     ['wh_102', 4],
   ]);
-  const full = Array.from({ length: MOST_IN_ALL / 16 }, (_, i) => queue(i, i, { window: 16, in_flight: 16 }));
+  const full = Array.from({ length: MAX_IN_ALL / 16 }, (_, i) => queue(i, i, { window: 16, in_flight: 16 }));
   expect(planRooms([...full, queue(999, 1)]).map(({ room }) => room)).toEqual([1]);
 });
 
 test('what is free is shared evenly', () => {
   const many = Array.from({ length: 256 }, (_, i) => queue(i, i, { window: 16 }));
   const rooms = planRooms(many).map(({ room }) => room);
-  expect(new Set(rooms)).toEqual(new Set([MOST_IN_ALL / 256]));
+  expect(new Set(rooms)).toEqual(new Set([MAX_IN_ALL / 256]));
 });
 
 test('a look from the start leaves room for what is under way, and names it as it was when the look began', () => {

@@ -2,7 +2,7 @@ import type { EndpointConnections } from './client.ts';
 import type { EndpointName, LeasedQueue, QueuePosition } from './queue-rows.ts';
 
 /** A queue that this worker has leased, and how far it is with it. */
-export interface Held extends EndpointName {
+export interface LeasedQueueState extends EndpointName {
   name: string;
   leased_until_ms: number;
   /** The last delivery that was fetched: of those before it only some that came late were not. */
@@ -27,34 +27,34 @@ export interface Held extends EndpointName {
 }
 
 /** In flight at a time, to one endpoint, at most; also the most connections to it. */
-export const WIDEST_WINDOW = 16;
+export const MAX_WINDOW = 16;
 const FIRST_WINDOW = 4;
 const NARROWEST_WINDOW = 2;
 /** In flight at a time, to one workspace's endpoints. */
-export const MOST_A_WORKSPACE = 96;
+export const MAX_A_WORKSPACE = 96;
 /** In flight at a time, in all. */
-export const MOST_IN_ALL = 512;
+export const MAX_IN_ALL = 512;
 
 /** Results of one queue that wait to be recorded: beyond them nothing more is sent, since a crash would repeat it. */
-export const MOST_UNRECORDED = 4 * WIDEST_WINDOW;
+export const MAX_UNRECORDED = 4 * MAX_WINDOW;
 
 /** Names a queue within the process. */
-export function nameOf({ workspace_id, endpoint_id }: EndpointName): string {
+export function endpointKey({ workspace_id, endpoint_id }: EndpointName): string {
   return `${workspace_id} ${endpoint_id}`;
 }
 
 /** Names a delivery within its queue. */
-export function keyOf({ due_at, event_id }: { due_at: string; event_id: string | null }): string {
+export function deliveryKey({ due_at, event_id }: { due_at: string; event_id: string | null }): string {
   return `${due_at} ${event_id}`;
 }
 
 /** A queue as it is when its lease was taken. */
-export function hold(queue: LeasedQueue, leased_until_ms: number): Held {
+export function leasedState(queue: LeasedQueue, leased_until_ms: number): LeasedQueueState {
   const { workspace_id, endpoint_id, failing_since } = queue;
   return {
     workspace_id,
     endpoint_id,
-    name: nameOf(queue),
+    name: endpointKey(queue),
     leased_until_ms,
     after_due_at: '-infinity',
     after_event_id: '',
@@ -75,14 +75,14 @@ export function hold(queue: LeasedQueue, leased_until_ms: number): Held {
 
 /** An endpoint that answers is given more at a time, one that fails half as much: it holds fewer places for its time limit. */
 export function windowAfter(window: number, received: boolean): number {
-  return received ? Math.min(WIDEST_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
+  return received ? Math.min(MAX_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 /** What to fetch of a queue. */
-export interface Plan extends QueuePosition {
-  queue: Held;
+export interface LeasePlan extends QueuePosition {
+  queue: LeasedQueueState;
   /** How many of them may be sent. */
   sendable: number;
   /**
@@ -96,7 +96,7 @@ export interface Plan extends QueuePosition {
  * How much to fetch of each queue. Those with the least in flight come first, and what is left is shared evenly
  * among them; a queue with nothing in flight is always given one, so that nobody waits for another's time limit.
  */
-export function planRooms(queues: readonly Held[]): Plan[] {
+export function planRooms(queues: readonly LeasedQueueState[]): LeasePlan[] {
   const by_workspace = new Map<string, number>();
   let in_all = 0;
   for (const { workspace_id, in_flight } of queues) {
@@ -109,15 +109,15 @@ export function planRooms(queues: readonly Held[]): Plan[] {
         queue.has_more &&
         !queue.is_deleted &&
         queue.in_flight <= queue.window / 2 &&
-        queue.unrecorded.size < MOST_UNRECORDED,
+        queue.unrecorded.size < MAX_UNRECORDED,
     )
     .sort((a, b) => a.in_flight - b.in_flight);
-  const plans: Plan[] = [];
+  const plans: LeasePlan[] = [];
   for (const [i, queue] of wanting.entries()) {
     const { workspace_id, endpoint_id, from_start } = queue;
     const in_workspace = by_workspace.get(workspace_id) ?? 0;
-    const share = Math.ceil((MOST_IN_ALL - in_all) / (wanting.length - i));
-    const free = Math.min(queue.window - queue.in_flight, MOST_A_WORKSPACE - in_workspace, share);
+    const share = Math.ceil((MAX_IN_ALL - in_all) / (wanting.length - i));
+    const free = Math.min(queue.window - queue.in_flight, MAX_A_WORKSPACE - in_workspace, share);
     const room = queue.in_flight === 0 ? Math.max(1, free) : free;
     if (room <= 0) continue;
     by_workspace.set(workspace_id, in_workspace + room);

@@ -4,12 +4,12 @@ import { readClock } from '../storage/workspaces.ts';
 import { pruneWebhooks } from './attempt-rows.ts';
 
 /** One round removes at most this many parts; the next round goes on. */
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 
 /** Removes attempts and events that are kept no longer, a small part at a time. */
 export async function pruneOldWebhooks(db: Queryable): Promise<void> {
   const cutoff_ms = (await readClock(db)) - KEPT_FOR_MS;
-  for (let part = 0; part < MOST_PARTS; part++) {
+  for (let part = 0; part < MAX_PARTS; part++) {
     if ((await pruneWebhooks(db, cutoff_ms)) === 0) return;
   }
 }

@@ -10,7 +10,7 @@ export interface Results {
   finish(): Promise<void>;
 }
 
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 const RETRY_MS = 500;
 
 /** A result that cannot be recorded is tried again until the database takes it, or the worker stops. */
@@ -22,7 +22,7 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, MOST_AT_ONCE);
+      const batch = waiting.slice(0, MAX_AT_ONCE);
       try {
         await recordAttempts(
           options.db,

@@ -94,8 +94,8 @@ const PRIVATE_SUFFIXES = [
 ];
 
 const NAME = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
-const LONGEST_NAME = 253;
-export const LONGEST_URL = 2_048;
+const MAX_NAME_LENGTH = 253;
+export const MAX_URL_LENGTH = 2_048;
 
 /** Whether a name may lead anywhere public. */
 function isPublicName(name: string): boolean {
@@ -113,7 +113,7 @@ const NOT_PUBLIC = 'must name a public host, not a private, local or reserved on
  */
 export function judgeUrl(text: string, allow_private: boolean): JudgedUrl {
   const wrong = (problem: string): JudgedUrl => ({ ok: false, problem });
-  if (text.length > LONGEST_URL) return wrong(`must have at most ${LONGEST_URL} characters`);
+  if (text.length > MAX_URL_LENGTH) return wrong(`must have at most ${MAX_URL_LENGTH} characters`);
   // The parser drops line breaks and repairs slashes: what was meant is not guessed.
   if (/[\s\p{C}\\]/u.test(text)) return wrong('must hold no spaces, control characters or backslashes');
   const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^/?#]/i.exec(text)?.[1]?.toLowerCase();
@@ -129,7 +129,7 @@ export function judgeUrl(text: string, allow_private: boolean): JudgedUrl {
   const address = literalAddress(host);
   if (address !== null)
     return mayConnect(address, allow_private) ? { ok: true, url: url.href } : wrong(NOT_PUBLIC);
-  if (host.length > LONGEST_NAME || !NAME.test(host)) return wrong('must name a host');
+  if (host.length > MAX_NAME_LENGTH || !NAME.test(host)) return wrong('must name a host');
   if (!allow_private && !isPublicName(host)) return wrong(NOT_PUBLIC);
   url.hostname = host;
   return { ok: true, url: url.href };

@@ -12,7 +12,7 @@ export interface KeyUses {
 }
 
 const A_MINUTE_MS = 60_000;
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 interface Use {
   workspace_id: string;
@@ -28,7 +28,7 @@ export function makeKeyUses(options: { lane: Lane; log: Logger }): KeyUses {
     note({ workspace_id, key_id }, at_ms) {
       const use = uses.get(key_id);
       if (use !== undefined) use.at_ms = at_ms;
-      else if (uses.size < MOST_KEYS) uses.set(key_id, { workspace_id, key_id, at_ms, written_ms: 0 });
+      else if (uses.size < MAX_KEYS) uses.set(key_id, { workspace_id, key_id, at_ms, written_ms: 0 });
     },
     async flush() {
       const due = new Map<string, Use[]>();

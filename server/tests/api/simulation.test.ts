@@ -87,7 +87,7 @@ describe('a simulation', () => {
       const { rowCount } = await service.sql(
         `select 1 from ledger_heads h where not (
            exists (select 1 from report_watermarks w where w.workspace_id = h.workspace_id and w.seq = h.seq)
-           and exists (select 1 from dealings_watermarks w where w.workspace_id = h.workspace_id and w.seq = h.seq)
+           and exists (select 1 from feedback_watermarks w where w.workspace_id = h.workspace_id and w.seq = h.seq)
            and exists (select 1 from checkpoints c where c.workspace_id = h.workspace_id and c.seq = h.seq))`,
       );
       return rowCount === 0;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Core } from '../../src/runtime.ts';
-import { listDueHolds, loadHoldsToLetGo } from '../../src/storage/decision-states.ts';
+import { listDueHolds, loadDueHolds } from '../../src/storage/decision-states.ts';
 import { makeReservationSweep } from '../../src/workers/expire-reservations.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
@@ -47,7 +47,7 @@ test('of many live holds the sweep and a decision’s batch read those that are 
   await hold('ws_live', 5_000, '1 day');
   const list = (client: pg.PoolClient) => listDueHolds(client, null, 500);
   const load = (client: pg.PoolClient) =>
-    loadHoldsToLetGo(client, [{ workspace_id: 'ws_live', agent_id: 'agt_1' }]);
+    loadDueHolds(client, [{ workspace_id: 'ws_live', agent_id: 'agt_1' }]);
   expect(await rowsRead(core.db, list)).toBe(0);
   expect(await rowsRead(core.keys_db, load)).toBe(0);
   await hold('ws_due', 3, '-1 hour');

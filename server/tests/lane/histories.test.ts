@@ -43,10 +43,10 @@ import {
 const SEED = Number(process.env.HISTORIES_SEED ?? 20_261_121);
 const RUNS = Number(process.env.HISTORIES_RUNS ?? 20);
 const PATH = process.env.HISTORIES_PATH;
-const FEWEST_COMMANDS = 40;
-const MOST_COMMANDS = 60;
+const MIN_COMMANDS = 40;
+const MAX_COMMANDS = 60;
 /** Beyond this a run is given up, and a failure is not made any shorter. */
-const LONGEST_MS = 300_000 + RUNS * 5_000;
+const MAX_MS = 300_000 + RUNS * 5_000;
 const BEGIN_MS = Date.UTC(2026, 10, 29, 8);
 
 let nodes: RunningService[];
@@ -486,7 +486,7 @@ async function finish(model: Model, real: Real): Promise<void> {
 }
 
 test(
-  `histories of up to ${MOST_COMMANDS} commands are what the model says, after every one of them`,
+  `histories of up to ${MAX_COMMANDS} commands are what the model says, after every one of them`,
   async () => {
     const commands = fc.array(
       fc.oneof(
@@ -501,7 +501,7 @@ test(
         { weight: 3, arbitrary: anyAuthority },
         { weight: 1, arbitrary: anySweep },
       ),
-      { minLength: FEWEST_COMMANDS, maxLength: MOST_COMMANDS },
+      { minLength: MIN_COMMANDS, maxLength: MAX_COMMANDS },
     );
     await fc.assert(
       fc.asyncProperty(commands, async (given) => {
@@ -517,10 +517,10 @@ test(
         numRuns: RUNS,
         ...(PATH === undefined ? {} : { path: PATH }),
         endOnFailure: PATH !== undefined,
-        interruptAfterTimeLimit: LONGEST_MS,
+        interruptAfterTimeLimit: MAX_MS,
         markInterruptAsFailure: true,
       },
     );
   },
-  2 * LONGEST_MS,
+  2 * MAX_MS,
 );

@@ -71,7 +71,7 @@ async function recomputeFrom(decision_offset: number): Promise<number> {
      returning decision_id`,
   );
   // What was learnt from it would not fit any more, and is learnt anew by itself.
-  await sql('truncate dealings, dealings_counted, dealings_watermarks');
+  await sql('truncate feedback, decision_lessons, feedback_watermarks');
   const { decision_id } = changed.rows[0];
   const { core, workspace_id } = h;
   const [row] = await loadDecisionRows(core.ledger_db, workspace_id, [decision_id]);

@@ -25,7 +25,7 @@ test("the service's own role can add to history, and neither change nor remove i
       'outcomes',
       'consumptions',
       'consumption_keys',
-      'run_out_holds',
+      'expired_reservations',
     ]) {
       for (const statement of [
         `update ${table} set workspace_id = workspace_id`,

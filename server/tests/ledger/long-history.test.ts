@@ -4,7 +4,7 @@ import type { VerifyingKey } from '../../src/domain/checkpoints.ts';
 import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import { deriveSecrets } from '../../src/secrets.ts';
 import { makePool } from '../../src/storage/database.ts';
-import { loadKeptCores, loadKeptDecisions } from '../../src/storage/decisions.ts';
+import { loadDecisionCores, loadDecisionRecords } from '../../src/storage/decisions.ts';
 import { verifyLedger } from '../../src/verification/verify-ledger.ts';
 import {
   AUTHORITY,
@@ -178,8 +178,8 @@ test('the core of a document is what the whole says, whatever people wrote into 
   const db = pools.get('one connection') as pg.Pool;
   const { rows } = await s.sql('select decision_id from decisions where workspace_id = $1', [s.workspace_id]);
   const ids = rows.map((row) => row.decision_id as string);
-  const cores = await loadKeptCores(db, s.workspace_id, ids);
-  const whole = await loadKeptDecisions(
+  const cores = await loadDecisionCores(db, s.workspace_id, ids);
+  const whole = await loadDecisionRecords(
     db,
     ids.map((decision_id) => ({ workspace_id: s.workspace_id, decision_id })),
   );

@@ -25,7 +25,7 @@ const NO_HISTORY = [
   'installation',
   'states_to_refold',
   'api_key_uses',
-  'dealings_watermarks',
+  'feedback_watermarks',
   'report_counters',
   'report_counted',
   'report_watermarks',
@@ -98,7 +98,7 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by capability_id limit 1',
     seq: eventOf('t.capability_id'),
   },
-  run_out_holds: {
+  expired_reservations: {
     key: ['reservation_id'],
     row: 'order by reservation_id limit 1',
     seq: eventOf('t.reservation_id'),
@@ -138,12 +138,12 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by endpoint_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.endpoint_id)',
   },
-  dealings: {
+  feedback: {
     key: ['agent_id', 'purpose_hash', 'kind', 'name'],
     row: "order by kind = 'merchant' desc, name limit 1",
     seq: '(select max(seq) from ledger_events where workspace_id = W)',
   },
-  dealings_counted: {
+  decision_lessons: {
     key: ['decision_id'],
     row: 'order by decision_id limit 1',
     seq: eventOf('t.decision_id'),
@@ -174,7 +174,7 @@ const EDITS: Record<string, string[]> = {
  */
 const ALLOWED: Record<string, string[]> = {
   // Which sums are read where an agent has more than are read at once.
-  'dealings.changed_at': EDITS['timestamp with time zone'] as string[],
+  'feedback.changed_at': EDITS['timestamp with time zone'] as string[],
   // Tells the operator of a rotation which keys still need an old secret key. Nobody is known or refused by it.
   'api_key_digests.secret_id': [...(EDITS.text as string[]), 'null'],
   'webhook_endpoints.secrets': ["(COLUMN::text || ' ')::json"],
@@ -341,7 +341,7 @@ describe('two rows that changed places are reported at the earlier one', () => {
     'labels',
     'outcomes',
     'consumptions',
-    'run_out_holds',
+    'expired_reservations',
     'decision_states',
   ];
   test.each(pairs)('%s', async (table) => {

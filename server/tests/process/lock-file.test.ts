@@ -12,7 +12,7 @@ interface Package {
   optionalDependencies?: Record<string, string>;
 }
 
-const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const read = (name: string) => JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8'));
 const packages: Record<string, Package> = read('package-lock.json').packages;
 
 /** As Node looks for it: in the package's own folder, then in each above it. */

@@ -124,7 +124,7 @@ describe('a migration', () => {
     let output = '';
     for (const stream of [second.stdout, second.stderr]) stream.on('data', (chunk) => (output += chunk));
     const [code] = await once(second, 'close');
-    expect(output).toMatch(/^Applied: dealings/);
+    expect(output).toMatch(/^Applied: feedback/);
     expect(code).toBe(0);
     expect(await recorded()).toEqual(MIGRATIONS.map((each) => each.version));
   });
@@ -177,7 +177,7 @@ describe('a migration', () => {
     const failed = await run({}).catch((error) => error);
     expect(failed).toBeInstanceOf(MigrationError);
     expect(failed.message).toMatch(
-      /^migration 7 \(dealings\) failed \(relation "dealings" already exists\)[^\n]*$/,
+      /^migration 7 \(feedback\) failed \(relation "feedback" already exists\)[^\n]*$/,
     );
     await client.query(/record it with "(.*)" and start again/.exec(failed.message)?.[1] as string);
     expect((await run({})).applied).toEqual([]);

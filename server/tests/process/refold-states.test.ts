@@ -79,11 +79,11 @@ test('states that were made by the earlier rules are made anew with their budget
     [lowered],
   );
   const events =
-    'select capability_id as id, event_id from consumptions union all select reservation_id, event_id from run_out_holds order by 1';
+    'select capability_id as id, event_id from consumptions union all select reservation_id, event_id from expired_reservations order by 1';
   const places = (await s.sql(events)).rows;
   expect(places).toHaveLength(4);
   await s.sql('alter table consumptions drop column event_id');
-  await s.sql('alter table run_out_holds drop column event_id');
+  await s.sql('alter table expired_reservations drop column event_id');
   await s.sql('drop table states_to_refold');
 
   await s.sql(readFileSync(PLACES, 'utf8'));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { learnDealings } from '../../src/feedback/aggregate-feedback.ts';
+import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { getWatermark } from '../../src/followers/follower-rows.ts';
 import type { Core } from '../../src/runtime.ts';
@@ -60,7 +60,7 @@ async function makeAgent(slug: string, authority: object = {}, mode = 'ENFORCE')
     usual: async () =>
       (
         await s.sql(
-          `select d.paid, d.usual_minor, d.payee_ids from dealings d join agents a using (workspace_id, agent_id)
+          `select d.paid, d.usual_minor, d.payee_ids from feedback d join agents a using (workspace_id, agent_id)
             where a.slug = $1 and d.kind = 'merchant'`,
           [slug],
         )
@@ -74,7 +74,7 @@ async function learnt(): Promise<void> {
     s.workspace_id,
   ]);
   while ((await getWatermark(core.db, 'learning', s.workspace_id)) < rows[0].seq) {
-    await followNext(core.followers_db, learnDealings, s.workspace_id, {
+    await followNext(core.followers_db, aggregateFeedback, s.workspace_id, {
       onSkip: () => expect.unreachable(),
     });
   }

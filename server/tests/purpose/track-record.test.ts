@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeHistories } from '../../src/decisions/track-record.ts';
+import { makeTrackRecords } from '../../src/decisions/track-record.ts';
 import type { Authority } from '../../src/domain/authorities.ts';
 import { purposeHash } from '../../src/domain/feedback.ts';
-import { learnDealings } from '../../src/feedback/aggregate-feedback.ts';
-import { loadSpokenOf, putDealings } from '../../src/feedback/stats-rows.ts';
+import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
+import { loadSpokenOf, putFeedback } from '../../src/feedback/stats-rows.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { makePool } from '../../src/storage/database.ts';
 import { freshKey, makeKey, type RunningService, startTestService } from '../support/running-service.ts';
@@ -30,17 +30,17 @@ const label = (decision_id: string, value: string, supersedes?: string) =>
   s.call('POST', `/v1/decisions/${decision_id}/labels`, {
     body: { label: value, ...(supersedes === undefined ? {} : { supersedes }) },
   });
-const dealings = async (slug: string, kind = 'merchant') =>
+const feedback = async (slug: string, kind = 'merchant') =>
   (
     await s.sql(
-      `select d.* from dealings d join agents a on a.workspace_id = d.workspace_id and a.agent_id = d.agent_id
+      `select d.* from feedback d join agents a on a.workspace_id = d.workspace_id and a.agent_id = d.agent_id
         where a.slug = $1 and d.kind = $2 order by d.name`,
       [slug, kind],
     )
   ).rows;
 /** Learns from a page of so many events; nothing may be left out. Whether there is more. */
 const learnNext = (max_events?: number) =>
-  followNext(pool, learnDealings, s.workspace_id, {
+  followNext(pool, aggregateFeedback, s.workspace_id, {
     ...(max_events === undefined ? {} : { max_events }),
     onSkip: ({ error }) => {
       throw error;
@@ -51,7 +51,7 @@ async function learned(): Promise<void> {
   for (;;) {
     await learnNext();
     const behind = await s.sql(
-      `select 1 from ledger_heads h left join dealings_watermarks w on w.workspace_id = h.workspace_id
+      `select 1 from ledger_heads h left join feedback_watermarks w on w.workspace_id = h.workspace_id
         where h.seq > coalesce(w.seq, 0) and exists (select 1 from ledger_events e where e.workspace_id = h.workspace_id
           and e.seq > coalesce(w.seq, 0) and e.type like 'decision.%.recorded')`,
     );
@@ -71,28 +71,28 @@ test('labels, reviews and outcomes are added up by merchant and payee, and corre
   const wrong = (await label(first.decision_id, 'PURPOSE_MISALIGNED')).body;
   await label(second.decision_id, 'PURPOSE_ALIGNED');
   await learned();
-  expect(await dealings('adds')).toMatchObject([{ aligned: 1, misaligned: 1, paid: 0 }]);
+  expect(await feedback('adds')).toMatchObject([{ aligned: 1, misaligned: 1, paid: 0 }]);
   await label(first.decision_id, 'PURPOSE_ALIGNED', wrong.label_id);
   const outcome = (key: string, body: object) =>
     s.call('POST', `/v1/decisions/${second.decision_id}/outcomes`, { key, body });
   const executed = { type: 'SPEND_EXECUTED', amount_minor: 2_900 };
   await outcome(s.admin_key, executed);
   await learned();
-  expect(await dealings('adds')).toMatchObject([{ aligned: 2, misaligned: 0, paid: 0 }]);
+  expect(await feedback('adds')).toMatchObject([{ aligned: 2, misaligned: 0, paid: 0 }]);
   const { key } = await makeKey(s, { scopes: ['consume'] });
   await outcome(key, { ...executed, source: 'PAYMENT_RAIL' });
   await learned();
   const both = { aligned: 2, misaligned: 0, paid: 1, payee_ids: ['iban:1'] };
-  expect(await dealings('adds')).toMatchObject([
+  expect(await feedback('adds')).toMatchObject([
     { ...both, usual_minor: { EUR: { low: 1_000, high: 2_900 } } },
   ]);
-  expect(await dealings('adds', 'payee')).toMatchObject([
+  expect(await feedback('adds', 'payee')).toMatchObject([
     { name: 'iban:1', aligned: 2, misaligned: 0, paid: 1 },
   ]);
   await outcome(key, { type: 'REFUNDED', source: 'PAYMENT_RAIL' });
   await label(second.decision_id, 'PURPOSE_MISALIGNED');
   await learned();
-  expect(await dealings('adds')).toMatchObject([
+  expect(await feedback('adds')).toMatchObject([
     { aligned: 1, misaligned: 1, paid: 0, usual_minor: { EUR: { low: 1_000, high: 1_000 } } },
   ]);
   expect((await s.call('GET', '/v1/ledger/verify')).body.breaks).toEqual([]);
@@ -106,7 +106,7 @@ test('two nodes that add up at the same time count everything once', async () =>
   }
   await Promise.all(Array.from({ length: 8 }, () => learnNext()));
   await learned();
-  expect(await dealings('twice')).toMatchObject([{ misaligned: 5 }]);
+  expect(await feedback('twice')).toMatchObject([{ misaligned: 5 }]);
 });
 
 test('a chain on which much was said is followed in parts of a bounded size, and nothing is left out', async () => {
@@ -134,7 +134,7 @@ test('a chain on which much was said is followed in parts of a bounded size, and
   expect(sizes).toEqual([2, 2, 1]);
   while (await learnNext(2));
   await learned();
-  expect(await dealings('parts')).toMatchObject([{ misaligned: 5 }]);
+  expect(await feedback('parts')).toMatchObject([{ misaligned: 5 }]);
 });
 
 test('what people said settles a later spend at the same merchant, within seconds, and not under another purpose', async () => {
@@ -164,7 +164,7 @@ test('what people said settles a later spend at the same merchant, within second
 test('what a node keeps of the past is bounded over all agents, and what it let go is read again', async () => {
   const authority: Authority = { purpose: PURPOSE, currency: 'EUR' };
   const say = (agent_id: string, merchants: readonly string[]) =>
-    putDealings(
+    putFeedback(
       pool as never,
       s.workspace_id,
       merchants.map((name) => ({
@@ -183,7 +183,7 @@ test('what a node keeps of the past is bounded over all agents, and what it let 
     );
   await say('agt_one', ['a', 'b', 'c']);
   await say('agt_two', ['a', 'b', 'c']);
-  const historyOf = makeHistories({ db: pool, now_ms: () => 0, most_rows: 6 });
+  const historyOf = makeTrackRecords({ db: pool, now_ms: () => 0, max_rows: 6 });
   const merchants = async (agent_id: string) =>
     [...((await historyOf(s.workspace_id, agent_id, authority))?.merchants.keys() ?? [])].sort().join('');
   expect(await merchants('agt_one')).toBe('abc');

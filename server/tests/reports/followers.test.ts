@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { learnDealings } from '../../src/feedback/aggregate-feedback.ts';
+import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import {
   type Follower,
   followNext,
@@ -98,9 +98,9 @@ describe('what clients send', () => {
     await label((await decide({ description: word })).decision_id);
     await label((await decide({ merchant: 'ﷺ㍿㌀㌁㌂㌃㌄㌅㌆㌇'.repeat(20) })).decision_id);
     await label((await decide({ description: 'zinnober' })).decision_id);
-    expect(await follow(learnDealings)).toEqual([]);
+    expect(await follow(aggregateFeedback)).toEqual([]);
     const { rows } = await s.sql(
-      "select name, length(name)::int as length from dealings where kind <> 'payee'",
+      "select name, length(name)::int as length from feedback where kind <> 'payee'",
     );
     expect(rows.map((row) => row.name)).toContain('zinnober');
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(200);

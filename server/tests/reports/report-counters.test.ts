@@ -6,7 +6,7 @@ import { OPERATOR } from '../../src/domain/audit.ts';
 import { apply } from '../../src/domain/decision-history.ts';
 import { type DecisionState, initialState } from '../../src/domain/decision-states.ts';
 import type { Decision } from '../../src/domain/decisions.ts';
-import { judgeOutcome, type Outcome, standingOfOutcomes } from '../../src/domain/outcomes.ts';
+import { judgeOutcome, type Outcome, summarizeOutcomes } from '../../src/domain/outcomes.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { getWatermark } from '../../src/followers/follower-rows.ts';
 import { loadReportSources } from '../../src/reports/read-shadow-report.ts';
@@ -271,11 +271,11 @@ async function makeHistory() {
         await putDecisionStates(client, [{ workspace_id, rows: [kept.state] }]);
       });
       one.outcome_state = kept.state.outcome_state;
-      one.executed_minor = standingOfOutcomes(kept.reports).executed_minor;
+      one.executed_minor = summarizeOutcomes(kept.reports).executed_minor;
     },
     async report(asked: { from: string; to: string; agent_id: string | null }) {
       const sources = await loadReportSources(core.reports_db, workspace_id, asked);
-      return sumCounters(sources?.counters ?? [], { most_merchants: 20, agent_id: asked.agent_id });
+      return sumCounters(sources?.counters ?? [], { max_merchants: 20, agent_id: asked.agent_id });
     },
   };
 }

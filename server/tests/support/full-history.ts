@@ -1,6 +1,6 @@
 import { setPlan } from '../../src/commands/set-plan.ts';
 import { OPERATOR } from '../../src/domain/audit.ts';
-import { learnDealings } from '../../src/feedback/aggregate-feedback.ts';
+import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import { followNext, type SkippedEvent } from '../../src/followers/follow-chains.ts';
 import { getWatermark } from '../../src/followers/follower-rows.ts';
 import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
@@ -169,7 +169,8 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await asks('enforce', 90, payee, hasty);
   const settled = await asks('enforce', 1_300, {}, hasty);
   await outcome(settled.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_300 });
-  const ran_out = async () => Number((await s.sql('select count(*) from run_out_holds')).rows[0].count) === 3;
+  const ran_out = async () =>
+    Number((await s.sql('select count(*) from expired_reservations')).rows[0].count) === 3;
   await until(ran_out, 100);
   await outcome(late.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_100 });
   await outcome(settled.decision_id, { type: 'PARTIALLY_REFUNDED', amount_minor: 1 });
@@ -188,7 +189,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     const onSkip = ({ error }: SkippedEvent) => {
       throw error;
     };
-    await followNext(core.followers_db, learnDealings, workspace_id, { onSkip });
+    await followNext(core.followers_db, aggregateFeedback, workspace_id, { onSkip });
   }
   return {
     core,

@@ -20,7 +20,7 @@ import { connectEndpoint } from '../../src/webhook-delivery/client.ts';
 import type { Clock } from '../../src/webhook-delivery/clock.ts';
 import {
   startWebhookDelivery,
-  type WebhookDelivery,
+  type WebhookDeliverer,
   type WebhookDeliveryOptions,
 } from '../../src/webhook-delivery/deliver.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -62,7 +62,7 @@ class FakeClock implements Clock {
 }
 
 let clock: FakeClock;
-let workers: WebhookDelivery[] = [];
+let workers: WebhookDeliverer[] = [];
 let receivers: Receiver[] = [];
 beforeEach(() => {
   clock = new FakeClock();
@@ -79,7 +79,7 @@ afterEach(async () => {
   }
 });
 
-function work(options: Partial<WebhookDeliveryOptions> = {}): WebhookDelivery {
+function work(options: Partial<WebhookDeliveryOptions> = {}): WebhookDeliverer {
   const timeout_ms = options.timeout_ms ?? 10_000;
   const worker = startWebhookDelivery({
     db,

@@ -21,12 +21,12 @@ test('at each place the longest phrase that is accepted is found, and its words 
       fc.constantFrom('word' as const, 'company' as const),
       fc.integer({ min: 1, max: 4 }),
       fc.boolean(),
-      (phrases, text, kind, longest_accepted, is_lasting) => {
+      (phrases, text, kind, max_accepted, is_lasting) => {
         const form = kind === 'word' ? 'stem' : 'word';
         const list = phrases.map((words) => words.join(' '));
         const index = indexPhrases(phrasesOf(list, kind, null), { kind, is_lasting });
         const tokens = tokenize(text.join(' '));
-        const accept = (_: unknown, at: number, length: number) => at !== 3 && length <= longest_accepted;
+        const accept = (_: unknown, at: number, length: number) => at !== 3 && length <= max_accepted;
 
         const known = phrases.map((words) =>
           tokenize(words.join(' '))

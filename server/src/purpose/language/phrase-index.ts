@@ -1,34 +1,12 @@
 import type { Trade } from '../data/trades.ts';
+import type { Entry, Followers, Meaning } from './meanings.ts';
 import { type Token, tokenizeOnce } from './text.ts';
-
-/** What a phrase of a table stands for. Equal meanings are one object, since there are tens of thousands of phrases. */
-export interface Meaning {
-  /** No trade: a general merchant. */
-  trade: Trade | null;
-  /** False for words with other everyday meanings. */
-  strong: boolean;
-  /** From the trade's own table, and not from the long lists. */
-  core: boolean;
-  kind: 'word' | 'company';
-  /** The name is an ordinary word too. */
-  ordinary: boolean;
-}
 
 /** A phrase with its number of words. Words are compared by their stems, names of companies as they are. */
 export interface Phrase {
   text: string;
   length: number;
   meaning: Meaning;
-}
-
-/** The words that phrases go on with after a word, each with the number of words of the longest such phrase. */
-type Followers = ReadonlyMap<string, number>;
-
-/** What an index says of a word. */
-export interface Entry {
-  /** What the word means alone. */
-  alone: readonly Meaning[] | undefined;
-  followers: Followers | undefined;
 }
 
 export interface PhraseIndex {

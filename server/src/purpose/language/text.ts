@@ -1,4 +1,4 @@
-import type { Entry } from './phrase-index.ts';
+import type { Entry } from './meanings.ts';
 
 /** One word of a text. */
 export interface Token {
@@ -22,9 +22,9 @@ export const MAX_TEXT_LENGTH = 4_000;
  * How much longer than itself a text may become in NFKD: Korean becomes up to three times as long, a single ligature
  * (U+FDFA) 18 times. What goes beyond is not read.
  */
-const MOST_GROWTH = 3;
+const MAX_GROWTH = 3;
 const ALWAYS_READ = 200;
-const longestDecomposed = (text: string) => MOST_GROWTH * text.length + ALWAYS_READ;
+const longestDecomposed = (text: string) => MAX_GROWTH * text.length + ALWAYS_READ;
 
 /**
  * How much is read of all texts that belong together. A character beyond ASCII counts three times, as in UTF-8: folding

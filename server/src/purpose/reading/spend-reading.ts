@@ -170,9 +170,9 @@ function readCategory(category: string | undefined): CategoryReading {
  * Agents buy from the same merchants again and again, and name few types and categories: reading a spend took 13 instead
  * of 15 µs where these were read before, and a fifth less memory. Of each so many are kept, some KB each.
  */
-const MOST_KEPT = 500;
-const categories = new LRUCache<string, CategoryReading>({ max: MOST_KEPT });
-const types = new LRUCache<string, readonly Token[]>({ max: MOST_KEPT });
+const MAX_STORED = 500;
+const categories = new LRUCache<string, CategoryReading>({ max: MAX_STORED });
+const types = new LRUCache<string, readonly Token[]>({ max: MAX_STORED });
 
 function remembered<T extends object>(cache: LRUCache<string, T>, text: string, read: () => T): T {
   const known = cache.get(text);
@@ -187,7 +187,7 @@ export type ReadMerchant = (name: string) => MerchantReading;
 
 /** What reads merchants' names, with the operator's own ones where there are some. */
 export function makeReadMerchant(own?: OwnIndex): ReadMerchant {
-  const merchants = new LRUCache<string, MerchantReading>({ max: MOST_KEPT });
+  const merchants = new LRUCache<string, MerchantReading>({ max: MAX_STORED });
   return (name) => remembered(merchants, name, () => readName(name, own));
 }
 
