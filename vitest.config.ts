@@ -14,8 +14,9 @@ export default defineConfig({
     },
   },
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // No more than a bound for what hangs: on a busy machine anything may take its time.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     maxWorkers: 2,
     projects: [
       {

@@ -384,7 +384,7 @@ test('nobody is served before the first workspace and its key are there, however
   const nodes = ports.map((each) =>
     run(['serve'], {
       DATABASE_URL: url,
-      SECRET_KEY: 'ab'.repeat(32),
+      SECRET_KEY: NEW_KEY,
       DATA_DIR: temporary(),
       BOOTSTRAP_ADMIN_KEY: key,
       PORT: String(each),
@@ -392,8 +392,11 @@ test('nobody is served before the first workspace and its key are there, however
   );
   const waiting = `select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
     and database = (select oid from pg_database where datname = current_database())`;
-  while ((await blocker.query(waiting)).rows[0].n < nodes.length)
+  while ((await blocker.query(waiting)).rows[0].n < nodes.length) {
+    const ended = nodes.find((node) => node.child.exitCode !== null);
+    if (ended !== undefined) throw new Error(`a node did not start: ${ended.output()}`);
     await new Promise((wait) => setTimeout(wait, 20));
+  }
   for (const each of ports) {
     await expect(fetch(`http://127.0.0.1:${each}/readyz`)).rejects.toMatchObject({
       cause: { code: 'ECONNREFUSED' },
@@ -409,7 +412,7 @@ test('nobody is served before the first workspace and its key are there, however
   for (const node of nodes) expect((await node.ended).code).toBe(0);
   const listed = await run(['workspace', 'list', '--json'], {
     DATABASE_URL: url,
-    SECRET_KEY: 'ab'.repeat(32),
+    SECRET_KEY: NEW_KEY,
   }).ended;
   expect(JSON.parse(listed.stdout)).toHaveLength(1);
   await database.drop();
