@@ -115,24 +115,34 @@ export function makeCore(database: Database, log: Logger): Core {
   const lane_pool = makePool(address, {
     max: LANE_CONNECTIONS,
     pipeline: true,
-    by_key: true,
+    plan: 'index_lookup',
     onBroken,
     ...role,
   });
   const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
-  const lists_db = makePool(address, { max: LIST_CONNECTIONS, in_order: true, onBroken, ...role });
-  const keys_db = makePool(address, { max: KEY_CONNECTIONS, by_key: true, onBroken, ...role });
-  const reports_db = makePool(address, { max: REPORT_CONNECTIONS, by_key: true, onBroken, ...role });
-  const followers_db = makePool(address, { max: FOLLOWER_CONNECTIONS, by_key: true, onBroken, ...role });
+  const lists_db = makePool(address, { max: LIST_CONNECTIONS, plan: 'index_scan', onBroken, ...role });
+  const keys_db = makePool(address, { max: KEY_CONNECTIONS, plan: 'index_lookup', onBroken, ...role });
+  const reports_db = makePool(address, { max: REPORT_CONNECTIONS, plan: 'index_lookup', onBroken, ...role });
+  const followers_db = makePool(address, {
+    max: FOLLOWER_CONNECTIONS,
+    plan: 'index_lookup',
+    onBroken,
+    ...role,
+  });
   const probe_db = makePool(address, { max: PROBE_CONNECTIONS, onBroken, ...role });
-  const webhooks_db = makePool(address, { max: WEBHOOK_CONNECTIONS, by_key: true, onBroken, ...role });
+  const webhooks_db = makePool(address, {
+    max: WEBHOOK_CONNECTIONS,
+    plan: 'index_lookup',
+    onBroken,
+    ...role,
+  });
   const ledger_db = makePool(address, {
     max: LEDGER_CONNECTIONS,
     pipeline: true,
-    by_key: true,
+    plan: 'index_lookup',
     statement_timeout_ms: LEDGER_STATEMENT_MS,
     idle_timeout_ms: LEDGER_IDLE_MS,
-    doubtful_rows: true,
+    lenient_types: true,
     onBroken,
     ...role,
   });

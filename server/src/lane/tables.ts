@@ -24,7 +24,7 @@ import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { insertReviews } from '../storage/reviews.ts';
-import { type Of, type Write, withoutWorkspace } from '../storage/rows.ts';
+import { type InWorkspace, type Write, withoutWorkspace } from '../storage/rows.ts';
 import {
   deleteWebhookEndpoints,
   insertWebhookDeliveries,
@@ -64,7 +64,7 @@ interface Load<Key extends object, Row> {
   /** What one command wants of this kind. */
   keysOf: (needs: Needs) => readonly Key[];
   /** Finds the rows of any number of workspaces with one statement. */
-  rowsOf: (client: Client, keys: readonly Of<Key>[]) => Promise<Of<Row>[]>;
+  rowsOf: (client: Client, keys: readonly InWorkspace<Key>[]) => Promise<InWorkspace<Row>[]>;
 }
 
 const load = <Key extends object, Row>(
@@ -79,7 +79,7 @@ const decisionIds = (all: readonly string[] = NONE) => all.map((decision_id) => 
 const keyIds = (all: readonly string[] = NONE) => all.map((key_id) => ({ key_id }));
 /** For what is wanted of a workspace as a whole. */
 const whole = (is_wanted = false): readonly object[] => (is_wanted ? [{}] : NONE);
-const workspaceIds = (keys: readonly Of<object>[]) => keys.map(({ workspace_id }) => workspace_id);
+const workspaceIds = (keys: readonly InWorkspace<object>[]) => keys.map(({ workspace_id }) => workspace_id);
 
 /**
  * Everything a batch can load, in the order in which the statements go out. Each takes its snapshot when it begins,
@@ -129,7 +129,7 @@ const WEBHOOKS = load(
   (client, keys) => loadEndpointsOf(client, workspaceIds(keys)),
 );
 
-type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<Of<infer Row>[]> }
+type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<InWorkspace<infer Row>[]> }
   ? readonly Row[]
   : never;
 
@@ -150,8 +150,8 @@ export interface Wanted {
 function collectKeys<Key extends object>(
   wanted: readonly Wanted[],
   keysOf: (needs: Needs) => readonly Key[],
-): Of<Key>[] {
-  const keys: Of<Key>[] = [];
+): InWorkspace<Key>[] {
+  const keys: InWorkspace<Key>[] = [];
   for (const { workspace_id, needs } of wanted) {
     const seen = new Set<string>();
     for (const need of needs) {
@@ -167,7 +167,7 @@ function collectKeys<Key extends object>(
 }
 
 /** Sends the statements of all kinds that are wanted, without waiting; the results are in the order of the table. */
-export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<Of<object>[]>[] {
+export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<InWorkspace<object>[]>[] {
   return KINDS.map(([, { keysOf, rowsOf }]) => {
     const keys = collectKeys(wanted, keysOf);
     return keys.length === 0 ? Promise.resolve([]) : rowsOf(client, keys);
@@ -175,7 +175,7 @@ export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<Of
 }
 
 /** The endpoints of those workspaces that have any, for commands that publish or change them. */
-export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise<Of<object>[]> {
+export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise<InWorkspace<object>[]> {
   const keys = collectKeys(wanted, WEBHOOKS.keysOf);
   return keys.length === 0 ? Promise.resolve([]) : WEBHOOKS.rowsOf(client, keys);
 }
@@ -183,8 +183,8 @@ export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise
 /** Gives each workspace its own rows of what `sendLoads` and `loadWebhooks` found. */
 export function distribute(
   workspace_ids: readonly string[],
-  found: readonly (readonly Of<object>[])[],
-  webhooks: readonly Of<object>[],
+  found: readonly (readonly InWorkspace<object>[])[],
+  webhooks: readonly InWorkspace<object>[],
 ): Map<string, Loaded> {
   const all = new Map<string, Record<string, object[]>>();
   for (const workspace_id of workspace_ids) {
@@ -192,10 +192,10 @@ export function distribute(
     for (const [kind] of KINDS) empty[kind] = [];
     all.set(workspace_id, empty);
   }
-  const give = (kind: string, rows: readonly Of<object>[]) => {
+  const give = (kind: string, rows: readonly InWorkspace<object>[]) => {
     for (const row of rows) all.get(row.workspace_id)?.[kind]?.push(withoutWorkspace(row));
   };
-  for (const [i, [kind]] of KINDS.entries()) give(kind, found[i] as readonly Of<object>[]);
+  for (const [i, [kind]] of KINDS.entries()) give(kind, found[i] as readonly InWorkspace<object>[]);
   give('webhooks', webhooks);
   return all as unknown as Map<string, Loaded>;
 }

@@ -1,11 +1,11 @@
 import type { Agent } from '../domain/agents.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
   'agent_id, slug, name, mode, status, authority_version, authority_hash, created_at, updated_at';
 
-/** Agents by id or slug; what does not exist is left out. */
+/** Returns the agents with these ids or slugs; unknown ones are left out. */
 export async function loadAgents(
   db: Queryable,
   workspace_id: string,
@@ -20,12 +20,12 @@ export async function loadAgents(
   return result.rows;
 }
 
-/** Agents of several workspaces by id or slug; what does not exist is left out. */
+/** Returns agents of several workspaces by id or slug; unknown ones are left out. */
 export async function findAgents(
   db: Queryable,
-  wanted: readonly Of<{ ref: string }>[],
-): Promise<Of<Agent>[]> {
-  const result = await db.query<Of<Agent>>({
+  wanted: readonly InWorkspace<{ ref: string }>[],
+): Promise<InWorkspace<Agent>[]> {
+  const result = await db.query<InWorkspace<Agent>>({
     name: 'find_agents',
     text: `select a.* from unnest($1::text[], $2::text[]) as w(workspace_id, ref)
       cross join lateral (
@@ -37,12 +37,12 @@ export async function findAgents(
   return result.rows;
 }
 
-/** The agents that these decisions were made for. */
+/** Returns the agents that these decisions were made for. */
 export async function findAgentsOfDecisions(
   db: Queryable,
-  wanted: readonly Of<{ decision_id: string }>[],
-): Promise<Of<Agent>[]> {
-  const result = await db.query<Of<Agent>>({
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<Agent>[]> {
+  const result = await db.query<InWorkspace<Agent>>({
     name: 'find_agents_of_decisions',
     text: `select a.* from (
         select distinct d.workspace_id, d.agent_id from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
@@ -57,12 +57,12 @@ export async function findAgentsOfDecisions(
   return result.rows;
 }
 
-/** One agent by id or slug. */
+/** Returns one agent by id or slug. */
 export async function getAgent(db: Queryable, workspace_id: string, ref: string): Promise<Agent | undefined> {
   return (await loadAgents(db, workspace_id, [ref]))[0];
 }
 
-/** A page of agents, newest first, older than the agent `after`. */
+/** Returns a page of agents, newest first, older than the agent `after`. */
 export async function listAgents(
   db: Queryable,
   workspace_id: string,
@@ -77,7 +77,7 @@ export async function listAgents(
   return result.rows;
 }
 
-/** How many agents each of these workspaces ever created; one without any is left out. */
+/** Counts the agents that each of these workspaces ever created; a workspace without any is left out. */
 export async function countAgentsOf(
   db: Queryable,
   workspace_ids: readonly string[],
@@ -90,7 +90,7 @@ export async function countAgentsOf(
   return result.rows;
 }
 
-/** How many agents the workspace ever created: revoked ones count too. */
+/** Counts the agents that the workspace ever created, revoked ones included. */
 export async function countAgents(db: Queryable, workspace_id: string): Promise<number> {
   const result = await db.query<{ count: number }>({
     name: 'count_agents',
@@ -100,7 +100,7 @@ export async function countAgents(db: Queryable, workspace_id: string): Promise<
   return result.rows[0]?.count ?? 0;
 }
 
-/** Writes agents, new or changed. */
+/** Inserts new agents and updates existing ones. */
 export const putAgents = makeInsert<Agent>(
   'agents',
   {

@@ -1,24 +1,24 @@
 import type { ApiKey, KeyUse } from '../domain/keys.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS =
   'key_id, name, kind, scopes, agent_id, principal_id, digest, hint, created_at, expires_at, revoked_at';
 
-/** Under which digest a key is kept, and which secret key that was made with. */
+/** The digest that a key is found by, and the id of the secret key that the digest was computed with. */
 export interface ApiKeyDigest {
   digest: Buffer;
   key_id: string;
   secret_id: string;
 }
 
-/** A key found by the digest of its value, with the database's clock (ms) at that moment. */
+/** A key that was found by the digest of its value, with the database's clock (ms) at that moment. */
 export interface FoundKey extends ApiKey {
   workspace_id: string;
   clock_ms: number;
 }
 
-/** The keys of these digests; what is unknown is left out. */
+/** Returns the keys with these digests; unknown ones are left out. */
 export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promise<FoundKey[]> {
   const result = await db.query<FoundKey>({
     name: 'find_keys',
@@ -32,12 +32,12 @@ export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promi
   return result.rows;
 }
 
-/** Keys by id; what does not exist is left out. */
+/** Returns keys by id; unknown ones are left out. */
 export async function loadKeys(
   db: Queryable,
-  wanted: readonly Of<{ key_id: string }>[],
-): Promise<Of<ApiKey>[]> {
-  const result = await db.query<Of<ApiKey>>({
+  wanted: readonly InWorkspace<{ key_id: string }>[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
     name: 'load_keys',
     text: `select k.* from unnest($1::text[], $2::text[]) as w(workspace_id, key_id)
       cross join lateral (
@@ -48,9 +48,12 @@ export async function loadKeys(
   return result.rows;
 }
 
-/** The admin keys of these workspaces that were not revoked; expired ones are among them. */
-export async function loadAdminKeys(db: Queryable, workspace_ids: readonly string[]): Promise<Of<ApiKey>[]> {
-  const result = await db.query<Of<ApiKey>>({
+/** Returns the admin keys of these workspaces that are not revoked, expired ones included. */
+export async function loadAdminKeys(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
     name: 'load_admin_keys',
     text: `select workspace_id, ${COLUMNS} from api_keys
       where workspace_id = any($1) and 'admin' = any(scopes) and revoked_at is null`,
@@ -59,7 +62,7 @@ export async function loadAdminKeys(db: Queryable, workspace_ids: readonly strin
   return result.rows;
 }
 
-/** A page of keys, newest first, with when each was last used and the database's clock (ms). */
+/** Returns a page of keys, newest first, each with the time of its last use and the database's clock (ms). */
 export async function listKeys(
   db: Queryable,
   workspace_id: string,
@@ -80,7 +83,7 @@ export async function listKeys(
   return result.rows;
 }
 
-/** Writes keys, new or changed: revoked, or kept under another digest. */
+/** Inserts new keys and updates those that were revoked or rewrapped. */
 export const putKeys = makeInsert<ApiKey>(
   'api_keys',
   {
@@ -99,14 +102,14 @@ export const putKeys = makeInsert<ApiKey>(
   { conflict: ['key_id'], update: ['digest', 'revoked_at'] },
 );
 
-/** Makes new keys findable by their digests. */
+/** Inserts the digests that keys are found by. */
 export const insertKeyDigests = makeInsert<ApiKeyDigest>('api_key_digests', {
   digest: 'bytea',
   key_id: 'text',
   secret_id: 'text',
 });
 
-/** Takes digests away under which keys are kept no more. */
+/** Deletes digests that rewrapped keys no longer use. */
 export function deleteKeyDigests(
   client: Client,
   parts: readonly WorkspaceRows<Pick<ApiKeyDigest, 'digest'>>[],
@@ -120,7 +123,7 @@ export function deleteKeyDigests(
   });
 }
 
-/** Which keys these digests lead to; what leads nowhere is left out. */
+/** Returns the keys that these digests belong to; unknown digests are left out. */
 export async function loadKeyDigests(
   db: Queryable,
   digests: readonly Buffer[],

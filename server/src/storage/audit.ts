@@ -3,7 +3,7 @@ import type { Client, Queryable } from './database.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert, mapParts, type WorkspaceRows } from './rows.ts';
 
-/** Without `state`, which the list does not show and which may hold a whole authority. */
+/** `state` is not among them: the list does not show it, and it may hold a whole authority. */
 const LISTED_COLUMNS =
   'seq, audit_id, action, actor, target_type, target_id, changes, request_id, client_address, created_at';
 
@@ -24,7 +24,7 @@ const insert = makeInsert<Omit<AuditRecord, 'actor' | 'changes'> & { actor: stri
   },
 );
 
-/** Appends audit records, whose places in the chain are theirs already. */
+/** Appends audit records. Their `seq` in the chain has been assigned already. */
 export function insertAuditRecords(
   client: Client,
   parts: readonly WorkspaceRows<AuditRecord>[],
@@ -39,12 +39,12 @@ export function insertAuditRecords(
   );
 }
 
-/** An audit record as lists show it. */
+/** An audit record as the list shows it. */
 export type ListedAuditRecord = Omit<AuditRecord, 'state'>;
 
 /**
- * A page of the audit list, newest first, older than `after`: `limit` records, or fewer where they come to about a
- * megabyte.
+ * Returns a page of the audit list, newest first, older than `after`: `limit` records, or fewer if they add up to
+ * about a megabyte.
  */
 export async function listAuditRecords(
   db: Queryable,
@@ -63,7 +63,7 @@ export async function listAuditRecords(
   return pageRows(result.rows, page.limit, ({ found, bytes_before, ...record }) => record);
 }
 
-/** The audit records of these places in the chain. */
+/** Returns the audit records with these `seq`. */
 export async function loadAuditRecords(
   db: Queryable,
   workspace_id: string,
@@ -85,7 +85,7 @@ export async function loadAuditRecords(
   }));
 }
 
-/** What a JSON text says if it is written as the service writes it, else the text: it is not what was sealed. */
+/** Parses a JSON text that is formatted as the service writes it; any other text is not what was sealed and stays text. */
 function parseExactly(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return JSON.stringify(value) === text ? value : text;

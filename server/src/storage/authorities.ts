@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id';
-const REMEMBERED = 10_000;
-/** Of all remembered together; what is prepared for an authority may take twenty times as much as its text. */
-const REMEMBERED_CHARACTERS = 8_000_000;
+const MAX_CACHED = 10_000;
+/** The total of all cached texts; what is precomputed for an authority may take twenty times as much as its text. */
+const MAX_CACHED_CHARACTERS = 8_000_000;
 
 /**
- * Parsed authorities by hash. The hash names the content, so an entry is right for ever; the same object each
- * time lets the blocklist and the assessor keep what they prepared for it, as long as it is here.
+ * Parsed authorities by hash. The hash identifies the content, so an entry never becomes stale. Returning the same
+ * object lets the blocklist and the assessor cache what they precompute for it.
  */
-const parsed = new LRUCache<string, Authority>({ max: REMEMBERED, maxSize: REMEMBERED_CHARACTERS });
+const parsed = new LRUCache<string, Authority>({ max: MAX_CACHED, maxSize: MAX_CACHED_CHARACTERS });
 
 /**
- * The authority of a row; equal rows give the same object, unless very many others were asked for in between. It must
+ * Parses the authority of a row. Equal rows return the same object until it is evicted from the cache. The object must
  * not be changed.
  */
 export function parseAuthority(row: Pick<AuthorityRow, 'hash' | 'authority'>): Authority {
@@ -26,12 +26,12 @@ export function parseAuthority(row: Pick<AuthorityRow, 'hash' | 'authority'>): A
   return authority;
 }
 
-/** The current authority of each of these agents, named by id or slug, that has one. */
+/** Returns the current authorities of these agents, given by id or slug; agents without one are left out. */
 export async function findCurrentAuthorities(
   db: Queryable,
-  wanted: readonly Of<{ ref: string }>[],
-): Promise<Of<AuthorityRow>[]> {
-  const result = await db.query<Of<AuthorityRow>>({
+  wanted: readonly InWorkspace<{ ref: string }>[],
+): Promise<InWorkspace<AuthorityRow>[]> {
+  const result = await db.query<InWorkspace<AuthorityRow>>({
     name: 'find_current_authorities',
     text: `select v.* from unnest($1::text[], $2::text[]) as w(workspace_id, ref)
       cross join lateral (
@@ -46,7 +46,7 @@ export async function findCurrentAuthorities(
   return result.rows;
 }
 
-/** One version of an agent's authority; null asks for the newest. */
+/** Returns one version of an agent's authority; `version` null means the newest. */
 export async function getAuthority(
   db: Queryable,
   workspace_id: string,
@@ -63,8 +63,8 @@ export async function getAuthority(
 }
 
 /**
- * The current authority of an agent that may spend, unless the idempotency key was used already: what a new spend
- * would be decided by now.
+ * Returns the authority that a new spend would be decided by now; undefined if the agent is not active, has none, or
+ * has used the idempotency key already.
  */
 export async function getSpendingAuthority(
   db: Queryable,
@@ -73,8 +73,8 @@ export async function getSpendingAuthority(
   idempotency_key: string,
 ): Promise<Pick<AuthorityRow, 'hash' | 'authority'> | undefined> {
   const result = await db.query<Pick<AuthorityRow, 'hash' | 'authority'>>({
-    // Not prepared: a plan made while the tables were empty may read all keys, and planning costs nothing beside
-    // the call to a model that follows.
+    // This statement is not prepared: a plan made while the tables were empty may read all keys, and planning costs
+    // little compared with the call to a model that follows.
     text: `select v.hash, v.authority
       from agents a join authorities v on v.workspace_id = $1 and v.agent_id = a.agent_id and v.version = a.authority_version
       where a.workspace_id = $1 and a.agent_id = $2 and a.status = 'active'
@@ -85,7 +85,7 @@ export async function getSpendingAuthority(
   return result.rows[0];
 }
 
-/** These versions of an agent's authority. */
+/** Returns these versions of an agent's authority. */
 export async function loadAuthorityVersions(
   db: Queryable,
   workspace_id: string,
@@ -110,7 +110,7 @@ export const insertAuthorities = makeInsert<AuthorityRow>('authorities', {
   principal_id: 'text',
 });
 
-/** A page of every version of every authority of a workspace, after the one named, in the order of their key. */
+/** Returns a page of all versions of all authorities of a workspace, after `page.after`, in key order. */
 export async function listAuthorities(
   db: Queryable,
   workspace_id: string,

@@ -22,7 +22,7 @@ function fakeLoad() {
 const keyOf = (id: string) => id;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('the first is looked up at once, what comes meanwhile together after it, and each gets its own', async () => {
+test('the first request loads at once, later ones load together after it, and each gets its own value', async () => {
   const db = fakeLoad();
   const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 10 });
   const first = find('a');
@@ -37,7 +37,7 @@ test('the first is looked up at once, what comes meanwhile together after it, an
   expect(await Promise.all(later)).toEqual(['row b', undefined, 'row b', 'row a']);
 });
 
-test('no more than so many are looked up together, in the order of asking', async () => {
+test('a batch has at most max_batch keys, in the order in which they were requested', async () => {
   const db = fakeLoad();
   const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 2, max_waiting: 10 });
   const all = ['a', 'b', 'c', 'd'].map((id) => find(id));
@@ -49,7 +49,7 @@ test('no more than so many are looked up together, in the order of asking', asyn
   expect(await Promise.all(all)).toEqual(['row a', 'row b', 'row c', 'row d']);
 });
 
-test('a failure is that of its look-up alone, and is told once', async () => {
+test('a failed batch fails only its own requests, and is reported once', async () => {
   const db = fakeLoad();
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => failures.push(error);
@@ -66,7 +66,7 @@ test('a failure is that of its look-up alone, and is told once', async () => {
   expect(await next).toBe('row b');
 });
 
-test('where one cannot be read, the others are', async () => {
+test('if one row of a batch cannot be read, the others are still returned', async () => {
   const db = fakeLoad();
   const failures: string[] = [];
   const onFailure = (error: unknown) => failures.push((error as Error).message);
@@ -91,7 +91,7 @@ test('where one cannot be read, the others are', async () => {
   expect(failures).toEqual(['bad row', 'bad row']);
 });
 
-test('as many look-ups are under way as may be, so that one that hangs holds up one', async () => {
+test('up to max_concurrent batches load at a time, so that a batch that hangs does not block the others', async () => {
   const db = fakeLoad();
   const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 10, max_concurrent: 2 });
   void find('hangs');
@@ -104,7 +104,7 @@ test('as many look-ups are under way as may be, so that one that hangs holds up 
   expect(db.asked).toEqual([['hangs'], ['b'], ['c']]);
 });
 
-test('more than may wait are refused, and take nobody’s place', async () => {
+test('requests beyond max_waiting are refused, and those that wait already are still answered', async () => {
   const db = fakeLoad();
   const find = makeBatchLoader({ keyOf, load: db.load, max_batch: 10, max_waiting: 2 });
   const kept = [find('a'), find('b'), find('c')];
@@ -116,7 +116,7 @@ test('more than may wait are refused, and take nobody’s place', async () => {
   expect(await Promise.all([...kept, again])).toEqual(['row a', 'row b', 'row c', 'row b']);
 });
 
-test('a workspace neither waits for another nor sees what that found', async () => {
+test('a workspace neither waits for another workspace nor sees its values', async () => {
   const dbs = new Map(['ws_1', 'ws_2'].map((id) => [id, fakeLoad()]));
   const of = (id: string) => dbs.get(id) as ReturnType<typeof fakeLoad>;
   const find = makeWorkspaceBatchLoader((workspace_id) => ({

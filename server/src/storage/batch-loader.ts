@@ -2,16 +2,17 @@ import { ApiError } from '../errors.ts';
 import { isUnavailable } from './database.ts';
 
 export interface BatchLoaderOptions<Wanted, Found> {
-  /** Wishes of the same name are one. */
+  /** Requests with the same key are coalesced into one. */
   keyOf: (wanted: Wanted) => string;
-  /** Looks all of them up; what is left out was not found. */
+  /** Loads a batch and returns what it found by key; missing keys were not found. */
   load: (wanted: readonly Wanted[]) => Promise<ReadonlyMap<string, Found>>;
-  /** So many are looked up together, and so many may wait. */
+  /** The largest number of keys in one batch. */
   max_batch: number;
+  /** The largest number of distinct keys that may wait for a batch. */
   max_waiting: number;
-  /** Look-ups under way at a time; 1 when left out. */
+  /** The number of batches that may be loading at a time; 1 when left out. */
   max_concurrent?: number;
-  /** Told of every failed look-up, once. */
+  /** Called once for every failed batch. */
   onFailure?: (error: unknown) => void;
 }
 
@@ -24,74 +25,78 @@ interface PendingKey<Wanted, Found> {
 }
 
 /**
- * Looks things up together: a look-up takes along everything that was asked for while others were under way, so that
- * thousands of requests a second cost some hundred statements, and a lone one waits for nothing. What is found was read
- * after it was asked for. Where one of them cannot be read, the others are looked up alone. Rejects with the error of
- * the look-up, or `unavailable` when too many wait.
+ * Makes a function that loads one value and coalesces concurrent calls: a batch takes everything that was requested
+ * while earlier batches were loading, so that thousands of requests a second cost some hundred statements, and a single
+ * request waits for nothing. A value is always read after it was requested. If a batch fails for a reason other than
+ * an unavailable database, its keys are loaded one by one, so that one bad row fails only its own request. Rejects
+ * with the error of the load, or with `unavailable` when too many requests wait.
  */
 export function makeBatchLoader<Wanted, Found>(
   options: BatchLoaderOptions<Wanted, Found>,
 ): (wanted: Wanted) => Promise<Found | undefined> {
   const { keyOf, load, max_batch, max_waiting, max_concurrent = 1, onFailure } = options;
   const waiting = new Map<string, PendingKey<Wanted, Found>>();
-  let under_way = 0;
+  let running = 0;
 
-  async function lookUp(batch: readonly [string, PendingKey<Wanted, Found>][]): Promise<void> {
+  async function loadBatch(batch: readonly [string, PendingKey<Wanted, Found>][]): Promise<void> {
     try {
       const found = await load(batch.map(([, { wanted }]) => wanted));
-      for (const [name, { answers }] of batch) for (const one of answers) one.resolve(found.get(name));
+      for (const [key, { answers }] of batch) for (const one of answers) one.resolve(found.get(key));
     } catch (error) {
       onFailure?.(error);
       if (batch.length > 1 && !isUnavailable(error)) {
-        for (const one of batch) await lookUp([one]);
+        for (const one of batch) await loadBatch([one]);
         return;
       }
       for (const [, { answers }] of batch) for (const one of answers) one.reject(error);
     }
   }
 
-  async function lookUpAll(): Promise<void> {
-    under_way += 1;
+  async function loadWaiting(): Promise<void> {
+    running += 1;
     while (waiting.size > 0) {
       const batch: [string, PendingKey<Wanted, Found>][] = [];
       for (const entry of waiting) {
         batch.push(entry);
         if (batch.length === max_batch) break;
       }
-      for (const [name] of batch) waiting.delete(name);
-      await lookUp(batch);
+      for (const [key] of batch) waiting.delete(key);
+      await loadBatch(batch);
     }
-    under_way -= 1;
+    running -= 1;
   }
 
   return (wanted) =>
     new Promise((resolve, reject) => {
-      const name = keyOf(wanted);
-      const wish = waiting.get(name);
-      if (wish !== undefined) wish.answers.push({ resolve, reject });
+      const key = keyOf(wanted);
+      const pending = waiting.get(key);
+      if (pending !== undefined) pending.answers.push({ resolve, reject });
       else if (waiting.size >= max_waiting) reject(tooManyWaiting());
-      else waiting.set(name, { wanted, answers: [{ resolve, reject }] });
-      if (under_way < max_concurrent) void lookUpAll();
+      else waiting.set(key, { wanted, answers: [{ resolve, reject }] });
+      if (running < max_concurrent) void loadWaiting();
     });
 }
 
-/** The same for each workspace by itself: none waits for what another asked for. */
+/** Makes a batch loader with separate batches for each workspace, so that no workspace waits for another. */
 export function makeWorkspaceBatchLoader<Wanted, Found>(
   optionsOf: (workspace_id: string) => BatchLoaderOptions<Wanted, Found>,
 ): (workspace_id: string, wanted: Wanted) => Promise<Found | undefined> {
-  const gathers = new Map<
+  const loaders = new Map<
     string,
-    { gather: (wanted: Wanted) => Promise<Found | undefined>; asked: number }
+    { load: (wanted: Wanted) => Promise<Found | undefined>; requests: number }
   >();
   return async (workspace_id, wanted) => {
-    const known = gathers.get(workspace_id) ?? { gather: makeBatchLoader(optionsOf(workspace_id)), asked: 0 };
-    gathers.set(workspace_id, known);
-    known.asked += 1;
+    const loader = loaders.get(workspace_id) ?? {
+      load: makeBatchLoader(optionsOf(workspace_id)),
+      requests: 0,
+    };
+    loaders.set(workspace_id, loader);
+    loader.requests += 1;
     try {
-      return await known.gather(wanted);
+      return await loader.load(wanted);
     } finally {
-      known.asked -= 1;
-      if (known.asked === 0) gathers.delete(workspace_id);
+      loader.requests -= 1;
+      if (loader.requests === 0) loaders.delete(workspace_id);
     }
   };
 }

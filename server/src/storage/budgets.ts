@@ -1,18 +1,18 @@
 import type { BudgetRow } from '../domain/budget.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import { type InWorkspace, makeInsert } from './rows.ts';
 
 /**
- * The counters of these agents for this month, for later ones (should the clock have stood further on before),
- * and for every month of a hold that has run out.
+ * Returns the counters of these agents for this month, for later months (in case the clock was set back), and for
+ * every month that still counts an expired hold.
  */
 export async function loadBudgets(
   db: Queryable,
-  wanted: readonly Of<{ agent_id: string }>[],
-): Promise<Of<BudgetRow>[]> {
-  const result = await db.query<Of<BudgetRow>>({
+  wanted: readonly InWorkspace<{ agent_id: string }>[],
+): Promise<InWorkspace<BudgetRow>[]> {
+  const result = await db.query<InWorkspace<BudgetRow>>({
     name: 'load_budgets',
-    // A day back covers the turn of the month between this statement's clock and the lane's.
+    // The extra day covers a month that ends between this statement's clock and the lane's.
     text: `select b.* from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (
         select workspace_id, agent_id, period, currency, held_minor, committed_minor from budgets
@@ -26,7 +26,7 @@ export async function loadBudgets(
   return result.rows;
 }
 
-/** The counters of these agents, months and currencies; what does not exist is left out. */
+/** Returns the counters of these agents, months and currencies without expired holds; missing ones are left out. */
 export async function listBudgets(
   db: Queryable,
   workspace_id: string,
@@ -34,7 +34,7 @@ export async function listBudgets(
 ): Promise<BudgetRow[]> {
   const result = await db.query<BudgetRow & { workspace_id: string }>({
     name: 'list_budgets',
-    // Holds that have run out count no more, whether they were swept yet or not.
+    // Expired holds do not count, whether the sweep has recorded their expiry or not.
     text: `select b.agent_id, b.period, b.currency, b.committed_minor,
         b.held_minor - coalesce((select sum(s.amount_minor) from expiring_holds h
           join decision_states s on s.workspace_id = $1 and s.decision_id = h.decision_id
@@ -49,7 +49,7 @@ export async function listBudgets(
   return result.rows;
 }
 
-/** Every counter of a workspace as it is kept, after the one named, in the order of its key. */
+/** Returns a page of all counters of a workspace as they are stored, after `page.after`, in key order. */
 export async function loadAllBudgets(
   db: Queryable,
   workspace_id: string,
@@ -66,19 +66,19 @@ export async function loadAllBudgets(
   return result.rows;
 }
 
-/** Writes counters, new or changed. */
+/** Inserts new counters and updates existing ones. */
 export const putBudgets = makeInsert<BudgetRow>(
   'budgets',
   { agent_id: 'text', period: 'text', currency: 'text', held_minor: 'bigint', committed_minor: 'bigint' },
   { conflict: ['agent_id', 'period', 'currency'], update: ['held_minor', 'committed_minor'] },
 );
 
-/** The counters that these decisions count in; what does not exist is left out. */
+/** Returns the counters that these decisions count in; missing ones are left out. */
 export async function loadBudgetsOfDecisions(
   db: Queryable,
-  wanted: readonly Of<{ decision_id: string }>[],
-): Promise<Of<BudgetRow>[]> {
-  const result = await db.query<Of<BudgetRow>>({
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<BudgetRow>[]> {
+  const result = await db.query<InWorkspace<BudgetRow>>({
     name: 'load_budgets_of_decisions',
     text: `select b.workspace_id, b.agent_id, b.period, b.currency, b.held_minor, b.committed_minor
       from (select distinct d.workspace_id, d.agent_id, d.currency,

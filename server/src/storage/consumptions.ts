@@ -1,7 +1,7 @@
 import type { Consumption } from '../domain/capabilities.ts';
 import type { InLedger } from '../domain/ledger.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS = `c.capability_id, c.decision_id, c.agent_id, c.idempotency_key, c.request_hash, c.amount_minor,
   c.currency, c.payee_id, c.merchant, c.external_reference, c.key_id, c.principal_id, c.consumed_at`;
@@ -28,7 +28,7 @@ const insertKeys = makeInsert<Pick<Consumption, 'idempotency_key' | 'capability_
   capability_id: 'text',
 });
 
-/** Keeps consumptions with the idempotency keys they answer. */
+/** Inserts consumptions and their idempotency keys. */
 export function insertConsumptions(
   client: Client,
   parts: readonly WorkspaceRows<InLedger<Consumption>>[],
@@ -36,12 +36,12 @@ export function insertConsumptions(
   return Promise.all([insertRows(client, parts), insertKeys(client, parts)]);
 }
 
-/** What these idempotency keys consumed; unused ones are left out. */
+/** Returns the consumptions made with these idempotency keys; unused keys are left out. */
 export async function loadEarlierConsumptions(
   db: Queryable,
-  wanted: readonly Of<{ idempotency_key: string }>[],
-): Promise<Of<Consumption>[]> {
-  const result = await db.query<Of<Consumption>>({
+  wanted: readonly InWorkspace<{ idempotency_key: string }>[],
+): Promise<InWorkspace<Consumption>[]> {
+  const result = await db.query<InWorkspace<Consumption>>({
     name: 'load_earlier_consumptions',
     text: `select c.workspace_id, ${COLUMNS}
       from unnest($1::text[], $2::text[]) as w(workspace_id, idempotency_key)
@@ -56,7 +56,7 @@ export async function loadEarlierConsumptions(
   return result.rows;
 }
 
-/** What these idempotency keys are kept for. */
+/** Returns the capability that each of these idempotency keys is stored for. */
 export async function loadConsumptionKeys(
   db: Queryable,
   workspace_id: string,
@@ -73,7 +73,7 @@ export async function loadConsumptionKeys(
   return result.rows;
 }
 
-/** The consumptions of these capabilities. */
+/** Returns the consumptions of these capabilities. */
 export async function loadConsumptions(
   db: Queryable,
   workspace_id: string,

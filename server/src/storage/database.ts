@@ -3,28 +3,29 @@ import type { PostgresConnection } from '@purser/embedded-postgres';
 import pg from 'pg';
 
 export type Client = pg.PoolClient;
-/** What a read needs: the pool, or one client inside a transaction. */
+
+/** A connection pool, or one client inside a transaction. */
 export interface Queryable {
   query<R extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<R>>;
 }
 
-/** Where the database is: a URL, or the embedded server's socket. */
+/** The address of the database: a URL, or the embedded server's socket. */
 export type DatabaseAddress = { url: string } | PostgresConnection;
 
-/** The role that the service works as: it can add to history, not change it. Owned objects belong to the owner. */
+/** The role that the service works as: it can add to history, but neither change nor remove it. */
 export const SERVICE_ROLE = 'purser_service';
 
-/** How long one statement may run, and one transaction stay idle, before PostgreSQL ends it. */
+/** PostgreSQL ends a statement that runs longer, and a transaction that stays idle longer. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Beyond the statement's own limit: only a connection that answers nothing gets here. */
-const ANSWER_TIMEOUT_BEYOND_MS = 500;
+/** Added to the statement timeout, so that only a silent connection exceeds the sum. */
+const ANSWER_TIMEOUT_MARGIN_MS = 500;
 
 const BIGINT = 20;
 const TIMESTAMPTZ = 1184;
 
-/** A bigint that JavaScript cannot carry exactly is refused rather than rounded. */
+/** Throws on a bigint that JavaScript cannot represent exactly, rather than rounding it. */
 function parseBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value))
@@ -32,7 +33,7 @@ function parseBigint(text: string): number {
   return value;
 }
 
-/** `2026-11-21 08:30:00.12+00`, as PostgreSQL writes it with TimeZone UTC, to `2026-11-21T08:30:00.120Z`. */
+/** Converts `2026-11-21 08:30:00.12+00`, which PostgreSQL writes with TimeZone UTC, to `2026-11-21T08:30:00.120Z`. */
 function parseTimestamp(text: string): string {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
   if (match === null) throw new RangeError(`an unexpected timestamp of the database: ${text}`);
@@ -54,8 +55,8 @@ function makeTypes(
 
 const types = makeTypes(parseBigint, parseTimestamp);
 
-/** What the service could not have written comes as PostgreSQL writes it, so that it equals nothing of ours. */
-const typesOfDoubtfulRows = makeTypes(
+/** Values that the service could not have written stay PostgreSQL's text, so that they equal none that it wrote. */
+const lenientTypes = makeTypes(
   (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text),
   (text) => (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,3})?\+00$/.test(text) ? parseTimestamp(text) : text),
 );
@@ -66,29 +67,30 @@ function addressConfig(address: DatabaseAddress): pg.ClientConfig {
 }
 
 export interface PoolOptions {
-  /** Most connections at a time. */
+  /** The largest number of connections. */
   max: number;
-  /** Several statements on the wire at once, answered in order. For the lane. */
+  /** Sends several statements without waiting for the answers, which come in order. */
   pipeline?: boolean;
-  /** Every statement looks rows up by their keys: plan once, and always take the index. */
-  by_key?: boolean;
-  /** Work as this role instead of the one that connects. */
+  /**
+   * `index_lookup`: every statement looks rows up by their keys; it is planned once and always uses the index.
+   * `index_scan`: every statement reads a page in the order of an index, for lists.
+   */
+  plan?: 'index_lookup' | 'index_scan';
+  /** Works as this role instead of the one that connects. */
   role?: string;
-  /** Every statement reads pages in the order of an index. For lists. */
-  in_order?: boolean;
-  /** How long one statement may run; 5 s when left out. */
+  /** The time limit of one statement; 5 s when left out. */
   statement_timeout_ms?: number;
-  /** How long a transaction may wait for its next statement; 10 s when left out. */
+  /** The time that a transaction may be idle between statements; 10 s when left out. */
   idle_timeout_ms?: number;
-  /** Rows may hold what the service never wrote: that must be noticed, not thrown. For verification. */
-  doubtful_rows?: boolean;
-  /** Told of connections that broke; the pool replaces them by itself. */
+  /** Values that the service never wrote are read as text instead of throwing, so that verification can report them. */
+  lenient_types?: boolean;
+  /** Called when a connection breaks; the pool replaces it by itself. */
   onBroken: (error: Error) => void;
 }
 
 /**
- * A pool of connections. bigint arrives as a number (or throws when it is not a safe integer), timestamptz as
- * `2026-11-21T08:30:00.000Z`; every statement has a time limit.
+ * Makes a pool of connections. bigint is read as a number (and throws if it is not a safe integer), timestamptz as
+ * `2026-11-21T08:30:00.000Z`. Every statement has a time limit.
  */
 export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Pool {
   const statement_timeout_ms = options.statement_timeout_ms ?? STATEMENT_TIMEOUT_MS;
@@ -99,10 +101,10 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     `-c statement_timeout=${statement_timeout_ms}`,
     `-c idle_in_transaction_session_timeout=${idle_timeout_ms}`,
     ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
-    // Rows are looked up by key only, so a statement needs one plan for good; otherwise look-ups that take arrays
-    // are planned anew each time (measured: a fifth of PostgreSQL's time). Plans made while the tables were empty
-    // would scan them whole: these leave the planner the index, whatever it knew when it planned.
-    ...(options.by_key === true
+    // Rows are looked up by key only, so one generic plan is always right; without the setting, look-ups that take
+    // arrays are planned each time (measured: a fifth of PostgreSQL's time). A plan made while the tables were empty
+    // would scan them whole; these settings leave the planner only the index, whatever its statistics said.
+    ...(options.plan === 'index_lookup'
       ? [
           '-c plan_cache_mode=force_generic_plan',
           '-c enable_seqscan=off',
@@ -111,10 +113,9 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
           '-c enable_mergejoin=off',
         ]
       : []),
-    // A page is the first rows of an index. Where a filter seems rarer than it is, the planner would rather gather
-    // all rows that meet it and sort them, for each page anew (measured with 12,000 decisions: 57 pages a second
-    // instead of 275).
-    ...(options.in_order === true
+    // A page is the first rows of an index. If the planner underestimates how many rows match a filter, it would
+    // collect and sort all of them for each page (measured with 12,000 decisions: 57 pages a second instead of 275).
+    ...(options.plan === 'index_scan'
       ? ['-c enable_sort=off', '-c enable_seqscan=off', '-c enable_bitmapscan=off']
       : []),
   ];
@@ -122,17 +123,17 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     ...addressConfig(address),
     max: options.max,
     pipeline: options.pipeline === true,
-    // A connection that went silent is given up; the lane has a deadline of its own for a whole batch.
-    ...(options.pipeline === true ? {} : { query_timeout: statement_timeout_ms + ANSWER_TIMEOUT_BEYOND_MS }),
+    // A silent connection is closed. The lane has its own deadline for a whole batch instead.
+    ...(options.pipeline === true ? {} : { query_timeout: statement_timeout_ms + ANSWER_TIMEOUT_MARGIN_MS }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     options: settings.join(' '),
-    types: options.doubtful_rows === true ? typesOfDoubtfulRows : types,
+    types: options.lenient_types === true ? lenientTypes : types,
     application_name: 'purser',
   } as pg.PoolConfig);
   pool.on('error', options.onBroken);
-  // A connection in use can break between two statements; without a listener of its own that ends the process.
+  // A connection in use can break between two statements; without its own listener that would end the process.
   pool.on('connect', (client) => {
     client.on('error', options.onBroken);
     if (options.pipeline === true) sendTogether(client);
@@ -147,9 +148,9 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
 }
 
 /**
- * Statements that are given in one turn of the event loop leave in one write to the socket, instead of one each:
- * the driver corks the stream for each statement alone, and a batch of the lane has some twenty (measured with 64 clients:
- * about 5 µs of CPU a decision).
+ * Sends statements that are issued in one turn of the event loop in one write to the socket. The driver alone makes one
+ * write for each statement, and a batch of the lane has some twenty (measured with 64 clients: about 5 µs of CPU a
+ * decision).
  */
 function sendTogether(client: Client): void {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
@@ -165,12 +166,12 @@ function sendTogether(client: Client): void {
 
 /** The open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
-/** A connection that went silent says no goodbye. */
-const GOODBYE_MS = 3_000;
+/** A silent connection never confirms its end, so the wait for it is limited. */
+const CLOSE_TIMEOUT_MS = 3_000;
 
 /**
- * Ends a pool made by `makePool`, after what was asked of it was answered, and waits for its connections to be gone:
- * `end` alone resolves once it has sent their goodbyes, and a PostgreSQL that is stopped then would call them broken.
+ * Ends a pool made by `makePool` once its queries are answered, and waits until its connections are closed. `end` alone
+ * resolves when the Terminate messages are sent; a PostgreSQL that is stopped at that moment reports broken connections.
  */
 export async function endPool(pool: pg.Pool): Promise<void> {
   const open = connections.get(pool) ?? new Set();
@@ -181,19 +182,19 @@ export async function endPool(pool: pg.Pool): Promise<void> {
   await Promise.race([
     gone,
     new Promise((resolve) => {
-      late = setTimeout(resolve, GOODBYE_MS);
+      late = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     }),
   ]);
   clearTimeout(late);
 }
 
-/** Ends a connection at once, whatever it waits for. */
+/** Closes a connection at once, whatever it waits for. */
 export function cut(client: Client, error: Error): void {
   const inside = client as unknown as { connection?: { stream: { destroy: (error: Error) => void } } };
   inside.connection?.stream.destroy(error);
 }
 
-/** One connection of its own, for migrations and the operator's command line. The caller ends it. */
+/** Opens a single connection, for migrations and the operator's command line. The caller ends it. */
 export async function connectOnce(address: DatabaseAddress): Promise<pg.Client> {
   const client = new pg.Client({
     ...addressConfig(address),
@@ -202,13 +203,13 @@ export async function connectOnce(address: DatabaseAddress): Promise<pg.Client> 
     types,
     application_name: 'purser-operator',
   });
-  // Without a listener a connection that breaks would end the process; the pending query is told anyway.
+  // Without a listener a connection that breaks would end the process; the pending query is rejected anyway.
   client.on('error', () => {});
   await client.connect();
   return client;
 }
 
-/** Does `work` while no other node or command does anything under the same number. */
+/** Runs `work` while holding the advisory lock `lock`, so that no other node or command holds it meanwhile. */
 export async function exclusively<T>(
   address: DatabaseAddress,
   lock: number,
@@ -219,14 +220,14 @@ export async function exclusively<T>(
     await client.query('select pg_advisory_lock($1)', [lock]);
     return await work();
   } finally {
-    // Ending the session frees the lock.
+    // Ending the session releases the lock.
     await client.end();
   }
 }
 
 /**
- * Whether this session may take the role. Tried rather than asked: since PostgreSQL 16 being a member of a role
- * and being allowed to take it are two things.
+ * Returns whether this session can take the role, by trying: since PostgreSQL 16 a member of a role need not be allowed
+ * to take it.
  */
 export async function canWorkAs(client: pg.Client, role: string): Promise<boolean> {
   try {
@@ -238,16 +239,16 @@ export async function canWorkAs(client: pg.Client, role: string): Promise<boolea
   return true;
 }
 
-/** SQLSTATE of a failed statement, or undefined when the connection itself failed. */
+/** Returns the SQLSTATE of a failed statement, or undefined if the connection itself failed. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError)) return undefined;
   return error.code;
 }
 
-/** The server is shutting down, starting, full, out of connections, read-only or out of time. */
+/** SQLSTATEs of a server that is shutting down, starting, full, out of connections, read-only or out of time. */
 const NOT_NOW = /^(57P|53|08|55P03|57014|25006|58)/;
 
-/** Whether the database could not be reached or cannot work now, so that the same thing may succeed later. */
+/** Returns whether the database is unreachable or cannot work now, so that a retry may succeed. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return NOT_NOW.test(state);

@@ -9,8 +9,8 @@ import { listOutcomesOfDecisions } from './outcomes.ts';
 import { loadReviewsOfDecisions } from './reviews.ts';
 
 /**
- * What was recorded of these decisions after they were made, each one's events in the order of the ledger. A decision of
- * which nothing was recorded is left out.
+ * Returns the events recorded about these decisions after they were made, in ledger order for each decision. Decisions
+ * without such events are left out.
  */
 export async function loadDecisionEvents(
   db: Queryable,

@@ -2,14 +2,14 @@ import type { DecisionState } from '../domain/decision-states.ts';
 import type { InLedger } from '../domain/ledger.ts';
 import type { ExpiredReservation } from '../domain/reservations.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
-/** Every column of a state, of the table named `s`. */
+/** All columns of a state, for a query that names the table `s`. */
 export const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
   s.amount_minor, s.expires_at, s.review_state, s.review_id, s.label_id, s.outcome_state, s.verified,
   s.capability_status, s.capability_issued_at, s.capability_expires_at, s.capability_consumed_at`;
 
-/** Writes states, new or changed. */
+/** Inserts new states and updates existing ones. */
 export const putDecisionStates = makeInsert<DecisionState>(
   'decision_states',
   {
@@ -52,21 +52,22 @@ export const putDecisionStates = makeInsert<DecisionState>(
 );
 
 /**
- * How many holds one batch lets run out at the most; the next batch or sweep takes the rest. Where more than this
- * ran out at one moment, a spend may be denied for money that is about to be free. Measured: 5,000 of them in one
- * batch took 1.6 s on a busy machine of 2 cores; a batch has 5 s.
+ * The most holds that one batch expires; the next batch or sweep takes the rest. If more expire at the same moment, a
+ * spend may be denied although money is about to become free. Measured: 5,000 of them in one batch took 1.6 s on a busy
+ * machine with 2 cores; a batch has 5 s.
  */
-const RUN_OUT_AT_ONCE = 2_000;
+const MAX_EXPIRED_A_BATCH = 2_000;
 
 /**
- * Holds of these agents that have run out but were not let go yet. The clock is asked in a statement of its own, since
- * no index can be entered with a value that may change from row to row: every live hold of the agents would be read.
+ * Returns the holds of these agents that have expired without a record of it yet, at most `MAX_EXPIRED_A_BATCH`. The
+ * clock is read in a subquery: an index cannot be searched by a volatile value, and every live hold of the agents would
+ * be read.
  */
 export async function loadDueHolds(
   db: Queryable,
-  wanted: readonly Of<{ agent_id: string }>[],
-): Promise<Of<DecisionState>[]> {
-  const result = await db.query<Of<DecisionState>>({
+  wanted: readonly InWorkspace<{ agent_id: string }>[],
+): Promise<InWorkspace<DecisionState>[]> {
+  const result = await db.query<InWorkspace<DecisionState>>({
     name: 'load_due_holds',
     text: `select s.workspace_id, ${STATE_COLUMNS}
       from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
@@ -74,17 +75,17 @@ export async function loadDueHolds(
         select decision_id from expiring_holds h
         where h.workspace_id = w.workspace_id and h.agent_id = w.agent_id
           and h.expires_at <= (select clock_timestamp())
-        order by h.expires_at limit ${RUN_OUT_AT_ONCE}) as h
+        order by h.expires_at limit ${MAX_EXPIRED_A_BATCH}) as h
       cross join lateral (
         select * from decision_states s
         where s.workspace_id = w.workspace_id and s.decision_id = h.decision_id limit 1) as s
-      limit ${RUN_OUT_AT_ONCE}`,
+      limit ${MAX_EXPIRED_A_BATCH}`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.agent_id)],
   });
   return result.rows;
 }
 
-/** A place among the holds that run out, in the order in which they do. */
+/** An expired hold's position in the order of expiry. */
 export interface DueHold {
   workspace_id: string;
   agent_id: string;
@@ -93,8 +94,8 @@ export interface DueHold {
 }
 
 /**
- * Holds of any workspace that have run out, oldest first, behind `after` (null: from the oldest on); at most `limit`.
- * Reads these rows and no others, however many holds are live.
+ * Returns at most `limit` expired holds of all workspaces, oldest first, after `after` (null: from the oldest on).
+ * Reads only these rows, however many holds are live.
  */
 export async function listDueHolds(
   db: Queryable,
@@ -111,7 +112,7 @@ export async function listDueHolds(
   return result.rows;
 }
 
-/** A hold that runs out by itself. */
+/** A hold that expires by itself. */
 export type ExpiringHold = Pick<DecisionState, 'agent_id' | 'decision_id' | 'period'> & {
   expires_at: string;
 };
@@ -123,7 +124,7 @@ export const insertExpiringHolds = makeInsert<ExpiringHold>('expiring_holds', {
   period: 'text',
 });
 
-/** Takes holds that were settled, or have run out, from those that will. */
+/** Deletes holds that were settled or have expired from the list of those that will expire. */
 export function deleteExpiringHolds(
   client: Client,
   parts: readonly WorkspaceRows<ExpiringHold>[],
@@ -144,7 +145,7 @@ export function deleteExpiringHolds(
   });
 }
 
-/** Which of these holds are among those that will run out. */
+/** Returns those of these holds that are on the list of holds that will expire. */
 export async function loadExpiringHolds(
   db: Queryable,
   workspace_id: string,
@@ -167,7 +168,7 @@ export async function loadExpiringHolds(
   return result.rows;
 }
 
-/** Keeps holds that were let go because they had run out. */
+/** Inserts the records of expired holds. */
 export const insertExpiredReservations = makeInsert<InLedger<ExpiredReservation>>('expired_reservations', {
   reservation_id: 'text',
   decision_id: 'text',
@@ -180,7 +181,7 @@ export const insertExpiredReservations = makeInsert<InLedger<ExpiredReservation>
   event_id: 'text',
 });
 
-/** The holds of these ids that were let go because they had run out. */
+/** Returns the records of expired holds with these reservation ids. */
 export async function loadExpiredReservations(
   db: Queryable,
   workspace_id: string,

@@ -5,7 +5,7 @@ import { firstIdAt } from '../values/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
-import { makeInsert, type Of, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
 const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
   decision_id: 'text',
@@ -30,7 +30,7 @@ const insertIdempotencyKeys = makeInsert<
   decision_id: 'text',
 });
 
-/** Keeps decisions with the idempotency keys they answer. */
+/** Inserts decisions and their idempotency keys. */
 export function insertDecisions(
   client: Client,
   parts: readonly WorkspaceRows<DecisionRow>[],
@@ -38,15 +38,15 @@ export function insertDecisions(
   return Promise.all([insertRows(client, parts), insertIdempotencyKeys(client, parts)]);
 }
 
-/** What these agents' idempotency keys were used for; unused ones are left out. */
+/** Returns the decisions made with these agents' idempotency keys; unused keys are left out. */
 export async function loadEarlierDecisions(
   db: Queryable,
-  wanted: readonly Of<{ agent_id: string; idempotency_key: string }>[],
-): Promise<Of<EarlierDecision>[]> {
-  const result = await db.query<Of<EarlierDecision>>({
+  wanted: readonly InWorkspace<{ agent_id: string; idempotency_key: string }>[],
+): Promise<InWorkspace<EarlierDecision>[]> {
+  const result = await db.query<InWorkspace<EarlierDecision>>({
     name: 'load_earlier_decisions',
-    // The laterals are there for their order: a plan made while the tables were empty may otherwise read all
-    // keys of the workspace and look each up among the wanted (measured: 1,400 decisions a second instead of
+    // The lateral joins fix the join order: a plan made while the tables were empty may otherwise read all keys of
+    // the workspace and search for each of them among the wanted ones (measured: 1,400 decisions a second instead of
     // 4,300 over the first 7,000, and falling).
     text: `select w.workspace_id, w.agent_id, w.idempotency_key, k.request_hash, d.document
       from (select distinct * from unnest($1::text[], $2::text[], $3::text[])
@@ -65,32 +65,32 @@ export async function loadEarlierDecisions(
   return result.rows;
 }
 
-/** The core of a decision with its state. */
+/** The core of an original decision with its state. */
 export interface DecisionCoreRecord {
   made: DecisionCore;
-  /** Null: as it was made. */
+  /** Null: the decision stands as it was made. */
   state: DecisionState | null;
 }
 
-/** A decision with its state, as `GET` reads it. */
+/** An original decision with its state; the two together give the current view. */
 export interface DecisionRecord extends DecisionCoreRecord {
   made: Decision;
 }
 
-/** A row of the join: the state's columns are null where there is no state. */
+/** A row of the join: the columns of the state are null where there is no state. */
 type RecordRow = DecisionState & { document: string; kept_id: string | null };
 
 function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRecord {
   return { made: decodeDecision(document), state: kept_id === null ? null : state };
 }
 
-/** What a list may be narrowed by; what is left out does not narrow. Amounts are minor units, times ISO UTC. */
+/** The filters of the list; those left out do not filter. Amounts are minor units, times ISO 8601 UTC. */
 export interface DecisionFilters {
   agent_id?: string;
   decision?: string;
   mode?: string;
   reason?: string;
-  /** A part of the merchant, in any case. */
+  /** Case-insensitive substring of the merchant. */
   q?: string;
   min_amount?: number;
   max_amount?: number;
@@ -102,12 +102,12 @@ export interface DecisionFilters {
   to?: string;
 }
 
-/** These decisions with their states. */
+/** Returns these decisions with their states. */
 export async function loadDecisionRecords(
   db: Queryable,
-  wanted: readonly Of<{ decision_id: string }>[],
-): Promise<Of<DecisionRecord>[]> {
-  const result = await db.query<Of<RecordRow>>({
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<DecisionRecord>[]> {
+  const result = await db.query<InWorkspace<RecordRow>>({
     name: 'load_kept_decisions',
     text: `select d.workspace_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
       from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
@@ -122,15 +122,15 @@ export async function loadDecisionRecords(
 }
 
 /**
- * A decision's document cut at its marks: the rest need not travel nor be read (measured over 24,000 decisions of
- * 3.6 KB in ENFORCE: verified at 34,000 instead of 21,000 events a second).
+ * Cuts the core out of a decision's document, so that the rest is neither transferred nor parsed (measured over 24,000
+ * decisions of 3.6 KB in ENFORCE: verified at 34,000 instead of 21,000 events a second).
  */
 const CORE_OF_DOCUMENT = `case when 0 < p.head and p.head < p.core and p.core < p.told then convert_from(
     substr(d.bytes, 1, p.head - 1) || substr(d.bytes, p.core, p.told - p.core) || '}'::bytea, 'UTF8') else d.document end`;
 
 /**
- * The cores of these decisions of a workspace with their states. Without the offset the marks are looked for wherever
- * they are named: 17 instead of 9 ms for a thousand.
+ * Returns the cores of these decisions with their states. `offset 0` keeps the planner from inlining the positions of
+ * the marks, which would then be searched for at each use: 17 instead of 9 ms for a thousand decisions.
  */
 export async function loadDecisionCores(
   db: Queryable,
@@ -159,7 +159,7 @@ export async function loadDecisionCores(
     try {
       found.push({ made: JSON.parse(document) as DecisionCore, state: kept_id === null ? null : state });
     } catch {
-      // A document that is not as they are written today is read whole.
+      // A document in another format than today's is read whole.
       uncut.push(made_id);
     }
   }
@@ -172,15 +172,16 @@ export async function loadDecisionCores(
 }
 
 /**
- * The lateral makes each decision look its own state up. Joined plainly, and before the tables were first analyzed,
- * each decision read all states of its workspace (measured with 6,000 decisions of which 120 had one: 305 ms a page).
+ * The lateral join looks up the state of each decision by its key. With a plain join on tables that had not been
+ * analyzed yet, each decision read all states of its workspace (measured with 6,000 decisions of which 120 had a state:
+ * 305 ms a page).
  */
 const SELECT_RECORDS = `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
   from decisions d
   left join lateral (
     select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true`;
 
-/** One decision; of the agent alone where `agent_id` is given. */
+/** Returns one decision; with `agent_id`, only if it is that agent's. */
 export async function getDecision(
   db: Queryable,
   workspace_id: string,
@@ -196,8 +197,8 @@ export async function getDecision(
 }
 
 /**
- * A page of decisions in the order of their ids, which is the order of their making: `limit` of them, or fewer where
- * they come to about a megabyte. `after`: the last id of the page before.
+ * Returns a page of decisions in the order of their ids, which is the order of creation: `limit` of them, or fewer if
+ * they add up to about a megabyte. `after` is the last id of the previous page.
  */
 export async function listDecisions(
   db: Queryable,
@@ -207,28 +208,28 @@ export async function listDecisions(
 ): Promise<PageRows<DecisionRecord>> {
   const values: unknown[] = [workspace_id];
   const conditions = ['d.workspace_id = $1'];
-  const narrow = (condition: (parameter: string) => string, value: unknown) => {
+  const addFilter = (condition: (parameter: string) => string, value: unknown) => {
     if (value === undefined) return;
     values.push(value);
     conditions.push(condition(`$${values.length}`));
   };
-  narrow((p) => `d.agent_id = ${p} and d.agent_id <> ''`, filters.agent_id);
-  narrow((p) => `d.decision = ${p}`, filters.decision);
-  narrow((p) => `d.mode = ${p}`, filters.mode);
-  narrow((p) => `${p} = any(d.reason_codes)`, filters.reason);
-  // By Unicode's rules of upper and lower case, whatever the database's own locale knows of them.
-  narrow(
+  addFilter((p) => `d.agent_id = ${p} and d.agent_id <> ''`, filters.agent_id);
+  addFilter((p) => `d.decision = ${p}`, filters.decision);
+  addFilter((p) => `d.mode = ${p}`, filters.mode);
+  addFilter((p) => `${p} = any(d.reason_codes)`, filters.reason);
+  // ICU compares case by Unicode's rules, whatever the database's own locale is.
+  addFilter(
     (p) => `d.merchant collate "und-x-icu" ilike ${p}`,
     filters.q === undefined ? undefined : `%${escapeLike(filters.q)}%`,
   );
-  narrow((p) => `d.requested_amount_minor >= ${p}`, filters.min_amount);
-  narrow((p) => `d.requested_amount_minor <= ${p}`, filters.max_amount);
-  narrow((p) => `coalesce(s.review_state in ('ALLOWED', 'DENIED'), false) = ${p}`, filters.reviewed);
-  narrow((p) => `(s.label_id is not null) = ${p}`, filters.labeled);
-  // Ids begin with the time of their making, so a span of time is a range of the primary key.
-  narrow((p) => `d.decision_id >= ${p}`, filters.from && firstIdAt('decision', Date.parse(filters.from)));
-  narrow((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
-  narrow((p) => `d.decision_id ${page.order === 'asc' ? '>' : '<'} ${p}`, page.after ?? undefined);
+  addFilter((p) => `d.requested_amount_minor >= ${p}`, filters.min_amount);
+  addFilter((p) => `d.requested_amount_minor <= ${p}`, filters.max_amount);
+  addFilter((p) => `coalesce(s.review_state in ('ALLOWED', 'DENIED'), false) = ${p}`, filters.reviewed);
+  addFilter((p) => `(s.label_id is not null) = ${p}`, filters.labeled);
+  // Ids begin with their creation time, so a span of time is a range of the primary key.
+  addFilter((p) => `d.decision_id >= ${p}`, filters.from && firstIdAt('decision', Date.parse(filters.from)));
+  addFilter((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
+  addFilter((p) => `d.decision_id ${page.order === 'asc' ? '>' : '<'} ${p}`, page.after ?? undefined);
   values.push(page.limit + 1);
   const result = await db.query<RecordRow & SizedRow & { made_id: string }>({
     text: withinBytes(
@@ -240,7 +241,7 @@ export async function listDecisions(
   return pageRows(result.rows, page.limit, ({ made_id, found, bytes_before, ...row }) => recordOf(row));
 }
 
-/** The decisions of these ids as they were made; without its idempotency key a decision is left out. */
+/** Returns the original rows of these decisions; a decision whose idempotency key is missing is left out. */
 export async function loadDecisionRows(
   db: Queryable,
   workspace_id: string,
@@ -261,7 +262,7 @@ export async function loadDecisionRows(
   return result.rows;
 }
 
-/** Ids of an agent's newest decisions, oldest first. */
+/** Returns the ids of an agent's newest decisions, oldest first. */
 export async function listNewestDecisionIds(
   db: Queryable,
   workspace_id: string,
@@ -277,7 +278,7 @@ export async function listNewestDecisionIds(
   return result.rows.map((row) => row.decision_id).reverse();
 }
 
-/** The documents of these decisions as they were made, oldest first: the first of them that come to about a megabyte. */
+/** Returns the original documents of these decisions, oldest first, up to about a megabyte. */
 export async function loadMadeDocuments(
   db: Queryable,
   workspace_id: string,

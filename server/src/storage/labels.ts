@@ -1,6 +1,6 @@
 import type { Label } from '../domain/labels.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS = 'label_id, decision_id, label, comment, supersedes, principal_id, key_id, created_at';
 
@@ -15,7 +15,7 @@ export const insertLabels = makeInsert<Label>('labels', {
   created_at: 'timestamptz',
 });
 
-/** The labels of these ids. */
+/** Returns the labels with these ids. */
 export async function loadLabels(
   db: Queryable,
   workspace_id: string,
@@ -29,12 +29,12 @@ export async function loadLabels(
   return result.rows;
 }
 
-/** What of the labels of these decisions tells which are current. */
+/** Returns the links between the labels of these decisions, which tell which labels are current. */
 export async function loadLabelsOfDecisions(
   db: Queryable,
-  wanted: readonly Of<{ decision_id: string }>[],
-): Promise<Of<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>>[]> {
-  const result = await db.query<Of<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>>>({
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>>[]> {
+  const result = await db.query<InWorkspace<Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>>>({
     name: 'load_labels_of_decisions',
     text: `select l.* from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
       cross join lateral (
@@ -46,7 +46,7 @@ export async function loadLabelsOfDecisions(
   return result.rows;
 }
 
-/** The labels of these decisions with the moment of each, each decision's in the order in which they were recorded. */
+/** Returns the labels of these decisions with their times, in the order in which they were recorded. */
 export async function listLabelsOfDecisions(
   db: Queryable,
   workspace_id: string,

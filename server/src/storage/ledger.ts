@@ -17,7 +17,7 @@ export const appendLedgerEvents = makeInsert<LedgerEvent>('ledger_events', {
   hash: 'bytea',
 });
 
-/** A page of the chain, newest first (`before`) or oldest first (`after`). */
+/** Returns a page of the chain, newest first, before the event `before` (null: from the newest on). */
 export async function listLedgerEvents(
   db: Queryable,
   workspace_id: string,
@@ -32,7 +32,7 @@ export async function listLedgerEvents(
   return result.rows;
 }
 
-/** The links that follow `after`, in the order of the chain. */
+/** Returns at most `limit` events after `after`, in the order of the chain. */
 export async function loadLedgerEvents(
   db: Queryable,
   workspace_id: string,
@@ -46,12 +46,12 @@ export async function loadLedgerEvents(
   return result.rows;
 }
 
-/** What a row that no document belongs to takes at the most, about. */
+/** An upper estimate for rows that are neither decisions nor audit records. */
 const PLAIN_ROW_BYTES = 2_000;
 
 /**
- * The links that follow `after`, up to and with `until`, in the order of the chain: `limit` of them, or fewer where
- * what they seal comes to about a megabyte.
+ * Returns the events after `after` up to and including `until`, in the order of the chain: `limit` of them, or fewer if
+ * what they seal adds up to about a megabyte.
  */
 export async function loadLedgerEventsWithin(
   db: Queryable,
@@ -79,14 +79,14 @@ export async function loadLedgerEventsWithin(
   return result.rows.map(({ size, found, bytes_before, ...event }) => event);
 }
 
-/** Where the chain ends according to its head, and what the head's row says besides. */
+/** The stored head of a chain. */
 export interface KeptHead extends LedgerHead {
-  /** The last moment used in this workspace, ms. */
+  /** The timestamp of the workspace's last batch, ms. */
   time_ms: number;
   has_webhooks: boolean;
 }
 
-/** The row of the chain's head; undefined when even that is gone. */
+/** Returns the stored head of the chain, or undefined if its row is missing. */
 export async function getHead(db: Queryable, workspace_id: string): Promise<KeptHead | undefined> {
   const result = await db.query<KeptHead & { workspace_id: string }>({
     name: 'get_head',

@@ -1,6 +1,6 @@
 import type { Outcome } from '../domain/outcomes.ts';
 import type { Queryable } from './database.ts';
-import { makeInsert, type Of, withoutWorkspace } from './rows.ts';
+import { type InWorkspace, makeInsert, withoutWorkspace } from './rows.ts';
 
 const COLUMNS = `outcome_id, decision_id, type, amount_minor, currency, external_reference, occurred_at, source,
   key_id, principal_id, recorded_at, flags`;
@@ -20,7 +20,7 @@ export const insertOutcomes = makeInsert<Outcome>('outcomes', {
   flags: 'words',
 });
 
-/** The outcomes of these ids. */
+/** Returns the outcomes with these ids. */
 export async function loadOutcomes(
   db: Queryable,
   workspace_id: string,
@@ -34,12 +34,12 @@ export async function loadOutcomes(
   return result.rows;
 }
 
-/** All outcomes of these decisions, each decision's in the order in which they were recorded. */
+/** Returns all outcomes of these decisions of several workspaces, in the order in which they were recorded. */
 export async function loadOutcomesOfDecisions(
   db: Queryable,
-  wanted: readonly Of<{ decision_id: string }>[],
-): Promise<Of<Outcome>[]> {
-  const result = await db.query<Of<Outcome>>({
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<Outcome>[]> {
+  const result = await db.query<InWorkspace<Outcome>>({
     name: 'load_outcomes_of_decisions',
     text: `select o.* from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
       cross join lateral (
@@ -51,7 +51,7 @@ export async function loadOutcomesOfDecisions(
   return result.rows;
 }
 
-/** All outcomes of these decisions, each decision's in the order in which they were recorded. */
+/** Returns all outcomes of these decisions of one workspace, in the order in which they were recorded. */
 export async function listOutcomesOfDecisions(
   db: Queryable,
   workspace_id: string,

@@ -1,20 +1,20 @@
 /**
- * A page ends with the row that brings it to about this size: rows whose texts customers write may be 100 KB each, and
- * 200 of them read at once would take the memory and the time of everybody else.
+ * A page ends with the row that brings it to about this size. Rows with texts written by customers may be 100 KB each,
+ * and reading 200 of them at once would take memory and time from all other requests.
  */
 export const MAX_PAGE_BYTES = 1_000_000;
 
-/** Some of the rows that were asked for, and whether others follow them. */
+/** The rows of one page, and whether more follow. */
 export interface PageRows<Row> {
   rows: Row[];
   has_more: boolean;
 }
 
 /**
- * The SQL that gives of `rows`, a select, those that a page of `MAX_PAGE_BYTES` has room for, in the order `order`: the
- * first always, further ones while the sizes of those before it stay below. `size` is an expression in bytes over the
- * columns of `rows`; of a text `octet_length` knows it without reading the text. The column `found` says how many rows
- * there were before the cut.
+ * Returns SQL that selects from `rows`, a select, as many rows as fit into `MAX_PAGE_BYTES`, in the order `order`. The
+ * first row is always selected, and each further one if the rows before it add up to less. `size` is an expression in
+ * bytes over the columns of `rows`; `octet_length` knows the size of a text without reading it. The column `found` is
+ * the number of rows before the cut.
  */
 export function withinBytes(rows: string, of: { size: string; order: string }): string {
   return `select * from (
@@ -24,13 +24,13 @@ export function withinBytes(rows: string, of: { size: string; order: string }): 
     where coalesce(bytes_before, 0) < ${MAX_PAGE_BYTES} order by ${of.order}`;
 }
 
-/** What `withinBytes` adds to a row. */
+/** The columns that `withinBytes` adds to a row. */
 export interface SizedRow {
   found: number;
   bytes_before: number | null;
 }
 
-/** At most `limit` of the rows that `withinBytes` gave of `limit + 1`. */
+/** Makes a page of at most `limit` rows from the result of `withinBytes` over `limit + 1` rows. */
 export function pageRows<Row extends SizedRow, Shown>(
   rows: readonly Row[],
   limit: number,

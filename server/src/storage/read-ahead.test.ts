@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { readAhead } from './read-ahead.ts';
 
-/** What was rejected without anybody to handle it, while the test runs. */
+/** The unhandled rejections of the process while the test runs. */
 function unhandledRejections(): unknown[] {
   const found: unknown[] = [];
   const note = (reason: unknown) => void found.push(reason);
@@ -11,7 +11,7 @@ function unhandledRejections(): unknown[] {
   return found;
 }
 
-test('pages come in their order, each asked for with the one before it, and one is read ahead', async () => {
+test('pages come in order, each is loaded with the previous one as argument, and one page is read ahead', async () => {
   const asked: (number | undefined)[] = [];
   const pages = readAhead(async (before?: number) => {
     asked.push(before);
@@ -25,7 +25,7 @@ test('pages come in their order, each asked for with the one before it, and one 
   expect(asked).toEqual([undefined, 1, 2, 3]);
 });
 
-test('a page that fails while the one before it is worked on is told of in its turn, and never goes unhandled', async () => {
+test('the error of a page that is read ahead is thrown when that page is asked for, and is never unhandled', async () => {
   const unhandled = unhandledRejections();
   const pages = readAhead((before?: number) =>
     before === undefined ? Promise.resolve(1) : Promise.reject(new Error('the database is gone')),
@@ -36,7 +36,7 @@ test('a page that fails while the one before it is worked on is told of in its t
   expect(unhandled).toEqual([]);
 });
 
-test('whoever stops early waits until nothing is being read any more, and hears nothing of its failure', async () => {
+test('a caller that stops early waits until the load under way has ended, and does not see its failure', async () => {
   const unhandled = unhandledRejections();
   let fail = (_error: Error) => {};
   const pages = readAhead((before?: number) =>

@@ -1,8 +1,8 @@
 /**
- * Gives page after page, each read while the one before it is worked on. `load` is given the page before, undefined for
- * the first, and gives undefined after the last. What goes wrong with the page ahead is thrown when its turn comes; it
- * is never a rejection that nobody handles, which would end the process. Once the generator has ended, also early,
- * nothing is being read any more.
+ * Yields pages one after another, and loads each while the caller works on the one before it. `load` is called with the
+ * previous page (undefined for the first) and returns undefined after the last. An error of the page ahead is thrown
+ * when the caller asks for that page; it is never an unhandled rejection, which would end the process. When the
+ * generator has ended, also early, no load is running.
  */
 export async function* readAhead<Page>(
   load: (before: Page | undefined) => Promise<Page | undefined>,

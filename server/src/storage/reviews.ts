@@ -18,7 +18,7 @@ export const insertReviews = makeInsert<ReviewRow>('reviews', {
   capability_expires_at: 'timestamptz',
 });
 
-/** The reviews of these ids. */
+/** Returns the reviews with these ids. */
 export async function loadReviews(
   db: Queryable,
   workspace_id: string,
@@ -32,7 +32,7 @@ export async function loadReviews(
   return result.rows;
 }
 
-/** All reviews of these decisions, in the order in which they were recorded. */
+/** Returns all reviews of these decisions, in the order in which they were recorded. */
 export async function loadReviewsOfDecisions(
   db: Queryable,
   workspace_id: string,

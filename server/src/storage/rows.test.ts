@@ -8,7 +8,7 @@ const INTEGER_ARRAY = 1007;
 const BYTEA_ARRAY = 1001;
 const parserOf = (oid: number) => pg.types.getTypeParser(oid, 'text') as (text: string) => unknown;
 
-test('any texts and nulls are read back as they were', () => {
+test('an array literal of any texts and nulls is parsed back to the same values', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ',', 'N', ' ', 'é', '\u001e') }),
@@ -22,7 +22,7 @@ test('any texts and nulls are read back as they were', () => {
   );
 });
 
-test('whole numbers, booleans and bytes are read back as they were', () => {
+test('an array literal of integers, booleans or bytes is parsed back to the same values', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.integer())), (values) => {
       expect(parserOf(INTEGER_ARRAY)(arrayLiteral(values))).toEqual(values);

@@ -25,12 +25,12 @@ export interface WorkspaceRows<Row> {
 
 export type Write<Row> = (client: Client, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown>;
 
-/** What no JSON text contains, since JSON escapes control characters: the record separator of ASCII. */
+/** The record separator of ASCII, which no JSON text contains, since JSON escapes control characters. */
 const BETWEEN_DOCUMENTS = 0x1e;
 
 /**
- * All documents one behind the other, in UTF-8. As one string they would be an object that outgrows the young
- * generation: kept until the next full collection, which such strings of all batches then bring about.
+ * Concatenates all documents in UTF-8. As one string they would be too large for V8's young generation and live until
+ * the next full garbage collection, which the strings of all batches would then trigger more often.
  */
 function joinDocuments(documents: readonly string[]): Buffer {
   let length = Math.max(0, documents.length - 1);
@@ -44,12 +44,12 @@ function joinDocuments(documents: readonly string[]): Buffer {
   return joined;
 }
 
-/** What has to be escaped between the quotes of an array's element. */
+/** The characters that must be escaped inside a quoted array element. */
 const ESCAPED = /["\\]/g;
 
 /**
- * An array of texts, numbers, booleans, bytes or nulls as PostgreSQL reads one. The driver would write the same, but goes
- * through the rules of all types for each element, and twice through each text.
+ * Writes an array of texts, numbers, booleans, bytes or nulls as a PostgreSQL array literal. The driver would write the
+ * same, but checks the rules of all types for each element, and scans each text twice.
  */
 export function arrayLiteral(values: readonly unknown[]): string {
   let text = '{';
@@ -66,7 +66,7 @@ export function arrayLiteral(values: readonly unknown[]): string {
   return `${text}}`;
 }
 
-/** How a column travels: what stands in the statement for its array, and what is sent for it. */
+/** How a column is sent: the expressions for it in the statement, and the value of its parameter. */
 interface Transport {
   array: (parameter: string) => string;
   value: (column: string) => string;
@@ -83,8 +83,8 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
         send: (values) => arrayLiteral(values.map((words) => (words as readonly string[]).join(' '))),
       };
     case 'document':
-      // As an element of an array every quote of the JSON would be escaped here and read back there: this way
-      // neither happens (measured: 6 % of the process's busy time).
+      // In an array literal every quote of the JSON would have to be escaped here and unescaped by PostgreSQL; one
+      // joined text avoids both (measured: 6 % of the process's busy time).
       return {
         array: (parameter) => `string_to_array(${parameter}::text, E'\\x1e')`,
         value: asItIs,
@@ -96,9 +96,9 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
 }
 
 /**
- * One statement that inserts any number of rows of any number of workspaces: each column travels as one parameter,
- * so the statement is the same, and stays prepared, however many rows there are. A row whose `conflict` columns
- * exist already is updated where `update` names columns.
+ * Makes a function that inserts any number of rows of any number of workspaces with one statement. Each column is sent
+ * as one parameter, so the statement is the same, and stays prepared, however many rows there are. With `upsert`, a row
+ * whose `conflict` columns exist already has its `update` columns updated.
  */
 export function makeInsert<Row extends object>(
   table: string,
@@ -132,7 +132,7 @@ export function makeInsert<Row extends object>(
   };
 }
 
-/** Parts with other rows in place of theirs. */
+/** Maps the rows of each workspace. */
 export function mapParts<Row, Other>(
   parts: readonly WorkspaceRows<Row>[],
   map: (row: Row) => Other,
@@ -140,11 +140,11 @@ export function mapParts<Row, Other>(
   return parts.map(({ workspace_id, rows }) => ({ workspace_id, rows: rows.map(map) }));
 }
 
-/** Something of one workspace that a statement looks for, or has found. */
-export type Of<T> = T & { workspace_id: string };
+/** A key or a row together with its workspace, for statements over several workspaces. */
+export type InWorkspace<T> = T & { workspace_id: string };
 
-/** A row as the domain knows it: without the workspace that it was found in. */
-export function withoutWorkspace<T>(found: Of<T>): T {
+/** Returns the row without its workspace, as the domain uses it. */
+export function withoutWorkspace<T>(found: InWorkspace<T>): T {
   const { workspace_id, ...row } = found;
   return row as T;
 }

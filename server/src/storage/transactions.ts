@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { Client } from './database.ts';
 
 /**
- * Does the work in one transaction of its own; `reading`: in one snapshot, without any write. What the work throws
- * undoes it, and the connection is not used again.
+ * Runs `work` in a transaction of its own; with `reading`, in a read-only snapshot. If `work` throws, the transaction is
+ * rolled back, the connection is closed, and the error is rethrown.
  */
 export async function inTransaction<T>(
   pool: pg.Pool,

@@ -5,12 +5,12 @@ import type {
   WebhookEvent,
 } from '../domain/webhooks.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, mapParts, type Of, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, mapParts, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS =
   'endpoint_id, url, events, status, disabled_reason, secrets, secret_rotated_at, created_at, updated_at';
 
-/** The workspace's endpoints, disabled ones among them, oldest first. They are few. */
+/** Returns all endpoints of the workspace, disabled ones included, oldest first. At most `MAX_WEBHOOKS` exist. */
 export async function loadWebhookEndpoints(db: Queryable, workspace_id: string): Promise<WebhookEndpoint[]> {
   const result = await db.query<WebhookEndpoint & { workspace_id: string }>({
     name: 'load_webhook_endpoints',
@@ -20,12 +20,12 @@ export async function loadWebhookEndpoints(db: Queryable, workspace_id: string):
   return result.rows;
 }
 
-/** The endpoints of these workspaces, disabled ones among them, each workspace's oldest first. */
+/** Returns all endpoints of these workspaces, disabled ones included, oldest first within each workspace. */
 export async function loadEndpointsOf(
   db: Queryable,
   workspace_ids: readonly string[],
-): Promise<Of<WebhookEndpoint>[]> {
-  const result = await db.query<Of<WebhookEndpoint>>({
+): Promise<InWorkspace<WebhookEndpoint>[]> {
+  const result = await db.query<InWorkspace<WebhookEndpoint>>({
     name: 'load_endpoints_of',
     text: `select e.* from unnest($1::text[]) as w(workspace_id)
       cross join lateral (
@@ -36,7 +36,7 @@ export async function loadEndpointsOf(
   return result.rows;
 }
 
-/** A page of endpoints, newest first, with since when nothing but failures went to each. */
+/** Returns a page of endpoints, newest first; `failing_since` is the start of an unbroken series of failures. */
 export async function listWebhookEndpoints(
   db: Queryable,
   workspace_id: string,
@@ -77,7 +77,7 @@ const put = makeInsert<
   },
 );
 
-/** Writes endpoints, new or changed. */
+/** Inserts new endpoints and updates existing ones. */
 export function putWebhookEndpoints(
   client: Client,
   parts: readonly WorkspaceRows<WebhookEndpoint>[],
@@ -88,7 +88,7 @@ export function putWebhookEndpoints(
   );
 }
 
-/** Removes endpoints and their secrets. What waits for them is cleared away by the worker. */
+/** Deletes endpoints and their secrets. The worker removes their pending deliveries. */
 export function deleteWebhookEndpoints(
   client: Client,
   parts: readonly WorkspaceRows<string>[],
@@ -111,23 +111,23 @@ export const insertWebhookEvents = makeInsert<WebhookEvent>('webhook_events', {
   created_at: 'timestamptz',
 });
 
-/** A replay that meets a retry due in the same millisecond takes its place. */
+/** Inserts deliveries. A replay replaces a retry that is due in the same millisecond. */
 export const insertWebhookDeliveries = makeInsert<WebhookDelivery>(
   'webhook_deliveries',
   { endpoint_id: 'text', due_at: 'timestamptz', event_id: 'text', attempts: 'integer' },
   { conflict: ['endpoint_id', 'due_at', 'event_id'], update: ['attempts'] },
 );
 
-/** What the lane does to an endpoint's queue. */
+/** A change that the lane makes to an endpoint's queue. */
 export interface QueueChange {
   endpoint_id: string;
-  /** When it is next looked at, or earlier; null: no more, and that it failed is forgotten. */
+  /** The queue is due at this time at the latest; null: it is not due, and its failures are reset. */
   due_at: string | null;
 }
 
 /**
- * Makes queues, and tells them that something was put in. The count makes a worker which is about to leave the
- * endpoint look again: the two updates of the row come one after the other.
+ * Inserts or updates queues, and raises their version (the column `puts`). A worker that is about to
+ * release its lease sees the new version and looks at the queue again: the two updates lock the same row.
  */
 export function putWebhookQueues(
   client: Client,
@@ -151,7 +151,7 @@ export function putWebhookQueues(
   });
 }
 
-/** The events of these ids or of a period (`from` inclusive, `to` exclusive), oldest first. */
+/** Returns the events from `first_id` (inclusive) to `end_id` (exclusive) of these types, oldest first. */
 export async function findWebhookEvents(
   db: Queryable,
   workspace_id: string,

@@ -1,24 +1,24 @@
 import type { LedgerHead } from '../domain/ledger.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { Client, Queryable } from './database.ts';
-import { makeInsert, type Of } from './rows.ts';
+import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS = 'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, created_at';
 
-/** The head of a chain as the lane locks it, with the database's clock read under the lock. */
+/** The head of a chain that the lane has locked, with the database's clock read under the lock. */
 export interface LockedHead extends LedgerHead {
   workspace_id: string;
-  /** The last time used in this workspace, ms. */
+  /** The timestamp of the workspace's last batch, ms. */
   time_ms: number;
-  /** Whether it has webhook endpoints, disabled ones among them. */
+  /** Whether the workspace has webhook endpoints, disabled ones included. */
   has_webhooks: boolean;
   /** The database's clock, ms. */
   clock_ms: number;
 }
 
 /**
- * Locks the heads of these workspaces until the transaction ends. `wait` false: a head that another transaction
- * has locked is left out, so that no workspace waits for another; so is that of a workspace that does not exist.
+ * Locks the heads of these workspaces until the transaction ends. Unknown workspaces are left out. With `wait` false,
+ * heads that another transaction has locked are left out too, so that no workspace waits for another.
  */
 export async function lockHeads(
   client: Client,
@@ -27,7 +27,7 @@ export async function lockHeads(
 ): Promise<LockedHead[]> {
   const result = await client.query<LockedHead>({
     name: options.wait ? 'lock_heads' : 'lock_free_heads',
-    // The clock is read after the locks were waited for, so that it never runs backwards within a workspace.
+    // The clock is read after the locks were acquired, so that it never runs backwards within a workspace.
     text: `with heads as materialized (
         select workspace_id, seq, hash, time_ms, has_webhooks from ledger_heads where workspace_id = any($1)
         order by workspace_id for update${options.wait ? '' : ' skip locked'})
@@ -38,11 +38,11 @@ export async function lockHeads(
   return result.rows;
 }
 
-/** A head as a batch leaves it. */
+/** The head that a batch writes. */
 type WrittenHead = LedgerHead & { time_ms: number; has_webhooks: boolean };
 
-/** Moves locked heads on to their batch's last event and moment. */
-export function writeHeads(client: Client, heads: readonly Of<WrittenHead>[]): Promise<unknown> {
+/** Updates locked heads to the last event and the timestamp of their batch. */
+export function writeHeads(client: Client, heads: readonly InWorkspace<WrittenHead>[]): Promise<unknown> {
   return client.query({
     name: 'write_heads',
     text: `update ledger_heads h set seq = r.seq, hash = r.hash, time_ms = r.time_ms, has_webhooks = r.has_webhooks
@@ -59,15 +59,15 @@ export function writeHeads(client: Client, heads: readonly Of<WrittenHead>[]): P
   });
 }
 
-/** Fails on the primary key when the workspace was made at the same moment elsewhere. */
-export function insertHead(client: Client, head: Of<WrittenHead>): Promise<unknown> {
+/** Inserts the head of a new workspace. Fails on the primary key if the workspace was created concurrently. */
+export function insertHead(client: Client, head: InWorkspace<WrittenHead>): Promise<unknown> {
   return client.query({
     text: 'insert into ledger_heads (workspace_id, seq, hash, time_ms, has_webhooks) values ($1, $2, $3, $4, $5)',
     values: [head.workspace_id, head.seq, head.hash, head.time_ms, head.has_webhooks],
   });
 }
 
-/** These workspaces; what does not exist is left out. */
+/** Returns these workspaces; unknown ones are left out. */
 export async function loadWorkspaces(db: Queryable, workspace_ids: readonly string[]): Promise<Workspace[]> {
   const result = await db.query<Workspace>({
     name: 'load_workspaces',
@@ -77,7 +77,7 @@ export async function loadWorkspaces(db: Queryable, workspace_ids: readonly stri
   return result.rows;
 }
 
-/** One workspace, or undefined when there is none of that id. */
+/** Returns one workspace, or undefined if it does not exist. */
 export async function loadWorkspace(db: Queryable, workspace_id: string): Promise<Workspace | undefined> {
   const result = await db.query<Workspace & { workspace_id: string }>({
     name: 'load_workspace',
@@ -87,7 +87,7 @@ export async function loadWorkspace(db: Queryable, workspace_id: string): Promis
   return result.rows[0];
 }
 
-/** Every workspace, oldest first; for the operator. */
+/** Returns all workspaces, oldest first. Only the operator's commands may call this. */
 export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   const result = await db.query<Workspace>({
     text: `select ${COLUMNS} from workspaces order by workspace_id`,
@@ -95,7 +95,7 @@ export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   return result.rows;
 }
 
-/** The database's clock, ms. */
+/** Reads the database's clock, ms. */
 export async function readClock(db: Queryable): Promise<number> {
   const result = await db.query<{ clock_ms: number }>({
     name: 'read_clock',
@@ -104,7 +104,7 @@ export async function readClock(db: Queryable): Promise<number> {
   return result.rows[0]?.clock_ms as number;
 }
 
-/** Writes workspaces, new or changed. */
+/** Inserts new workspaces and updates existing ones. */
 export const putWorkspaces = makeInsert<Omit<Workspace, 'workspace_id'>>(
   'workspaces',
   {

@@ -42,7 +42,7 @@ export interface WebhookDeliverer {
 }
 
 export interface WebhookDeliveryOptions {
-  /** With `by_key`. */
+  /** With `plan: 'index_lookup'`. */
   db: Queryable;
   lane: Pick<Lane, 'submit'>;
   log: Logger;

@@ -41,7 +41,7 @@ function makeTestLane() {
   const pool = makePool(database.connection, {
     max: 8,
     pipeline: true,
-    by_key: true,
+    plan: 'index_lookup',
     onBroken: () => {},
     role: 'purser_service',
   });

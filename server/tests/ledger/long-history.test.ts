@@ -42,7 +42,10 @@ beforeAll(async () => {
       throw error;
     };
     const address = s.database.connection;
-    pools.set(name, makePool(address, { max, pipeline: true, by_key: true, doubtful_rows: true, onBroken }));
+    pools.set(
+      name,
+      makePool(address, { max, pipeline: true, plan: 'index_lookup', lenient_types: true, onBroken }),
+    );
   }
   for (const [slug, mode] of [
     ['watched', 'SHADOW'],

@@ -13,7 +13,7 @@ let s: RunningService;
 let pool: pg.Pool;
 beforeAll(async () => {
   s = await startTestService();
-  pool = makePool(s.database.connection, { max: 2, by_key: true, onBroken: () => {} });
+  pool = makePool(s.database.connection, { max: 2, plan: 'index_lookup', onBroken: () => {} });
 });
 afterAll(async () => {
   await pool.end();

@@ -43,7 +43,12 @@ let db: pg.Pool;
 beforeAll(async () => {
   database = await createMigratedDatabase();
   core = makeTestCore(database.connection);
-  db = makePool(database.connection, { max: 8, by_key: true, role: SERVICE_ROLE, onBroken: () => {} });
+  db = makePool(database.connection, {
+    max: 8,
+    plan: 'index_lookup',
+    role: SERVICE_ROLE,
+    onBroken: () => {},
+  });
   superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
   await superuser.connect();
 });
