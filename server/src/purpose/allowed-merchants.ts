@@ -4,7 +4,7 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { allowedBy } from '../merchants/blocklist.ts';
 import type { Fit } from './fit.ts';
 
-/** The evidence that the merchant is one the operator allowed; null when it is not. */
+/** Evidence that the operator allowed this merchant; null if it is not on the list. */
 export function allowedMerchant(authority: Authority, request: SpendRequest): PurposeEvidence[] | null {
   const allowed = authority.allowed_merchants ?? [];
   const { merchant } = request.action;
@@ -16,14 +16,14 @@ export function allowedMerchant(authority: Authority, request: SpendRequest): Pu
   ];
 }
 
-/** An allowed merchant is no stranger by its trade. What is bought there is judged as anywhere else. */
-export function noStranger(fit: Fit, allowed: PurposeEvidence[] | null): Fit {
-  return allowed === null ? fit : { ...fit, foreignMerchant: undefined };
+/** An allowed merchant's trade is never out of scope. The goods are judged as at any other merchant. */
+export function inScopeIfAllowed(fit: Fit, allowed: PurposeEvidence[] | null): Fit {
+  return allowed === null ? fit : { ...fit, merchant_out_of_scope: undefined };
 }
 
 /**
- * An allowed merchant supports a spend as one that the purpose names does. For spends that neither a conflict nor a
- * suspicion speaks against: it outweighs none.
+ * Counts an allowed merchant like one that the purpose names. Call it only for spends without conflict or suspicion,
+ * because the support must not outweigh either.
  */
 export function withAllowedMerchant(fit: Fit, allowed: PurposeEvidence[] | null): Fit {
   if (allowed === null) return fit;

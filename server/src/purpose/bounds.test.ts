@@ -4,7 +4,7 @@ import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
 import { tokenize, withinBudget } from './language/text.ts';
-import { makeKeptReadings } from './reading/kept-readings.ts';
+import { makeReadingCache } from './reading/reading-cache.ts';
 
 const HOSTING: Authority = {
   purpose: { objective: 'Keep the staging servers running: cloud servers and hosting.' },
@@ -129,7 +129,7 @@ describe('the readings that are kept', () => {
   });
 
   test('take no more memory than they may, however many dear purposes are read, and each at most some hundred kilobytes', () => {
-    const kept = makeKeptReadings(4_000_000);
+    const kept = makeReadingCache(4_000_000);
     kept.readingOf(dear(1));
     expect(kept.bytes()).toBeLessThan(1_200_000);
     for (let seed = 2; seed < 40; seed++) {
@@ -140,7 +140,7 @@ describe('the readings that are kept', () => {
   });
 
   test('are one for equal purposes, also of fresh objects', () => {
-    const kept = makeKeptReadings(4_000_000);
+    const kept = makeReadingCache(4_000_000);
     const first = kept.readingOf(HOSTING);
     expect(kept.readingOf(structuredClone(HOSTING))).toBe(first);
     expect(kept.readingOf({ ...HOSTING, per_transaction_limit_minor: 5 })).toBe(first);

@@ -1,8 +1,8 @@
 import type { Assess, Assessment, PurposeEvidence, PurposeHistory } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import { allowedMerchant, noStranger, withAllowedMerchant } from './allowed-merchants.ts';
-import { answersTask, notAsDemanded, strangerToTask } from './conditions.ts';
+import { allowedMerchant, inScopeIfAllowed, withAllowedMerchant } from './allowed-merchants.ts';
+import { answersTask, notAsDemanded, unrelatedToTask } from './conditions.ts';
 import {
   brokenConstraints,
   cashLike,
@@ -22,7 +22,7 @@ import type { OwnMerchant } from './own-merchants.ts';
 import { switchedPayee } from './payees.ts';
 import { forPrivateLife } from './private-life.ts';
 import type { AuthorityReading } from './reading/authority-terms.ts';
-import { makeKeptReadings } from './reading/kept-readings.ts';
+import { makeReadingCache } from './reading/reading-cache.ts';
 import {
   makeReadMerchant,
   type ReadMerchant,
@@ -46,7 +46,7 @@ export { METHOD } from './verdict.ts';
 
 /** Of all readings that are kept; a long purpose's takes half a megabyte, an ordinary one's some tens of kilobytes. */
 const MAX_READINGS_BYTES = 64_000_000;
-const { readingOf } = makeKeptReadings(MAX_READINGS_BYTES);
+const { readingOf } = makeReadingCache(MAX_READINGS_BYTES);
 
 /**
  * Judges a spend against its purpose by what the operator wrote and what is bought, with a table of trades and a
@@ -105,7 +105,7 @@ function judge(
         readMerchant,
       )
     : spend;
-  const fit = noStranger(fitOf(judged, purpose), allowed);
+  const fit = inScopeIfAllowed(fitOf(judged, purpose), allowed);
   const refused = refusal(spend, purpose, fit, suspicions, past, passes_unclear);
   const is_named = fit.merchant_named || fit.account_known;
   if (refused !== undefined) return { assessment: refused, is_settleable: false, is_named };
@@ -161,7 +161,7 @@ function refusal(
     if (
       !certain &&
       (fit.support >= ENOUGH_SUPPORT || (purpose.on_request && answersTask(spend))) &&
-      !fit.parrots
+      !fit.echoes_purpose
     ) {
       return unclear(
         0.6,
@@ -181,7 +181,7 @@ function refusal(
     return unread('The request carries more text than is read, so it cannot be vouched for.', passes_unclear);
   if (purpose.cut)
     return unread('The purpose has more text than is read, so no spend can be vouched for.', passes_unclear);
-  const stranger = strangerToTask(spend);
+  const stranger = unrelatedToTask(spend);
   if (stranger !== undefined && purpose.on_request) {
     return assessmentOf(
       'PURPOSE_MISALIGNED',
@@ -193,7 +193,7 @@ function refusal(
       ],
     );
   }
-  if (fit.parrots) {
+  if (fit.echoes_purpose) {
     return unclear(
       0.6,
       'The description repeats the purpose word for word and does not say what is bought.',
@@ -229,7 +229,7 @@ function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
   const step = spend.trace.find((text) => text.field === one.evidence.field);
   if (step === undefined) return false;
   const said = new Set(step.tokens.map((token) => token.stem));
-  const own = [...spend.merchantTokens, ...spend.descriptionTokens].filter(carriesMeaning);
+  const own = [...spend.merchant_tokens, ...spend.description_tokens].filter(carriesMeaning);
   return (
     !own.some((token) => said.has(token.stem)) &&
     !figuresIn(step.folded).some(({ value }) => value === spend.amount)

@@ -5,7 +5,7 @@ import { carriesMeaning, LOOSE_STEMS, type Trade } from './language/lexicon.ts';
 import { MAX_TEXT_LENGTH, stemsOf, type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { AuthorityReading, Requirement } from './reading/authority-terms.ts';
-import { claimsToBe, type Sighting, type SpendReading } from './reading/spend-reading.ts';
+import { claimsToBe, type SpendReading, type TermMatch } from './reading/spend-reading.ts';
 
 const OPEN =
   /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|from the link|(?:in|see) the link|as discussed|see (?:the )?(?:mail|e-?mail|attachment)|the (?:usual|other) thing|the thing|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;
@@ -31,13 +31,13 @@ const INVOICES = stemsOf('invoice bill rechnung facture factura');
 /** A bill is paid: by the kind of spend, or by its description. */
 const isBill = (spend: SpendReading): boolean =>
   PAYS.test(spend.request.action.type.toLowerCase()) ||
-  spend.descriptionTokens.some((token) => INVOICES.has(token.stem));
+  spend.description_tokens.some((token) => INVOICES.has(token.stem));
 
 function touches(spend: SpendReading, requirement: Requirement): boolean {
   for (const stem of requirement.exceptions) if (spend.goods_stems.has(stem)) return false;
-  const sightings = [spend.descriptionSightings, spend.merchantSightings];
-  const sees = (test: (one: Sighting) => boolean) => sightings.some((each) => each.some(test));
-  const speaksOf = (one: Sighting, trades: ReadonlySet<Trade>) =>
+  const matches = [spend.description_matches, spend.merchant_matches];
+  const sees = (test: (one: TermMatch) => boolean) => matches.some((each) => each.some(test));
+  const speaksOf = (one: TermMatch, trades: ReadonlySet<Trade>) =>
     one.trades.some((trade) => trades.has(trade));
   const { subject, decisive, exception_trades, subject_implied, subject_trades } = requirement;
   if (exception_trades.size > 0 && sees((one) => speaksOf(one, exception_trades))) return false;
@@ -138,7 +138,7 @@ const NOT_FOUND =
 /** The condition asks for one value of a scale ("second class"), and the description names it. */
 function isOfKind(spend: SpendReading, requirement: Requirement): boolean {
   if (requirement.kinds.size === 0) return false;
-  const named = attributesIn(spend.descriptionTokens, new Set(requirement.kinds.keys()));
+  const named = attributesIn(spend.description_tokens, new Set(requirement.kinds.keys()));
   return [...named].some(([scale, { values }]) =>
     [...values].some((value) => requirement.kinds.get(scale)?.has(value)),
   );
@@ -175,27 +175,27 @@ export function confirmedByTrace(spend: SpendReading): boolean {
 /** Share of the description's words of meaning that the task says too, 0..1; 0 without such words. */
 export function taskShare(spend: SpendReading): number {
   const { task_stems: asked } = spend;
-  const said = spend.descriptionTokens.filter((token) => carriesMeaning(token) && !/\d/.test(token.word));
+  const said = spend.description_tokens.filter((token) => carriesMeaning(token) && !/\d/.test(token.word));
   return said.length === 0 ? 0 : said.filter((token) => asked.has(token.stem)).length / said.length;
 }
 
 /** Whether what is bought is what the task asks for: a shared word of meaning, or a shared trade. */
 export function answersTask(spend: SpendReading): boolean {
-  const asked = new Set(spend.taskTokens.filter(carriesMeaning).map((token) => token.stem));
-  if (spend.descriptionTokens.some((token) => asked.has(token.stem) && !LOOSE_STEMS.has(token.stem)))
+  const asked = new Set(spend.task_tokens.filter(carriesMeaning).map((token) => token.stem));
+  if (spend.description_tokens.some((token) => asked.has(token.stem) && !LOOSE_STEMS.has(token.stem)))
     return true;
-  const trades = new Set(spend.taskSightings.flatMap((one) => one.trades));
-  return spend.descriptionSightings.some((one) => one.trades.some((trade) => trades.has(trade)));
+  const trades = new Set(spend.task_matches.flatMap((one) => one.trades));
+  return spend.description_matches.some((one) => one.trades.some((trade) => trades.has(trade)));
 }
 
 /** What is bought belongs to a trade, the task asks for another, and they share nothing. */
-export function strangerToTask(spend: SpendReading): { bought: string; asked: string } | undefined {
-  const bought = spend.descriptionSightings.find((one) => one.strong);
-  const asked = spend.taskSightings.find((one) => one.strong);
+export function unrelatedToTask(spend: SpendReading): { bought: string; asked: string } | undefined {
+  const bought = spend.description_matches.find((one) => one.strong);
+  const asked = spend.task_matches.find((one) => one.strong);
   if (bought === undefined || asked === undefined || answersTask(spend)) return undefined;
-  const families = new Set(spend.taskSightings.flatMap((one) => one.trades.map((trade) => trade.family)));
-  const near = spend.descriptionSightings.some((one) =>
+  const families = new Set(spend.task_matches.flatMap((one) => one.trades.map((trade) => trade.family)));
+  const isRelated = spend.description_matches.some((one) =>
     one.trades.some((trade) => families.has(trade.family)),
   );
-  return near ? undefined : { bought: bought.text, asked: asked.text };
+  return isRelated ? undefined : { bought: bought.text, asked: asked.text };
 }

@@ -6,7 +6,7 @@ import { carriesMeaning, privateCircleWords, type Trade } from './language/lexic
 import { foldText, MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { AuthorityReading, Prohibition } from './reading/authority-terms.ts';
-import { claimsToBe, type Sighting, type SpendReading } from './reading/spend-reading.ts';
+import { claimsToBe, type SpendReading, type TermMatch } from './reading/spend-reading.ts';
 
 /** A conflict that can be named. `sentence` is what a person reads. */
 export interface Conflict {
@@ -34,10 +34,10 @@ function isFreeOf({ description: { folded } }: SpendReading, text: string): bool
 const GIVEN_FREE = /\bfree (?:delivery|shipping|returns?|trial|gifts?|samples?|of charge|cancellation)\b/;
 
 /** "no pork", "nut-free", "pindavrij": a description that names the thing in order to leave it out. */
-function isNegated(spend: SpendReading, sighting: Sighting): boolean {
-  const tokens = sighting.field === 'action.description' ? spend.descriptionTokens : [];
-  const before = tokens[sighting.at - 1];
-  return (before !== undefined && NEGATED.has(before.stem)) || isFreeOf(spend, sighting.text);
+function isNegated(spend: SpendReading, match: TermMatch): boolean {
+  const tokens = match.field === 'action.description' ? spend.description_tokens : [];
+  const before = tokens[match.at - 1];
+  return (before !== undefined && NEGATED.has(before.stem)) || isFreeOf(spend, match.text);
 }
 
 /** The objective itself speaks of the trade. */
@@ -46,10 +46,10 @@ function isWanted(authority: AuthorityReading, trade: Trade): boolean {
   return quote?.strong === true && quote.field === 'purpose.objective';
 }
 
-/** `sightings`: what merchant and description speak of without leaving it out. */
+/** `matches`: what merchant and description speak of without leaving it out. */
 function brokenBy(
   spend: SpendReading,
-  sightings: readonly Sighting[],
+  matches: readonly TermMatch[],
   authority: AuthorityReading,
   rule: Prohibition,
 ): PurposeEvidence | undefined {
@@ -57,36 +57,36 @@ function brokenBy(
   if ([...rule.exceptions].some((stem) => stems.has(stem))) return undefined;
 
   for (const item of rule.items) {
-    const company = spend.merchantTokens.find((token) => item.companies.has(token.word));
+    const company = spend.merchant_tokens.find((token) => item.companies.has(token.word));
     if (
       company !== undefined &&
       [...item.companies].every(
-        (word) => stems.has(word) || spend.merchantTokens.some((t) => t.word === word),
+        (word) => stems.has(word) || spend.merchant_tokens.some((t) => t.word === word),
       )
     ) {
       return conflictsWith('action.merchant', spend.merchant.text);
     }
     if (item.stems.every((stem) => stems.has(stem))) {
       const isFirst = (token: Token) => token.stem === item.stems[0];
-      const at = spend.descriptionTokens.findIndex(isFirst);
-      const token = at < 0 ? spend.merchantTokens.find(isFirst) : spend.descriptionTokens[at];
+      const at = spend.description_tokens.findIndex(isFirst);
+      const token = at < 0 ? spend.merchant_tokens.find(isFirst) : spend.description_tokens[at];
       const negated =
         at >= 0 &&
-        (NEGATED.has(spend.descriptionTokens[at - 1]?.stem ?? '') || isFreeOf(spend, token?.word ?? ''));
+        (NEGATED.has(spend.description_tokens[at - 1]?.stem ?? '') || isFreeOf(spend, token?.word ?? ''));
       const field = at < 0 ? 'action.merchant' : 'action.description';
       if (token !== undefined && !negated) return conflictsWith(field, token.raw);
     }
     // A trade that the purpose wants is forbidden only in the narrower form that the constraint words.
-    for (const sighting of sightings) {
-      const hit = sighting.trades.find((trade) => item.trades.has(trade) && !isWanted(authority, trade));
-      if (hit === undefined || !sighting.strong) continue;
-      if (sighting.trades.length > 1 && sighting.kind === 'company') continue;
+    for (const match of matches) {
+      const hit = match.trades.find((trade) => item.trades.has(trade) && !isWanted(authority, trade));
+      if (hit === undefined || !match.strong) continue;
+      if (match.trades.length > 1 && match.kind === 'company') continue;
       if (
-        sighting.field === 'action.merchant' &&
-        spend.descriptionSightings.some((one) => one.strong && !one.trades.includes(hit))
+        match.field === 'action.merchant' &&
+        spend.description_matches.some((one) => one.strong && !one.trades.includes(hit))
       )
         continue;
-      return conflictsWith(sighting.field, sighting.text);
+      return conflictsWith(match.field, match.text);
     }
   }
   if (rule.for_others) {
@@ -103,9 +103,9 @@ function brokenBy(
     if (match !== null && !authority.names.has((match[1] ?? '').toLowerCase()))
       return conflictsWith(text.field, match[0]);
   }
-  const circle = privateCircleWords(spend.descriptionTokens)[0] ?? privateCircleWords(spend.taskTokens)[0];
+  const circle = privateCircleWords(spend.description_tokens)[0] ?? privateCircleWords(spend.task_tokens)[0];
   if (circle !== undefined) {
-    const inDescription = privateCircleWords(spend.descriptionTokens).length > 0;
+    const inDescription = privateCircleWords(spend.description_tokens).length > 0;
     return conflictsWith(inDescription ? 'action.description' : 'task', circle);
   }
   return undefined;
@@ -122,11 +122,11 @@ const HEAD_WORDS = 4;
 /** What the purpose wants from certain merchants alone comes from another one. */
 export function otherSource(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   // What a spend is stands at its head; what comes later may only be circumstances.
-  const head = spend.descriptionTokens.filter(carriesMeaning).slice(0, HEAD_WORDS);
+  const head = spend.description_tokens.filter(carriesMeaning).slice(0, HEAD_WORDS);
   const stems = new Set([...head, ...spend.category.tokens].map((token) => token.stem));
-  const sightings = spend.descriptionSightings.filter((one) => one.strong);
+  const matches = spend.description_matches.filter((one) => one.strong);
   const rule = authority.sources.find(({ subject, subject_trades, names, is_any }) => {
-    if (spend.merchantTokens.some((token) => names.has(token.word))) return false;
+    if (spend.merchant_tokens.some((token) => names.has(token.word))) return false;
     if (subject.size === 0) return true;
     // "Printer paper only from …" is no word on printer toner.
     const isNamed = is_any
@@ -136,8 +136,8 @@ export function otherSource(spend: SpendReading, authority: AuthorityReading): C
     const isTradeMeant = is_any || subject.size === 1;
     return (
       isTradeMeant &&
-      sightings.length > 0 &&
-      sightings.every((one) => one.trades.some((trade) => subject_trades.has(trade)))
+      matches.length > 0 &&
+      matches.every((one) => one.trades.some((trade) => subject_trades.has(trade)))
     );
   });
   if (rule === undefined) return undefined;
@@ -155,7 +155,7 @@ export function otherUnit(spend: SpendReading, authority: AuthorityReading): Con
     const isMeant =
       subject.size === 0 ||
       [...subject].some((stem) => claimsToBe(spend, stem)) ||
-      spend.descriptionSightings.some((one) => one.trades.some((trade) => subject_trades.has(trade)));
+      spend.description_matches.some((one) => one.trades.some((trade) => subject_trades.has(trade)));
     if (!isMeant) continue;
     const isShaped = ([, before = '', , after = '']: RegExpMatchArray) =>
       before.length + after.length > 0 &&
@@ -187,11 +187,11 @@ export function otherUnit(spend: SpendReading, authority: AuthorityReading): Con
 /** Constraints of the authority that what is bought breaks. */
 export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
   const broken: Conflict[] = [];
-  const sightings = [...spend.descriptionSightings, ...spend.merchantSightings].filter(
+  const matches = [...spend.description_matches, ...spend.merchant_matches].filter(
     (one) => !isNegated(spend, one),
   );
   for (const rule of authority.prohibitions) {
-    const evidence = brokenBy(spend, sightings, authority, rule);
+    const evidence = brokenBy(spend, matches, authority, rule);
     if (evidence === undefined) continue;
     broken.push({
       evidence: [evidence, conflictsWith(rule.field, rule.text)],
@@ -201,7 +201,7 @@ export function brokenConstraints(spend: SpendReading, authority: AuthorityReadi
   }
   const named =
     authority.attributes.length > 0
-      ? attributesIn(spend.descriptionTokens, new Set(authority.attributes.map((rule) => rule.scale)))
+      ? attributesIn(spend.description_tokens, new Set(authority.attributes.map((rule) => rule.scale)))
       : new Map<string, never>();
   for (const rule of authority.attributes) {
     const found = named.get(rule.scale);
@@ -230,9 +230,9 @@ const PURCHASE_TYPES =
 const PAYING_BY = new Set(['with', 'by', 'on', 'via', 'using', 'from', 'to', 'mit', 'per', 'avec', 'con']);
 
 /** "paid with gift card 1234", "back to the gift card": the means of a payment, not what is bought. */
-function isMeansOfPayment(spend: SpendReading, sighting: Sighting): boolean {
-  if (sighting.field !== 'action.description') return false;
-  const before = spend.descriptionTokens.slice(Math.max(0, sighting.at - 3), sighting.at);
+function isMeansOfPayment(spend: SpendReading, match: TermMatch): boolean {
+  if (match.field !== 'action.description') return false;
+  const before = spend.description_tokens.slice(Math.max(0, match.at - 3), match.at);
   return (
     before.some((token) => PAYING_BY.has(token.word)) &&
     /paid|pay|charged|refund|back|return/.test(spend.description.folded)
@@ -241,11 +241,7 @@ function isMeansOfPayment(spend: SpendReading, sighting: Sighting): boolean {
 
 /** Money in another form, where the purpose does not want it. */
 export function cashLike(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
-  const sighting = [
-    ...spend.descriptionSightings,
-    ...spend.merchantSightings,
-    ...spend.categorySightings,
-  ].find(
+  const match = [...spend.description_matches, ...spend.merchant_matches, ...spend.category_matches].find(
     (one) =>
       one.strong &&
       one.trades.some((trade) => trade.family === 'cash_like') &&
@@ -253,11 +249,11 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
       !isNegated(spend, one) &&
       !isMeansOfPayment(spend, one),
   );
-  if (sighting !== undefined) {
-    const label = sighting.trades[0]?.label ?? 'money in another form';
+  if (match !== undefined) {
+    const label = match.trades[0]?.label ?? 'money in another form';
     return {
-      evidence: [conflictsWith(sighting.field, sighting.text)],
-      sentence: `"${sighting.text}" belongs to ${label}, which is as good as cash, and the purpose does not ask for it.`,
+      evidence: [conflictsWith(match.field, match.text)],
+      sentence: `"${match.text}" belongs to ${label}, which is as good as cash, and the purpose does not ask for it.`,
       confidence: 0.85,
     };
   }

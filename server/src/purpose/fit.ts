@@ -5,130 +5,135 @@ import { MAX_TEXT_LENGTH, type Token } from './language/text.ts';
 import { isLedBy } from './payees.ts';
 import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './reading/authority-reading.ts';
 import type { AuthorityReading, Quote, WantedTrade } from './reading/authority-terms.ts';
-import type { Sighting, SpendReading } from './reading/spend-reading.ts';
+import type { SpendReading, TermMatch } from './reading/spend-reading.ts';
 
-/** How far merchant and goods are what the operator wants. */
+/** How well merchant and goods match what the operator wants. */
 export interface Fit {
-  /** 1 or more: enough to stand on. */
+  /** From `ENOUGH_SUPPORT` (1) on, the spend is what the operator wants. */
   support: number;
   supports: PurposeEvidence[];
-  /** Of the description alone. */
+  /** Support from the description alone. */
   goods_support: number;
   merchant_support: number;
-  /** What belongs to a trade the operator does not speak of. */
-  foreignGoods: Sighting | undefined;
-  foreignMerchant: Sighting | undefined;
+  /** A match in a trade that the operator does not mention. */
+  goods_out_of_scope: TermMatch | undefined;
+  merchant_out_of_scope: TermMatch | undefined;
   /** The operator wrote this payee's name and account down. */
   account_known: boolean;
   /** The operator wrote this merchant's name down. */
   merchant_named: boolean;
-  /** Something rests on the objective itself, not only on names and circumstances in the context. */
+  /** Some support comes from the objective itself, and not only from the context. */
   grounded: boolean;
-  /** How many different words of the description are foreign. */
-  foreign_count: number;
+  /** How many different words of the description belong to trades that are out of scope. */
+  out_of_scope_count: number;
   /** The description repeats the purpose word for word, which says nothing about what is bought. */
-  parrots: boolean;
+  echoes_purpose: boolean;
 }
 
 /** With this much support, what is bought is what the operator wants. */
 export const ENOUGH_SUPPORT = 1;
 
-type Bearing = 'wanted' | 'hinted' | 'near' | 'foreign' | 'none';
+type Relation = 'in_scope' | 'hinted' | 'adjacent' | 'out_of_scope' | 'unknown';
 
-/** `known`: a company that is known for its trade, where the purpose speaks of the trade only broadly. */
+/** `known`: a company that is known for its trade, where the purpose names the trade only broadly. */
 const STRENGTH = { strong: 1, known: 0.8, weak: 0.5, both_weak: 0.2 } as const;
 const WORD_SUPPORT = 0.6;
 const LOOSE_SUPPORT = 0.15;
 const NAME_RUN_SUPPORT = 0.5;
 const NAME_TRADE_SUPPORT = 0.8;
 
-/** How trades stand to the purpose: wanted by name, hinted at, neighbours of something wanted, or foreign. */
-function bearing(
+/**
+ * How trades relate to the purpose: `in_scope` is wanted by name, `hinted` only hinted at, `adjacent` a neighbour of
+ * something wanted, `out_of_scope` none of these, `unknown` where the purpose names no trades.
+ */
+function relationOf(
   trades: readonly Trade[],
   authority: AuthorityReading,
-): { bearing: Bearing; quote?: Quote; implied?: boolean } {
+): { relation: Relation; quote?: Quote; implied?: boolean } {
   let hinted: WantedTrade | undefined;
   let isConditional = false;
   for (const trade of trades) {
     const quote = authority.trades.get(trade);
-    if (quote?.strong) return { bearing: 'wanted', quote };
+    if (quote?.strong) return { relation: 'in_scope', quote };
     if (quote?.conditional) isConditional = true;
     else hinted ??= quote;
   }
-  if (hinted !== undefined) return { bearing: 'hinted', quote: hinted, implied: hinted.implied };
-  if (isConditional) return { bearing: 'near' };
-  if (authority.families.size === 0) return { bearing: 'none' };
-  return { bearing: trades.some((trade) => authority.families.has(trade.family)) ? 'near' : 'foreign' };
+  if (hinted !== undefined) return { relation: 'hinted', quote: hinted, implied: hinted.implied };
+  if (isConditional) return { relation: 'adjacent' };
+  if (authority.families.size === 0) return { relation: 'unknown' };
+  return {
+    relation: trades.some((trade) => authority.families.has(trade.family)) ? 'adjacent' : 'out_of_scope',
+  };
 }
 
 function supportsFrom(
   evidence: Map<string, number>,
-  sighting: Sighting,
+  match: TermMatch,
   score: number,
   supports: PurposeEvidence[],
   quote: Quote,
 ) {
-  const key = `${sighting.field}:${sighting.text}`;
+  const key = `${match.field}:${match.text}`;
   if ((evidence.get(key) ?? 0) >= score) return;
   evidence.set(key, score);
-  supports.push({ field: sighting.field, text: sighting.text, effect: 'supports' });
+  supports.push({ field: match.field, text: match.text, effect: 'supports' });
   if (!supports.some((one) => one.field === quote.field && one.text === quote.text)) {
     supports.push({ field: quote.field, text: quote.text.slice(0, 160), effect: 'supports' });
   }
 }
 
-/** `seconded`: trades that something else of the spend speaks of. */
+/** Scores matches against the purpose. `corroborated`: trades that another part of the spend names as well. */
 function weigh(
-  sightings: readonly Sighting[],
+  matches: readonly TermMatch[],
   authority: AuthorityReading,
   supports: PurposeEvidence[],
-  seconded: ReadonlySet<Trade>,
+  corroborated: ReadonlySet<Trade>,
 ) {
   const scored = new Map<string, number>();
   let total = 0;
-  let foreign: Sighting | undefined;
-  const strangers = new Set<string>();
-  for (const sighting of sightings) {
-    const found = bearing(sighting.trades, authority);
-    // What a broad word of the purpose only brings with it is spoken for by words of one meaning, or by two things.
-    if (found.implied === true && !sighting.strong && !sighting.trades.some((trade) => seconded.has(trade)))
+  let worst: TermMatch | undefined;
+  const out_of_scope = new Set<string>();
+  for (const match of matches) {
+    const found = relationOf(match.trades, authority);
+    // A trade that only a broad word of the purpose implies needs a word of one meaning, or two parts of the spend.
+    if (found.implied === true && !match.strong && !match.trades.some((trade) => corroborated.has(trade)))
       continue;
     if (found.quote !== undefined) {
-      const known = scored.get(`${sighting.field}:${sighting.text}`) ?? 0;
-      const full = found.bearing === 'wanted' && sighting.strong;
-      const isKnown = sighting.kind === 'company' && sighting.field === 'action.merchant';
+      const known = scored.get(`${match.field}:${match.text}`) ?? 0;
+      const full = found.relation === 'in_scope' && match.strong;
+      const isKnown = match.kind === 'company' && match.field === 'action.merchant';
       const score = full
         ? STRENGTH.strong
-        : isKnown && sighting.strong
+        : isKnown && match.strong
           ? STRENGTH.known
-          : found.bearing === 'wanted' || sighting.strong
+          : found.relation === 'in_scope' || match.strong
             ? STRENGTH.weak
             : STRENGTH.both_weak;
       if (score > known) total += score - known;
-      supportsFrom(scored, sighting, score, supports, found.quote);
-    } else if (found.bearing === 'foreign' && sighting.strong) {
-      strangers.add(sighting.text);
-      foreign =
-        foreign === undefined || (!foreign.trades.every(isPrivate) && sighting.trades.every(isPrivate))
-          ? sighting
-          : foreign;
+      supportsFrom(scored, match, score, supports, found.quote);
+    } else if (found.relation === 'out_of_scope' && match.strong) {
+      out_of_scope.add(match.text);
+      worst =
+        worst === undefined || (!worst.trades.every(isPrivate) && match.trades.every(isPrivate))
+          ? match
+          : worst;
     }
   }
-  return { total, foreign, count: strangers.size };
+  return { total, worst, count: out_of_scope.size };
 }
 
-/** Whether the payee's account is one that the operator wrote down behind this merchant's name. */
+/** True if the operator wrote the payee's account down behind this merchant's name. */
 function namesAccount(spend: SpendReading, authority: AuthorityReading): boolean {
   const lead = authority.accounts.get(plainAccount(spend.request.action.payee_id ?? ''));
   return lead !== undefined && isLedBy(spend, lead);
 }
 
-/** The merchant's whole name, where the operator's text has it word by word. */
+/** The merchant's whole name, if the operator's text contains it word for word. */
 function wholeNameIn(
   spend: SpendReading,
   authority: AuthorityReading,
 ): { name: string; quote: Quote } | undefined {
-  const words = spend.merchantTokens.filter((token) => !NAME_COMPANIONS.has(token.stem));
+  const words = spend.merchant_tokens.filter((token) => !NAME_COMPANIONS.has(token.stem));
   if (words.length < 2 && !words.some((token) => authority.names.has(token.word))) return undefined;
   if (!words.some(carriesMeaning)) return undefined;
   const phrase = words.map((token) => token.word).join(' ');
@@ -136,20 +141,20 @@ function wholeNameIn(
   return quote === undefined ? undefined : { name: words.map((token) => token.raw).join(' '), quote };
 }
 
-/** The word says what the merchant sells, so that many merchants carry it. */
+/** True for a word that says what the merchant sells: many merchants have it in their names. */
 const isTradeWord = (spend: SpendReading, token: Token): boolean =>
-  spend.merchantSightings.some((one) => one.kind === 'word' && one.text.split(' ').includes(token.raw));
+  spend.merchant_matches.some((one) => one.kind === 'word' && one.text.split(' ').includes(token.raw));
 
-/** How much the names in the description are the operator's own: a title of two words says more than one name. */
+/** Support from names that the operator wrote: a title of two words counts for more than a single name. */
 function namesShared(spend: SpendReading, authority: AuthorityReading, supports: PurposeEvidence[]): number {
   const isName = (token: Token | undefined) =>
     token !== undefined && /^\p{Lu}/u.test(token.raw) && authority.names.has(token.word);
   let best = 0;
-  for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
+  for (let at = 0; at < spend.description_tokens.length; at += 1) {
     let end = at;
-    while (isName(spend.descriptionTokens[end])) end += 1;
+    while (isName(spend.description_tokens[end])) end += 1;
     if (end === at) continue;
-    const run = spend.descriptionTokens.slice(at, end);
+    const run = spend.description_tokens.slice(at, end);
     const phrase = run.map((token) => token.word).join(' ');
     const score =
       run.length > 1 && saidIn(authority, phrase) !== undefined ? NAME_RUN_SUPPORT : LOOSE_SUPPORT;
@@ -184,8 +189,8 @@ function numbersShared(
     const quote = authority.number_prefixes.get(match[1] ?? '');
     if (quote !== undefined) return support(match[0], quote);
   }
-  for (const [at, token] of spend.descriptionTokens.entries()) {
-    const before = spend.descriptionTokens[at - 1];
+  for (const [at, token] of spend.description_tokens.entries()) {
+    const before = spend.description_tokens[at - 1];
     if (before === undefined || !/^\d{2,6}$/.test(token.word) || !NUMBERED.test(before.word)) continue;
     if (!carriesMeaning(before) || !authority.words.has(before.stem)) continue;
     const quote = saidIn(authority, token.word);
@@ -196,9 +201,9 @@ function numbersShared(
 
 const NUMBERED = /^\p{L}{2,20}$/u;
 
-/** Whether the description repeats a run of the operator's own words. */
+/** True if the description repeats a run of the operator's own words. */
 function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boolean {
-  const { descriptionTokens: tokens } = spend;
+  const { description_tokens: tokens } = spend;
   return tokens.some(
     (token, at) =>
       authority.shingle_starts.has(token.word) &&
@@ -208,14 +213,14 @@ function repeatsPurpose(spend: SpendReading, authority: AuthorityReading): boole
 
 const NONE: ReadonlySet<Trade> = new Set();
 
-/** From this share on, a description says just what the objective says. */
+/** From this share of literal words on, a description says what the objective says. */
 const MOSTLY = 0.5;
-/** A longer one is no word: a purpose and a spend of the same endless letters say nothing. */
+/** Longer runs of letters are no words: a purpose and a spend that share one say nothing by it. */
 const MAX_WORD_LENGTH = 40;
 
-/** Share of the description's words of meaning that stand in the objective itself, 0..1. */
+/** Share, 0..1, of the description's meaningful words that occur in the objective itself. */
 function literalShare(spend: SpendReading, authority: AuthorityReading): number {
-  const said = spend.descriptionTokens.filter(
+  const said = spend.description_tokens.filter(
     (token) =>
       carriesMeaning(token) &&
       !LOOSE_STEMS.has(token.stem) &&
@@ -223,7 +228,7 @@ function literalShare(spend: SpendReading, authority: AuthorityReading): number 
       token.word.length <= MAX_WORD_LENGTH,
   );
   const isWeak = (token: Token) =>
-    spend.descriptionSightings.some((one) => spend.descriptionTokens[one.at] === token && !one.strong);
+    spend.description_matches.some((one) => spend.description_tokens[one.at] === token && !one.strong);
   const isWanted = (token: Token) => {
     const quote = authority.words.get(token.stem);
     return (
@@ -238,34 +243,34 @@ function literalShare(spend: SpendReading, authority: AuthorityReading): number 
 }
 
 /**
- * Weighs what is bought against what the operator wrote. Only merchant and description count, never task, category
- * or trace. Linear in the length of the request.
+ * Compares what is bought with what the operator wrote. Only merchant and description count, never task, category or
+ * trace. Takes time linear in the length of the request.
  */
 export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
   const supports: PurposeEvidence[] = [];
-  const parrots = repeatsPurpose(spend, authority);
-  const merchant = weigh(spend.merchantSightings, authority, supports, NONE);
-  const known_for = spend.merchantSightings
+  const echoes_purpose = repeatsPurpose(spend, authority);
+  const merchant = weigh(spend.merchant_matches, authority, supports, NONE);
+  const known_for = spend.merchant_matches
     .filter((one) => one.kind === 'company')
     .flatMap((one) => one.trades);
-  const goods = parrots
-    ? { total: 0, foreign: undefined, count: 0 }
-    : weigh(spend.descriptionSightings, authority, supports, new Set(known_for));
+  const goods = echoes_purpose
+    ? { total: 0, worst: undefined, count: 0 }
+    : weigh(spend.description_matches, authority, supports, new Set(known_for));
 
   const whole = wholeNameIn(spend, authority);
   const named =
     whole === undefined
-      ? spend.merchantTokens.find(
+      ? spend.merchant_tokens.find(
           (token) =>
             token.word.length > 2 &&
             carriesMeaning(token) &&
             authority.names.has(token.word) &&
             !LOOSE_STEMS.has(token.stem),
         )
-      : spend.merchantTokens[0];
-  // What a name says of its trade is the merchant's own word: with goods that say nothing it is not enough.
-  const known = spend.merchantSightings.some((one) => one.kind === 'company');
-  const silent = spend.descriptionTokens.filter(carriesMeaning).length === 0;
+      : spend.merchant_tokens[0];
+  // A trade in a merchant's name is only the merchant's claim, so it is not enough for goods that say nothing.
+  const known = spend.merchant_matches.some((one) => one.kind === 'company');
+  const silent = spend.description_tokens.filter(carriesMeaning).length === 0;
   let merchant_support = Math.min(known || silent ? 1 : NAME_TRADE_SUPPORT, merchant.total);
   if (named !== undefined) {
     const quote = whole?.quote ?? authority.names.get(named.word);
@@ -285,24 +290,24 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
     });
   }
 
-  let words = parrots
+  let words = echoes_purpose
     ? 0
     : Math.max(namesShared(spend, authority, supports), numbersShared(spend, authority, supports));
-  if (!parrots) {
+  if (!echoes_purpose) {
     const seen = new Set<string>();
-    for (let at = 0; at < spend.descriptionTokens.length; at += 1) {
-      const token = spend.descriptionTokens[at] as Token;
+    for (let at = 0; at < spend.description_tokens.length; at += 1) {
+      const token = spend.description_tokens[at] as Token;
       const quote = authority.words.get(token.stem);
       if (quote === undefined || seen.has(token.stem) || !carriesMeaning(token)) continue;
       seen.add(token.stem);
-      // A word that a trade has counted already is not counted twice, unless it could have meant something else.
-      const isCounted = (one: Sighting) =>
+      // A word that already counted as its trade does not count again, unless that trade is out of scope.
+      const isCounted = (one: TermMatch) =>
         one.strong &&
         at >= one.at &&
         at < one.at + one.length &&
-        bearing(one.trades, authority).bearing !== 'foreign';
-      if (spend.descriptionSightings.some(isCounted)) continue;
-      // Criteria and context tell circumstances; their words alone do not make a purchase wanted.
+        relationOf(one.trades, authority).relation !== 'out_of_scope';
+      if (spend.description_matches.some(isCounted)) continue;
+      // Criteria and context describe circumstances: their words alone do not make a purchase wanted.
       const firm = !quote.loose && quote.field === 'purpose.objective';
       words += firm ? WORD_SUPPORT : LOOSE_SUPPORT;
       if (firm) {
@@ -311,19 +316,19 @@ export function fitOf(spend: SpendReading, authority: AuthorityReading): Fit {
       }
     }
   }
-  const literal = parrots ? 0 : literalShare(spend, authority);
+  const literal = echoes_purpose ? 0 : literalShare(spend, authority);
   const goods_support = Math.max(goods.total + Math.min(words, 1.2), literal >= MOSTLY ? ENOUGH_SUPPORT : 0);
   return {
     support: merchant_support + goods_support,
     supports,
     goods_support,
     merchant_support,
-    foreignGoods: goods.foreign,
-    foreignMerchant: named === undefined && merchant.total === 0 ? merchant.foreign : undefined,
+    goods_out_of_scope: goods.worst,
+    merchant_out_of_scope: named === undefined && merchant.total === 0 ? merchant.worst : undefined,
     account_known,
     merchant_named: named !== undefined,
     grounded: supports.some((one) => one.field === 'purpose.objective'),
-    foreign_count: goods.count,
-    parrots,
+    out_of_scope_count: goods.count,
+    echoes_purpose,
   };
 }

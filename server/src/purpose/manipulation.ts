@@ -152,7 +152,7 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
     evidence: { field: 'action.merchant', text, effect: 'suspicious' },
     sentence,
   });
-  for (const token of spend.merchantTokens) {
+  for (const token of spend.merchant_tokens) {
     if (
       token.word.length < 5 ||
       token.word.length > MAX_NAME_LENGTH ||
@@ -169,8 +169,8 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
       return suspicion(token.raw, `is paid to "${token.raw}", which nearly spells "${near}" but is not it`);
     }
   }
-  const named = spend.merchantTokens.find((token) => authority.names.has(token.word));
-  const between = spend.merchantTokens.find(
+  const named = spend.merchant_tokens.find((token) => authority.names.has(token.word));
+  const between = spend.merchant_tokens.find(
     (token) => MIDDLEMEN.has(token.word) && !authority.words.has(token.stem),
   );
   if (named !== undefined && between !== undefined) {
@@ -183,7 +183,7 @@ function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion 
   if (hosts.length === 0) return undefined;
   const wanted = [...authority.domains, ...domainsIn(spend.task.folded)];
   const known = new Set(
-    spend.known.mentions.flatMap((mention) => tokenize(mention.text).map((token) => token.word)),
+    spend.known.matches.flatMap((match) => tokenize(match.text).map((token) => token.word)),
   );
   for (const host of hosts) {
     for (const reference of wanted) {

@@ -12,7 +12,7 @@ export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
 
 /** Whether the merchant's name is the one that stands before an account in the operator's text. */
 export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
-  return spend.merchantTokens.some(
+  return spend.merchant_tokens.some(
     (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
   );
 }

@@ -3,15 +3,15 @@ import { OWN_WORDS, SOMEBODYS_OWN } from './data/record-language.ts';
 import { isPrivate } from './language/lexicon.ts';
 import { stemsOf, stemWord } from './language/text.ts';
 import type { AuthorityReading } from './reading/authority-terms.ts';
-import type { Sighting, SpendReading } from './reading/spend-reading.ts';
+import type { SpendReading, TermMatch } from './reading/spend-reading.ts';
 
-/** Without one of these there is no match: looking for words is cheaper than the pattern. */
+/** The pattern matches only texts with one of these stems, and looking for stems is cheaper. */
 const OWN_STEMS = stemsOf(OWN_WORDS.replaceAll('|', ' '));
 
 const CHILD = /^(?:kid|child)/;
 const CHILD_WORDS = ['child', 'children', 'kid', 'pupil', 'student', 'school', 'nursery', 'family'];
 
-/** A purpose of work, and something bought for somebody's private life. */
+/** Conflict: something for somebody's private life is bought under a purpose for work. */
 export function forPrivateLife(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (authority.broad || authority.on_request) return undefined;
   for (const text of [spend.description, spend.task]) {
@@ -28,7 +28,7 @@ export function forPrivateLife(spend: SpendReading, authority: AuthorityReading)
   return undefined;
 }
 
-/** Goods of private life bought under a purpose of work: the sighting that shows it. */
-export function privateGoods(sightings: readonly Sighting[]): Sighting | undefined {
-  return sightings.find((one) => one.strong && one.trades.length > 0 && one.trades.every(isPrivate));
+/** The first match that belongs to private trades alone. */
+export function privateGoods(matches: readonly TermMatch[]): TermMatch | undefined {
+  return matches.find((one) => one.strong && one.trades.length > 0 && one.trades.every(isPrivate));
 }

@@ -42,10 +42,10 @@ export function settledBefore(spend: SpendReading): Conflict | undefined {
     const names = step.tokens;
     const samePayee =
       (account.length > 3 && names.some((token) => token.word.toUpperCase() === account)) ||
-      spend.merchantTokens.some(
+      spend.merchant_tokens.some(
         (token) => carriesMeaning(token) && names.some((name) => name.word === token.word),
       );
-    const sameThing = spend.descriptionTokens.filter(
+    const sameThing = spend.description_tokens.filter(
       (token) => /\d/.test(token.word) && names.some((name) => name.word === token.word),
     );
     if (!samePayee && sameThing.length < 2) continue;
@@ -60,9 +60,9 @@ export function settledBefore(spend: SpendReading): Conflict | undefined {
 
 /** What the run took up for exactly this sum is another thing than the description says. */
 export function tookUpOther(spend: SpendReading): Conflict | undefined {
-  const said = spend.descriptionTokens.filter(carriesMeaning);
+  const said = spend.description_tokens.filter(carriesMeaning);
   if (said.length === 0) return undefined;
-  const known = new Set([...said, ...spend.merchantTokens].map((token) => token.stem));
+  const known = new Set([...said, ...spend.merchant_tokens].map((token) => token.stem));
   for (const step of spend.trace) {
     const match = TAKEN_UP.exec(step.folded);
     if (match === null) continue;
@@ -115,7 +115,7 @@ function chargedIn(step: FieldText): string | undefined {
 /** The entry of a list in the operator's text that this spend is about, by a name or two words that both say. */
 export function entryFor(spend: SpendReading, authority: AuthorityReading): NamedEntry | undefined {
   if (authority.entries.length === 0) return undefined;
-  const tokens = [...spend.descriptionTokens, ...spend.taskTokens];
+  const tokens = [...spend.description_tokens, ...spend.task_tokens];
   const stems = new Set(tokens.map((token) => token.stem));
   const words = new Set(tokens.map((token) => token.word));
   let best: NamedEntry | undefined;

@@ -7,7 +7,7 @@ import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import { NEVER_MEANT } from './other-trade.ts';
 import { TOKEN_RAILS } from './payees.ts';
 import type { AuthorityReading } from './reading/authority-terms.ts';
-import type { Sighting, SpendReading } from './reading/spend-reading.ts';
+import type { SpendReading, TermMatch } from './reading/spend-reading.ts';
 import { entryFor, unmetNeed, unsureSize } from './records.ts';
 import { assessmentOf, unclear } from './verdict.ts';
 
@@ -24,10 +24,10 @@ const isNamed = (purpose: AuthorityReading, token: Token): boolean =>
 
 /** Nothing but the wish of those to whom the operator leaves the choice, which the description answers. */
 function wishOf(spend: SpendReading, purpose: AuthorityReading): Assessment {
-  const name = spend.taskTokens.find((token) => isNamed(purpose, token));
+  const name = spend.task_tokens.find((token) => isNamed(purpose, token));
   const quote = purpose.names.get(name?.word ?? '') ?? purpose.delegation;
-  const shared = spend.descriptionTokens.find(
-    (token) => carriesMeaning(token) && spend.taskTokens.some((one) => one.stem === token.stem),
+  const shared = spend.description_tokens.find(
+    (token) => carriesMeaning(token) && spend.task_tokens.some((one) => one.stem === token.stem),
   );
   if (quote === undefined || shared === undefined) {
     return unclear(0.5, 'Nothing that the operator wrote speaks for this spend.');
@@ -53,29 +53,29 @@ function describeSupport(fit: Fit): string {
   return `"${bought?.text ?? ''}" ${how} ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
 }
 
-const isSetApart = (sighting: Sighting): boolean =>
-  sighting.trades.some((trade) => SET_APART.has(trade.family) || NEVER_MEANT.has(trade.family));
+const isSetApart = (match: TermMatch): boolean =>
+  match.trades.some((trade) => SET_APART.has(trade.family) || NEVER_MEANT.has(trade.family));
 
-const isApart = (sighting: Sighting): boolean =>
-  sighting.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
+const isApart = (match: TermMatch): boolean =>
+  match.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
 
-/** The first sighting that does not belong to the purpose and that the rest does not outweigh. */
-function foreignIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): Sighting | undefined {
-  const foreign = fit.foreignGoods ?? fit.foreignMerchant;
+/** The first match that does not belong to the purpose and that the rest does not outweigh. */
+function outOfScopeIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): TermMatch | undefined {
+  const foreign = fit.goods_out_of_scope ?? fit.merchant_out_of_scope;
   if (foreign === undefined) return undefined;
   const apart = isApart(foreign);
   if (fit.account_known && !apart) return undefined;
   const outweighed =
     (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
     fit.support >= ENOUGH_SUPPORT &&
-    (fit.foreignMerchant === undefined ||
-      (fit.foreignGoods === undefined && fit.goods_support >= ENOUGH_SUPPORT));
+    (fit.merchant_out_of_scope === undefined ||
+      (fit.goods_out_of_scope === undefined && fit.goods_support >= ENOUGH_SUPPORT));
   // What people ask for run by run may be of any trade.
   const asked =
     purpose.on_request &&
-    tokenize(foreign.text).every((token) => spend.taskTokens.some((one) => one.stem === token.stem));
+    tokenize(foreign.text).every((token) => spend.task_tokens.some((one) => one.stem === token.stem));
   // Goods that the purpose names may come from any shop but those that purposes set apart.
-  const fromAnyShop = fit.foreignGoods === undefined && !isSetApart(foreign);
+  const fromAnyShop = fit.goods_out_of_scope === undefined && !isSetApart(foreign);
   return (outweighed || asked) && (!apart || fromAnyShop) ? undefined : foreign;
 }
 
@@ -90,7 +90,7 @@ const settleable = (assessment: Assessment): Weighed => ({ assessment, is_settle
 
 /** Houses that sell everything and descriptions that say nothing are not settled by what was bought there before. */
 const saysSomething = (spend: SpendReading): boolean =>
-  !spend.known.general && spend.descriptionTokens.some(carriesMeaning);
+  !spend.known.general && spend.description_tokens.some(carriesMeaning);
 
 /**
  * Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. `suspicious` is
@@ -102,7 +102,7 @@ export function weighed(
   fit: Fit,
   suspicious: readonly PurposeEvidence[],
 ): Weighed {
-  const foreign = purpose.broad ? undefined : foreignIn(fit, spend, purpose);
+  const foreign = purpose.broad ? undefined : outOfScopeIn(fit, spend, purpose);
   if (foreign !== undefined) {
     const assessment = unclear(0.5, `"${foreign.text}" does not belong to what the purpose speaks of.`, [
       { field: foreign.field, text: foreign.text, effect: 'conflicts' },
@@ -125,8 +125,8 @@ export function weighed(
   }
   if (
     purpose.only_these !== undefined &&
-    !spend.descriptionTokens.some(
-      (token) => isNamed(purpose, token) && !spend.merchantTokens.some((one) => one.word === token.word),
+    !spend.description_tokens.some(
+      (token) => isNamed(purpose, token) && !spend.merchant_tokens.some((one) => one.word === token.word),
     )
   ) {
     const text = purpose.only_these.text.slice(0, MAX_QUOTE_LENGTH);
@@ -157,7 +157,7 @@ export function weighed(
   const listed = entryFor(spend, purpose) !== undefined;
   const confirmed = confirmedByTrace(spend);
   // Where people are named whose wishes the agent serves, their wish in the task is what the operator wants.
-  const wished = purpose.on_request && spend.taskTokens.some((token) => isNamed(purpose, token));
+  const wished = purpose.on_request && spend.task_tokens.some((token) => isNamed(purpose, token));
   const answered = runBound && (fit.support > 0 || confirmed || listed || wished) && (share >= 0.5 || listed);
   if (fit.support < ENOUGH_SUPPORT && !answered) {
     return (saysSomething(spend) ? settleable : final)(

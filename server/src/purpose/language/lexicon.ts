@@ -1,12 +1,12 @@
 import { readTable, readTerms } from '../data/read-data.ts';
 import { PRIVATE_FAMILIES, TRADES, type Trade } from '../data/trades.ts';
 import {
-  type Found,
   findPhrases,
   indexPhrases,
   meaningOf,
   type Phrase,
   type PhraseIndex,
+  type PhraseMatch,
   phrasesOf,
 } from './phrase-index.ts';
 import { stemsOf, type Token, tokenize } from './text.ts';
@@ -18,18 +18,17 @@ const WIDER_COMPANIES = readTerms('wider-companies');
 const WIDER_WORDS = readTerms('wider-words');
 const GOODS = readTerms('goods');
 const EVERYDAY_WORDS = readTerms('everyday-words');
-/** The section of a list of companies whose name says nothing about what is bought. */
+/** The section of companies whose name says nothing about what is bought. */
 const GENERAL = 'general';
 const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
 const ORDINARY_FIRST_WORDS = new Set(readTerms('ordinary-words').get('first_words'));
 /**
- * What broad words cover: a purpose that speaks of a clinic, of upkeep or of travel expects these trades without naming
- * them. A trade that only such a word brings in is hinted at, not wanted by name: it is no stranger, and goods and
- * merchant together have to speak for it.
+ * Trades that broad words imply: a purpose for a clinic, for upkeep or for travel expects these trades without naming
+ * them. Such a trade is hinted at, not wanted by name: it is in scope, but goods and merchant must both support it.
  */
 const BROAD_WORDS = readTable<{ words: string[]; trades: string[] }[]>('broad-words');
 
-/** Whether a merchant category code of ISO 18245 is among codes and ranges such as "3000-3299, 4511". */
+/** True if a merchant category code (ISO 18245) is in a list of codes and ranges such as "3000-3299, 4511". */
 function isCodeOf(code: string, codes: string): boolean {
   return codes.split(',').some((part) => {
     const [from = '', to = from] = part.trim().split('-');
@@ -57,32 +56,32 @@ export function firmStems(stems: readonly string[]): readonly string[] {
   return firm.length > 0 ? firm : stems;
 }
 
-/** Words of a text that belong to a trade. */
-export interface Mention {
+/** Words of a text that match one trade. */
+export interface TradeMatch {
   trade: Trade;
   /** Index of the first token and number of tokens. */
   at: number;
   length: number;
   /** The words as written. */
   text: string;
-  /** False for words with other everyday meanings. */
+  /** False for words that have other everyday meanings. */
   strong: boolean;
-  /** From the trade's own table, and not from the long lists. */
+  /** True if the phrase is in the trade's own table, false if it is only in the long lists. */
   core: boolean;
   kind: 'word' | 'company';
 }
 
 const FIRM_GOODS: ReadonlySet<string> = new Set(['alcohol', 'luxury', 'adult']);
 
-/** Names of the long lists are many, so each counts only where it is the whole name. */
+/** The long lists have so many names that each one counts only where it is the whole name. */
 const longListOf = (id: string, trade: Trade | null): Phrase[] =>
   [BRANDS.get(id) ?? [], WIDER_COMPANIES.get(id) ?? []].flatMap((list) =>
     phrasesOf(list, 'company', trade, () => ({ ordinary: true })),
   );
 
 /**
- * Goods of the published list: a single word of it may mean something else in a trade's jargon, so it adds to support
- * and contradicts nothing, but for the goods that purposes set apart.
+ * Goods of the published list. A single word of it may mean something else in a trade's jargon, so it can support a
+ * spend but not contradict it, except for the families that purposes usually exclude.
  */
 const goodsOf = (trade: Trade): Phrase[] =>
   phrasesOf(GOODS.get(trade.id) ?? [], 'word', trade, (length) => ({
@@ -107,7 +106,7 @@ const COMPANIES = withoutRepeats(
 );
 const COMPANY_INDEX = indexPhrases(COMPANIES, { kind: 'company', is_lasting: true });
 
-/** Each name once a trade. A name that the own tables have is theirs: what a long list says of it is left out. */
+/** Each name once per trade. The tables of Purser's own win over the long lists. */
 function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
   const kept = new Map<string, Phrase>();
   const known = new Set(own.map((phrase) => phrase.text));
@@ -135,7 +134,7 @@ const PRIVATE_CIRCLE_INDEX = indexPhrases(
   },
 );
 
-/** Trades whose companies are imitated to get at money: what everybody has an account with. */
+/** Families whose companies are worth imitating, because everybody has an account with one. */
 const IMITATED: ReadonlySet<string> = new Set([
   'technology',
   'media_and_marketing',
@@ -144,7 +143,7 @@ const IMITATED: ReadonlySet<string> = new Set([
   'travel',
 ]);
 
-/** First words of company names, for telling look-alikes; value: the name it is taken from. */
+/** First words of company names, used to find look-alikes, each with the whole name. */
 export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
   COMPANIES.flatMap(({ text, length, meaning }) => {
     const [first = ''] = text.split(' ');
@@ -160,27 +159,26 @@ function textOf(tokens: readonly Token[], at: number, length: number): string {
   return text;
 }
 
-/** What was found of trades, with the words as written. */
-const mentionsOf = (tokens: readonly Token[], found: readonly Found[]): Mention[] =>
+const tradeMatches = (tokens: readonly Token[], found: readonly PhraseMatch[]): TradeMatch[] =>
   found.flatMap(({ meaning: { trade, strong, core, kind }, at, length }) =>
     trade === null ? [] : [{ trade, at, length, text: textOf(tokens, at, length), strong, core, kind }],
   );
 
-/** Words that are also codes when written in capitals (airports, units): in capitals they are not read as goods. */
+/** In capitals these words are codes (airports, units) and are not read as goods. */
 const NOT_IN_CAPITALS = new Set(
   'ham cod gin rum ale pet ski tea jam pan pen van mop bus car cab inn egg bun rug tie hat hay ram nas fish nut bed toy'.split(
     ' ',
   ),
 );
 
-/** Verbs of every order; as goods they stand in the plural. */
+/** Words that are verbs in most orders; the goods of that name are written in the plural. */
 const VERBS = new Set(['book', 'present', 'post', 'ship', 'stock', 'train']);
 
 function isCode(token: Token | undefined): boolean {
   return token !== undefined && token.raw === token.raw.toUpperCase() && NOT_IN_CAPITALS.has(token.word);
 }
 
-/** "Book only …", "post the …", "to train …": the word opens an instruction. */
+/** "Book only …", "post the …", "to train …": the word begins an instruction. */
 function isVerb(tokens: readonly Token[], at: number, length: number): boolean {
   const word = tokens[at]?.word ?? '';
   if (length > 1 || !VERBS.has(word)) return false;
@@ -191,28 +189,26 @@ function isVerb(tokens: readonly Token[], at: number, length: number): boolean {
   );
 }
 
-/** Trades that the words of a text speak of. Linear in the number of tokens. */
-export function tradeWords(tokens: readonly Token[]): Mention[] {
+/** Trades that the words of a text name. Takes time linear in the number of tokens. */
+export function tradeWords(tokens: readonly Token[]): TradeMatch[] {
   const found = findPhrases(
     tokens,
     WORD_INDEX,
     (_, at, length) => !isCode(tokens[at]) && !isVerb(tokens, at, length),
   );
-  return mentionsOf(tokens, found);
+  return tradeMatches(tokens, found);
 }
 
-/** The trades of mentions, without the wider one where a word belongs to two ("fish" is groceries, and fish). */
-export function narrowTrades(mentions: readonly Mention[]): Set<Trade> {
-  const isWider = (mention: Mention) =>
-    mentions.some(
-      (other) => other.at === mention.at && other.trade.words.length < mention.trade.words.length,
-    );
-  return new Set(mentions.filter((mention) => !isWider(mention)).map((mention) => mention.trade));
+/** The trades of the matches. Of a word in two trades ("fish": groceries and fish) only the narrower one is returned. */
+export function narrowTrades(matches: readonly TradeMatch[]): Set<Trade> {
+  const isWider = (match: TradeMatch) =>
+    matches.some((other) => other.at === match.at && other.trade.words.length < match.trade.words.length);
+  return new Set(matches.filter((match) => !isWider(match)).map((match) => match.trade));
 }
 
-/** Trades that broad words of a purpose bring with them ("upkeep", "clinic"), without naming them. */
-export function impliedTrades(tokens: readonly Token[]): Mention[] {
-  return mentionsOf(
+/** Trades that broad words of a purpose ("upkeep", "clinic") imply without naming them. */
+export function impliedTrades(tokens: readonly Token[]): TradeMatch[] {
+  return tradeMatches(
     tokens,
     findPhrases(tokens, BROAD_INDEX, () => true),
   );
@@ -227,32 +223,32 @@ export function privateCircleWords(tokens: readonly Token[]): string[] {
 
 const startsUpper = (raw: string): boolean => /^[\p{Lu}\p{N}]/u.test(raw);
 
-/** Companies that a running text names. Names that are ordinary words are not taken; the rest must be capitalised. */
-export function companiesInText(tokens: readonly Token[]): Mention[] {
+/** Companies that running text names. Names that are ordinary words are ignored; the others must be capitalised. */
+export function companiesInText(tokens: readonly Token[]): TradeMatch[] {
   const found = findPhrases(
     tokens,
     COMPANY_INDEX,
     (meaning, at) => !meaning.ordinary && startsUpper(tokens[at]?.raw ?? ''),
   );
-  return mentionsOf(tokens, found);
+  return tradeMatches(tokens, found);
 }
 
-/** What is known of a merchant by its name. */
+/** What the tables know of a merchant by its name. */
 export interface KnownMerchant {
-  mentions: Mention[];
-  /** Sells nearly everything, or only carries the payment. */
+  matches: TradeMatch[];
+  /** The merchant sells nearly everything, or only processes the payment. */
   general: boolean;
 }
 
-/** Words that a company's name may carry besides the name itself without becoming another company's. */
+/** Words that may accompany a company's name without making it the name of another company. */
 export const NAME_COMPANIONS = stemsOf(
   'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
 );
 
-/** The operator's own merchants, to be looked up before the tables. */
+/** Index of the operator's own merchants, which are looked up before the tables. */
 export type OwnIndex = PhraseIndex;
 
-/** Makes the operator's merchants ready for `knownMerchant`. */
+/** Indexes the operator's merchants for `knownMerchant`. */
 export function indexMerchants(
   merchants: readonly { name: string; trade_ids: readonly string[] }[],
 ): OwnIndex {
@@ -273,8 +269,8 @@ export function indexMerchants(
 }
 
 /**
- * Looks a merchant's name up, first in the operator's list. An ordinary word counts as a company only when it is
- * (nearly) the whole name.
+ * Looks a merchant's name up, first in the operator's list. An ordinary word counts as a company only if it is nearly
+ * the whole name.
  */
 export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMerchant {
   const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
@@ -288,12 +284,12 @@ export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMe
           (meaning, at, length) => !meaning.ordinary || (at === 0 && rest <= length),
         );
   return {
-    mentions: mentionsOf(tokens, found),
+    matches: tradeMatches(tokens, found),
     general: found.some(({ meaning }) => meaning.trade === null),
   };
 }
 
-/** Whether a stem says something about a subject of its own. */
+/** True for a word that says something about a subject. The answer is cached with the token. */
 export function carriesMeaning(token: Token): boolean {
   token.meaning ??=
     token.word.length > 2 &&

@@ -20,7 +20,7 @@ export interface PhraseIndex {
 }
 
 /** A phrase that was found, and where. */
-export interface Found {
+export interface PhraseMatch {
   meaning: Meaning;
   at: number;
   length: number;
@@ -105,7 +105,7 @@ export function indexPhrases(
   };
 }
 
-const NONE: Found[] = [];
+const NONE: PhraseMatch[] = [];
 const NO_ENTRY: Entry = { alone: undefined, followers: undefined };
 
 function lookUp(word: string, { meanings: index, openings }: PhraseIndex): Entry {
@@ -134,7 +134,7 @@ export function findPhrases(
   tokens: readonly Token[],
   index: PhraseIndex,
   accept: (meaning: Meaning, at: number, length: number) => boolean,
-): readonly Found[] {
+): readonly PhraseMatch[] {
   const { form, meanings: phrases } = index;
   let found = NONE;
   for (let at = 0; at < tokens.length; ) {

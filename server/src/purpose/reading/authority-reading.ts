@@ -262,15 +262,15 @@ export function readAuthority(authority: Authority): AuthorityReading {
           words.set(token.stem, { field: part.field, text: token.raw, loose: LOOSE_STEMS.has(token.stem) });
         }
       });
-      for (const mention of [...tradeWords(tokens), ...companiesInText(tokens)]) {
-        const strong = mention.strong && part.kind !== 'criterion';
+      for (const match of [...tradeWords(tokens), ...companiesInText(tokens)]) {
+        const strong = match.strong && part.kind !== 'criterion';
         // A loose word is not enough to want what purposes set apart.
-        if (!strong && mention.trade.family === 'cash_like') continue;
+        if (!strong && match.trade.family === 'cash_like') continue;
         spoken.push({
-          core: mention.core,
-          trade: mention.trade,
-          place: `${quote.field} ${quote.text} ${mention.at}`,
-          quote: { field: part.field, text: mention.text },
+          core: match.core,
+          trade: match.trade,
+          place: `${quote.field} ${quote.text} ${match.at}`,
+          quote: { field: part.field, text: match.text },
           strong,
         });
       }

@@ -85,16 +85,15 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
       // does not: "complete bicycles" are not all that belongs to bicycles.
       ...narrowTrades(
         tradeWords(trimmed).filter(
-          (mention) =>
-            content.length === 1 || (mention.strong && mention.core && mention.length >= content.length),
+          (match) => content.length === 1 || (match.strong && match.core && match.length >= content.length),
         ),
       ),
       ...(content.length === 1 && GOODS_CLASSES.has(content[0]?.stem ?? '')
-        ? impliedTrades(trimmed).map((mention) => mention.trade)
+        ? impliedTrades(trimmed).map((match) => match.trade)
         : []),
     ]),
     companies: new Set(
-      companiesInText(trimmed).flatMap((mention) => tokenize(mention.text).map((token) => token.word)),
+      companiesInText(trimmed).flatMap((match) => tokenize(match.text).map((token) => token.word)),
     ),
   };
 }

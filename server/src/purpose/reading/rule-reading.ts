@@ -74,14 +74,14 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
     subject: new Set(subject.map((token) => token.stem)),
     subject_trades: strongTrades(subject),
     subject_implied: new Set(
-      quote.field === 'purpose.objective' ? [] : impliedTrades(subject).map((mention) => mention.trade),
+      quote.field === 'purpose.objective' ? [] : impliedTrades(subject).map((match) => match.trade),
     ),
     is_any: quote.field === 'purpose.objective' || LISTS.test(folded.slice(0, match.index).trim()),
     stems: sought,
     kinds: kindsIn(folded.slice(match.index)),
     least: named.size > 0 ? 1 : leastOf(folded.slice(match.index), stems.size),
     exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
-    exception_trades: new Set(tradeWords(exempt).map((mention) => mention.trade)),
+    exception_trades: new Set(tradeWords(exempt).map((match) => match.trade)),
     about_payment,
     done_first: new Set(about_payment ? [...sought].filter((stem) => stem.endsWith('ed')) : []),
     said_by_task: named.size === 0 && (SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded)),
@@ -187,7 +187,7 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   return {
     ...quote,
     subject: new Set(subject.map((token) => token.stem)),
-    subject_trades: narrowTrades(tradeWords(subject).filter((mention) => mention.strong)),
+    subject_trades: narrowTrades(tradeWords(subject).filter((match) => match.strong)),
     names: new Set(names),
     is_any: LISTS.test(what.trim()),
   };
@@ -220,6 +220,6 @@ function unitsIn(folded: string): UnitRange[] {
 const strongTrades = (tokens: readonly Token[]): Set<Trade> =>
   new Set(
     tradeWords(tokens)
-      .filter((mention) => mention.strong)
-      .map((mention) => mention.trade),
+      .filter((match) => match.strong)
+      .map((match) => match.trade),
   );

@@ -5,9 +5,9 @@ import {
   companiesInText,
   type KnownMerchant,
   knownMerchant,
-  type Mention,
   type OwnIndex,
   type Trade,
+  type TradeMatch,
   tradesOfCode,
   tradeWords,
 } from '../language/lexicon.ts';
@@ -26,15 +26,15 @@ export class FieldText {
     this.folded = text === undefined ? '' : foldText(text);
   }
 
-  /** Read when first asked for: most steps of a run are never compared word by word. */
+  /** Tokenized on first use, because most steps of a trace are never compared word by word. */
   get tokens(): readonly Token[] {
     this.#tokens ??= tokenize(this.text);
     return this.#tokens;
   }
 }
 
-/** Words of one place that may belong to several trades ("bacon" is meat, and pork). */
-export interface Sighting {
+/** A term at one place of a text, with all trades that it may belong to ("bacon" is meat, and pork). */
+export interface TermMatch {
   field: string;
   text: string;
   strong: boolean;
@@ -45,7 +45,7 @@ export interface Sighting {
   length: number;
 }
 
-/** A request made comparable. `context` is never read. */
+/** A request, tokenized and matched against the lexicon. `context` is never read. */
 export interface SpendReading {
   request: SpendRequest;
   merchant: FieldText;
@@ -53,82 +53,80 @@ export interface SpendReading {
   task: FieldText;
   category: FieldText;
   trace: readonly FieldText[];
-  merchantTokens: readonly Token[];
-  descriptionTokens: readonly Token[];
-  taskTokens: readonly Token[];
-  typeTokens: readonly Token[];
+  merchant_tokens: readonly Token[];
+  description_tokens: readonly Token[];
+  task_tokens: readonly Token[];
+  type_tokens: readonly Token[];
   known: KnownMerchant;
   /** Stems of merchant and description. */
   goods_stems: ReadonlySet<string>;
   task_stems: ReadonlySet<string>;
-  /** What merchant and description speak of. */
-  merchantSightings: readonly Sighting[];
-  descriptionSightings: readonly Sighting[];
-  taskSightings: readonly Sighting[];
-  categorySightings: readonly Sighting[];
-  /** In the currency's major unit. */
+
+  merchant_matches: readonly TermMatch[];
+  description_matches: readonly TermMatch[];
+  task_matches: readonly TermMatch[];
+  category_matches: readonly TermMatch[];
+  /** In major units of the currency. */
   amount: number;
-  /** Some text was longer than is read. */
+  /** Some text was longer than the limit, so the rest of it was not read. */
   cut: boolean;
 }
 
 const MAX_TRACE_STEPS = 25;
 /**
- * Of all texts of a request together: ten times as much as the longest that is measured on. A request may be 64 KB long,
- * and each word of it costs some microseconds of everybody's time.
+ * The limit for all texts of a request together: ten times the longest request of the evaluation. A request may be 64 KB
+ * long, and each word costs some microseconds of the event loop that all workspaces share.
  */
 const MAX_REQUEST_TEXT = { max_words: 1_000, max_size: 8_000 };
 
-function sightings(field: string, mentions: readonly Mention[]): Sighting[] {
-  if (mentions.length === 0) return [];
-  const byPlace = new Map<number, Mention[]>();
-  for (const mention of mentions) {
-    const same = byPlace.get(mention.at);
-    if (same === undefined) byPlace.set(mention.at, [mention]);
-    else same.push(mention);
+function termMatches(field: string, matches: readonly TradeMatch[]): TermMatch[] {
+  if (matches.length === 0) return [];
+  const byPlace = new Map<number, TradeMatch[]>();
+  for (const match of matches) {
+    const same = byPlace.get(match.at);
+    if (same === undefined) byPlace.set(match.at, [match]);
+    else same.push(match);
   }
   return [...byPlace.values()].map((same) => {
-    const longest = Math.max(...same.map((mention) => mention.length));
-    const kept = same.filter((mention) => mention.length === longest);
-    const [first] = kept as [Mention];
+    const longest = Math.max(...same.map((match) => match.length));
+    const long = same.filter((match) => match.length === longest);
+    const [first] = long as [TradeMatch];
     return {
       field,
       text: first.text,
-      strong: kept.some((mention) => mention.strong),
+      strong: long.some((match) => match.strong),
       kind: first.kind,
-      trades: kept.map((mention) => mention.trade),
+      trades: long.map((match) => match.trade),
       at: first.at,
       length: longest,
     };
   });
 }
 
-/** A declared category: words, or a merchant category code. */
-function categorySightings(category: FieldText): Sighting[] {
+/** Matches of a declared category, which is words or a merchant category code. */
+function categoryMatches(category: FieldText): TermMatch[] {
   const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.text.trim())?.[1];
-  if (code === undefined) return sightings('action.category', tradeWords(category.tokens));
+  if (code === undefined) return termMatches('action.category', tradeWords(category.tokens));
   const trades = tradesOfCode(code);
   return trades.length === 0
     ? []
     : [{ field: 'action.category', text: code, strong: true, kind: 'word', trades, at: 0, length: 1 }];
 }
 
-/** Tokens not taken by a mention, so that a company's name is not read as goods. */
-function outside(tokens: readonly Token[], mentions: readonly Mention[]): readonly Token[] {
-  if (mentions.length === 0) return tokens;
-  return tokens.filter(
-    (_, i) => !mentions.some((mention) => i >= mention.at && i < mention.at + mention.length),
-  );
+/** The tokens outside all matches, so that a company's name is not read as goods. */
+function outside(tokens: readonly Token[], matches: readonly TradeMatch[]): readonly Token[] {
+  if (matches.length === 0) return tokens;
+  return tokens.filter((_, i) => !matches.some((match) => i >= match.at && i < match.at + match.length));
 }
 
 /**
- * Whether a spend says of itself that it is of a kind: by merchant and description, or by its category and type, which
- * are no proof of what it is, but enough to ask for what such a spend has to show.
+ * True if a spend claims to be of a kind: by merchant and description, or by category and type. The latter do not prove
+ * what it is, but they are enough to demand what such a spend has to show.
  */
 export const claimsToBe = (spend: SpendReading, stem: string): boolean =>
   spend.goods_stems.has(stem) ||
   spend.category.tokens.some((token) => token.stem === stem) ||
-  spend.typeTokens.some((token) => token.stem === stem);
+  spend.type_tokens.some((token) => token.stem === stem);
 
 function stemsOfAll(...lists: (readonly Token[])[]): Set<string> {
   const stems = new Set<string>();
@@ -136,11 +134,10 @@ function stemsOfAll(...lists: (readonly Token[])[]): Set<string> {
   return stems;
 }
 
-/** A merchant's name by itself. */
 interface MerchantReading {
   text: FieldText;
   known: KnownMerchant;
-  sightings: readonly Sighting[];
+  matches: readonly TermMatch[];
 }
 
 function readName(name: string, own: OwnIndex | undefined): MerchantReading {
@@ -149,32 +146,32 @@ function readName(name: string, own: OwnIndex | undefined): MerchantReading {
   return {
     text,
     known,
-    sightings: [
-      ...sightings('action.merchant', known.mentions),
-      ...sightings('action.merchant', tradeWords(outside(text.tokens, known.mentions))),
+    matches: [
+      ...termMatches('action.merchant', known.matches),
+      ...termMatches('action.merchant', tradeWords(outside(text.tokens, known.matches))),
     ],
   };
 }
 
 interface CategoryReading {
   text: FieldText;
-  sightings: readonly Sighting[];
+  matches: readonly TermMatch[];
 }
 
 function readCategory(category: string | undefined): CategoryReading {
   const text = new FieldText('action.category', category);
-  return { text, sightings: categorySightings(text) };
+  return { text, matches: categoryMatches(text) };
 }
 
 /**
- * Agents buy from the same merchants again and again, and name few types and categories: reading a spend took 13 instead
- * of 15 µs where these were read before, and a fifth less memory. Of each so many are kept, some KB each.
+ * Entries of each cache, some KB each. Agents buy from the same merchants again and again and use few types and
+ * categories: with these cached, reading a spend took 13 instead of 15 µs and a fifth less memory.
  */
-const MAX_STORED = 500;
-const categories = new LRUCache<string, CategoryReading>({ max: MAX_STORED });
-const types = new LRUCache<string, readonly Token[]>({ max: MAX_STORED });
+const MAX_CACHED = 500;
+const categories = new LRUCache<string, CategoryReading>({ max: MAX_CACHED });
+const types = new LRUCache<string, readonly Token[]>({ max: MAX_CACHED });
 
-function remembered<T extends object>(cache: LRUCache<string, T>, text: string, read: () => T): T {
+function cached<T extends object>(cache: LRUCache<string, T>, text: string, read: () => T): T {
   const known = cache.get(text);
   if (known !== undefined) return known;
   const reading = read();
@@ -182,18 +179,18 @@ function remembered<T extends object>(cache: LRUCache<string, T>, text: string, 
   return reading;
 }
 
-/** Reads merchants' names. */
+/** Reads a merchant's name. */
 export type ReadMerchant = (name: string) => MerchantReading;
 
-/** What reads merchants' names, with the operator's own ones where there are some. */
+/** Makes a cached reader of merchants' names. `own`: merchants of the operator's, which come before the tables. */
 export function makeReadMerchant(own?: OwnIndex): ReadMerchant {
-  const merchants = new LRUCache<string, MerchantReading>({ max: MAX_STORED });
-  return (name) => remembered(merchants, name, () => readName(name, own));
+  const merchants = new LRUCache<string, MerchantReading>({ max: MAX_CACHED });
+  return (name) => cached(merchants, name, () => readName(name, own));
 }
 
 /**
- * Reads a request. Bounded whatever its length: every text is cut at the text limit, 25 trace steps are read, and all of
- * it ends with the words that a request may have; merchant and description come first, then the task and the trace.
+ * Reads a request in bounded time: each text is cut at `MAX_TEXT_LENGTH`, at most `MAX_TRACE_STEPS` steps are read, and
+ * all texts together are cut at `MAX_REQUEST_TEXT`, in the order merchant, type, category, description, task, trace.
  */
 export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): SpendReading {
   const { action, trace = [] } = request;
@@ -210,10 +207,10 @@ export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): Sp
   const merchant = readMerchant(action.merchant);
   const description = new FieldText('action.description', described);
   const said = new FieldText('task', task);
-  const merchantTokens = merchant.text.tokens;
-  const descriptionTokens = description.tokens;
-  const taskTokens = said.tokens;
-  const category = remembered(categories, action.category ?? '', () => readCategory(action.category));
+  const merchant_tokens = merchant.text.tokens;
+  const description_tokens = description.tokens;
+  const task_tokens = said.tokens;
+  const category = cached(categories, action.category ?? '', () => readCategory(action.category));
   return {
     request,
     merchant: merchant.text,
@@ -221,20 +218,20 @@ export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): Sp
     task: said,
     category: category.text,
     trace: steps.map((step, i) => new FieldText(`trace[${i}].step`, step)),
-    merchantTokens,
-    descriptionTokens,
-    taskTokens,
-    typeTokens: remembered(types, action.type, () => tokenize(action.type)),
+    merchant_tokens,
+    description_tokens,
+    task_tokens,
+    type_tokens: cached(types, action.type, () => tokenize(action.type)),
     known: merchant.known,
-    task_stems: stemsOfAll(taskTokens),
-    goods_stems: stemsOfAll(merchantTokens, descriptionTokens),
-    merchantSightings: merchant.sightings,
-    descriptionSightings: sightings('action.description', [
-      ...tradeWords(descriptionTokens),
-      ...companiesInText(descriptionTokens),
+    task_stems: stemsOfAll(task_tokens),
+    goods_stems: stemsOfAll(merchant_tokens, description_tokens),
+    merchant_matches: merchant.matches,
+    description_matches: termMatches('action.description', [
+      ...tradeWords(description_tokens),
+      ...companiesInText(description_tokens),
     ]),
-    taskSightings: sightings('task', tradeWords(taskTokens)),
-    categorySightings: category.sightings,
+    task_matches: termMatches('task', tradeWords(task_tokens)),
+    category_matches: category.matches,
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
     cut: cut || texts.some(isTooLong) || trace.length > MAX_TRACE_STEPS,

@@ -42,7 +42,7 @@ function memoryOf(reading: AuthorityReading): number {
 }
 
 /** Readings of purposes, kept as long as there is room. */
-export interface KeptReadings {
+export interface ReadingCache {
   readingOf(authority: Authority): AuthorityReading;
   /** How much memory they take now. */
   bytes(): number;
@@ -53,7 +53,7 @@ export interface KeptReadings {
  * is remembered by its text: authorities often arrive as fresh objects. A workspace whose readings others pushed out
  * reads its purpose again, which takes it some milliseconds.
  */
-export function makeKeptReadings(max_bytes: number): KeptReadings {
+export function makeReadingCache(max_bytes: number): ReadingCache {
   const readings = new LRUCache<string, AuthorityReading>({
     maxSize: max_bytes,
     sizeCalculation: (reading, text) => 2 * text.length + memoryOf(reading),
