@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { DecisionKind, Mode, ReasonCode } from './domain/decisions.ts';
+import type { Mode } from './domain/agents.ts';
+import type { DecisionKind, ReasonCode } from './domain/decisions.ts';
 import type { AttemptStatus } from './domain/webhooks.ts';
 import type { FollowerName } from './followers/follower-names.ts';
 import type { NoOpinion, OpinionEffect } from './model-judge/second-opinion.ts';

@@ -6,6 +6,7 @@
 export { AuthorityBody } from './api/agents.ts';
 export { DecisionRequest } from './api/decision-schemas.ts';
 export { readConfig, SETTINGS } from './config/config.ts';
+export { MODES, type Mode } from './domain/agents.ts';
 export {
   type Assess,
   type Assessment,
@@ -22,8 +23,6 @@ export {
   type DecisionKind,
   type DecisionRow,
   decisionDataHash,
-  MODES,
-  type Mode,
   REASON_CODES,
 } from './domain/decisions.ts';
 export { eventHash, sha256 } from './domain/ledger.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { MODES } from '../domain/agents.ts';
 import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
 import {
   DECISIONS,
-  MODES,
   OUTCOME_STATES,
   REASON_CODES,
   REVIEW_STATES,

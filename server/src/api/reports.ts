@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import Type, { type Static, type TProperties } from 'typebox';
-import { AGENT_STATUSES } from '../domain/agents.ts';
+import { AGENT_STATUSES, MODES } from '../domain/agents.ts';
 import { PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
-import { DECISIONS, MODES, OUTCOME_STATES, REASON_CODES } from '../domain/decisions.ts';
+import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../domain/decisions.ts';
 import { LABELS } from '../domain/labels.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';

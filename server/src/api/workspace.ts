@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
+import { MODES } from '../domain/agents.ts';
 import { ACTOR_TYPES, auditBody } from '../domain/audit.ts';
-import { MODES } from '../domain/decisions.ts';
 import { agentQuota, mayEnforce, mayUseWebhooks, PLANS, trialActive } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';

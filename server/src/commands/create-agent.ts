@@ -1,6 +1,5 @@
-import type { Agent } from '../domain/agents.ts';
+import type { Agent, Mode } from '../domain/agents.ts';
 import type { Authority } from '../domain/authorities.ts';
-import type { Mode } from '../domain/decisions.ts';
 import { agentQuota, mayEnforce } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { addAuthorityVersion } from './create-authority.ts';

@@ -1,10 +1,11 @@
+import type { Mode } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { budgetStatus, periodOf } from '../domain/budget.ts';
 import { type Capability, capabilityExpiry, capabilityIdOf } from '../domain/capabilities.ts';
 import { decide } from '../domain/decide.ts';
 import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
-import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { Action, SpendRequest } from '../domain/spends.ts';
 import { type Command, done, refuse } from '../lane/command.ts';

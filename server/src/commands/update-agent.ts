@@ -1,5 +1,4 @@
-import type { Agent, AgentStatus } from '../domain/agents.ts';
-import type { Mode } from '../domain/decisions.ts';
+import type { Agent, AgentStatus, Mode } from '../domain/agents.ts';
 import { mayEnforce } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { ENFORCE_NEEDS_PLAN } from './create-agent.ts';

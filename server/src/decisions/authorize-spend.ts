@@ -4,8 +4,9 @@ import type {
   CreatedDecision,
   KnownAuthority,
 } from '../commands/create-decision.ts';
+import type { Mode } from '../domain/agents.ts';
 import type { Origin } from '../domain/audit.ts';
-import type { DecisionKind, Mode, ReasonCode } from '../domain/decisions.ts';
+import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import type { Caller } from '../domain/keys.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';

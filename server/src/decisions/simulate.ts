@@ -106,10 +106,10 @@ function divergence(made: Decision, verdict: Verdict): Diverged | null {
 function followed({ drafted, real }: Diverged, event: DecisionEvent): DecisionHistory | null {
   if (drafted === null) return null;
   // The draft may have asked nobody.
-  if (event.type === 'decision.review.recorded' && drafted.made.decision !== 'REVIEW') return drafted;
+  if (event.type === 'decision.review.recorded' && drafted.decision.decision !== 'REVIEW') return drafted;
   if (event.type === 'reservation.expired') {
     const expires =
-      drafted.made.decision === real.made.decision && isExpired(drafted.state, Date.parse(event.at));
+      drafted.decision.decision === real.decision.decision && isExpired(drafted.state, Date.parse(event.at));
     if (!expires) return drafted;
   }
   return apply(drafted, event);
@@ -177,7 +177,7 @@ export function makeSimulation(options: {
         drafted: followed(before, next.event),
       };
       diverged.set(next.decision_id, after);
-      recount(before.real.made.reservation.period, surplusOf(before), surplusOf(after));
+      recount(before.real.decision.reservation.period, surplusOf(before), surplusOf(after));
     }
   }
 

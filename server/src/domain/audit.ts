@@ -8,7 +8,7 @@ import type { Workspace } from './workspace.ts';
 
 export const ACTOR_TYPES = ['api_key', 'operator', 'system'] as const;
 
-/** Who did it. An operator works at the command line; the system is the service itself. */
+/** Who made a change. An operator works at the command line; the system is the service itself. */
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   key_id: string | null;
@@ -27,14 +27,14 @@ export interface AuditRecord {
   target_type: SubjectType;
   target_id: string;
   changes: Record<string, { from: unknown; to: unknown }>;
-  /** RFC 8785 text of the whole target after the change: what the live row is checked against. */
+  /** RFC 8785 text of the whole target after the change. Verification compares the live row with it. */
   state: string;
   request_id: string | null;
   client_address: string | null;
   created_at: string;
 }
 
-/** What of two states differs, field by field; everything of `to` when there was nothing before. */
+/** The fields that differ between two states; every field of `to` where there was no state before. */
 function changesBetween(
   from: Record<string, unknown> | null,
   to: Record<string, unknown>,
@@ -47,14 +47,14 @@ function changesBetween(
   return changes;
 }
 
-/** What an administrative change made of its target: `from` and `to` are shown, `state` is all that is sealed. */
+/** A change to a target. `from` and `to` are what the audit list shows; `state` is what the ledger seals. */
 export interface AuditedChange {
   from: object | null;
   to: object;
   state: AuditedState;
 }
 
-/** An administrative change as its record keeps it. */
+/** The columns of an audit record that describe a change. */
 export function auditedChange({ from, to, state }: AuditedChange): Pick<AuditRecord, 'changes' | 'state'> {
   return {
     changes: changesBetween(from as Record<string, unknown> | null, to as Record<string, unknown>),
@@ -76,7 +76,7 @@ export function auditBody(record: Omit<AuditRecord, 'state'>): Record<string, un
   };
 }
 
-/** The rows that an audit record seals, each under the name of its kind. */
+/** The rows that an audit record seals, by kind. */
 export interface AuditedState {
   workspace?: Workspace;
   agent?: Agent;
@@ -85,7 +85,7 @@ export interface AuditedState {
   webhook?: WebhookEndpoint;
 }
 
-/** The same as JSON carries it: a key's digest as hex, of a webhook's encrypted secrets a hash alone. */
+/** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
   const { api_key, webhook, ...form } = state as Record<string, unknown> & AuditedState;
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
@@ -95,7 +95,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   return form;
 }
 
-/** Where a change comes from, for the audit list. */
+/** Where a change came from, for the audit list. */
 export interface Origin {
   actor: Actor;
   request_id: string | null;

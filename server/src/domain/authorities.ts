@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../values/canonical-json.ts';
 
-/** What an agent was put there for, as its operator wrote it. Trusted text. */
+/** What an agent is for, as its operator wrote it. Trusted text. */
 export interface Purpose {
   objective: string;
   success_criteria?: string[];
@@ -9,7 +9,7 @@ export interface Purpose {
   context?: string;
 }
 
-/** What becomes of a spend of which nobody can tell whether it serves the purpose. */
+/** What to do with a spend that is assessed as `PURPOSE_UNCLEAR`. */
 export const ON_PURPOSE_UNCLEAR = ['REVIEW', 'ALLOW'] as const;
 
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
@@ -21,7 +21,7 @@ export interface Authority {
   review_threshold_minor?: number;
   monthly_budget_minor?: number;
   blocked_merchants?: string[];
-  /** Paying one of these speaks for the purpose; it outweighs no limit, no constraint and no conflict. */
+  /** Paying one of these is evidence for the purpose. It outweighs no limit, no constraint and no conflict. */
   allowed_merchants?: string[];
   /** `REVIEW` when left out. */
   on_purpose_unclear?: (typeof ON_PURPOSE_UNCLEAR)[number];
@@ -45,8 +45,8 @@ export function authorityHash(authority: Authority): string {
 }
 
 /**
- * What a judge of purpose looks at, as one text: two authorities with the same one are judged alike. Everything
- * counts that is not plainly a limit, so that a field which is added later is not overlooked.
+ * Everything in an authority that an assessment depends on, as RFC 8785 text: authorities with the same text are
+ * assessed alike. Limits are left out by name, so that a field which is added later counts until someone excludes it.
  */
 export function assessmentInputs(authority: Authority): string {
   const {
@@ -56,7 +56,7 @@ export function assessmentInputs(authority: Authority): string {
     monthly_budget_minor,
     blocked_merchants,
     on_purpose_unclear,
-    ...judged
+    ...inputs
   } = authority;
-  return canonicalJson(judged);
+  return canonicalJson(inputs);
 }

@@ -1,4 +1,4 @@
-/** The largest amount, and the largest sum a month's counter may reach: what JSON numbers carry exactly. */
+/** The largest sum that a month's counter may reach: the largest integer that a JSON number carries exactly. */
 const MAX_SUM_MINOR = Number.MAX_SAFE_INTEGER;
 
 /** What one agent has held and spent in one calendar month (UTC) and one currency. Minor units. */
@@ -7,7 +7,7 @@ export interface BudgetCounter {
   committed_minor: number;
 }
 
-/** What one agent has held and spent in one month (UTC) and currency. Minor units. */
+/** A budget counter with its key. */
 export interface BudgetRow extends BudgetCounter {
   agent_id: string;
   /** `2026-11`. */
@@ -24,7 +24,7 @@ export interface BudgetStatus extends BudgetCounter {
 let last_ms = Number.NaN;
 let last_period = '';
 
-/** The calendar month (UTC) of a moment, `2026-11`. All decisions of a batch ask for the same: the last answer is kept. */
+/** The calendar month (UTC) of a moment, `2026-11`. Cached, since all decisions of a batch have one timestamp. */
 export function periodOf(time_ms: number): string {
   if (time_ms !== last_ms) {
     last_period = new Date(time_ms).toISOString().slice(0, 7);
@@ -33,14 +33,14 @@ export function periodOf(time_ms: number): string {
   return last_period;
 }
 
-/** What is left for a new spend: 0 or more. Without a limit, what the counter can still carry exactly. */
+/** What is left for a new spend, 0 or more. Without a limit: what the counter can still represent exactly. */
 export function remainingMinor(counter: BudgetCounter, limit_minor: number | null): number {
-  // Each subtraction stays within the safe integers, where a sum of the two counters might not.
+  // Each subtraction stays within the safe integers; the sum of the two counters might not.
   const left = (limit_minor ?? MAX_SUM_MINOR) - counter.held_minor - counter.committed_minor;
   return Math.max(0, left);
 }
 
-/** The counter as the API shows it. */
+/** A counter with its limit, as the API shows it. */
 export function budgetStatus(counter: BudgetCounter, limit_minor: number | null): BudgetStatus {
   return {
     limit_minor,

@@ -4,21 +4,21 @@ import { recordHash, shownHash } from './ledger.ts';
 export const CAPABILITY_STATUSES = ['ISSUED', 'CONSUMED', 'EXPIRED', 'REVOKED'] as const;
 export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
 
-/** What lets a payment adapter make one payment. Minor units. The token that proves it is never part of it. */
+/** The permission to make one payment. Minor units. The token that proves it is never part of this object. */
 export interface Capability {
   capability_id: string;
   status: CapabilityStatus;
   max_amount_minor: number;
   currency: string;
   merchant: string;
-  /** Where it is set, only this payee may be paid. */
+  /** The only payee that may be paid; null: any. */
   payee_id: string | null;
   issued_at: string;
   expires_at: string;
   consumed_at: string | null;
 }
 
-/** How a capability was used: kept for good, sealed by the event `capability.consumed`. */
+/** The use of a capability. Never changed or removed; sealed by the event `capability.consumed`. */
 export interface Consumption {
   capability_id: string;
   decision_id: string;
@@ -36,24 +36,24 @@ export interface Consumption {
   consumed_at: string;
 }
 
-/** A decision has one capability at the most: they share the last 26 characters of their ids. */
+/** The id of a decision's capability. There is at most one, and both ids end in the same 26 characters. */
 export function capabilityIdOf(decision_id: string): string {
   return `cap_${decision_id.slice('dec_'.length)}`;
 }
 
-/** The decision whose capability it is. */
+/** The id of the decision that a capability belongs to. */
 export function decisionIdOfCapability(capability_id: string): string {
   return `dec_${capability_id.slice('cap_'.length)}`;
 }
 
-/** When a capability that is issued at that moment (ms) runs out. ISO UTC. */
+/** When a capability that is issued at `now_ms` expires. ISO UTC. */
 export function capabilityExpiry(now_ms: number, capability_ttl_seconds: number): string {
   return new Date(now_ms + capability_ttl_seconds * 1000).toISOString();
 }
 
 /**
- * A capability as it stands at that moment: one that was not used has run out from `expires_at` on, and a revoked
- * agent's has been void since. A pause leaves it as it is: it is only refused meanwhile.
+ * The status of a capability at `now_ms`. An unused one is EXPIRED from `expires_at` on, and REVOKED once its agent is.
+ * Pausing the agent does not change the status; the capability is only refused until the agent is active again.
  */
 export function capabilityStatusAt(
   capability: Pick<Capability, 'status' | 'expires_at'>,
@@ -65,18 +65,18 @@ export function capabilityStatusAt(
   return Date.parse(capability.expires_at) <= now_ms ? 'EXPIRED' : 'ISSUED';
 }
 
-/** Whether two names of a merchant are the same but for case, width and spaces. */
+/** Whether two names of a merchant differ at most in case, width and spaces. */
 export function sameMerchant(one: string, other: string): boolean {
   const plain = (name: string) => name.normalize('NFKC').toLowerCase().trim().replace(/\s+/gu, ' ');
   return plain(one) === plain(other);
 }
 
-/** The form of a consumption that the ledger seals: all its columns. */
+/** The form of a consumption that the ledger seals: all columns. */
 export function sealedConsumption(consumption: Consumption): Record<string, unknown> {
   return { ...consumption, request_hash: shownHash(consumption.request_hash) };
 }
 
-/** What the ledger seals of a consumption: SHA-256 of the RFC 8785 form of all its columns. */
+/** The `data_hash` of a consumption: SHA-256 of the RFC 8785 form of all columns. */
 export function consumptionDataHash(consumption: Consumption): Buffer {
   return recordHash(sealedConsumption(consumption));
 }

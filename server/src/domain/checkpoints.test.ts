@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { deriveSecrets } from '../secrets.ts';
 import {
+  checkpointsToPrune,
   makeVerifyingKey,
   noteVerifierKey,
   openCheckpoint,
@@ -12,7 +13,6 @@ import {
   readPublicKeys,
   retireKey,
   signCheckpoint,
-  superfluousCheckpoints,
 } from './checkpoints.ts';
 import { sha256 } from './ledger.ts';
 
@@ -138,7 +138,7 @@ describe('of checkpoints that are kept for years', () => {
   test('the newest 20, and the last of every hour, day and month stay; their number is bounded', () => {
     fc.assert(
       fc.property(made, (all) => {
-        const dropped = new Set(superfluousCheckpoints(all, NOW));
+        const dropped = new Set(checkpointsToPrune(all, NOW));
         const kept = all.filter(({ seq }) => !dropped.has(seq));
         expect(kept.slice(-20)).toEqual(all.slice(-20));
         expect(kept.length).toBeLessThanOrEqual(20 + 25 + 32 + 38);
@@ -158,9 +158,9 @@ describe('of checkpoints that are kept for years', () => {
   test('thinning again changes nothing', () => {
     fc.assert(
       fc.property(made, (all) => {
-        const dropped = new Set(superfluousCheckpoints(all, NOW));
+        const dropped = new Set(checkpointsToPrune(all, NOW));
         expect(
-          superfluousCheckpoints(
+          checkpointsToPrune(
             all.filter(({ seq }) => !dropped.has(seq)),
             NOW,
           ),

@@ -16,7 +16,7 @@ export interface Checkpoint {
   note: string;
 }
 
-/** A key that checkpoints can be checked with: Ed25519. */
+/** An Ed25519 key that checkpoints are verified with. */
 export interface VerifyingKey {
   /** The RFC 7638 thumbprint of the key as a JWK: what `kid` says in `/.well-known/jwks.json`. */
   key_id: string;
@@ -25,7 +25,7 @@ export interface VerifyingKey {
   verify(text: string, signature: Buffer): boolean;
 }
 
-/** A key that checkpoints are signed with. */
+/** An Ed25519 key that checkpoints are signed with. */
 export interface SigningKey extends VerifyingKey {
   sign(text: string): Buffer;
 }
@@ -40,15 +40,15 @@ export interface PublicJwk {
   alg: 'EdDSA';
 }
 
-/** What a DER SubjectPublicKeyInfo of an Ed25519 key begins with (RFC 8410). */
+/** The first bytes of an Ed25519 key's DER SubjectPublicKeyInfo (RFC 8410). */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
-/** The mark of Ed25519 in a signed note's key hash. */
+/** The signature type of Ed25519 in a signed note's key hash. */
 const ED25519 = 0x01;
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const KEY_HASH_BYTES = 4;
 
-/** The key of these 32 bytes. Throws TypeError when they are not as many. */
+/** Makes a verifying key of 32 bytes. Throws TypeError for any other length. */
 export function makeVerifyingKey(public_key: Buffer): VerifyingKey {
   if (public_key.length !== PUBLIC_KEY_BYTES) throw new TypeError('an Ed25519 public key has 32 bytes');
   const der = Buffer.concat([SPKI_HEAD, public_key]);
@@ -61,7 +61,7 @@ export function makeVerifyingKey(public_key: Buffer): VerifyingKey {
   };
 }
 
-/** The key as it is published. */
+/** The key as a JWK, the form in which it is published. */
 export function publicJwk(key: VerifyingKey): PublicJwk {
   const x = key.public_key.toString('base64url');
   return { kty: 'OKP', crv: 'Ed25519', x, kid: key.key_id, use: 'sig', alg: 'EdDSA' };
@@ -74,8 +74,8 @@ export function publicPem(key: VerifyingKey): string {
 }
 
 /**
- * A public key as people hand it on: a JWK, a JWK set, PEM, base64 or base64url of the 32 bytes. Throws TypeError
- * with what is expected when it is none of these.
+ * Reads a public key in any common form: a JWK, a JWK set of one, PEM, base64 or base64url of the 32 bytes. Throws
+ * TypeError, which says what is expected, for anything else.
  */
 export function readPublicKey(text: string): VerifyingKey {
   const [key, ...others] = readPublicKeys(text);
@@ -83,7 +83,7 @@ export function readPublicKey(text: string): VerifyingKey {
   return key;
 }
 
-/** The public keys of a text as `readPublicKey` takes it; of a JWK set all, of which there is one at least. */
+/** Reads one or more public keys in the forms of `readPublicKey`; a JWK set may hold several. Throws TypeError. */
 export function readPublicKeys(text: string): VerifyingKey[] {
   const given = text.trim();
   if (given.startsWith('{')) {
@@ -110,7 +110,7 @@ function bytesOfDer(der: Buffer): Buffer | null {
   return der.subarray(0, SPKI_HEAD.length).equals(SPKI_HEAD) ? der.subarray(SPKI_HEAD.length) : null;
 }
 
-/** Of a JWK or a set of them; null for each that is none. */
+/** The key bytes of a JWK or of each in a set; null for one that is not an Ed25519 key. */
 function bytesOfJwks(text: string): (Buffer | null)[] {
   let given: { keys?: unknown };
   try {
@@ -125,18 +125,18 @@ function bytesOfJwks(text: string): (Buffer | null)[] {
   });
 }
 
-/** The first line of a workspace's checkpoints, and the name that their signature line gives to the key. */
+/** The first line of a workspace's checkpoints, which is also the name of the key in their signature line. */
 export function checkpointOrigin(workspace_id: string): string {
   return `purser/${workspace_id}`;
 }
 
-/** SHA-256(name ‖ newline ‖ 0x01 ‖ key), cut to 4 bytes: by which a signature line tells its key. */
+/** SHA-256(name ‖ newline ‖ 0x01 ‖ key), cut to 4 bytes: how a signature line identifies its key. */
 function keyHash(origin: string, key: VerifyingKey): Buffer {
   const text = Buffer.concat([Buffer.from(`${origin}\n`), Buffer.from([ED25519]), key.public_key]);
   return sha256(text).subarray(0, KEY_HASH_BYTES);
 }
 
-/** The key in the form that other verifiers of signed notes take (`vkey`). */
+/** The key as a `vkey`, the form that verifiers of signed notes accept. */
 export function noteVerifierKey(workspace_id: string, key: VerifyingKey): string {
   const origin = checkpointOrigin(workspace_id);
   const typed = Buffer.concat([Buffer.from([ED25519]), key.public_key]).toString('base64');
@@ -153,7 +153,7 @@ function noteOf(text: string, workspace_id: string, key: VerifyingKey, signature
   return `${text}\n— ${origin} ${Buffer.concat([keyHash(origin, key), signature]).toString('base64')}\n`;
 }
 
-/** Signs where a chain stands. The same head, moment and key give the same note. */
+/** Signs the head of a chain. The same head, time and key always produce the same note. */
 export function signCheckpoint(
   workspace_id: string,
   head: LedgerHead,
@@ -169,10 +169,10 @@ export function signCheckpoint(
 const NOTE =
   /^purser\/(ws_[0-9A-HJKMNP-TV-Z]{26})\n([1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\nsigned_at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\n\n— purser\/\1 ([A-Za-z0-9+/]{90,91}={0,2})\n$/;
 
-/** Longer than any note of ours: nothing beyond is read. */
+/** Longer than any note of this service. Readers stop here. */
 export const MAX_NOTE_BYTES = 1_024;
 
-/** What a note of ours says, whoever signed it; null when it has not the form. */
+/** Parses a note without verifying its signature; null where the form is wrong. */
 export function readCheckpoint(note: string): Omit<Checkpoint, 'key_id'> | null {
   const found = NOTE.exec(note);
   if (found === null) return null;
@@ -181,44 +181,44 @@ export function readCheckpoint(note: string): Omit<Checkpoint, 'key_id'> | null 
 }
 
 /**
- * What a note says that was signed with one of these keys; null for every other, changed by one bit or from another
- * key.
+ * Parses a note and verifies that one of `keys` signed it. Null where the form is wrong, any bit was changed or another
+ * key signed it.
  */
 export function openCheckpoint(note: string, keys: readonly VerifyingKey[]): Checkpoint | null {
-  const said = readCheckpoint(note);
+  const parsed = readCheckpoint(note);
   const signed = NOTE.exec(note)?.[5];
-  if (said === null || signed === undefined) return null;
+  if (parsed === null || signed === undefined) return null;
   const signature = Buffer.from(signed, 'base64').subarray(KEY_HASH_BYTES);
   if (signature.length !== SIGNATURE_BYTES) return null;
-  const text = signedText(said);
-  // Made again and compared: no two notes pass for one, however base64 is written.
+  const text = signedText(parsed);
+  // The note is written anew and compared, because base64 has several spellings of the same bytes.
   const key = keys.find(
-    (one) => noteOf(text, said.workspace_id, one, signature) === note && one.verify(text, signature),
+    (one) => noteOf(text, parsed.workspace_id, one, signature) === note && one.verify(text, signature),
   );
-  return key === undefined ? null : { ...said, key_id: key.key_id };
+  return key === undefined ? null : { ...parsed, key_id: key.key_id };
 }
 
-/** A public key that checkpoints were signed with before, vouched for by the key that came after it. */
+/** A public key that signed checkpoints in the past, vouched for by its successor. */
 export interface RetiredKey {
   /** 32 bytes in base64. */
   public_key: string;
   retired_at: string;
-  /** Of the two above, in base64. */
+  /** The successor's signature of the two fields above, in base64. */
   signature: string;
 }
 
-/** What no note of a checkpoint begins with. */
+/** The signed text. No checkpoint begins like it, so neither signature can pass for the other. */
 const retiredText = (public_key: string, retired_at: string) =>
   `purser/retired-checkpoint-key\n${public_key}\n${retired_at}\n`;
 
-/** Vouches for a key that signs no more, so that what it signed is still known once its secret is gone. */
+/** Vouches for a retired key, so that its checkpoints can still be verified once its secret is gone. */
 export function retireKey(retired: VerifyingKey, retired_at: string, key: SigningKey): RetiredKey {
   const public_key = retired.public_key.toString('base64');
   const signature = key.sign(retiredText(public_key, retired_at)).toString('base64');
   return { public_key, retired_at, signature };
 }
 
-/** The retired keys that one of these keys vouches for; others are left out. */
+/** The retired keys that one of `keys` vouches for; the others are left out. */
 export function openRetiredKeys(
   retired: readonly RetiredKey[],
   keys: readonly VerifyingKey[],
@@ -233,30 +233,30 @@ export function openRetiredKeys(
   });
 }
 
-const NEWEST_KEPT = 20;
+const MIN_NEWEST = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MONTH_MS = 31 * DAY_MS;
 
 /**
- * Which of a workspace's checkpoints need not be kept any longer: all but the newest 20, the last of each hour of
- * the past day, of each day of the past 31, and of each month. The newest one alone covers every event before it;
- * earlier ones say until when the history was still in order.
+ * The `seq`s of a workspace's checkpoints that retention no longer needs: all but the newest 20, the last of each hour
+ * of the past day, of each day of the past 31, and of each month. The newest one alone covers every event before it;
+ * earlier ones show until when the history was still intact.
  */
-export function superfluousCheckpoints(
-  kept: readonly Pick<Checkpoint, 'seq' | 'signed_at'>[],
+export function checkpointsToPrune(
+  stored: readonly Pick<Checkpoint, 'seq' | 'signed_at'>[],
   now_ms: number,
 ): number[] {
-  const newest_first = [...kept].sort((a, b) => b.seq - a.seq);
+  const newest_first = [...stored].sort((a, b) => b.seq - a.seq);
   const spans = new Set<string>();
   return newest_first
     .filter(({ signed_at }, i) => {
       const age_ms = now_ms - Date.parse(signed_at);
-      // `2026-11-21T08`, `2026-11-21` or `2026-11`: the span of which the last one stays.
+      // `2026-11-21T08`, `2026-11-21` or `2026-11`: the last checkpoint of each such span stays.
       const span = signed_at.slice(0, age_ms < DAY_MS ? 13 : age_ms < MONTH_MS ? 10 : 7);
       const is_last = !spans.has(span);
       spans.add(span);
-      return i >= NEWEST_KEPT && !is_last;
+      return i >= MIN_NEWEST && !is_last;
     })
     .map(({ seq }) => seq);
 }

@@ -1,27 +1,15 @@
 import { formatMoney } from '../values/money.ts';
 import type { Assessment } from './assessment.ts';
-import type { Authority } from './authorities.ts';
-import type { BudgetCounter } from './budget.ts';
 import type { DecisionKind, ReasonCode, StageFinding, StageOutcome } from './decisions.ts';
 import type { SpendRequest } from './spends.ts';
-import { judgeStages } from './stages.ts';
+import { type DecideFacts, judgeStages } from './stages.ts';
 
-/** All that a decision depends on. */
-export interface DecideFacts {
-  authority: Authority | null;
-  request: SpendRequest;
-  /** Counts the request's currency in the current month. */
-  budget: BudgetCounter;
-  /** Of the purpose of `authority`; null exactly where there is no authority. */
-  assessment: Assessment | null;
-}
-
-/** What was decided. Amounts are minor units of the request's currency. */
+/** What the stages together say. Amounts are minor units of the request's currency. */
 export interface Verdict {
   decision: DecisionKind;
   reason_code: ReasonCode;
   reason_codes: ReasonCode[];
-  /** What may be spent now: 0 on DENY, and on a REVIEW until a person allowed it. */
+  /** What may be spent now: 0 on DENY and on REVIEW. */
   authorized_amount_minor: number;
   /** What is held against the budget: the amount after capping, 0 on DENY. */
   held_amount_minor: number;
@@ -32,7 +20,7 @@ export interface Verdict {
 
 const SEVERITY: Record<StageOutcome, number> = { DENY: 3, REVIEW: 2, LIMIT: 1, PASS: 0, SKIPPED: 0 };
 
-/** What `purpose` says where there is no purpose to judge against. */
+/** The `purpose` of a verdict without an authority. */
 const NO_PURPOSE: Assessment = {
   assessment: 'PURPOSE_UNCLEAR',
   confidence: 0,
@@ -70,7 +58,7 @@ export function decide(facts: DecideFacts): Verdict {
   };
 }
 
-/** One or two plain sentences: the strictest findings, or why nothing speaks against the spend. */
+/** One or two sentences: the strictest findings, or that the spend is within the authority. */
 function explain(request: SpendRequest, reasons: StageFinding[], findings: StageFinding[]): string {
   const sentences = [...new Set(reasons.map((finding) => finding.detail))].slice(0, 2);
   if (sentences.length > 0) return sentences.join(' ');

@@ -5,8 +5,8 @@ import { type Decision, effectiveDecision } from './decisions.ts';
 import type { Reservation } from './reservations.ts';
 import type { SpendRequest } from './spends.ts';
 
-/** What a decision is put together from when it is made. */
-export interface MadeDecision {
+/** The parts of a new decision. */
+export interface DecisionParts {
   decision_id: string;
   agent: Agent;
   request: SpendRequest;
@@ -20,12 +20,12 @@ export interface MadeDecision {
 }
 
 /**
- * A decision as it is first answered. Its fields are written in the order of this literal, and three readers go by that
- * order instead of parsing the whole text: `withToken`, `capabilityIdOf` and the cut of `CORE_MARKS`. So a new field goes
- * either before `explanation`, or between two fields that stay neighbours of the marks; a test holds them together.
+ * A decision as it is first answered. Its JSON text has the fields in the order of this literal, and three readers rely on
+ * that order instead of parsing the whole text: `withToken`, `capabilityIdIn` and the cut at `CORE_MARKS`. So a new field
+ * goes before `explanation`, or where it separates no mark from its neighbour; a test fails otherwise.
  */
-export function composeDecision(made: MadeDecision): Decision {
-  const { decision_id, agent, request, verdict } = made;
+export function composeDecision(parts: DecisionParts): Decision {
+  const { decision_id, agent, request, verdict } = parts;
   const { action } = request;
   const { mode } = agent;
   const { decision } = verdict;
@@ -44,10 +44,10 @@ export function composeDecision(made: MadeDecision): Decision {
     explanation: verdict.explanation,
     policy_trace: verdict.policy_trace,
     purpose: verdict.purpose,
-    authority_version: made.authority?.version ?? null,
-    authority_hash: made.authority?.hash ?? null,
-    reservation: made.reservation,
-    capability: made.capability,
+    authority_version: parts.authority?.version ?? null,
+    authority_hash: parts.authority?.hash ?? null,
+    reservation: parts.reservation,
+    capability: parts.capability,
     agent: { id: agent.agent_id, slug: agent.slug },
     action,
     task: request.task ?? null,
@@ -59,26 +59,26 @@ export function composeDecision(made: MadeDecision): Decision {
     label: null,
     outcome_state: 'NONE',
     verified: false,
-    created_at: made.created_at,
-    requested_by: made.requested_by,
+    created_at: parts.created_at,
+    requested_by: parts.requested_by,
   };
 }
 
-/** The JSON text of a decision: what is answered, stored, sealed and sent again on a replay, byte for byte. */
+/** The JSON text of a decision. The same bytes are answered, stored, sealed and sent again on a replay. */
 export function encodeDecision(decision: Decision): string {
   return JSON.stringify(decision);
 }
 
-/** Reads a stored document. Throws SyntaxError where the text is no JSON. */
+/** Parses a stored document. Throws SyntaxError where the text is not JSON. */
 export function decodeDecision(document: string): Decision {
   return JSON.parse(document) as Decision;
 }
 
 /**
- * Keys between which a document's core lies: what stands before `head`, and what stands from `core` to `told`. What is
- * left out (the explanation, the findings and what the agent told) is three quarters of the text. In a JSON text no
- * unescaped quote lies within a string, so the marks are keys; whichever object they may be of, a piece that is cut out
- * of any but the outermost has brackets without partners and does not parse.
+ * Keys that delimit a document's core: the text before `head`, and the text from `core` to `told`. The rest (the
+ * explanation, the findings and the agent's own words) is three quarters of the document. A JSON string holds no
+ * unescaped quote, so the marks can only match keys. Should one match a key of an inner object, the cut has unbalanced
+ * brackets and does not parse.
  */
 export const CORE_MARKS = {
   head: ',"explanation":',
@@ -91,13 +91,13 @@ const CAPABILITY = '"capability":';
 const CAPABILITY_ID = /^\{"capability_id":"(cap_[0-9A-Z]{26})"/;
 const CAPABILITY_ID_WITHIN = 60;
 
-/** The id of the capability in a document; undefined where none was issued. The first `"capability":` is the field itself. */
+/** The id of the capability in a document; undefined where none was issued. No earlier field holds `"capability":`. */
 export function capabilityIdIn(document: string): string | undefined {
   const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
   return CAPABILITY_ID.exec(document.slice(at, at + CAPABILITY_ID_WITHIN))?.[1];
 }
 
-/** A document whose capability carries its token; the token is kept nowhere, so it is put in anew for each answer. */
+/** A document with the token put into its capability. Tokens are never stored, so each answer inserts its own. */
 export function withToken(document: string, token: string): string {
   const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
   return `${document.slice(0, at)}{"token":"${token}",${document.slice(at + 1)}`;

@@ -216,7 +216,7 @@ test('on a budget of 10,000 no more than 10,000 is really paid through capabilit
         const { state, reports } = one.history;
         if (move.do === 'consume') {
           if (state.capability_status !== 'ISSUED' || state.reservation_status !== 'HELD') continue;
-          one.consumed = Math.ceil((one.history.made.reservation.amount_minor * move.share) / 100);
+          one.consumed = Math.ceil((one.history.decision.reservation.amount_minor * move.share) / 100);
           one.paid = one.consumed;
           one.history = apply(one.history, consumed(one.consumed));
         } else if (move.do === 'expire') {

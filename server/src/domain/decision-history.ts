@@ -12,7 +12,7 @@ import { reservationIdOf } from './reservations.ts';
 import type { ReviewAction, ReviewRow } from './reviews.ts';
 import { isAtLeast, reportsOfAtLeast, type TrustLevel, trustOfReport } from './trust.ts';
 
-/** Something that the ledger recorded of a decision after it was made, under the type of its ledger event. */
+/** What the ledger recorded about a decision after it was made, by the type of its ledger event. */
 export type DecisionEvent = {
   /** When it was recorded. ISO UTC. */
   at: string;
@@ -31,8 +31,8 @@ export type DecisionEvent = {
 );
 
 /**
- * An event of a decision with its place among all events of the workspace: the last 26 characters of the id of its record,
- * or of its ledger event. The lane gives ids in the order of `seq`, whatever they name, so places ascend as `seq` does.
+ * An event of a decision with its place in the workspace's ledger. `place` is the last 26 characters of the id of its
+ * record, or of its ledger event: the lane assigns all ids in the order of `seq`, so places sort as `seq` does.
  */
 export interface PlacedEvent {
   decision_id: string;
@@ -42,19 +42,19 @@ export interface PlacedEvent {
 
 type EventOf<T extends DecisionEvent['type']> = Extract<DecisionEvent, { type: T }>;
 
-/** A decision with all that its recorded events made of it. `reports` are in the order of the ledger. */
+/** A decision and the result of its recorded events. `reports` are in the order of the ledger. */
 export interface DecisionHistory {
-  readonly made: DecisionCore;
+  readonly decision: DecisionCore;
   readonly state: DecisionState;
   readonly reports: readonly OutcomeReport[];
 }
 
-/** A decision about which nothing was recorded since it was made. */
-export function beginHistory(made: DecisionCore): DecisionHistory {
-  return { made, state: initialState(made), reports: [] };
+/** The history of a decision without recorded events. */
+export function beginHistory(decision: DecisionCore): DecisionHistory {
+  return { decision, state: initialState(decision), reports: [] };
 }
 
-/** Whose word an event is. A hold that ran out is nobody's word: time alone can take back what the agent asked for. */
+/** The trust level of an event. An expiry ranks lowest: time alone takes back no more than what the agent asked for. */
 export function trustOfEvent(event: DecisionEvent): TrustLevel {
   switch (event.type) {
     case 'decision.review.recorded':
@@ -70,45 +70,49 @@ export function trustOfEvent(event: DecisionEvent): TrustLevel {
 }
 
 /**
- * On whose word the decision's money counts: the agent asked for it, and whoever consumed its capability said that it is
- * being paid. Only a word of at least this level may lower what counts.
+ * The trust level that made a decision's money count: the agent's, who asked for it, or the rail's once the capability was
+ * consumed. Only an event of at least this level may lower what counts.
  */
 export function trustOfHold(state: Pick<DecisionState, 'capability_status'>): TrustLevel {
   return state.capability_status === 'CONSUMED' ? 'RAIL' : 'AGENT';
 }
 
 /**
- * What a decision is after an event: the one rule by which the lane, verification, simulation, the report and learning
- * tell what is true of a decision. Events must come in the order of their `seq` in the ledger, none left out. Pure;
- * minor units. Throws RangeError where the event's time is none.
+ * Applies an event to a decision's history. It is the one rule by which the lane, verification, simulation, the report and
+ * the feedback determine the state of a decision. Every event must be applied, in the order of `seq`. Pure; minor
+ * units. Throws RangeError where the event's time is not a timestamp.
  */
 export function apply(history: DecisionHistory, event: DecisionEvent): DecisionHistory {
-  const { made } = history;
-  const state = withReviewExpiry(made, history.state, timeOf(event));
+  const { decision } = history;
+  const state = withReviewExpiry(decision, history.state, timeOf(event));
   switch (event.type) {
     case 'decision.review.recorded':
-      return { ...history, state: afterReview(made, state, event) };
+      return { ...history, state: afterReview(decision, state, event) };
     case 'decision.label.recorded':
       return { ...history, state: { ...state, label_id: event.label.label_id } };
     case 'decision.outcome.recorded': {
       const reports = [...history.reports, event.report];
-      return { made, state: afterReport(made, state, event, reports), reports };
+      return { decision, state: afterReport(decision, state, event, reports), reports };
     }
     case 'capability.consumed':
-      return { ...history, state: afterConsumption(made, state, event) };
+      return { ...history, state: afterConsumption(decision, state, event) };
     case 'reservation.expired':
       return { ...history, state: mayLower(event, state) ? afterExpiry(state) : state };
   }
 }
 
-/** What all events make of a decision, in the order of the ledger. */
-export function foldHistory(made: DecisionCore, events: readonly DecisionEvent[]): DecisionHistory {
-  return events.reduce(apply, beginHistory(made));
+/** The history of a decision after all its events, which come in the order of the ledger. */
+export function foldHistory(decision: DecisionCore, events: readonly DecisionEvent[]): DecisionHistory {
+  return events.reduce(apply, beginHistory(decision));
 }
 
-/** Whether a review's ALLOW issues a capability: in ENFORCE, unless the spend was settled meanwhile. */
-export function issuesCapability(made: DecisionCore, state: DecisionState, action: ReviewAction): boolean {
-  return action === 'ALLOW' && made.mode === 'ENFORCE' && state.reservation_status === 'HELD';
+/** Whether this review issues a capability: an ALLOW in ENFORCE does, unless the spend was settled meanwhile. */
+export function issuesCapability(
+  decision: DecisionCore,
+  state: DecisionState,
+  action: ReviewAction,
+): boolean {
+  return action === 'ALLOW' && decision.mode === 'ENFORCE' && state.reservation_status === 'HELD';
 }
 
 function timeOf(event: DecisionEvent): number {
@@ -122,9 +126,9 @@ function mayLower(event: DecisionEvent, state: DecisionState): boolean {
   return isAtLeast(trustOfEvent(event), trustOfHold(state));
 }
 
-/** DENY lets the hold go; where ALLOW issues a capability that only one payee can be paid with, the hold expires with it. */
+/** DENY releases the hold. Where ALLOW issues a capability that is bound to a payee, the hold expires with it. */
 function afterReview(
-  made: DecisionCore,
+  decision: DecisionCore,
   state: DecisionState,
   event: EventOf<'decision.review.recorded'>,
 ): DecisionState {
@@ -143,22 +147,22 @@ function afterReview(
   if (capability_expires_at === null) return allowed;
   return {
     ...allowed,
-    expires_at: made.action.payee_id === undefined ? null : capability_expires_at,
+    expires_at: decision.action.payee_id === undefined ? null : capability_expires_at,
     capability_status: 'ISSUED',
     capability_issued_at: event.at,
     capability_expires_at,
   };
 }
 
-/** What a decision counts in its month, held or committed. */
+/** What a decision counts for in its month, held or committed. */
 function countedMinor(state: DecisionState): number {
   const { held_minor, committed_minor } = budgetImpact(state);
   return held_minor + committed_minor;
 }
 
-/** The money is on its way: the hold stays whole, and at least what was consumed counts, until the rail says what became of it. */
+/** The payment is under way: the hold no longer expires and covers at least the amount consumed, until the rail reports. */
 function afterConsumption(
-  made: DecisionCore,
+  decision: DecisionCore,
   state: DecisionState,
   event: EventOf<'capability.consumed'>,
 ): DecisionState {
@@ -171,42 +175,41 @@ function afterConsumption(
   if (countedMinor(state) >= event.amount_minor) return consumed;
   return {
     ...consumed,
-    reservation_id: reservationIdOf(made.decision_id),
+    reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: state.reservation_status === 'COMMITTED' ? 'COMMITTED' : 'HELD',
     amount_minor: event.amount_minor,
   };
 }
 
 /**
- * What was executed is committed, even late and over the limit; a hold is let go when the spend failed or was cancelled. A
- * report that may not lower what counts leaves it, or raises it to what it claims to be executed. A DENY in SHADOW counts
- * nothing. A settled spend's unconsumed capability is revoked: it must not pay a second time.
+ * What was executed is committed, even late and over the limit. The hold is released when the spend failed or was
+ * cancelled. A report that may not lower what counts can only raise it, to the amount that it claims was executed. A DENY
+ * in SHADOW counts for nothing. An unconsumed capability is revoked, so that it cannot pay a second time.
  */
 function afterReport(
-  made: DecisionCore,
+  decision: DecisionCore,
   state: DecisionState,
   event: EventOf<'decision.outcome.recorded'>,
   reports: readonly OutcomeReport[],
 ): DecisionState {
-  const told = summarizeOutcomes(reports);
-  const { outcome_state, verified } = told;
+  const { outcome_state, verified, executed_minor } = summarizeOutcomes(reports);
   const after: DecisionState = {
     ...state,
     outcome_state,
     verified,
     capability_status: state.capability_status === 'ISSUED' ? 'REVOKED' : state.capability_status,
   };
-  if (made.mode === 'SHADOW' && made.decision === 'DENY') return after;
+  if (decision.mode === 'SHADOW' && decision.decision === 'DENY') return after;
   const commit = (amount_minor: number): DecisionState => ({
     ...after,
-    reservation_id: reservationIdOf(made.decision_id),
+    reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: 'COMMITTED',
     amount_minor,
     expires_at: null,
   });
   if (!mayLower(event, state)) {
     const is_claim = event.report.type === 'SPEND_EXECUTED';
-    return is_claim ? commit(Math.max(countedMinor(state), told.executed_minor)) : after;
+    return is_claim ? commit(Math.max(countedMinor(state), executed_minor)) : after;
   }
   const trusted = summarizeOutcomes(reportsOfAtLeast(trustOfHold(state), reports));
   switch (trusted.outcome_state) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Mode } from './agents.ts';
 import { apply, type DecisionEvent, issuesCapability } from './decision-history.ts';
 import {
   authorizedMinor,
@@ -13,7 +14,7 @@ import {
   isExpired,
   stateAt,
 } from './decision-states.ts';
-import type { Decision, DecisionKind, Mode } from './decisions.ts';
+import type { Decision, DecisionKind } from './decisions.ts';
 import type { OutcomeReport, OutcomeType } from './outcomes.ts';
 
 const ID = '01KAJ5F0V8Z3M2Q9X7T4R6N1BD';
@@ -68,7 +69,7 @@ const review = (action: 'ALLOW' | 'DENY', capability_expires_at: string | null =
 
 /** A state after something more was recorded at that moment. */
 const after = (made: Decision, state: DecisionState, event: DecisionEvent, reports: OutcomeReport[] = []) =>
-  apply({ made, state, reports }, event).state;
+  apply({ decision: made, state, reports }, event).state;
 const afterConsumption = (made: Decision, state: DecisionState, at: string) =>
   after(made, state, { type: 'capability.consumed', at, amount_minor: 100 });
 const afterExpiry = (made: Decision, state: DecisionState, at: string) =>

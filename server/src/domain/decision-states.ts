@@ -13,8 +13,8 @@ import type { ExpiredReservation, ReservationStatus } from './reservations.ts';
 import type { Review } from './reviews.ts';
 
 /**
- * What changes about a decision after it was made. Minor units. It changes only by `apply` in
- * `decision-history.ts`, so that it can be made again from the decision and the records about it.
+ * The part of a decision that changes after it was made. Minor units. Only `apply` in `decision-history.ts` changes it, so
+ * it can be rebuilt from the decision and its records.
  */
 export interface DecisionState {
   decision_id: string;
@@ -23,28 +23,28 @@ export interface DecisionState {
   reservation_status: ReservationStatus;
   period: string;
   currency: string;
-  /** What is held, or was spent and not given back, or was held when it was let go. */
+  /** The amount held; once committed, the amount spent and not refunded; once released, the amount that was held. */
   amount_minor: number;
-  /** When the hold runs out by itself; null: never, or no longer. */
+  /** When the hold expires; null: never, or no longer. */
   expires_at: string | null;
   review_state: ReviewState | null;
   review_id: string | null;
   label_id: string | null;
   outcome_state: OutcomeState;
   verified: boolean;
-  /** As it was last set; running out is judged whenever it is looked at. */
+  /** As last recorded; `capabilityStatusAt` judges whether it has expired since. */
   capability_status: CapabilityStatus | null;
   capability_issued_at: string | null;
   capability_expires_at: string | null;
   capability_consumed_at: string | null;
 }
 
-/** The state of a decision about which nothing changed since it was made. */
-export function initialState(made: DecisionCore): DecisionState {
-  const { decision_id, reservation, review_state, capability } = made;
+/** The state of a decision that was just made. */
+export function initialState(decision: DecisionCore): DecisionState {
+  const { decision_id, reservation, review_state, capability } = decision;
   return {
     decision_id,
-    agent_id: made.agent.id,
+    agent_id: decision.agent.id,
     reservation_id: reservation.reservation_id,
     reservation_status: reservation.status,
     period: reservation.period,
@@ -63,7 +63,7 @@ export function initialState(made: DecisionCore): DecisionState {
   };
 }
 
-/** What a state counts for in its month's budget. */
+/** What a state counts for in its month's budget, in minor units. */
 export function budgetImpact(
   state: Pick<DecisionState, 'reservation_status' | 'amount_minor'>,
 ): BudgetCounter {
@@ -74,14 +74,14 @@ export function budgetImpact(
   };
 }
 
-/** When the state's hold runs out by itself, or null when there is none that does. */
+/** When the hold expires; null where there is none, or none that expires. */
 export function holdExpiresAt(
   state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
 ): string | null {
   return state.reservation_status === 'HELD' ? state.expires_at : null;
 }
 
-/** Whether a hold has run out by that moment, whoever has or has not swept it yet. */
+/** Whether the hold has expired by `now_ms`, recorded or not. */
 export function isExpired(
   state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
   now_ms: number,
@@ -90,7 +90,7 @@ export function isExpired(
   return at !== null && Date.parse(at) <= now_ms;
 }
 
-/** The state after its hold ran out: the money is free, a pending review is nobody's denial. */
+/** The state after its hold expired. A pending review becomes EXPIRED, not DENIED: no person denied it. */
 export function afterExpiry(state: DecisionState): DecisionState {
   return {
     ...state,
@@ -99,7 +99,7 @@ export function afterExpiry(state: DecisionState): DecisionState {
   };
 }
 
-/** What is kept of a hold that ran out, as it was when it was let go. ISO UTC. */
+/** The record of an expired hold, as it was when it was released at `let_go_at` (ISO UTC). */
 export function expiredReservation(state: DecisionState, let_go_at: string): ExpiredReservation {
   return {
     reservation_id: state.reservation_id as string,
@@ -113,9 +113,13 @@ export function expiredReservation(state: DecisionState, let_go_at: string): Exp
   };
 }
 
-/** The state at that moment where no record says more: in ENFORCE a pending review runs out at its deadline. */
-export function withReviewExpiry(made: DecisionCore, state: DecisionState, now_ms: number): DecisionState {
-  const deadline = made.mode === 'ENFORCE' ? made.reservation.expires_at : null;
+/** The state at `now_ms` with the review's deadline applied: in ENFORCE a pending review expires at it. */
+export function withReviewExpiry(
+  decision: DecisionCore,
+  state: DecisionState,
+  now_ms: number,
+): DecisionState {
+  const deadline = decision.mode === 'ENFORCE' ? decision.reservation.expires_at : null;
   if (state.review_state === 'PENDING' && deadline !== null && Date.parse(deadline) <= now_ms) {
     return { ...state, review_state: 'EXPIRED' };
   }
@@ -123,35 +127,35 @@ export function withReviewExpiry(made: DecisionCore, state: DecisionState, now_m
 }
 
 /**
- * The state at that moment: what has run out by then has, whether or not anyone has written it down. In ENFORCE
- * a pending review runs out even where an outcome has settled the hold.
+ * The state at `now_ms`, with every expiry applied, recorded or not. In ENFORCE a pending review expires even where an
+ * outcome has settled the hold. `stored` null: nothing changed since the decision was made.
  */
-export function stateAt(made: DecisionCore, kept: DecisionState | null, now_ms: number): DecisionState {
-  const state = kept ?? initialState(made);
-  return isExpired(state, now_ms) ? afterExpiry(state) : withReviewExpiry(made, state, now_ms);
+export function stateAt(decision: DecisionCore, stored: DecisionState | null, now_ms: number): DecisionState {
+  const state = stored ?? initialState(decision);
+  return isExpired(state, now_ms) ? afterExpiry(state) : withReviewExpiry(decision, state, now_ms);
 }
 
-/** What may be spent now: 0 on DENY and until a person allowed a REVIEW; then what was held. */
-export function authorizedMinor(made: DecisionCore, state: DecisionState): number {
-  if (made.decision !== 'REVIEW') return made.authorized_amount_minor;
-  return state.review_state === 'ALLOWED' ? made.reservation.amount_minor : 0;
+/** What may be spent now: 0 on DENY; on REVIEW 0 until a person allows it, then what was held. Minor units. */
+export function authorizedMinor(decision: DecisionCore, state: DecisionState): number {
+  if (decision.decision !== 'REVIEW') return decision.authorized_amount_minor;
+  return state.review_state === 'ALLOWED' ? decision.reservation.amount_minor : 0;
 }
 
-/** What is in force by now. */
-export function effectiveNow(made: DecisionCore, state: DecisionState): DecisionKind {
-  return effectiveDecision(made.mode, made.decision, state.review_state);
+/** The effective decision in this state. */
+export function effectiveNow(decision: DecisionCore, state: DecisionState): DecisionKind {
+  return effectiveDecision(decision.mode, decision.decision, state.review_state);
 }
 
-/** The decision's capability as it was last set; null where none was issued. Its running out is not judged here. */
-export function capabilityOf(made: DecisionCore, state: DecisionState): Capability | null {
+/** The decision's capability as last recorded; null where none was issued. `capabilityStatusAt` judges its expiry. */
+export function capabilityOf(decision: DecisionCore, state: DecisionState): Capability | null {
   if (state.capability_status === null) return null;
   return {
-    capability_id: capabilityIdOf(made.decision_id),
+    capability_id: capabilityIdOf(decision.decision_id),
     status: state.capability_status,
-    max_amount_minor: made.reservation.amount_minor,
-    currency: made.currency,
-    merchant: made.action.merchant,
-    payee_id: made.action.payee_id ?? null,
+    max_amount_minor: decision.reservation.amount_minor,
+    currency: decision.currency,
+    merchant: decision.action.merchant,
+    payee_id: decision.action.payee_id ?? null,
     issued_at: state.capability_issued_at as string,
     expires_at: state.capability_expires_at as string,
     consumed_at: state.capability_consumed_at,
@@ -159,23 +163,23 @@ export function capabilityOf(made: DecisionCore, state: DecisionState): Capabili
 }
 
 /**
- * A decision as it stands at that moment: the answer that was given, with everything that changed since (`kept`,
- * null when nothing did). `counter` is the live counter of its agent, month and currency; the limit is that of its
- * own authority. `capability` is as last set: see `capabilityStatusAt`.
+ * The view of a decision at `now_ms`: the original answer with everything that changed since (`stored`, null when nothing
+ * did). `counter` is the live counter of its agent, month and currency; the limit is that of its own authority.
+ * `capability` is as last recorded: see `capabilityStatusAt`.
  */
 export function currentDecision(
-  made: Decision,
-  kept: DecisionState | null,
+  decision: Decision,
+  stored: DecisionState | null,
   records: { review: Review | null; label: Label | null; counter: BudgetCounter },
   now_ms: number,
 ): Decision {
-  const state = stateAt(made, kept, now_ms);
-  const { reservation } = made;
+  const state = stateAt(decision, stored, now_ms);
+  const { reservation } = decision;
   return {
-    ...made,
-    effective_decision: effectiveNow(made, state),
+    ...decision,
+    effective_decision: effectiveNow(decision, state),
     review_state: state.review_state,
-    authorized_amount_minor: authorizedMinor(made, state),
+    authorized_amount_minor: authorizedMinor(decision, state),
     reservation: {
       ...reservation,
       reservation_id: state.reservation_id,
@@ -184,7 +188,7 @@ export function currentDecision(
       expires_at: holdExpiresAt(state),
       budget: budgetStatus(records.counter, reservation.budget.limit_minor),
     },
-    capability: capabilityOf(made, state),
+    capability: capabilityOf(decision, state),
     review: records.review,
     label: records.label,
     outcome_state: state.outcome_state,

@@ -10,8 +10,6 @@ import type { Action, TraceStep } from './spends.ts';
 export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
 
-export { MODES, type Mode } from './agents.ts';
-
 /** The stages of a decision, in the order in which they are evaluated. */
 export const STAGES = [
   'authority',
@@ -25,7 +23,7 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** The one table of reasons: code → what it means to a person. */
+/** Every reason code, with its meaning for people. */
 export const REASONS = {
   WITHIN_AUTHORITY: 'Nothing speaks against the spend.',
   NO_AUTHORITY: 'The agent has no authority.',
@@ -45,7 +43,7 @@ export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
 export const STAGE_OUTCOMES = ['PASS', 'LIMIT', 'REVIEW', 'DENY', 'SKIPPED'] as const;
 export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
 
-/** What one stage found: an entry of `policy_trace`. Amounts are minor units of the request's currency. */
+/** An entry of `policy_trace`: what one stage found. Amounts are minor units of the request's currency. */
 export interface StageFinding {
   stage: Stage;
   outcome: StageOutcome;
@@ -86,7 +84,7 @@ export interface Decision {
   authority_version: number | null;
   authority_hash: string | null;
   reservation: Reservation;
-  /** Issued in ENFORCE alone. */
+  /** Issued only in ENFORCE. */
   capability: Capability | null;
   agent: { id: string; slug: string };
   action: Action;
@@ -95,9 +93,9 @@ export interface Decision {
   limitable: boolean;
   min_amount_minor: number | null;
   context: Record<string, unknown> | null;
-  /** The latest one. */
+  /** The latest review. */
   review: Review | null;
-  /** The newest that no other one corrects. */
+  /** The newest label that no other one supersedes. */
   label: Label | null;
   outcome_state: OutcomeState;
   verified: boolean;
@@ -105,7 +103,7 @@ export interface Decision {
   requested_by: { key_id: string; principal_id: string | null };
 }
 
-/** What the rules about a decision's later states read of it. */
+/** The fields of a decision that the rules about its later states read. */
 export type DecisionCore = Pick<
   Decision,
   | 'decision_id'
@@ -120,9 +118,7 @@ export type DecisionCore = Pick<
   | 'action'
 >;
 
-/**
- * What is in force: in SHADOW always `ALLOW`; in ENFORCE the decision itself, until a review settles it.
- */
+/** The effective decision: in SHADOW always `ALLOW`; in ENFORCE the decision itself, until a review settles it. */
 export function effectiveDecision(
   mode: Mode,
   decision: DecisionKind,
@@ -134,7 +130,7 @@ export function effectiveDecision(
   return decision;
 }
 
-/** A decision as it is kept: `document` is the answer that was given, the other columns are for finding it. */
+/** A decision as it is stored: `document` is the answer that was given, the other columns are for finding it. */
 export interface DecisionRow {
   decision_id: string;
   agent_id: string;
@@ -148,11 +144,11 @@ export interface DecisionRow {
   requested_amount_minor: number;
   currency: string;
   created_at: string;
-  /** The JSON text of the answer, sent again as it is on a replay. */
+  /** The JSON text of the answer. A replay sends these bytes again. */
   document: string;
 }
 
-/** The answer that an idempotency key was given. */
+/** The answer that an idempotency key received before. */
 export interface EarlierDecision {
   agent_id: string;
   idempotency_key: string;
@@ -179,9 +175,9 @@ export function sealedDecision(row: DecisionRow): Record<string, unknown> {
 }
 
 /**
- * What the ledger seals of a decision: SHA-256 of the RFC 8785 form of all its columns, the document by its hash.
- * JSON.stringify writes strings and whole numbers as RFC 8785 does, and the keys below stand in its order: 5
- * instead of 8 µs for a decision of 3 KB, hashing included, which every decision pays. A test holds the two equal.
+ * The `data_hash` of a decision: SHA-256 of the RFC 8785 form of all columns, with the document's hash in its place.
+ * JSON.stringify is enough, because it writes strings and whole numbers as RFC 8785 does and `sealedDecision` has the keys
+ * in order: 5 instead of 8 µs for a decision of 3 KB, hashing included. A test compares the two.
  */
 export function decisionDataHash(row: DecisionRow): Buffer {
   return sha256(JSON.stringify(sealedDecision(row)));

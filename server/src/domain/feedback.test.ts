@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Mode } from './agents.ts';
 import type { DecisionEvent } from './decision-history.ts';
-import type { DecisionCore, DecisionKind, Mode } from './decisions.ts';
+import type { DecisionCore, DecisionKind } from './decisions.ts';
 import {
   addLesson,
   type DecisionLesson,

@@ -11,14 +11,14 @@ import { reportsOfAtLeast, trustOfReport } from './trust.ts';
 export const FEEDBACK_KINDS = ['merchant', 'payee', 'word'] as const;
 export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 
-/** What one decision teaches, by what was recorded of it: people's words, and what the payment rail settled. */
+/** The feedback of one decision: what people recorded about it, and what the payment rail settled. */
 export interface Lesson {
   allowed: boolean;
   denied: boolean;
   aligned: boolean;
   misaligned: boolean;
   paid: boolean;
-  /** The amount that a person or the rail vouches for, in minor units; null: nobody does. */
+  /** The amount that a person or the rail vouches for, in minor units; null: no one does. */
   vouched_minor: number | null;
 }
 
@@ -31,28 +31,28 @@ export const NO_LESSON: Lesson = {
   vouched_minor: null,
 };
 
-/** Whether a decision teaches nothing. */
+/** Whether a lesson is empty. */
 export function isNoLesson(lesson: Lesson): boolean {
   return (Object.keys(NO_LESSON) as (keyof Lesson)[]).every((name) => lesson[name] === NO_LESSON[name]);
 }
 
 /**
- * What a decision teaches after these events, which come in the order of the ledger. A spend counts as paid where the
- * rail executed it while it was in force: where the decision, or a person's review of it, was ALLOW at that moment. In
- * SHADOW too: nothing stopped the spend, but that is nobody's word for it. No word of an agent's teaches anything. The
- * amount is what the rail executed; where only a person vouches, what was held for the spend, or asked for on a DENY.
+ * The lesson of a decision after these events, which come in the order of the ledger. A spend counts as paid where the
+ * rail executed it while the decision, or a person's review of it, was ALLOW. That holds in SHADOW too, where nothing stops
+ * a spend: that it went through is no one's approval. A client's reports teach nothing. The amount is what the rail
+ * executed; where only a person vouches, what was held for the spend, or requested on a DENY.
  */
-export function lessonOf(made: DecisionCore, events: readonly DecisionEvent[]): Lesson {
-  let history = beginHistory(made);
+export function lessonOf(decision: DecisionCore, events: readonly DecisionEvent[]): Lesson {
+  let history = beginHistory(decision);
   let was_in_force = false;
   let label: Label['label'] | null = null;
   for (const event of events) {
     if (event.type === 'decision.label.recorded') label = event.label.label;
     if (event.type === 'decision.outcome.recorded' && trustOfReport(event.report) === 'RAIL') {
-      const { review_state } = stateAt(made, history.state, Date.parse(event.at));
+      const { review_state } = stateAt(decision, history.state, Date.parse(event.at));
       was_in_force ||=
         event.report.type === 'SPEND_EXECUTED' &&
-        effectiveDecision('ENFORCE', made.decision, review_state) === 'ALLOW';
+        effectiveDecision('ENFORCE', decision.decision, review_state) === 'ALLOW';
     }
     history = apply(history, event);
   }
@@ -62,7 +62,7 @@ export function lessonOf(made: DecisionCore, events: readonly DecisionEvent[]): 
     was_in_force && (settled.outcome_state === 'EXECUTED' || settled.outcome_state === 'PARTIALLY_REFUNDED');
   const allowed = review_state === 'ALLOWED';
   const aligned = label === 'PURPOSE_ALIGNED';
-  const asked_minor = made.reservation.amount_minor || made.action.amount_minor;
+  const asked_minor = decision.reservation.amount_minor || decision.action.amount_minor;
   return {
     allowed,
     denied: review_state === 'DENIED',
@@ -73,26 +73,26 @@ export function lessonOf(made: DecisionCore, events: readonly DecisionEvent[]): 
   };
 }
 
-/** A decision's lesson with what it is about. */
+/** A decision's lesson with its subject. */
 export interface DecisionLesson extends Lesson {
   decision_id: string;
   agent_id: string;
   purpose_hash: string;
-  /** By the name that feedback go by. */
+  /** The name under which its feedback is summed. */
   merchant: string;
   payee_id: string | null;
-  /** Of the description, where people labelled the spend. */
+  /** Words of the description, where a person labelled the spend. */
   words: string[];
   currency: string;
 }
 
-/** The names by which the assessor of purpose knows a merchant and the words of a description. */
+/** How the assessor names a merchant and the words of a description. */
 export interface SpendNames {
   merchant(merchant: string): string;
   words(description: string): string[];
 }
 
-/** The sum of what an agent's spends under one purpose taught, at one merchant, payee or word. */
+/** The sum of the lessons of an agent's spends under one purpose, for one merchant, payee or word. */
 export interface FeedbackRow {
   agent_id: string;
   purpose_hash: string;
@@ -103,19 +103,19 @@ export interface FeedbackRow {
   aligned: number;
   misaligned: number;
   paid: number;
-  /** Of a merchant: lowest and highest amount that is vouched for, by currency, in minor units. */
+  /** Only for a merchant: the lowest and highest amount vouched for, by currency, in minor units. */
   usual_minor: Record<string, { low: number; high: number }>;
-  /** Of a merchant: payees of spends that are vouched for, in the order of their names. */
+  /** Only for a merchant: the payees of spends that are vouched for, sorted. */
   payee_ids: string[];
 }
 
-/** Payees remembered of one merchant, the first by name: a spend to any other is one to another payee. */
+/** Payees stored for a merchant, the first in sorted order. A spend to any other counts as one to an unknown payee. */
 export const MAX_PAYEES = 20;
 
-/** What names a sum. */
+/** The key of a sum. */
 export type FeedbackPlace = Pick<FeedbackRow, 'agent_id' | 'purpose_hash' | 'kind' | 'name'>;
 
-/** The sums that a lesson belongs to: its merchant's, its payee's and its words'. */
+/** The sums that a lesson adds to: those of its merchant, its payee and its words. */
 export function placesOf(lesson: DecisionLesson): FeedbackPlace[] {
   const { agent_id, purpose_hash, merchant, payee_id, words } = lesson;
   const place = (kind: FeedbackKind, name: string) => ({ agent_id, purpose_hash, kind, name });
@@ -126,14 +126,14 @@ export function placesOf(lesson: DecisionLesson): FeedbackPlace[] {
   ];
 }
 
-/** A sum of nothing. */
+/** A sum without lessons. */
 export function emptyFeedback(place: FeedbackPlace): FeedbackRow {
   const { agent_id, purpose_hash, kind, name } = place;
   const counts = { allowed: 0, denied: 0, aligned: 0, misaligned: 0, paid: 0 };
   return { agent_id, purpose_hash, kind, name, ...counts, usual_minor: {}, payee_ids: [] };
 }
 
-/** A sum with a lesson more (`sign` 1) or less (-1). What is vouched for is only added here: see `isTakenBack`. */
+/** Adds a lesson to a sum, or subtracts it (`sign` -1). Amounts and payees are never subtracted: see `isTakenBack`. */
 export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1): FeedbackRow {
   const changed = { ...row };
   for (const name of ['allowed', 'denied', 'aligned', 'misaligned', 'paid'] as const) {
@@ -153,13 +153,13 @@ export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1
   };
 }
 
-/** Whether something vouched for before no longer is: then the merchant's amounts and payees must be gathered anew. */
+/** Whether an amount is no longer vouched for. Then the merchant's amounts and payees must be computed from all lessons. */
 export function isTakenBack(before: Lesson | undefined, now: Lesson): boolean {
-  const vouched_before = before?.vouched_minor ?? null;
-  return vouched_before !== null && vouched_before !== now.vouched_minor;
+  const before_minor = before?.vouched_minor ?? null;
+  return before_minor !== null && before_minor !== now.vouched_minor;
 }
 
-/** Names a purpose by its content: what was said under one purpose says nothing under another. */
+/** `sha256:` + hex SHA-256 of the RFC 8785 form of a purpose. Feedback under one purpose does not count under another. */
 export function purposeHash(purpose: Purpose): string {
   return shownHash(sha256(canonicalJson(purpose)));
 }

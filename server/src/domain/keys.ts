@@ -1,4 +1,4 @@
-/** What a key may do. A route names the scopes of which the key must hold one. */
+/** What a key may do. A route lists scopes, and a key needs one of them. */
 export const SCOPES = ['authorize', 'admin', 'review', 'read', 'consume'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -12,12 +12,12 @@ const KINDS_BY_SCOPES: Record<string, KeyKind> = {
   consume: 'payment_adapter',
 };
 
-/** The kind of a scoped key: one of the named sets of scopes, else `custom`. */
+/** The kind of a scoped key: the name of its set of scopes, or `custom`. */
 export function kindOfScopes(scopes: readonly Scope[]): KeyKind {
   return KINDS_BY_SCOPES[[...scopes].sort().join(',')] ?? 'custom';
 }
 
-/** Who is calling: what the key says that never changes during its life. */
+/** Who is calling: the properties of the key that never change. */
 export interface Caller {
   workspace_id: string;
   key_id: string;
@@ -29,7 +29,7 @@ export interface Caller {
   principal_id: string | null;
 }
 
-/** A key as it is kept: its value only as a keyed hash. */
+/** A key as it is stored: its value only as a keyed hash. */
 export interface ApiKey {
   key_id: string;
   name: string;
@@ -49,29 +49,29 @@ export interface ApiKey {
 export const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
-/** How a key stands at that moment: revoked for good, expired from `expires_at` on, else active. */
+/** The status of a key at `now_ms`: revoked for good, expired from `expires_at` on, else active. */
 export function keyStatus(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): KeyStatus {
   if (key.revoked_at !== null) return 'revoked';
   return key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'active';
 }
 
-/** What a 401 says of a key that is known but no longer good. */
+/** The message of the 401 for a known key that is expired or revoked; null for an active key. */
 export function keyRefusal(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): string | null {
   const status = keyStatus(key, now_ms);
   if (status === 'active') return null;
   return status === 'expired' ? `The key expired at ${key.expires_at}.` : KEY_NOT_GOOD;
 }
 
-/** One message for missing, unknown and revoked keys, so that none can be told from another. */
+/** One message for missing, unknown and revoked keys, so that a caller cannot tell them apart. */
 export const KEY_NOT_GOOD = 'The x-api-key header is missing or holds no valid key.';
 
-/** A key as the lists show it: without its value. */
+/** A key as the API returns it: without its value. */
 export function keyBody(key: ApiKey): Record<string, unknown> {
   const { key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at } = key;
   return { id: key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at };
 }
 
-/** When keys were last used. */
+/** When a key was last used. */
 export interface KeyUse {
   key_id: string;
   last_used_at: string;

@@ -2,29 +2,29 @@ import { recordHash } from './ledger.ts';
 
 export const LABELS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
 
-/** What a person says of whether a spend fit the purpose: kept for good. */
+/** A person's judgement of whether a spend served the purpose. Never changed or removed. */
 export interface Label {
   label_id: string;
   decision_id: string;
   label: (typeof LABELS)[number];
   comment: string | null;
-  /** The label that this one corrects. */
+  /** The label that this one replaces. */
   supersedes: string | null;
   principal_id: string | null;
   key_id: string;
   created_at: string;
 }
 
-/** What the ledger seals of a label: SHA-256 of the RFC 8785 form of all its columns. */
+/** The `data_hash` of a label: SHA-256 of the RFC 8785 form of all columns. */
 export function labelDataHash(label: Label): Buffer {
   return recordHash(label);
 }
 
-/** The labels that no other one corrects. */
+/** The labels that no other one supersedes. */
 export function currentLabels<L extends Pick<Label, 'label_id' | 'supersedes'>>(labels: readonly L[]): L[] {
   const corrected = new Set(labels.map((label) => label.supersedes));
   return labels.filter((label) => !corrected.has(label.label_id));
 }
 
-/** What of a label tells which are current. */
+/** The fields that `currentLabels` needs. */
 export type LabelLink = Pick<Label, 'decision_id' | 'label_id' | 'supersedes'>;

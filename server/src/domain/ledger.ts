@@ -48,16 +48,16 @@ export interface LedgerEvent {
   subject_type: SubjectType;
   subject_id: string;
   occurred_at: string;
-  /** SHA-256 of what the event is about, rebuilt from the live rows whenever the chain is verified. */
+  /** SHA-256 of the event's subject. Verification computes it anew from the live rows. */
   data_hash: Buffer;
   prev_hash: Buffer;
   hash: Buffer;
 }
 
-/** A record with the id of its event: where it stands in the order of the ledger. It is not part of what is sealed. */
+/** A record with the id of its event, which sorts as the ledger does. The id is not part of what is sealed. */
 export type InLedger<Row> = Row & { event_id: string };
 
-/** Where a chain ends. */
+/** The last event of a chain. */
 export interface LedgerHead {
   seq: number;
   hash: Buffer;
@@ -66,17 +66,17 @@ export interface LedgerHead {
 /** The head of a chain without events. */
 export const GENESIS: LedgerHead = { seq: 0, hash: Buffer.alloc(32) };
 
-/** SHA-256, 32 bytes; of a text its UTF-8 form. */
+/** SHA-256, 32 bytes. A string is hashed in UTF-8. */
 export function sha256(data: string | Buffer): Buffer {
   return hashOnce('sha256', data, 'buffer');
 }
 
-/** SHA-256 of the UTF-8 form of a text, as the API shows it. */
+/** SHA-256 of a string in UTF-8, as the API shows it: `sha256:` + hex. */
 export function shownSha256(text: string): string {
   return `sha256:${hashOnce('sha256', text, 'hex')}`;
 }
 
-/** A hash as the API shows it. */
+/** A hash as the API shows it: `sha256:` + hex. */
 export function shownHash(hash: Buffer): string {
   return `sha256:${hash.toString('hex')}`;
 }
@@ -86,16 +86,16 @@ export function recordHash(record: object): Buffer {
   return sha256(canonicalJson(record));
 }
 
-/** Room for what `eventHash` hashes; ids, types and times are short. */
+/** Enough for what `eventHash` hashes, since ids, types and times are short. */
 const EVENT_BYTES = 1_024;
-/** Written and read within one call, so that one is enough. */
+/** Shared by all calls, since each writes and reads it synchronously. */
 const event_bytes = Buffer.alloc(EVENT_BYTES);
 
 /**
  * SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).
- * The text is put together by hand: every value is an id, a type, a time or a hash, in which nothing needs
- * escaping, and the keys stand in RFC 8785's order. It takes 1.5 µs, hashing in one call included, with the general
- * serializer 4.5, and every decision pays for it. A test holds the two equal.
+ * The text is built by hand: ids, types, times and hashes need no escaping, and the keys are in RFC 8785's order. It takes
+ * 1.5 µs, hashing in one call included, instead of 4.5 with the general serializer, for every decision. A test compares
+ * the two.
  */
 export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
   const text =
@@ -103,7 +103,7 @@ export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
     `"seq":${event.seq},"subject":{"id":"${event.subject_id}","type":"${event.subject_type}"},"type":"${event.type}"}`;
   const { prev_hash } = event;
   const length = prev_hash.length + Buffer.byteLength(text);
-  // A row that somebody edited may hold texts of any length.
+  // In a tampered row the strings may have any length.
   const bytes = length <= EVENT_BYTES ? event_bytes.subarray(0, length) : Buffer.alloc(length);
   prev_hash.copy(bytes);
   bytes.write(text, prev_hash.length);
@@ -126,21 +126,21 @@ export function ledgerEventBody(event: LedgerEvent): Record<string, unknown> {
 
 export const BREAK_KINDS = ['ENTRY_ALTERED', 'LINK_BROKEN', 'GAP', 'TRUNCATED', 'ROW_MISMATCH'] as const;
 
-/** A place where the history is not what it was. */
+/** A place where the ledger, or a row that it seals, was changed. */
 export interface LedgerBreak {
   seq: number;
   kind: (typeof BREAK_KINDS)[number];
   detail: string;
 }
 
-/** Whether an entry still is what was hashed. */
+/** Whether an event still has the hash that it was written with. */
 export function isIntact(event: LedgerEvent): boolean {
   return eventHash(event).equals(event.hash);
 }
 
 /**
- * Checks one link against the one before it. `data_hash` is rebuilt from the live rows, or null when they are
- * gone. `intact` is given by who has asked `isIntact` already.
+ * Checks one event against the one before it. `data_hash` is computed from the live rows, or null when they are gone.
+ * `intact` saves the hashing where the caller has called `isIntact` already.
  */
 export function checkLink(
   previous: LedgerHead,

@@ -21,12 +21,12 @@ export const OUTCOME_FLAGS = [
 ] as const;
 export type OutcomeFlag = (typeof OUTCOME_FLAGS)[number];
 
-/** What someone reported about a spend: kept for good. Minor units. */
+/** A report of what became of a spend. Never changed or removed. Minor units. */
 export interface Outcome {
   outcome_id: string;
   decision_id: string;
   type: OutcomeType;
-  /** What was spent or given back; null where a failed or cancelled spend named no amount. */
+  /** What was spent or refunded; null where the report of a failed or cancelled spend names no amount. */
   amount_minor: number | null;
   currency: string;
   external_reference: string | null;
@@ -38,13 +38,13 @@ export interface Outcome {
   flags: OutcomeFlag[];
 }
 
-/** What of an outcome tells it from another. */
+/** The fields by which two outcomes are compared. */
 export type OutcomeReport = Pick<
   Outcome,
   'type' | 'amount_minor' | 'currency' | 'external_reference' | 'source'
 >;
 
-/** What the ledger seals of an outcome: SHA-256 of the RFC 8785 form of all its columns. */
+/** The `data_hash` of an outcome: SHA-256 of the RFC 8785 form of all columns. */
 export function outcomeDataHash(outcome: Outcome): Buffer {
   return recordHash(outcome);
 }
@@ -60,7 +60,7 @@ type Settled = 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED';
 interface Refund {
   amount_minor: number;
   external_reference: string | null;
-  /** Whether it was reported as giving back all that was left. */
+  /** Whether it was reported as a full refund, of all that was left. */
   is_rest: boolean;
 }
 
@@ -71,15 +71,15 @@ interface Track {
   refunds: Refund[];
 }
 
-/** What is known of a spend from all reports, the rail's word over the client's. Minor units. */
+/** What all reports of a spend say together; the rail's prevail over the client's. Minor units. */
 export interface OutcomeSummary {
   outcome_state: OutcomeState;
   executed_minor: number;
   /** Never more than was executed. */
   refunded_minor: number;
-  /** Whether all of this, refunds included, is the payment rail's word, and no client said otherwise of the settlement. */
+  /** Whether the payment rail reported all of this, refunds included, and no client contradicts the settlement. */
   verified: boolean;
-  /** Whether it is the rail that says how the spend was settled. */
+  /** Whether the rail reported how the spend was settled. */
   settled_by_rail: boolean;
 }
 
@@ -101,7 +101,7 @@ function trackOf(outcomes: readonly OutcomeReport[], source: OutcomeSource): Tra
   return track;
 }
 
-/** References tell two refunds apart only where both sides gave one. */
+/** References distinguish two refunds only where both have one. */
 const mayBeSame = (one: Refund, other: Refund) =>
   one.external_reference === null ||
   other.external_reference === null ||
@@ -110,7 +110,7 @@ const mayBeSame = (one: Refund, other: Refund) =>
 const sameRefund = (one: Refund, other: Refund) =>
   one.amount_minor === other.amount_minor && mayBeSame(one, other);
 
-/** The refunds of `one` that none of `other` is the same as; each of `other` answers for one. */
+/** The refunds of `one` without a match in `other` (`left`), and the reverse (`unused`). Each refund matches at most one. */
 function unmatched(
   one: readonly Refund[],
   other: readonly Refund[],
@@ -126,8 +126,9 @@ function unmatched(
 }
 
 /**
- * The client's refunds that are others than the rail's. Where a client's refund and one of the rail's may be the same but
- * differ in their amounts, the rail's amount is right; a client's full refund says how much was given back in all.
+ * The client's refunds that the rail did not report. Where a client's refund may be one of the rail's but differs in its
+ * amount, it is taken for that one and the rail's amount counts. A client's full refund is exempt, because it says how much
+ * was refunded in all.
  */
 function besideRail(rail: Track, client: Track): Refund[] {
   const { left, unused } = unmatched(client.refunds, rail.refunds, sameRefund);
@@ -137,14 +138,14 @@ function besideRail(rail: Track, client: Track): Refund[] {
 const sameSettlement = (one: Track, other: Track) =>
   one.settled === other.settled && one.executed_minor === other.executed_minor;
 
-/** Whether the client claims more to have been given back than can be beside what the rail reported. */
+/** Whether the client's refunds and the rail's together exceed what was executed, though the rail's alone do not. */
 function overclaimed(rail: Track, client: Track): boolean {
   if (rail.refunds.length === 0 || rail.settled !== 'SPEND_EXECUTED') return false;
   const rail_minor = sum(rail.refunds);
   return rail_minor < rail.executed_minor && rail_minor + sum(besideRail(rail, client)) > rail.executed_minor;
 }
 
-/** What all reports say together. */
+/** Summarizes all reports of a decision. */
 export function summarizeOutcomes(outcomes: readonly OutcomeReport[]): OutcomeSummary {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
@@ -159,7 +160,7 @@ export function summarizeOutcomes(outcomes: readonly OutcomeReport[]): OutcomeSu
   }
   const rail_minor = sum(rail.refunds);
   const together = rail_minor + sum(besideRail(rail, client));
-  // Where the two cannot both be right, the rail is; without its word the client's stands as far as it can.
+  // Refunds beyond what was executed cannot all be right: then the rail's count, or without any all of it was refunded.
   const refunded_minor =
     together <= executed_minor ? together : rail.refunds.length > 0 ? rail_minor : executed_minor;
   const outcome_state =
@@ -168,7 +169,7 @@ export function summarizeOutcomes(outcomes: readonly OutcomeReport[]): OutcomeSu
   return { outcome_state, executed_minor, refunded_minor, verified, settled_by_rail };
 }
 
-/** The stored record that a report repeats exactly, in any state; undefined when there is none. */
+/** The stored outcome that a report repeats exactly, whatever was reported since; undefined when there is none. */
 export function exactRepeat(outcomes: readonly Outcome[], report: OutcomeReport): Outcome | undefined {
   return outcomes.find(
     (each) =>
@@ -177,12 +178,12 @@ export function exactRepeat(outcomes: readonly Outcome[], report: OutcomeReport)
       each.external_reference === report.external_reference &&
       each.source === report.source &&
       (each.amount_minor === report.amount_minor ||
-        // The amount of a full refund may be left out; a source reports only one.
+        // A full refund may omit its amount, and each source reports only one.
         (report.type === 'REFUNDED' && report.amount_minor === null)),
   );
 }
 
-/** What is wrong with a report, for the caller; or what to record of it. */
+/** Either what to record, or for the caller what is wrong with the report. */
 export type Judged =
   | { ok: true; amount_minor: number | null; contradicts_client: boolean }
   | { ok: false; problem: string };
@@ -191,7 +192,7 @@ const conflict = (problem: string): Judged => ({ ok: false, problem });
 
 const OVER_EXECUTED = 'The refunds would be more than what was executed.';
 
-/** Refunds are judged by what was executed and what was given back of it so far. */
+/** A refund may not exceed what was executed and not yet refunded. */
 function judgeRefund(
   report: OutcomeReport,
   executed: boolean,
@@ -214,7 +215,7 @@ function judgeRefund(
   return { ok: true, amount_minor: left, contradicts_client: false };
 }
 
-/** The rail is held against its own reports only, and prevails over what a client claimed. */
+/** The rail's report must agree with its own earlier ones only, and prevails over the client's. */
 function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
@@ -231,7 +232,7 @@ function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): J
   return { ok: true, amount_minor: report.amount_minor, contradicts_client };
 }
 
-/** A client is held against everything known, but may say once more what only the rail has said so far. */
+/** A client's report must agree with all reports, but may repeat what so far only the rail has reported. */
 function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
@@ -239,7 +240,7 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
   if (isRefund(report.type)) {
     const said_by_rail = unmatched(rail.refunds, client.refunds, sameRefund).left;
     const fully_refunded = standing.refunded_minor === standing.executed_minor;
-    // A full refund says the same as the rail's reports only once those are full too.
+    // A full refund repeats the rail's reports only once those add up to a full refund too.
     if (report.type === 'PARTIALLY_REFUNDED' || fully_refunded) {
       const { external_reference } = report;
       const amount_minor = report.amount_minor ?? said_by_rail.at(-1)?.amount_minor ?? null;
@@ -252,7 +253,7 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
     }
     const executed = (rail.settled ?? client.settled) === 'SPEND_EXECUTED';
     const judged = judgeRefund(report, executed, standing.executed_minor, standing.refunded_minor);
-    // Of refunds that count once with the rail's, the client's own sum must stay within what was executed as well.
+    // The client's own refunds must stay within what was executed even where they count only once with the rail's.
     const is_over =
       report.type === 'PARTIALLY_REFUNDED' &&
       sum(client.refunds) + (report.amount_minor as number) > standing.executed_minor;
@@ -267,14 +268,14 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
 }
 
 /**
- * Reports that one source may make of a decision: all of them are read with each further one. Counted by source, so that
- * no client can keep the rail from saying what happened.
+ * Reports of one source about one decision. They are bounded because each further one reads them all, and counted by
+ * source so that no client can keep the rail from reporting.
  */
 export const MAX_REPORTS = 1_000;
 
 /**
- * Whether a report may follow those before it. Exact repeats are looked for first (`exactRepeat`). `amount_minor`
- * of what is recorded: for a full refund what was left of the amount executed.
+ * Judges whether a report may follow the earlier ones. The caller has ruled out an exact repeat (`exactRepeat`). The
+ * `amount_minor` to record of a full refund is what was left of the amount executed.
  */
 export function judgeOutcome(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
   if (outcomes.filter((each) => each.source === report.source).length >= MAX_REPORTS)

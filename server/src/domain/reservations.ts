@@ -18,7 +18,7 @@ export interface Reservation {
   budget: BudgetStatus;
 }
 
-/** `NONE` with amount 0: what a DENY holds. */
+/** The reservation of a DENY: `NONE` with amount 0. */
 export function noReservation(
   currency: string,
   period: string,
@@ -36,12 +36,12 @@ export function noReservation(
   };
 }
 
-/** The hold of a decision shares the last 26 characters of its id: one hold a decision. */
+/** The id of a decision's hold. There is at most one, and both ids end in the same 26 characters. */
 export function reservationIdOf(decision_id: string): string {
   return `rsv_${decision_id.slice('dec_'.length)}`;
 }
 
-/** A hold that expired, as it was when it was released: kept for good. */
+/** A hold that expired, as it was when it was released. Never changed or removed. */
 export interface ExpiredReservation {
   reservation_id: string;
   decision_id: string;
@@ -50,11 +50,11 @@ export interface ExpiredReservation {
   currency: string;
   period: string;
   expires_at: string;
-  /** When it was released. The ledger seals the column under this name, so it stays. */
+  /** When it was released. The ledger seals the column under this name, so it cannot be renamed. */
   let_go_at: string;
 }
 
-/** What the ledger seals of an expired hold: SHA-256 of the RFC 8785 form of all its columns. */
+/** The `data_hash` of an expired hold: SHA-256 of the RFC 8785 form of all columns. */
 export function expiredReservationDataHash(hold: ExpiredReservation): Buffer {
   return recordHash(hold);
 }

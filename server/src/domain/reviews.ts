@@ -3,35 +3,35 @@ import { recordHash } from './ledger.ts';
 export const REVIEW_ACTIONS = ['ALLOW', 'DENY'] as const;
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 
-/** A person's word on a REVIEW decision: kept for good. */
+/** A person's ALLOW or DENY of a REVIEW decision. Never changed or removed. */
 export interface Review {
   review_id: string;
   decision_id: string;
   action: ReviewAction;
-  /** 1 to 64 of A-Z, 0-9 and `_`: the reviewer's own list of reasons. */
+  /** 1 to 64 of A-Z, 0-9 and `_`, from the reviewer's own list of reasons. */
   reason_code: string;
   comment: string | null;
-  /** The review that this one corrects. */
+  /** The review that this one replaces. */
   supersedes: string | null;
   principal_id: string | null;
   key_id: string;
   created_at: string;
 }
 
-/** A review as it is kept. */
+/** A review as it is stored. */
 export interface ReviewRow extends Review {
-  /** When the capability that it issued runs out; null where it issued none. */
+  /** When the capability that it issued expires; null where it issued none. */
   capability_expires_at: string | null;
 }
 
-/** What the ledger seals of a review: SHA-256 of the RFC 8785 form of all its columns. */
+/** The `data_hash` of a review: SHA-256 of the RFC 8785 form of all columns. */
 export function reviewDataHash(review: ReviewRow): Buffer {
   return recordHash(review);
 }
 
 /**
- * Whether this reviewer asked for the spend: with the same key, or with another key of the same principal. Two
- * keys without a principal are two requesters.
+ * Whether the reviewer requested the spend, with the same key or with another key of the same principal. Two keys
+ * without a principal count as two requesters.
  */
 export function isOwnRequest(
   requested_by: { key_id: string; principal_id: string | null },

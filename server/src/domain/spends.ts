@@ -1,4 +1,4 @@
-/** One step of an agent's run, as the agent states it. Untrusted. */
+/** One step of an agent's run, as the agent describes it. Untrusted. */
 export interface TraceStep {
   step: string;
   kind?: string;
@@ -16,7 +16,7 @@ export interface Action {
   description?: string;
   /** `<rail>:<id>`. */
   payee_id?: string;
-  /** Declared category; an untrusted claim. */
+  /** An untrusted claim. */
   category?: string;
 }
 

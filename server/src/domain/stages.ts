@@ -6,31 +6,31 @@ import { type BudgetCounter, remainingMinor } from './budget.ts';
 import { type ReasonCode, STAGES, type Stage, type StageFinding } from './decisions.ts';
 import type { SpendRequest } from './spends.ts';
 
-/** What a stage is judged on. */
-export interface StageFacts {
+/** Everything that a decision depends on. */
+export interface DecideFacts {
   authority: Authority | null;
   request: SpendRequest;
-  /** Counts the request's currency in the current month. */
+  /** The counter of the request's currency in the current month. */
   budget: BudgetCounter;
-  /** Null exactly where there is no authority. */
+  /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
 }
 
-/** What a stage found; what is left out is null in the trace. */
+/** What a stage found. Fields that are left out are null in the trace. */
 type Found = { observed?: StageFinding['observed']; limit?: StageFinding['limit']; detail: string } & (
   | { outcome: 'PASS' | 'SKIPPED' }
   | { outcome: 'REVIEW' | 'DENY'; reason_code: ReasonCode }
-  /** The stages after it go on with `capped_minor`. */
+  /** The following stages judge `capped_minor` instead of the requested amount. */
   | { outcome: 'LIMIT'; reason_code: ReasonCode; capped_minor: number }
 );
 
-/** Judges the amount that the stages before it left, in minor units of the request's currency. */
-type JudgeStage = (facts: StageFacts, amount_minor: number) => Found;
-type JudgeUnder = (authority: Authority, facts: StageFacts, amount_minor: number) => Found;
+/** `amount_minor`: the amount after capping by earlier stages, in minor units of the request's currency. */
+type JudgeStage = (facts: DecideFacts, amount_minor: number) => Found;
+type JudgeUnder = (authority: Authority, facts: DecideFacts, amount_minor: number) => Found;
 
 const skipped = (detail: string): Found => ({ outcome: 'SKIPPED', detail });
 
-/** A stage that says nothing where there is no authority. */
+/** A stage that is skipped where there is no authority. */
 const underAuthority =
   (judge: JudgeUnder): JudgeStage =>
   (facts, amount_minor) =>
@@ -38,7 +38,7 @@ const underAuthority =
       ? skipped('Not evaluated: the agent has no authority.')
       : judge(facts.authority, facts, amount_minor);
 
-/** A stage that compares amounts: those of two currencies cannot be compared, so it does not pretend to. */
+/** A stage that compares amounts. It is skipped where the request is in another currency than the authority. */
 const inItsCurrency = (judge: JudgeUnder): JudgeStage =>
   underAuthority((authority, facts, amount_minor) => {
     const { currency } = facts.request.action;
@@ -193,8 +193,8 @@ const JUDGES: Record<Stage, JudgeStage> = {
   review_threshold: inItsCurrency(judgeReviewThreshold),
 };
 
-/** Evaluates every stage in order, none cut short. `amount_minor` is the requested amount after all capping. */
-export function judgeStages(facts: StageFacts): { findings: StageFinding[]; amount_minor: number } {
+/** Evaluates all stages in order, whatever they find. `amount_minor` is the requested amount after all capping. */
+export function judgeStages(facts: DecideFacts): { findings: StageFinding[]; amount_minor: number } {
   let { amount_minor } = facts.request.action;
   const findings = STAGES.map((stage): StageFinding => {
     const found = JUDGES[stage](facts, amount_minor);

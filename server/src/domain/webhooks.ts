@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
-import type { DecisionKind, Mode, ReasonCode } from './decisions.ts';
+import type { Mode } from './agents.ts';
+import type { DecisionKind, ReasonCode } from './decisions.ts';
 
-/** What an endpoint can be told of. */
+/** The event types that an endpoint can subscribe to. */
 export const WEBHOOK_EVENT_TYPES = [
   'decision.created',
   'decision.review.recorded',
@@ -10,25 +11,25 @@ export const WEBHOOK_EVENT_TYPES = [
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** Sent to one endpoint when its owner asks for it; no endpoint can choose or refuse it. */
+/** Sent to one endpoint when its owner asks for it. It cannot be subscribed to. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 export const DELIVERED_EVENT_TYPES = [...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE] as const;
 export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
 
-/** In `events`: every type there is, also those that are still to come. */
+/** In `events`: every type, including types that are added later. */
 export const ALL_EVENTS = '*';
 
 export const MAX_WEBHOOKS = 20;
 export const MAX_EVENT_TYPES = 10;
 export const ATTEMPTS = 5;
 export const RESPONSE_LIMIT_BYTES = 4_096;
-/** An endpoint to which nothing but failures went for this long is disabled. */
+/** An endpoint is disabled when every delivery has failed for this long. */
 export const DISABLED_AFTER_MS = 5 * 86_400_000;
-/** Events and attempts are kept, and can be replayed and listed, for this long. */
-export const KEPT_FOR_MS = 30 * 86_400_000;
+/** How long events and attempts are stored, and so can be replayed and listed. */
+export const RETENTION_MS = 30 * 86_400_000;
 /** One replay sends at most this many events. */
 export const MAX_REPLAYED = 1_000;
-/** As many secrets sign at once at most: the newest and those still within their overlap. */
+/** Secrets that sign at the same time: the newest, and earlier ones until their overlap ends. */
 export const MAX_SECRETS = 5;
 
 export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
@@ -36,7 +37,7 @@ export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 export const DISABLED_REASONS = ['REQUESTED', 'ONLY_FAILURES'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** A secret as it is kept: encrypted, base64. `expires_at` null: the newest one. */
+/** A secret as it is stored: encrypted, base64. `expires_at` is null for the newest. */
 export interface SealedSecret {
   sealed: string;
   expires_at: string | null;
@@ -57,7 +58,7 @@ export interface WebhookEndpoint {
   updated_at: string;
 }
 
-/** What happened, in the bytes in which every endpoint hears of it. */
+/** An event. `payload` is the exact body that every endpoint receives. */
 export interface WebhookEvent {
   event_id: string;
   type: DeliveredEventType;
@@ -65,19 +66,19 @@ export interface WebhookEvent {
   created_at: string;
 }
 
-/** An event that is to be sent to an endpoint. */
+/** An event that has yet to be delivered to an endpoint. */
 export interface WebhookDelivery {
   endpoint_id: string;
   due_at: string;
   event_id: string;
-  /** Failed ones so far. */
+  /** Failed attempts so far. */
   attempts: number;
 }
 
 export const ATTEMPT_STATUSES = ['SUCCEEDED', 'RETRYING', 'FAILED'] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
-/** Why an attempt failed: the closed list that the endpoint's owner is shown. None tells of an address. */
+/** Why an attempt failed, for the endpoint's owner. A closed list, so that no error reveals an internal address. */
 export const DELIVERY_ERRORS = {
   dns_error: 'The name could not be resolved.',
   blocked_address: 'The name or address is not a public one.',
@@ -92,7 +93,7 @@ export const DELIVERY_ERRORS = {
 export type DeliveryError = keyof typeof DELIVERY_ERRORS;
 export const DELIVERY_ERROR_CODES = Object.keys(DELIVERY_ERRORS) as [DeliveryError, ...DeliveryError[]];
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export interface WebhookAttempt {
   attempt_id: string;
   endpoint_id: string;
@@ -108,12 +109,12 @@ export interface WebhookAttempt {
   next_attempt_at: string | null;
 }
 
-/** Whether the endpoint is to be told of events of this type. */
+/** Whether the endpoint is active and subscribed to this type. */
 export function takes(endpoint: Pick<WebhookEndpoint, 'events' | 'status'>, type: WebhookEventType): boolean {
   return endpoint.status === 'active' && endpoint.events.some((each) => each === type || each === ALL_EVENTS);
 }
 
-/** The body of every delivery of an event: `data` is JSON text, which is sent as it is. */
+/** The body of every delivery of an event. `data` is JSON text and is inserted unchanged. */
 export function eventPayload(
   event: { event_id: string; type: DeliveredEventType; created_at: string },
   data: string,
@@ -122,7 +123,7 @@ export function eventPayload(
   return `{"id":${JSON.stringify(event_id)},"type":${JSON.stringify(type)},"created_at":${JSON.stringify(created_at)},"data":${data}}`;
 }
 
-/** What a review, label or outcome event says of the decision that the record is about. */
+/** The part of a decision that events about its reviews, labels and outcomes carry. */
 export interface DecisionBrief {
   decision_id: string;
   agent: { id: string; slug: string };
@@ -133,9 +134,8 @@ export interface DecisionBrief {
 }
 
 /**
- * The `data` of a review, label or outcome event, as JSON text: the record as the API returns it, and beside it
- * what the decision was. A capability that the record carries loses its token: only the requesting key and the
- * agent's own may see it.
+ * The `data` of a review, label or outcome event, as JSON text: the record as the API returns it, and a brief of its
+ * decision. The token of a capability is removed, because only the requesting key and the agent's own may see it.
  */
 export function recordEventData(record: Readonly<Record<string, unknown>>, decision: DecisionBrief): string {
   const { decision_id, agent, mode, effective_decision, reason_code } = decision;
@@ -152,21 +152,21 @@ export function recordEventData(record: Readonly<Record<string, unknown>>, decis
   });
 }
 
-/** The record, its `capability` without `token`. */
-export function withoutToken<Record_ extends Readonly<Record<string, unknown>>>(record: Record_): Record_ {
+/** The record with its `capability.token` removed. */
+function withoutToken(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { capability } = record;
   if (typeof capability !== 'object' || capability === null) return record;
   const { token: _, ...shown } = capability as Record<string, unknown>;
   return { ...record, capability: shown };
 }
 
-/** How long to wait after that many failures, in ms; null: that was the last attempt. */
+/** How long to wait before the next attempt, in ms; null: there is none. */
 export function retryWaitMs(failures: number, schedule: { first_ms: number; max_ms: number }): number | null {
   if (failures >= ATTEMPTS) return null;
   return Math.min(schedule.max_ms, schedule.first_ms * 2 ** (failures - 1));
 }
 
-/** The secrets that sign at that moment, newest first. */
+/** The secrets that sign at `now_ms`, newest first. */
 export function validSecrets(secrets: readonly SealedSecret[], now_ms: number): SealedSecret[] {
   return secrets.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > now_ms);
 }
@@ -183,7 +183,7 @@ export function signature(secret: string, t: number, body: string): string {
   return createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
 }
 
-/** The Standard Webhooks signature: base64 HMAC-SHA256 of id, time and body, keyed with the secret's own bytes. */
+/** The Standard Webhooks signature: base64 HMAC-SHA256 of id, time and body, keyed with the decoded secret. */
 export function standardSignature(secret: string, id: string, t: number, body: string): string {
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   return createHmac('sha256', key).update(`${id}.${t}.${body}`).digest('base64');
@@ -220,7 +220,7 @@ export function deliveryHeaders(
   };
 }
 
-/** The types that an endpoint is told of, named. */
+/** The types that an endpoint is subscribed to, with `*` spelled out. */
 export function eventsOf(endpoint: Pick<WebhookEndpoint, 'events'>): readonly string[] {
   return endpoint.events.includes(ALL_EVENTS) ? WEBHOOK_EVENT_TYPES : endpoint.events;
 }

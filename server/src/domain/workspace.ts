@@ -1,4 +1,4 @@
-import type { Mode } from './decisions.ts';
+import type { Mode } from './agents.ts';
 
 export const PLANS = ['free', 'team', 'enterprise'] as const;
 export type Plan = (typeof PLANS)[number];
@@ -22,19 +22,19 @@ interface PlanTerms {
   webhooks: boolean;
 }
 
-/** The one table of plans. */
+/** What each plan includes. */
 export const PLAN_TERMS: Record<Plan, PlanTerms> = {
   free: { agents: 3, enforce: false, webhooks: false },
   team: { agents: 50, enforce: true, webhooks: true },
   enterprise: { agents: null, enforce: true, webhooks: true },
 };
 
-/** Whether a trial runs at that moment. */
+/** Whether a trial is running at `now_ms`. */
 export function trialActive(workspace: Workspace, now_ms: number): boolean {
   return workspace.trial_ends_at !== null && Date.parse(workspace.trial_ends_at) > now_ms;
 }
 
-/** How many agents the workspace may have created; null: any number. A running trial lends its plan's quota. */
+/** How many agents the workspace may have created; null: any number. During a trial its plan's quota counts too. */
 export function agentQuota(workspace: Workspace, now_ms: number): number | null {
   const own = PLAN_TERMS[workspace.plan].agents;
   const lent =

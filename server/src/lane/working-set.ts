@@ -241,7 +241,7 @@ export class WorkingSet {
   history(decision_id: string): DecisionHistory {
     const kept = this.#decisions.get(decision_id);
     if (kept === undefined) throw new Error(`${decision_id} was not loaded`);
-    return { ...kept, reports: this.outcomesOf(decision_id) };
+    return { decision: kept.made, state: kept.state, reports: this.outcomesOf(decision_id) };
   }
 
   addReview(review: ReviewRow): Recorded {

@@ -1,5 +1,6 @@
+import type { Mode } from '../domain/agents.ts';
 import type { PurposeAssessment } from '../domain/assessment.ts';
-import type { DecisionKind, Mode, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
+import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
 import type { Label } from '../domain/labels.ts';
 
 /** What of a decision may change after it was made, as far as the report counts it. */

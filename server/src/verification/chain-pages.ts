@@ -1,4 +1,5 @@
-import type { DecisionKind, Mode } from '../domain/decisions.ts';
+import type { Mode } from '../domain/agents.ts';
+import type { DecisionKind } from '../domain/decisions.ts';
 import type { LedgerEvent } from '../domain/ledger.ts';
 import type { Queryable } from '../storage/database.ts';
 

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import {
   type Checkpoint,
+  checkpointsToPrune,
   openCheckpoint,
   type SigningKey,
   signCheckpoint,
-  superfluousCheckpoints,
   type VerifyingKey,
 } from '../domain/checkpoints.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -133,9 +133,9 @@ export function makeCheckpointSigner(options: {
   async function thin(files: Pass, now_ms: number): Promise<void> {
     const { workspace_id } = files;
     files.looked_at = 'all';
-    const of_table = superfluousCheckpoints(await ofTable(workspace_id, MAX_STORED), now_ms);
+    const of_table = checkpointsToPrune(await ofTable(workspace_id, MAX_STORED), now_ms);
     if (of_table.length > 0) await deleteCheckpoints(db, workspace_id, of_table);
-    const of_files = superfluousCheckpoints(await ofFiles(files, MAX_STORED), now_ms);
+    const of_files = checkpointsToPrune(await ofFiles(files, MAX_STORED), now_ms);
     await files.attempt(() => removeCheckpointFiles(dir, workspace_id, of_files));
   }
 

@@ -1,4 +1,4 @@
-import { KEPT_FOR_MS } from '../domain/webhooks.ts';
+import { RETENTION_MS } from '../domain/webhooks.ts';
 import type { Queryable } from '../storage/database.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { pruneWebhooks } from './attempt-rows.ts';
@@ -8,7 +8,7 @@ const MAX_PARTS = 100;
 
 /** Removes attempts and events that are kept no longer, a small part at a time. */
 export async function pruneOldWebhooks(db: Queryable): Promise<void> {
-  const cutoff_ms = (await readClock(db)) - KEPT_FOR_MS;
+  const cutoff_ms = (await readClock(db)) - RETENTION_MS;
   for (let part = 0; part < MAX_PARTS; part++) {
     if ((await pruneWebhooks(db, cutoff_ms)) === 0) return;
   }

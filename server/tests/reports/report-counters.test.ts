@@ -83,7 +83,7 @@ async function makeHistory() {
     return seed / 2_147_483_647;
   };
   let now_ms = BEGIN_MS;
-  const states = new Map<string, { made: Decision; state: DecisionState; reports: Outcome[] }>();
+  const states = new Map<string, { decision: Decision; state: DecisionState; reports: Outcome[] }>();
   const seen: SeenDecision[] = [];
 
   /** Everything that one event brings, in one transaction, as the lane writes it. */
@@ -172,7 +172,7 @@ async function makeHistory() {
       await write('decision.created', 'decision', decision_id, (client) =>
         insertDecisions(client, [{ workspace_id, rows: [row as never] }]),
       );
-      states.set(decision_id, { made, state: initialState(made), reports: [] });
+      states.set(decision_id, { decision: made, state: initialState(made), reports: [] });
       seen.push({
         decision_id,
         agent_id,

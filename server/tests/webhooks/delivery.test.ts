@@ -9,7 +9,7 @@ import { createWebhook } from '../../src/commands/create-webhook.ts';
 import { deleteWebhook } from '../../src/commands/delete-webhook.ts';
 import { testWebhook } from '../../src/commands/test-webhook.ts';
 import { OPERATOR } from '../../src/domain/audit.ts';
-import { DISABLED_AFTER_MS, KEPT_FOR_MS, secretText } from '../../src/domain/webhooks.ts';
+import { DISABLED_AFTER_MS, RETENTION_MS, secretText } from '../../src/domain/webhooks.ts';
 import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import { addWorkspace, type Core } from '../../src/runtime.ts';
 import { makePool, type Queryable, SERVICE_ROLE } from '../../src/storage/database.ts';
@@ -453,9 +453,9 @@ test('what is older than it is kept for is removed, a part of all workspaces at 
       [workspace_id, ids('event'), at, endpoint_id],
     );
   };
-  for (const to of [one, other]) await put(to, now_ms - KEPT_FOR_MS - 1_000, 700);
-  await put(one, now_ms - KEPT_FOR_MS + 60_000, 3);
-  const cutoff_ms = now_ms - KEPT_FOR_MS;
+  for (const to of [one, other]) await put(to, now_ms - RETENTION_MS - 1_000, 700);
+  await put(one, now_ms - RETENTION_MS + 60_000, 3);
+  const cutoff_ms = now_ms - RETENTION_MS;
   expect(await pruneWebhooks(db, cutoff_ms, 1_000)).toBe(3_000);
   expect(await pruneWebhooks(db, cutoff_ms, 1_000)).toBe(1_200);
   expect(await pruneWebhooks(db, cutoff_ms, 1_000)).toBe(0);
