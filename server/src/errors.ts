@@ -1,7 +1,6 @@
 /**
- * The one table of errors. Every refusal that a caller can meet is listed here with its HTTP status, when it
- * happens and whether the same request may be sent again. The reference page and the OpenAPI document are
- * generated from it.
+ * Every error that a caller can receive, with its HTTP status, when it occurs and whether the same request may be sent
+ * again. The reference page and the OpenAPI document are generated from this table.
  */
 export const ERRORS = {
   invalid_request: {
@@ -107,15 +106,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/**
- * A refusal that reaches the caller as `{ error: { code, message, request_id } }`.
- * `message` is what the caller reads; `cause` is what only the log keeps.
- */
+/** An error that the caller receives as `{ error: { code, message, request_id } }`. `cause` is only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   /** Seconds, sent as `Retry-After`. */
   readonly retry_after_s: number | undefined;
-  /** There is too much of something: logged as how many there were in a second, not one by one. */
+  /** Caused by overload: such errors are logged as a count per second, not one by one. */
   readonly is_overload: boolean;
 
   constructor(
@@ -135,12 +131,12 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 whose message begins with the name of the field at fault. */
+/** A 400 whose message begins with the name of the wrong field. */
 export function invalidField(field: string, problem: string): ApiError {
   return new ApiError('invalid_request', `${field}: ${problem}`);
 }
 
-/** More waits than can be worked off: refused before anything was done. One for all: a refusal has to cost little. */
+/** Refuses a request before any work, when too much is waiting. A shared instance, because a refusal has to be cheap. */
 export const OVERLOADED = new ApiError(
   'unavailable',
   'The service is overloaded; nothing was carried out; retry.',

@@ -24,7 +24,7 @@ const lines = () =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test('every line is there after close, in order and with its own moment', async () => {
+test('every line is written by the end, in order and with its own time', async () => {
   let clock_ms = Date.parse('2026-11-21T08:30:00.000Z');
   const { log, end } = makeLog('info', makeStream(), () => clock_ms);
   for (let n = 0; n < 1_000; n++) {
@@ -40,7 +40,7 @@ test('every line is there after close, in order and with its own moment', async 
   }
 });
 
-test('lines wait for a flush, unless many wait', () => {
+test('lines are buffered until a flush or until there are many', () => {
   const { log, flush } = makeLog('info', makeStream(), () => 0);
   log.info('one');
   expect(written()).toBe('');
@@ -52,7 +52,7 @@ test('lines wait for a flush, unless many wait', () => {
   expect(lines().length).toBeGreaterThan(400);
 });
 
-test('an error is kept without the values of rows, and what is below the level is not', async () => {
+test('an error is logged without the values of rows, and lines below the level are not logged', async () => {
   const { log, end } = makeLog('warn', makeStream(), () => 0);
   const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (secret)=(hidden)' });
   log.info('below');
@@ -68,7 +68,7 @@ test('an error is kept without the values of rows, and what is below the level i
   ]);
 });
 
-test('a reader that stands still costs lines, and keeps nothing in memory', () => {
+test('lines are dropped, not buffered, while the reader is stalled', () => {
   const { log, flush } = makeLog('info', makeStream(2_000_000), () => 0);
   for (let n = 0; n < 10_000; n++) log.info('dropped');
   flush();

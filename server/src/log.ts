@@ -1,12 +1,12 @@
 import pino, { type Logger } from 'pino';
 
-/** Lines are written when this many characters of them wait, or when `flush` is called. */
-const WRITTEN_AT_ONCE = 4_096;
-/** What may wait for a reader that stands still; what comes beyond it is dropped. */
+/** Buffered lines are written when they have this many characters, or when `flush` is called. */
+const BUFFER_LENGTH = 4_096;
+/** How much may wait in the stream for a slow reader. Lines beyond it are dropped. */
 const BACKLOG_BYTES = 1_048_576;
 const END_MS = 1_000;
 
-/** What a log keeps of an error: no row values, which PostgreSQL puts into `detail`. */
+/** The logged form of an error. It leaves out `detail`, in which PostgreSQL puts row values. */
 function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { code } = error as { code?: string };
@@ -15,8 +15,8 @@ function errorForLog(error: unknown): unknown {
 }
 
 /**
- * The `time` of a line, `,"time":"2026-11-21T08:30:00.120Z"`. Thousands of lines share a millisecond and its text:
- * that alone is a third of what a line costs.
+ * Returns the `time` of a line, `,"time":"2026-11-21T08:30:00.120Z"`. The text is cached for the millisecond, because making
+ * it is a third of what a line costs.
  */
 function makeLineTime(clock_ms: () => number): () => string {
   let last_ms = Number.NaN;
@@ -31,7 +31,7 @@ function makeLineTime(clock_ms: () => number): () => string {
   };
 }
 
-/** Where lines go: a stream of the process. */
+/** The stream that lines are written to. */
 export type LogStream = Pick<NodeJS.WritableStream, 'on'> & {
   readonly writableLength: number;
   write(text: string, done?: () => void): boolean;
@@ -39,18 +39,18 @@ export type LogStream = Pick<NodeJS.WritableStream, 'on'> & {
 
 export interface Log {
   log: Logger;
-  /** Hands what waits to the stream. Cheap: for a timer. */
+  /** Passes the buffered lines to the stream. Cheap enough for a timer. */
   flush: () => void;
-  /** Resolves once all is written, or after a second of waiting for the reader. For the end. */
+  /** For the shutdown: resolves once everything is written, or after a second of waiting for the reader. */
   end: () => Promise<void>;
 }
 
 /**
- * JSON lines, buffered, so that a request does not cost a write of its own: `flush` and `end` have to be called. A
- * reader that has gone, stands still, or has no room costs lines and never the service: what cannot be written is
- * dropped. `clock_ms` gives the time of day.
- * The lines are gathered here and not in pino's destination, which measures all that waits anew with each line
- * (measured: 1.8 instead of 3.3 µs a line, the time kept as well).
+ * Makes a log of JSON lines. Lines are buffered, so that a request does not cost a write of its own: the caller must call
+ * `flush` regularly and `end`. Where the reader is gone, stalled or full, lines are dropped and the service goes on.
+ * `clock_ms` returns the time of day.
+ * The buffer is here and not in pino's destination, which measures all that waits anew with each line (measured: 1.8
+ * instead of 3.3 µs a line, the cached time included).
  */
 export function makeLog(level: string, stream: LogStream, clock_ms: () => number): Log {
   let waiting = '';
@@ -61,7 +61,7 @@ export function makeLog(level: string, stream: LogStream, clock_ms: () => number
     try {
       stream.write(lines);
     } catch {
-      // A file on a full disk throws; pipes report to the listener below.
+      // A file on a full disk throws; pipes report through the 'error' event.
     }
   };
   stream.on('error', () => {});
@@ -70,7 +70,7 @@ export function makeLog(level: string, stream: LogStream, clock_ms: () => number
     {
       write(line: string) {
         waiting += line;
-        if (waiting.length >= WRITTEN_AT_ONCE) flush();
+        if (waiting.length >= BUFFER_LENGTH) flush();
       },
     },
   );

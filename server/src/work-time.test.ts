@@ -40,7 +40,7 @@ test('work within the share of its name is done at once', () => {
   }
 });
 
-test('beyond its share work of a name waits until it has paid, in its order, while others wait for nothing', async () => {
+test('work beyond the share of its name waits in order until time has paid for it, and other names do not wait', async () => {
   const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_at_once_ms: 5 });
   expect(time.spend('flood', work(20))).toBe(0);
   const began = Promise.all([1, 2, 3].map(() => time.spend('flood', work(20))));
@@ -54,7 +54,7 @@ test('beyond its share work of a name waits until it has paid, in its order, whi
   expect(third - second).toBeGreaterThanOrEqual(80);
 });
 
-test('however much of one name waits, its work takes no more than its share of the time', async () => {
+test('work under one name takes no more than its share of the time, however much of it waits', async () => {
   const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_waiting: 1_000 });
   const all = Array.from({ length: 500 }, () => time.spend('flood', work(7)));
   await runAll();
@@ -62,7 +62,7 @@ test('however much of one name waits, its work takes no more than its share of t
   expect((500 * 7) / now()).toBeLessThan(0.26);
 });
 
-test('small pieces go together, so that none waits for a timer of its own', async () => {
+test('small pieces of work share one timer', async () => {
   const { time, work, runAll } = onFakeClock({ share: 0.5, max_at_once_ms: 5, max_waiting: 100 });
   const began = Promise.all(Array.from({ length: 50 }, () => time.spend('replays', work(1))));
   await runAll();
@@ -71,7 +71,7 @@ test('small pieces go together, so that none waits for a timer of its own', asyn
   expect(together.length).toBeGreaterThanOrEqual(39);
 });
 
-test('within one name the members have their turns one after another, and none takes all places to wait', async () => {
+test('the members of a name take turns, and none takes all places in the queue', async () => {
   const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 10 });
   time.spend('a', work(50));
   const done: string[] = [];
@@ -92,7 +92,7 @@ test('within one name the members have their turns one after another, and none t
   expect(done).toEqual(['busy', 'honest', 'busy', 'busy', 'busy', 'busy']);
 });
 
-test('too much that waits is refused in words, and what the work throws reaches who asked for it', async () => {
+test('work beyond the queue is refused with a message, and an error of the work reaches the caller', async () => {
   const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 2 });
   time.spend('flood', work(50));
   const fail = () => {

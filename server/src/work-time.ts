@@ -1,46 +1,46 @@
 import { ApiError } from './errors.ts';
 
-/** So much may be done in one go, ms; what takes longer by itself is paid for afterwards. */
+/** Work in ms that may be done in one go. A single piece that takes longer is paid for afterwards. */
 const MAX_AT_ONCE_MS = 5;
-/** So many wait for the time of one name; one more is refused. */
+/** Pieces of work that may wait under one name; one more is refused. */
 const MAX_WAITING = 200;
-/** Names with nothing to pay for are forgotten when there are more than these. */
+/** When there are more names than this, those that owe nothing are forgotten. */
 const MAX_NAMES = 10_000;
 
 interface Account {
-  /** Work done and not yet paid for by time that passed, ms, as it stood at `at_ms`. */
+  /** Work in ms that passing time had not yet paid for at `at_ms`. */
   owed_ms: number;
   at_ms: number;
-  /** By who asked for it, in the order of their turns. */
+  /** By the member that asked for it, in the order of their turns. */
   waiting: Map<string, (() => void)[]>;
   waiting_count: number;
 }
 
 /**
- * Shares of the event loop's time. Work under one name is done at once while the name has used less than its share
- * lately, and else waits in its order until it has paid; other names wait for nothing.
+ * Shares the event loop's time among names. Work under a name is done at once while the name has used less than its share
+ * lately; otherwise it waits in order until passing time has paid for the earlier work. Other names do not wait for it.
  */
 export interface WorkTime {
   /**
-   * Does the work, at once where it may: then its result is given as it is. What waits under a name is done in turns of
-   * the `member`s that asked for it. `unavailable` with `Retry-After` when too much waits, of the name or, from half of
-   * that on, of the member. What the work throws is thrown, or rejects.
+   * Does the work, at once where the name's share allows, and then returns its result without a promise. Waiting work is
+   * done in turns of the `member`s that asked for it. Throws `unavailable` with `Retry-After` when too much waits under the
+   * name, or half of that for the member. An error of the work is thrown, or rejects the promise.
    */
   spend<T>(name: string, work: () => T, member?: string): T | Promise<T>;
 }
 
 export interface WorkTimeOptions {
-  /** Of the time that passes, how much work under one name may take: from 0 to 1. */
+  /** The share of passing time that work under one name may take: above 0, at most 1. */
   share: number;
   /** Milliseconds of a clock that never runs backwards. */
   now_ms: () => number;
-  /** Calls back after so many milliseconds. */
+  /** Calls `resume` after `wait_ms`. */
   after?: (wait_ms: number, resume: () => void) => void;
   max_at_once_ms?: number;
   max_waiting?: number;
 }
 
-/** Makes it. It keeps no process alive longer than the work that waits. */
+/** Makes a `WorkTime`. Only waiting work keeps the process alive. */
 export function makeWorkTime(options: WorkTimeOptions): WorkTime {
   const { share, now_ms, max_at_once_ms = MAX_AT_ONCE_MS, max_waiting = MAX_WAITING } = options;
   const after = options.after ?? ((wait_ms, resume) => void setTimeout(resume, wait_ms));
@@ -75,7 +75,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     }
   }
 
-  /** All of what is owed is paid before the next is done: a timer for each small piece would cost more than it. */
+  /** Waits until everything owed is paid: a timer for each small piece would cost more than the piece. */
   function resumeLater(account: Account): void {
     after(Math.ceil(owedBy(account) / share), () => {
       if (owedBy(account) > 0) return resumeLater(account);
@@ -84,7 +84,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     });
   }
 
-  /** Takes out whose turn it is; who has more comes again after all others. */
+  /** Removes and returns the next piece of work. A member with more of it goes to the end of the turns. */
   function nextOf(account: Account): () => void {
     const [member, works] = account.waiting.entries().next().value as [string, (() => void)[]];
     account.waiting.delete(member);

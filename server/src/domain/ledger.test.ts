@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../values/canonical-json.ts';
-import { firstIdAt, isId, makeIdsAt } from '../values/ids.ts';
+import { firstIdAt, makeIdsAt } from '../values/ids.ts';
 import { type DecisionRow, decisionDataHash } from './decisions.ts';
 import { checkLink, eventHash, GENESIS, type LedgerEvent, recordHash, sha256, shownHash } from './ledger.ts';
 
@@ -40,7 +40,7 @@ describe('the hash of an event', () => {
     );
   });
 
-  test('is this one for this event', () => {
+  test('has not changed for an example event', () => {
     expect(shownHash(event.hash)).toBe(
       'sha256:d36ad584eb2e6e0a3f17f5ebc71500f65d9a0ca3c230c4fd654a161fdc3a577c',
     );
@@ -80,26 +80,28 @@ test('what is sealed of a decision is the RFC 8785 form of its row, whatever its
 
 describe('a link is checked against the one before it', () => {
   const kinds = (...args: Parameters<typeof checkLink>) => checkLink(...args).map((found) => found.kind);
-  test('whole', () => expect(kinds(GENESIS, event, event.data_hash)).toEqual([]));
-  test('a gap', () =>
+  test('and is accepted when nothing was changed', () =>
+    expect(kinds(GENESIS, event, event.data_hash)).toEqual([]));
+  test('and a gap is reported', () =>
     expect(kinds(GENESIS, { ...event, seq: 2 }, event.data_hash)).toEqual(['GAP', 'ENTRY_ALTERED']));
-  test('another link before it', () =>
+  test('and another predecessor is reported', () =>
     expect(kinds({ seq: 0, hash: sha256('x') }, event, event.data_hash)).toEqual(['LINK_BROKEN']));
-  test('an altered entry', () =>
+  test('and an altered entry is reported', () =>
     expect(kinds(GENESIS, { ...event, subject_id: 'dec_x' }, event.data_hash)).toEqual(['ENTRY_ALTERED']));
-  test('an altered row', () => expect(kinds(GENESIS, event, sha256('other'))).toEqual(['ROW_MISMATCH']));
-  test('a row that is gone', () => expect(kinds(GENESIS, event, null)).toEqual(['ROW_MISMATCH']));
+  test('and an altered row is reported', () =>
+    expect(kinds(GENESIS, event, sha256('other'))).toEqual(['ROW_MISMATCH']));
+  test('and a missing row is reported', () => expect(kinds(GENESIS, event, null)).toEqual(['ROW_MISMATCH']));
 });
 
 describe('ids', () => {
-  test('sort by time, then by the order in which they were made, and bounds by time are right', () => {
+  test('sort by time and then by the order in which they were made, and bounds by time are right', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 47 }), fc.integer({ min: 1, max: 50 }), (time_ms, count) => {
         const newId = makeIdsAt(time_ms, () => 0.5);
         const ids = Array.from({ length: count }, () => newId('decision'));
         expect([...ids].sort()).toEqual(ids);
         for (const id of ids) {
-          expect(isId('decision', id)).toBe(true);
+          expect(id).toMatch(/^dec_[0-9A-HJKMNP-TV-Z]{26}$/);
           expect(id >= firstIdAt('decision', time_ms) && id < firstIdAt('decision', time_ms + 1)).toBe(true);
         }
       }),

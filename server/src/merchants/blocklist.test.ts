@@ -215,7 +215,7 @@ describe('a blocked host', () => {
     expect(blocks(entry, merchant)).toBe(true);
   });
 
-  it('is not what a name with points in it must be', () => {
+  it('is not meant by every name that contains periods', () => {
     expect(blocks('Booking.com', 'BOOKING.COM Amsterdam')).toBe(true);
     expect(blocks('Booking.com', 'Booking com B.V.')).toBe(true);
     expect(blocks('Dr.Oetker', 'Dr. Oetker GmbH')).toBe(true);
@@ -250,7 +250,7 @@ describe('an entry that normalises to nothing', () => {
     },
   );
 
-  it('is the bare name of a form or processor as well', () => {
+  it('also blocks the bare name of a legal form or processor', () => {
     expect(blocks('Inc.', 'INC')).toBe(true);
     expect(blocks('SQ *', 'sq')).toBe(true);
   });
@@ -530,7 +530,7 @@ describe('an allowed name', () => {
     expect(allowedBy('Acme', [])).toBe(null);
   });
 
-  it('of which nothing can be seen is only itself', () => {
+  it('of invisible characters alone matches only itself', () => {
     expect(allowedBy('\u200b', ['\u00ad'])).toBeNull();
     expect(allowedBy('\u00ad', ['\u00ad'])).toBe('\u00ad');
     expect(blockedBy('\u200b', ['\u00ad'])).toBeNull();
@@ -548,8 +548,8 @@ describe('an allowed name', () => {
   });
 });
 
-describe('remembered names', () => {
-  it('what was read of a name is forgotten after many others, and the answer stays the same', () => {
+describe('the cache of names', () => {
+  it('a prepared name is evicted after many others, and the answer stays the same', () => {
     const match = compileBlocklist(['Nasty Corp', 'evil.example']);
     const ask = () => [match('N a s t y Corp GmbH'), match('shop.evil.example'), match('Honest Corp')];
     const before = ask();

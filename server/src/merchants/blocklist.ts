@@ -14,55 +14,55 @@ import {
   withoutShortLegalForm,
 } from './names.ts';
 
-/** The entry of a blocklist that a merchant's name falls under (the first in the list), or null. */
+/** Returns the first entry of the blocklist that matches a merchant's name, or null. */
 export type BlocklistMatcher = (merchant: string) => string | null;
 
-/** A blocked name: its place in the list, its letters, and its words with one blank between them. */
+/** A blocked name: its index in the list, its letters, and its words separated by one space. */
 interface Candidate {
   index: number;
   letters: string;
   phrase: string;
 }
 
-/** Blocked names by their `keyOf`, and for each first letter of a key the lengths of keys, ascending. */
+/** Blocked names by `keyOf` their letters, and the ascending lengths of the keys by their first letter. */
 interface NameIndex {
   names: Map<string, Candidate[]>;
   lengths: Map<string, number[]>;
 }
 
-/** One way to read a merchant's name: its words one behind the other, and what stood between them, by position. */
+/** One reading of a merchant's name: the letters of all words, and by position what separated the words. */
 interface Reading {
   letters: string;
   key: string;
   without_legal_form: string;
-  /** Length of the longest part that is looked up as a whole name. */
+  /** Length of the longest prefix that is looked up as a whole name. */
   longest_name: number;
   boundary: Uint8Array;
-  /** Blanks that count, before each position. */
+  /** How many significant spaces precede each position. */
   blanksBefore: Uint16Array;
   wordStart: Uint8Array;
 }
 
-/** A merchant's name as lists are searched for it. */
+/** A merchant's name, prepared for matching. */
 interface MerchantName {
   plain: string;
-  /** What is compared with entries that folding leaves nothing of. */
+  /** Compared with entries of which folding leaves nothing. */
   min_folded: string;
   tokens: { text: string; forms: string[] }[];
   readings: Reading[];
 }
 
-/** From this length on blanks do not count inside a longer name: "Evil Corp Online" has EvilCorp in it. */
+/** From this length on, spaces inside a longer name are ignored: "Evil Corp Online" contains EvilCorp. */
 const LONG_ENOUGH_TO_JOIN = 6;
-/** Scripts written without blanks: a word may begin and end at any character. */
+/** Scripts written without spaces: a word may begin and end at any character. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 const compiled = new WeakMap<readonly string[], BlocklistMatcher>();
 
 /**
- * The blocklist entry that `merchant` falls under, or null. `blocked` is normalised once and remembered for as long as
- * the array lives, so it must not be changed afterwards. The rule is `compileBlocklist`'s.
+ * The first entry of a blocklist that matches `merchant` by the rules of `compileBlocklist`, or null. The compiled list is
+ * cached for as long as the array `blocked` lives, so the array must not be changed.
  */
 export function blockedBy(merchant: string, blocked: readonly string[]): string | null {
   let match = compiled.get(blocked);
@@ -76,11 +76,11 @@ export function blockedBy(merchant: string, blocked: readonly string[]): string 
 const allowed_lists = new WeakMap<readonly string[], (merchant: string) => string | null>();
 
 /**
- * The entry of an allowlist that `merchant` is, or null: its whole name after normalising, or a host that is the
- * entry's or under it. Narrower than a blocklist on purpose, since here a wrong match would speak for a merchant: a
- * name within a longer one ("Acme Refunds" for "Acme") is not it, and letters that only look like an entry's are
- * not its letters. `allowed` is prepared once and remembered, so it must not be changed afterwards. Time per merchant
- * does not grow with the length of the list.
+ * The first entry of an allowlist that matches `merchant`, or null: the whole name must be equal after normalising, or the
+ * host must be the entry's or a subdomain of it. This is narrower than a blocklist on purpose, since a wrong match would
+ * favour a merchant: "Acme Refunds" does not match "Acme", and look-alikes do not match the letters of an entry. The
+ * compiled list is cached for as long as the array `allowed` lives, so the array must not be changed. Time per merchant does
+ * not grow with the length of the list.
  */
 export function allowedBy(merchant: string, allowed: readonly string[]): string | null {
   let match = allowed_lists.get(allowed);
@@ -106,16 +106,16 @@ function compileAllowlist(allowed: readonly string[]): (merchant: string) => str
   };
 }
 
-/** What two spellings of one name share; a name with look-alikes is only itself, whatever its case. */
+/** Equal for two spellings of one name. A name with look-alikes equals only itself in either case. */
 function wholeName(text: string): string {
   const plain = plainText(text);
-  // The sign keeps the two kinds apart: no folded name begins with it.
+  // No folded name begins with this sign, so the two kinds cannot be equal.
   if (hasLookAlikes(plain)) return `=${lessFolded(plain)}`;
-  // Of a name of nothing but invisible characters nothing is left: it is only itself.
+  // A name of invisible characters alone folds to nothing and equals only itself.
   return normaliseMerchant(text) || text;
 }
 
-/** The host that is the whole text (or the URL's), without `www.`; null for anything else. */
+/** The host where the whole text is a host or a URL, without `www.`; null for anything else. */
 function hostAlone(text: string): string | null {
   const plain = plainText(text).trim();
   if (hasLookAlikes(plain) || (plain.includes('@') && !plain.includes('://')) || /\s/.test(plain))
@@ -125,9 +125,9 @@ function hostAlone(text: string): string | null {
 }
 
 /**
- * A name as it is compared: NFKC, without invisible characters, case, diacritics, punctuation, look-alikes of Latin
- * letters, processor prefixes and legal forms, one blank between words. A name that consists of nothing but these
- * keeps them. Not meant to be shown.
+ * A name in a form for comparison: NFKC, without invisible characters, case, diacritics, punctuation, look-alikes of Latin
+ * letters, processor prefixes and legal forms, with one space between words. A name that has nothing else keeps them. Not
+ * for display.
  */
 export function normaliseMerchant(text: string): string {
   const plain = plainText(text);
@@ -137,15 +137,15 @@ export function normaliseMerchant(text: string): string {
 }
 
 /**
- * A matcher for a blocklist. A merchant falls under an entry
- * - when both names are equal after normalising, blanks not counting ("EvilCorp", "E v i l Corp");
- * - when the entry's name stands in the merchant's between word boundaries. Blanks inside do not count if the name has
- *   six letters or more or is spelled out in single letters; in short names they do, so that Visa is not in "Vis A Vis";
- * - when the entry is a host name (`evil.example`, `*.evil.example`, also as a URL; `www.` is dropped) and the merchant
- *   has that host or one under it in it, be it in a URL, an e-mail address or punycode. Against the rest of the
- *   merchant's name a host counts as a name ("Evil Example").
- * An entry that consists of legal forms, processor names or punctuation alone, or is one character long, blocks only
- * a merchant of exactly that name. Time per merchant does not grow with the length of the list.
+ * Compiles a blocklist into a matcher. An entry matches a merchant
+ * - when both names are equal after normalising, spaces ignored ("EvilCorp", "E v i l Corp");
+ * - when the merchant's name contains the entry's between word boundaries. Spaces inside are ignored if the name has six
+ *   letters or more or is spelled in single letters; in shorter names they count, so that "Vis A Vis" does not contain Visa;
+ * - when the entry is a host name (`evil.example`, `*.evil.example`, also as a URL; `www.` is dropped) and the merchant's
+ *   name contains that host or a subdomain of it, also in a URL, an e-mail address or punycode. The rest of the merchant's
+ *   name is searched for the host as a name ("Evil Example").
+ * An entry of legal forms, processor names or punctuation alone, or of one character, blocks only a merchant of exactly
+ * that name. Time per merchant does not grow with the length of the list.
  */
 export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
   const hosts = new Map<string, number>();
@@ -155,7 +155,7 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
 
   blocked.forEach((entry, index) => {
     const plain = plainText(entry).trim();
-    // An e-mail address does not stand for everybody at its host.
+    // An e-mail address does not block its whole host.
     const isAddress = plain.includes('@') && !plain.includes('://');
     const forms = isAddress ? [] : hostForms(plain).map((form) => form.replace(/^www\.(?=.*\.)/, ''));
     for (const form of forms) addFirst(hosts, form, index);
@@ -170,7 +170,7 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
       if (letters === '' || isOneCharacter(joinWords(words))) {
         addFirst(exact, joinWords(words) || lessFolded(plain) || entry, index);
       } else {
-        // Only written as one word ("EvilCorp"): with blanks the shorter name is found anyway.
+        // Finds the name written as one word ("EvilCorp"). With spaces the name without its legal form is found anyway.
         addName(names, words, index);
       }
     }
@@ -196,13 +196,13 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
   };
 }
 
-/** How many merchants' names are kept as they were read, each some KB; one more and the memory starts anew. */
+/** Merchants' names in the cache, some KB each. When it is full it is cleared. */
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, MerchantName>();
 
 /**
- * A merchant's name, read. Reading does not depend on any list and agents pay the same merchants again and again, so what
- * was read is kept (measured: 0.3 instead of 3.4 µs for a list of three).
+ * Prepares a merchant's name for matching. The result is cached, because it depends on no list and agents pay the same
+ * merchants again and again (measured: 0.3 instead of 3.4 µs for a list of three).
  */
 function merchantName(merchant: string): MerchantName {
   const known = remembered.get(merchant);
@@ -219,7 +219,7 @@ function merchantName(merchant: string): MerchantName {
   return name;
 }
 
-/** What is compared when folding leaves nothing. */
+/** The form that is compared when folding leaves nothing. */
 function lessFolded(plain: string): string {
   return foldCase(plain).trim();
 }
@@ -238,12 +238,12 @@ function readMerchant(plain: string): Reading[] {
   return readings.map(layOut);
 }
 
-/** i, l and the stroke that may be either fall together here; `reads` then tells them apart. */
+/** Maps i, l and the stroke to one letter, so that one look-up finds them all; `reads` then distinguishes them. */
 function keyOf(letters: string): string {
   return letters.replaceAll('i', 'l').replaceAll(STROKE, 'l');
 }
 
-/** Whether letters with the same key can be read as a blocked name's. */
+/** Whether letters with the same key can be read as those of a blocked name. */
 function reads(letters: string, blockedLetters: string): boolean {
   if (letters === blockedLetters) return true;
   if (!letters.includes(STROKE)) return false;
@@ -273,7 +273,7 @@ function sortLengths(index: NameIndex): void {
   for (const lengths of index.lengths.values()) lengths.sort((a, b) => a - b);
 }
 
-/** The merchant's whole name, with and without its legal form. */
+/** Looks up the merchant's whole name, with and without its legal form. */
 function findExact(exact: ReadonlyMap<string, number>, reading: Reading): number {
   if (exact.size === 0) return Number.POSITIVE_INFINITY;
   return Math.min(
@@ -282,7 +282,7 @@ function findExact(exact: ReadonlyMap<string, number>, reading: Reading): number
   );
 }
 
-/** The place in the list of the first blocked name that is the merchant's or stands in it. */
+/** The lowest index of a blocked name that equals the merchant's or is contained in it. */
 function findName(index: NameIndex, reading: Reading): number {
   let first = Number.POSITIVE_INFINITY;
   if (index.names.size === 0) return first;
@@ -313,12 +313,11 @@ function findName(index: NameIndex, reading: Reading): number {
   return first;
 }
 
-/** The words one behind the other, and what stood between them, by position. */
+/** Joins words into a reading. */
 function layOut(words: readonly Word[]): Reading {
   const letters = joinWords(words);
   const boundary = new Uint8Array(letters.length + 1);
   const wordStart = new Uint8Array(letters.length + 1);
-  /** Blanks that count, before each position. */
   const blanksBefore = new Uint16Array(letters.length + 2);
   const blank = new Uint8Array(letters.length + 1);
   let at = 0;

@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { STROKE } from './look-alikes.ts';
 import { foldCase, latinText } from './names.ts';
 
-/** The parts of a text that are host names, or have one in them as URLs and e-mail addresses do. */
+/** The parts of a text that are host names or contain one, such as URLs and e-mail addresses. */
 export function hostTokens(plain: string): { text: string; forms: string[] }[] {
   return plain
     .split(/[\s,;|<>()[\]{}"'*]+/u)
@@ -10,7 +10,7 @@ export function hostTokens(plain: string): { text: string; forms: string[] }[] {
     .filter((token) => token.forms.length > 0);
 }
 
-/** The host in a text without blanks, in its folded forms; none when the text is no host name or URL. */
+/** The folded forms of the host in a text without spaces; empty where the text is not a host name or URL. */
 export function hostForms(text: string): string[] {
   const scheme = text.indexOf('://');
   const rest = scheme < 0 ? text.replace(/^(?:mailto:|\/\/)/i, '') : text.slice(scheme + 3);
@@ -24,7 +24,7 @@ export function hostForms(text: string): string[] {
   while (labels.at(-1) === '') labels.pop();
   if (labels[0] === '') labels.shift();
   const top = labels.at(-1) ?? '';
-  // "S.A." and "3.14" are no hosts; labels are at most 63 octets (RFC 1035).
+  // "S.A." and "3.14" are not hosts; labels have at most 63 octets (RFC 1035).
   if (labels.length < 2 || top.length < 2 || /^\d+$/.test(top)) return [];
   if (!labels.every((label) => label.length <= 63 && /^[\p{L}\p{N}\p{M}_-]+$/u.test(label))) return [];
   const name = labels.join('.');
@@ -37,7 +37,7 @@ function foldHost(name: string): string {
   return foldCase(latinText(name)).replaceAll(STROKE, 'i');
 }
 
-/** The host itself or one that it is under. */
+/** The lowest index in `hosts` of the host or a parent domain of it; infinite where there is none. */
 export function findHost(hosts: ReadonlyMap<string, number>, host: string): number {
   let first = Number.POSITIVE_INFINITY;
   for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {

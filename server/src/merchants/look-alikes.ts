@@ -1,13 +1,13 @@
 /**
- * Letters that look like Latin ones: the Latin spelling, and the code points (hexadecimal) of what looks like it.
+ * Letters that look like Latin ones: the Latin spelling, and the code points (hexadecimal) of the look-alikes.
  *
  * Source: Unicode Technical Standard #39, confusables.txt of 2025-07-22 (Unicode 17; © Unicode, Inc., Unicode License
- * v3): those single letters of the Latin, Greek, Cyrillic, Armenian, Cherokee, Coptic, Canadian, Lisu and some historic
- * scripts whose prototype is one or two ASCII letters and that compatibility decomposition does not turn into them.
- * The small capitals, which confusables.txt leaves alone, are added by their names. Left out are letters of a living
- * alphabet that would fall onto another letter of the same alphabet (Cyrillic U+0411, U+042B and U+040B, some of
- * Armenian and Cherokee), and what would make honest Latin names equal: m for "rn", 0 for "o", 1 and I for "l"
- * (`readDisguised` deals with those by what stands around them).
+ * v3): the single letters of the Latin, Greek, Cyrillic, Armenian, Cherokee, Coptic, Canadian, Lisu and some historic
+ * scripts whose prototype is one or two ASCII letters and which compatibility decomposition does not map to them. Small
+ * capitals, which confusables.txt does not have, are added by their names. Two groups are left out: letters of a living
+ * alphabet that would become another letter of the same alphabet (Cyrillic U+0411, U+042B and U+040B, some of Armenian
+ * and Cherokee), and those that would make honest Latin names equal: m for "rn", 0 for "o", 1 and I for "l"
+ * (`readDisguised` judges these by their neighbours).
  */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   a: '0251 0391 03B1 0410 0430 13AA 15C5 1D00 A4EE 102A0 16F40',
@@ -66,13 +66,13 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   z: '01B5 01B6 0224 0225 0290 0396 13C3 1D22 1D76 A4DC AB93 118A9 118C4 118E5',
 };
 
-/** Letters that are one upright stroke, which may stand for a capital I as well as for a small l. */
+/** Letters that are one upright stroke, which may be meant as a capital I or a small l. */
 const STROKES = '0196 01C0 0399 0406 04C0 04CF 16C1 2C92 A4F2 1028A 10309 10320 16F28';
 
-/** Reads as i, or as l where l is what stands behind it; see `STROKES`. A letter, so it parts no word. */
+/** Stands for a letter of `STROKES`, which may be i or l. It is a letter itself, so that it does not separate words. */
 export const STROKE = '\u01c0';
 
-/** Negative circled (U+1F150) and negative squared (U+1F170) capitals, which have no decomposition. */
+/** The first of the negative circled and the negative squared capitals, which have no decomposition. */
 const ALPHABETS = [0x1f150, 0x1f170];
 
 const LATIN: ReadonlyMap<string, string> = makeTable();
@@ -86,7 +86,7 @@ function makeTable(): Map<string, string> {
   for (const first of ALPHABETS) {
     for (let i = 0; i < 26; i++) table.set(String.fromCodePoint(first + i), String.fromCharCode(0x61 + i));
   }
-  // A small letter without a look of its own takes its capital's, so that a name means the same in both cases.
+  // A small letter without an entry of its own gets its capital's, so that a name is read alike in both cases.
   for (const [letter, latin] of [...table]) {
     const small = letter.toLowerCase();
     if (!table.has(small)) table.set(small, latin);
@@ -98,7 +98,7 @@ function lettersOf(code_points: string): string[] {
   return code_points.split(' ').map((hex) => String.fromCodePoint(Number.parseInt(hex, 16)));
 }
 
-/** Replaces each letter that looks like a Latin one by it (in small letters), an upright stroke by `STROKE`. */
+/** Replaces look-alikes by the Latin letters (in lower case), and upright strokes by `STROKE`. */
 export function foldLookAlikes(text: string): string {
   let folded = '';
   for (const character of text)

@@ -1,6 +1,6 @@
 import { foldLookAlikes, STROKE } from './look-alikes.ts';
 
-/** One word of a name, folded. `spaced`: white space stands before it, else only punctuation. */
+/** One word of a name, folded. `spaced`: white space precedes it, and not just punctuation. */
 export interface Word {
   text: string;
   spaced: boolean;
@@ -10,14 +10,14 @@ const ASCII = /^[\x20-\x7e]*$/;
 const SPACES = /[\s\u0085]+/gu;
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const CONTROL = /\p{Cc}/gu;
-/** Signs beside a name that compatibility decomposition would turn into letters of it. */
+/** Trade mark signs. Compatibility decomposition would turn them into letters of the name. */
 const MARKS_OF_TRADE = /[™℠®©℗]/gu;
-/** Greek lunate sigma looks like c; compatibility decomposition would make the other sigma of it. */
+/** The Greek lunate sigma looks like c, but compatibility decomposition would turn it into the other sigma. */
 const LUNATE_SIGMA = /[ϲϹ]/gu;
 const ASTERISKS = /[∗⁎✱✲٭]/gu;
 /**
- * Combining marks of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic. Those of other scripts stay:
- * they are vowels in Devanagari and Thai, and tell が from か.
+ * The combining marks of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic. Marks of other scripts stay: they
+ * are vowels in Devanagari and Thai, and distinguish が from か.
  */
 const DIACRITICS = new RegExp(
   [
@@ -35,18 +35,18 @@ const DIACRITICS = new RegExp(
   ].join('|'),
   'gu',
 );
-/** Any mark on a letter or digit of ASCII is decoration. */
+/** A mark on an ASCII letter or digit is always decoration. */
 const DECORATION = /(?<=[A-Za-z0-9])\p{M}+/gu;
 const APOSTROPHE = /(?<=[\p{L}\p{N}])['’‘‛`ʹʻʼʽ](?=[\p{L}\p{N}])/gu;
-/** "S.A.", "B. V.", "A/S": single letters with points between them are one word. */
+/** "S.A.", "B. V.", "A/S": single letters with periods or slashes between them are one word. */
 const ABBREVIATION = /(?<![\p{L}\p{N}])\p{L}(?:[./] ?\p{L})+(?![\p{L}\p{N}])/gu;
-/** Written like this it is the Italian company; "Day Spa" is not. */
+/** The Italian legal form in its usual spellings, which "Day Spa" does not match. */
 const ITALIAN_COMPANY = /[ ,](?:SpA|[Ss]\. ?[Pp]\. ?[Aa])\.? ?$/u;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
- * Names that a payment processor puts before the merchant's, up to an asterisk, on a statement. Companies that bill
- * for themselves in this form (GOOGLE *, AMZN *, SHOPIFY*) are merchants and not among them.
+ * Prefixes by which payment processors name themselves on a statement, before an asterisk and the merchant's name.
+ * Companies that bill for themselves in this form (GOOGLE *, AMZN *, SHOPIFY*) are merchants and so not listed.
  */
 const PROCESSORS: ReadonlySet<string> = new Set(
   (
@@ -59,8 +59,8 @@ const PROCESSORS: ReadonlySet<string> = new Set(
 const PROCESSOR_PREFIX = /^ ?([a-z0-9.]{1,20}) ?\* ?/i;
 
 /**
- * Words for the legal form of a company, as they are after folding. Left out for what they also mean at the end of an
- * honest name: spa, me, is, ad, pc, bt.
+ * Folded words for the legal form of a company. Missing are those that are also words at the end of a name: spa, me, is, ad,
+ * pc, bt.
  */
 const LEGAL_FORMS: ReadonlySet<string> = new Set(
   (
@@ -70,20 +70,20 @@ const LEGAL_FORMS: ReadonlySet<string> = new Set(
     'ehf fze fzco dmcc wll jsc pjsc ojsc ooo zao'
   ).split(' '),
 );
-/** Legal forms of several words, last words first. */
+/** Legal forms of several words, each with its last word first. */
 const LONG_LEGAL_FORMS = [
   ['cv', 'de'],
   ['oo', 'z', 'sp'],
 ];
 
-/** Full case folding as near as the language offers: ß, ẞ and SS, σ and ς, ſ, İ and ı come out alike. */
+/** Full case folding, as closely as JavaScript offers it: the variants of ß, σ, ſ, İ and ı come out alike. */
 export function foldCase(text: string): string {
   const folded = text.toLowerCase();
   if (ASCII.test(folded)) return folded;
   return folded.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
-/** NFKC without what cannot be seen, trade mark signs, and white space beyond one blank. */
+/** A text in NFKC, without invisible characters and trade mark signs, each run of white space as one space. */
 export function plainText(text: string): string {
   if (ASCII.test(text)) return text.includes('  ') ? text.replace(SPACES, ' ') : text;
   return text
@@ -98,21 +98,21 @@ export function plainText(text: string): string {
     .replace(SPACES, ' ');
 }
 
-/** `plainText` without diacritics, with look-alikes as the Latin letters; the case of what is Latin stays. */
+/** `plainText` without diacritics and with look-alikes replaced by Latin letters. Latin letters keep their case. */
 export function latinText(plain: string): string {
   if (ASCII.test(plain)) return plain;
   const bare = plain.normalize('NFKD').replace(DIACRITICS, '');
   return foldLookAlikes(bare).replace(DECORATION, '').normalize('NFC');
 }
 
-/** Whether letters in the text only look like the Latin letters that `latinText` makes of them. */
+/** Whether a text has letters that only look like Latin ones. */
 export function hasLookAlikes(plain: string): boolean {
   if (ASCII.test(plain)) return false;
   const bare = plain.normalize('NFKD').replace(DIACRITICS, '');
   return foldLookAlikes(bare) !== bare;
 }
 
-/** The words of a name that `latinText` gave, their case kept, without processor prefixes unless nothing else is left. */
+/** The words of a `latinText` in their own case, without processor prefixes unless nothing else is left. */
 function splitWords(latin: string): Word[] {
   let text = latin;
   for (;;) {
@@ -138,7 +138,7 @@ function wordsOf(text: string): Word[] {
   return words;
 }
 
-/** Whether nothing but a processor's name stands in the text. */
+/** Whether a text is a processor prefix and nothing else. */
 export function isProcessorAlone(plain: string): boolean {
   const latin = latinText(plain).trim();
   const prefix = PROCESSOR_PREFIX.exec(latin);
@@ -156,19 +156,19 @@ function readPlainly(text: string): string {
 }
 
 /**
- * The words of a name read plainly, in one or two ways. Letters such as Greek Ν look like another Latin letter in
- * capitals than in small letters, so the look decides first (what a person sees), and then, in a second reading, the
- * case is folded first (the same honest Greek name in either case).
+ * The folded words of a name, in one or two readings. Some letters, such as Greek Ν, look like different Latin letters in
+ * upper and lower case. The first reading replaces look-alikes before folding the case, as a person sees the name. The
+ * second folds the case first, so that an honest Greek name is the same in either case.
  */
 export function readName(plain: string): Word[][] {
   const seen = foldWords(splitWords(latinText(plain)), readPlainly);
   if (ASCII.test(plain)) return [seen];
-  // The legal form SpA is told by its case, so it is dropped before.
+  // The legal form SpA is recognized by its case, so it is removed before folding.
   const meant = foldWords(splitWords(latinText(foldCase(plain.replace(ITALIAN_COMPANY, '')))), readPlainly);
   return sameWords(seen, meant) ? [seen] : [seen, meant];
 }
 
-/** The reading that does not depend on the case of the name. */
+/** The reading of a name that does not depend on its case. */
 export function readNameCaseless(plain: string): Word[] {
   return readName(plain).at(-1) as Word[];
 }
@@ -178,12 +178,12 @@ const FLANKED_SIGN = /(?<=\p{L})[$@!](?=\p{L})/gu;
 const SIGNS: Readonly<Record<string, string>> = { $: 's', '@': 'a', '!': STROKE };
 
 /**
- * A further reading of a merchant's name that looks disguised, else null: 0 is read as o; 1, | and a capital I behind
- * a small letter, and letters of other scripts that are one upright stroke, become `STROKE`, which stands for i or l;
- * $ @ ! between letters are read as s, a and i or l. Only a merchant's name is read so, never a blocked one (to block
- * "G00gle" must not block Google), and digits only in words with at least three letters and no other digit, so that
- * A1, F1, O2, H1, Channel 1, 10 and 101 stay what they are; at the end of a word 1 is l and not i (Maxi is not Max1).
- * Mail is never Mall: without a digit, sign or capital in the wrong place, i and l are different letters.
+ * A further reading of a merchant's name that looks disguised; null for any other name. 0 is read as o. 1, |, a capital I
+ * after a small letter, and letters of other scripts that are one upright stroke become `STROKE`, which stands for i or l.
+ * $ @ ! between letters are read as s, a and i or l. Only a merchant's name is read like this, never a blocked one, since
+ * blocking "G00gle" must not block Google. Digits are replaced only in words with at least three letters and no other
+ * digit, so that A1, F1, O2, H1, Channel 1, 10 and 101 stay as they are. 1 at the end of a word is l and not i (Maxi is not
+ * Max1). Mail is never Mall: without a digit, sign or capital in the wrong place, i and l are different letters.
  */
 export function readDisguised(plain: string): Word[] | null {
   const latin = latinText(plain);
@@ -208,7 +208,7 @@ function sameWords(a: readonly Word[], b: readonly Word[]): boolean {
   return a.length === b.length && a.every((word, i) => word.text === b[i]?.text);
 }
 
-/** Without the legal forms at the end; empty when there is nothing else. */
+/** The words without the legal forms at the end; empty when there are no others. */
 export function withoutLegalForm(words: readonly Word[]): Word[] {
   let end = words.length;
   for (;;) {
@@ -221,7 +221,7 @@ export function withoutLegalForm(words: readonly Word[]): Word[] {
   }
 }
 
-/** Legal forms of two letters would make other words if they were written together with a name: Vi SA, Me SA. */
+/** The words without legal forms of one or two letters at the end, which make another word if joined to the name: Vi SA. */
 export function withoutShortLegalForm(words: readonly Word[]): Word[] {
   let end = words.length;
   while (end > 1 && (words[end - 1]?.text.length ?? 0) <= 2 && LEGAL_FORMS.has(words[end - 1]?.text ?? ''))
@@ -229,7 +229,7 @@ export function withoutShortLegalForm(words: readonly Word[]): Word[] {
   return words.slice(0, end);
 }
 
-/** The folded words of a name as one text. */
+/** The words of a name as one text. */
 export function joinWords(words: readonly Word[], separator = ''): string {
   return words.map((word) => word.text).join(separator);
 }

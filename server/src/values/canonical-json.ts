@@ -1,10 +1,10 @@
 import canonicalize from 'canonicalize';
 
 /**
- * The RFC 8785 (JCS) form of a JSON value, by the reference implementation: hashes of the ledger and of requests stand on
- * it. Objects are read as JSON.stringify reads them (`toJSON`, nothing for undefined). Throws TypeError on what JSON cannot
- * carry: NaN, infinities, BigInt, cycles, undefined by itself. Lone surrogates, which RFC 8785 has no form for, callers
- * refuse at the edge.
+ * The RFC 8785 (JCS) form of a JSON value, by the reference implementation: the hashes of the ledger and of requests depend
+ * on it. Objects are read as JSON.stringify reads them (`toJSON`; undefined fields are omitted). Throws TypeError for what
+ * JSON cannot represent: NaN, infinities, BigInt, cycles, undefined by itself. Callers must refuse lone surrogates, for
+ * which RFC 8785 has no form.
  */
 export function canonicalJson(value: unknown): string {
   let text: string | undefined;

@@ -1,6 +1,6 @@
 import { encodeTime, monotonicFactory } from 'ulid';
 
-/** What an id names: the prefix every id of that kind begins with. */
+/** The prefix of the ids of each kind. */
 export const ID_PREFIXES = {
   workspace: 'ws',
   agent: 'agt',
@@ -20,24 +20,19 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** Makes ids; given to whatever needs them, so that tests can foretell them. */
+/** Makes ids. It is injected, so that tests can predict them. */
 export type NewId = (kind: IdKind) => string;
 
-/** The smallest id of a kind that could have been made at `time_ms`; a bound for range scans by time. */
+/** The smallest id of a kind that could be made at `time_ms`; a bound for range scans by time. */
 export function firstIdAt(kind: IdKind, time_ms: number): string {
   return `${ID_PREFIXES[kind]}_${encodeTime(Math.max(0, time_ms), 10)}${'0'.repeat(16)}`;
 }
 
 /**
- * Ids of one moment: prefix + 26 characters (ULID) that sort by creation time, and within `time_ms` by the
- * order in which they were made. `random` gives numbers from 0 up to 1.
+ * Makes ids for one timestamp: prefix + 26 characters (ULID), which sort by time and then by the order in which they were
+ * made. `random` returns numbers from 0 up to, but not including, 1.
  */
 export function makeIdsAt(time_ms: number, random: () => number): NewId {
   const next = monotonicFactory(random);
   return (kind) => `${ID_PREFIXES[kind]}_${next(time_ms)}`;
-}
-
-/** Whether a text has the form of an id of that kind. */
-export function isId(kind: IdKind, text: string): boolean {
-  return text.startsWith(`${ID_PREFIXES[kind]}_`) && /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/.test(text);
 }

@@ -93,7 +93,7 @@ describe('money for people', () => {
     expect(formatMoney(amount_minor, currency)).toBe(text);
   });
 
-  it('gives back the exact amount for every safe integer and currency', () => {
+  it('shows the exact amount for every safe integer and currency', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.constantFrom(...ACTIVE_CURRENCIES), (amount_minor, currency) => {
         const text = formatMoney(amount_minor, currency);

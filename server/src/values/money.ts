@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 /** The largest amount in minor units: the largest integer that a JSON number carries exactly. */
 export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
 
-/** The sum of two amounts; one beyond what a JSON number carries exactly is given as the largest that it does. */
+/** The sum of two amounts, capped at `MAX_AMOUNT_MINOR`. */
 export function addMinor(one: number, other: number): number {
   return Math.min(one + other, MAX_AMOUNT_MINOR);
 }
 
-/** A sum as a JSON number carries it: exact, or the largest that is where it is beyond. */
+/** A sum as a number, capped at `MAX_AMOUNT_MINOR`. */
 export function cappedMinor(sum: bigint): number {
   return sum > BigInt(MAX_AMOUNT_MINOR) ? MAX_AMOUNT_MINOR : Number(sum);
 }
 
 /**
- * List one of ISO 4217 with the amendments since, by scripts/make-currency-table.mjs: digits of the minor unit by code.
- * Codes without a minor unit (metals, units of account, tests) are not in it. Withdrawn codes stay, because what was
+ * List one of ISO 4217 with later amendments, written by scripts/make-currency-table.mjs: digits of the minor unit by
+ * code. It has no codes without a minor unit (metals, units of account, tests). Withdrawn codes stay, because amounts
  * recorded in them must still be shown.
  */
 const { active, withdrawn } = JSON.parse(
@@ -25,21 +25,20 @@ const { active, withdrawn } = JSON.parse(
 const EXPONENTS: ReadonlyMap<string, number> = new Map(Object.entries({ ...withdrawn, ...active }));
 
 /**
- * The active ISO 4217 codes that have a minor unit, sorted. Funds codes (CHE, CLF, USN, …) are among them: they are
- * active codes of list one with a minor unit, and they can do no harm, since amounts of two currencies are never
- * compared.
+ * The active ISO 4217 codes that have a minor unit, sorted. This includes the funds codes of list one (CHE, CLF, USN, …),
+ * which do no harm, since amounts in different currencies are never compared.
  */
 export const ACTIVE_CURRENCIES: readonly string[] = Object.keys(active);
 
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_CURRENCIES);
 
-/** Whether an amount may be given in this currency. Only the upper-case code is one. */
+/** Whether a code is an active currency with a minor unit. Codes are upper-case. */
 export function isActiveCurrency(code: string): boolean {
   return ACTIVE.has(code);
 }
 
 /**
- * Digits of the minor unit: 0 for JPY, 3 for KWD, 2 for USD; also for codes withdrawn since June 2024.
+ * The number of digits of the minor unit: 0 for JPY, 3 for KWD, 2 for USD; also for codes withdrawn since June 2024.
  * Throws RangeError for any other code.
  */
 export function currencyExponent(code: string): number {
@@ -49,8 +48,8 @@ export function currencyExponent(code: string): number {
 }
 
 /**
- * An amount for people: "USD 120.00", "JPY 1200", "KWD 1.250". Exact, since it only moves digits; a bigint is for
- * sums beyond the safe integers. Throws RangeError for a number that is not a safe integer or an unknown currency.
+ * An amount for people: "USD 120.00", "JPY 1200", "KWD 1.250". Exact; a bigint is for sums beyond the safe integers.
+ * Throws RangeError for a number that is not a safe integer and for an unknown currency.
  */
 export function formatMoney(amount_minor: number | bigint, currency: string): string {
   if (typeof amount_minor === 'number' && !Number.isSafeInteger(amount_minor)) {

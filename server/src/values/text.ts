@@ -1,4 +1,4 @@
-/** The largest lengths of texts, in Unicode code points after trimming. */
+/** The maximum lengths of texts, in Unicode code points after trimming. */
 export const TEXT_LENGTHS = {
   name: 64,
   merchant: 200,
@@ -7,14 +7,14 @@ export const TEXT_LENGTHS = {
   task: 4_000,
 } as const;
 
-/** `line`: one line. `long`: newlines and tabs may stand in it. `min` and `max` count Unicode code points. */
+/** `line`: one line. `long`: newlines and tabs are allowed. `min` and `max` count Unicode code points. */
 export interface TextRule {
   kind: 'line' | 'long';
   min: number;
   max: number;
 }
 
-/** The rules of the texts that the API names. */
+/** The rules of the text fields of the API. */
 export const TEXT_RULES = {
   name: { kind: 'line', min: 1, max: TEXT_LENGTHS.name },
   merchant: { kind: 'line', min: 1, max: TEXT_LENGTHS.merchant },
@@ -27,16 +27,16 @@ export type NormalisedText = { ok: true; text: string } | { ok: false; problem: 
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to refuse
 const CONTROL_IN_LINE = /[\x00-\x1f\x7f-\x9f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to refuse
 const CONTROL_IN_LONG = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 
 /**
- * A text as it is stored: trimmed of Unicode white space, in NFC, CR LF turned into newline, `rule.min` to
- * `rule.max` code points long, free of control characters (C0, DEL, C1; newline and tab only where the kind is
- * `long`) and of lone surrogates. Else `problem`, a sentence that goes behind the field's name and repeats nothing
- * of the text. A text that was normalised once stays as it is.
+ * Normalises a text for storage: trimmed of Unicode white space, in NFC, CR LF replaced by newline. It must then be
+ * `rule.min` to `rule.max` code points long and free of lone surrogates and control characters (C0, DEL, C1; newline and
+ * tab are allowed where the kind is `long`). Otherwise `problem` is a phrase to follow the field's name, which repeats
+ * nothing of the text. Idempotent.
  */
 export function normaliseText(value: string, rule: TextRule): NormalisedText {
   if (PLAIN.test(value)) {
@@ -58,7 +58,7 @@ export function normaliseText(value: string, rule: TextRule): NormalisedText {
   return checked(text, countCodePoints(text), value, rule);
 }
 
-/** A trimmed text is copied: V8 would have it hold all that it was cut from, for as long as somebody remembers it. */
+/** A trimmed text is copied, because V8 would keep the whole original alive for as long as the slice. */
 function checked(text: string, length: number, value: string, { min, max }: TextRule): NormalisedText {
   if (length >= min && length <= max)
     return { ok: true, text: text.length < value.length ? Buffer.from(text).toString() : text };
@@ -66,7 +66,7 @@ function checked(text: string, length: number, value: string, { min, max }: Text
   return { ok: false, problem: `must be ${range} characters, got ${length}` };
 }
 
-/** `trim()` leaves out U+0085, which Unicode counts as white space. */
+/** Also trims U+0085, which is white space in Unicode but not for `trim()`. */
 function trimWhiteSpace(value: string): string {
   let text = value.trim();
   while (text.startsWith('\u0085') || text.endsWith('\u0085')) {
@@ -79,7 +79,7 @@ function trimWhiteSpace(value: string): string {
   return text;
 }
 
-/** Of a well-formed text: each pair of surrogates is one. */
+/** Expects well-formed text: each surrogate pair counts as one. */
 function countCodePoints(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) {

@@ -1,4 +1,4 @@
-/** What a timestamp in a request may look like: RFC 3339 with an offset. */
+/** RFC 3339 with an offset. */
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -9,8 +9,8 @@ const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * The moment an RFC 3339 timestamp names, in milliseconds since 1970, rounded up to a whole millisecond; null
- * when it has no offset, names no real calendar date or time, or lies outside the years 1 to 9999.
+ * Parses an RFC 3339 timestamp into milliseconds since 1970 UTC, rounded up to a whole millisecond. Null when it has no
+ * offset, is not a real date or time, or lies outside the years 1 to 9999.
  */
 export function instantMs(text: string): number | null {
   const parts = RFC_3339.exec(text);
@@ -30,15 +30,15 @@ export function instantMs(text: string): number | null {
   const offset_minutes = Number(parts[10] ?? 0);
   if (offset_hours > 23 || offset_minutes > 59) return null;
   const offset_ms = (offset_hours * 60 + offset_minutes) * 60_000 * (parts[8] === '-' ? -1 : 1);
-  // Rounded up, so that "at or after" and "before" keep their meaning for moments stored in milliseconds.
+  // Rounded up, so that "at or after" and "before" select the right rows, which are stored in milliseconds.
   const fraction_ms = Math.ceil(Number((parts[7] ?? '').padEnd(9, '0')) / 1_000_000);
   return inRange(midnight_ms + ((hour * 60 + minute) * 60 + second) * 1000 + fraction_ms - offset_ms);
 }
 
 /**
- * The bound a list filter names, as `2026-11-21T08:30:00.000Z`: an RFC 3339 timestamp with offset, or a date,
- * which stands for the whole UTC day: its first moment as `from`, the first moment after it as `to`. Null for
- * anything else.
+ * Parses a bound of a list filter into the form `2026-11-21T08:30:00.000Z`. It is an RFC 3339 timestamp with offset, or a
+ * date, which means the whole UTC day: as `from` its beginning, as `to` the beginning of the next day. Null for anything
+ * else.
  */
 export function boundOfPeriod(text: string, side: 'from' | 'to'): string | null {
   const parts = DATE.exec(text);
@@ -54,7 +54,7 @@ export function boundOfPeriod(text: string, side: 'from' | 'to'): string | null 
 
 function midnightMs(year: number, month: number, day: number): number | null {
   const date = new Date(0);
-  // Date.UTC reads years 0 to 99 as 1900 to 1999; this does not.
+  // Not Date.UTC, which reads the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day);
   const is_real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return is_real ? inRange(date.getTime()) : null;
