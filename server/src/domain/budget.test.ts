@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { periodOf } from './budget.ts';
 
-test('the month is that of the moment in UTC, whatever was asked before', () => {
+test('the period is the month of the timestamp in UTC, whatever was asked before', () => {
   const near_turns = fc
     .tuple(fc.integer({ min: 0, max: 1_200 }), fc.constantFrom(-1, 0, 1))
     .map(([month, ms]) => Date.UTC(2000, month) + ms);

@@ -14,7 +14,7 @@ const ENDS = '2026-11-21T08:15:00.000Z';
 const before = Date.parse(ENDS) - 1;
 const after = Date.parse(ENDS);
 
-describe('a capability as it stands', () => {
+describe('a capability', () => {
   test.each<[CapabilityStatus, AgentStatus, number, CapabilityStatus]>([
     ['ISSUED', 'active', before, 'ISSUED'],
     ['ISSUED', 'active', after, 'EXPIRED'],
@@ -26,13 +26,13 @@ describe('a capability as it stands', () => {
     ['CONSUMED', 'revoked', after, 'CONSUMED'],
     ['REVOKED', 'active', after, 'REVOKED'],
     ['REVOKED', 'paused', before, 'REVOKED'],
-  ])('%s of an agent that is %s, at %d: %s', (status, agent, now_ms, expected) => {
+  ])('that is %s and whose agent is %s has at %d the status %s', (status, agent, now_ms, expected) => {
     expect(capabilityStatusAt({ status, expires_at: ENDS }, { status: agent }, now_ms)).toBe(expected);
   });
-  test('lives for exactly its time', () => {
+  test('expires exactly its lifetime after it was issued', () => {
     expect(capabilityExpiry(Date.parse('2026-11-21T08:00:00.000Z'), 900)).toBe(ENDS);
   });
-  test('is named after its decision', () => {
+  test('has the id of its decision with another prefix', () => {
     const id = 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD';
     expect(capabilityIdOf(id)).toBe('cap_01KAJ5F0V8Z3M2Q9X7T4R6N1BD');
     expect(decisionIdOfCapability(capabilityIdOf(id))).toBe(id);

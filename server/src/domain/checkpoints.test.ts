@@ -45,12 +45,12 @@ describe('a checkpoint', () => {
 
   const other = deriveSecrets(Buffer.alloc(32, 8)).checkpointKey;
 
-  test('is opened with the public key alone, and says what was signed', () => {
+  test('is verified with the public key alone, and contains what was signed', () => {
     expect(openCheckpoint(signed.note, [other, makeVerifyingKey(key.public_key)])).toEqual(signed);
     expect(openCheckpoint(signed.note, [other])).toBeNull();
   });
 
-  test('is none any more with any one bit changed, any byte cut or anything added', () => {
+  test('is rejected when any bit is changed, any byte removed or anything added', () => {
     const bytes = Buffer.from(signed.note);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Buffer.from(bytes);
@@ -66,7 +66,7 @@ describe('a checkpoint', () => {
 });
 
 describe('a public key', () => {
-  test('is read again in every form that it is given in', () => {
+  test('is read in every form in which it is published', () => {
     const forms = [
       JSON.stringify(publicJwk(key)),
       JSON.stringify({ keys: [publicJwk(key)] }),
@@ -98,7 +98,7 @@ describe('a retired key', () => {
   const last = deriveSecrets(Buffer.alloc(32, 9)).checkpointKey;
   const retired = retireKey(key, '2026-11-21T08:30:00.000Z', later);
 
-  test('is known by the word of the key that came after it, and opens what it signed', () => {
+  test('is accepted when its successor vouches for it, and then verifies what it signed', () => {
     const known = openRetiredKeys([retired], [last, later]);
     expect(known.map(({ key_id, retired_at }) => [key_id, retired_at])).toEqual([
       [key.key_id, '2026-11-21T08:30:00.000Z'],
@@ -107,7 +107,7 @@ describe('a retired key', () => {
     const signed = signCheckpoint(WORKSPACE, head, '2026-11-20T08:30:00.000Z', key);
     expect(openCheckpoint(signed.note, [last, ...known])).toEqual(signed);
   });
-  test('that nobody known vouches for is none, nor one whose words were changed', () => {
+  test('is rejected when no known key vouches for it or its fields were changed', () => {
     expect(openRetiredKeys([retired], [last])).toEqual([]);
     const forged = makeVerifyingKey(Buffer.alloc(32, 5)).public_key.toString('base64');
     for (const changed of [
@@ -119,14 +119,14 @@ describe('a retired key', () => {
       expect(openRetiredKeys([changed], [last, later])).toEqual([]);
     }
   });
-  test('beside the present one is read from a set', () => {
+  test('is read from a JWK set beside the present key', () => {
     const set = JSON.stringify({ keys: [publicJwk(later), publicJwk(key)] });
     expect(readPublicKeys(set).map(({ key_id }) => key_id)).toEqual([later.key_id, key.key_id]);
     expect(() => readPublicKey(set)).toThrow(TypeError);
   });
 });
 
-describe('of checkpoints that are kept for years', () => {
+describe('checkpoints that accumulate for years', () => {
   const NOW = Date.parse('2026-11-21T08:30:00.000Z');
   const made = fc
     .array(fc.integer({ min: 0, max: 3 * 366 * 24 * 60 }), { minLength: 1, maxLength: 2_000 })
@@ -135,7 +135,7 @@ describe('of checkpoints that are kept for years', () => {
         .sort((a, b) => b - a)
         .map((minutes, i) => ({ seq: i + 1, signed_at: new Date(NOW - minutes * 60_000).toISOString() })),
     );
-  test('the newest 20, and the last of every hour, day and month stay; their number is bounded', () => {
+  test('are pruned to the newest 20 and the last of every hour, day and month, so that their number is bounded', () => {
     fc.assert(
       fc.property(made, (all) => {
         const dropped = new Set(checkpointsToPrune(all, NOW));
@@ -155,7 +155,7 @@ describe('of checkpoints that are kept for years', () => {
       { numRuns: 200 },
     );
   });
-  test('thinning again changes nothing', () => {
+  test('are not changed by pruning them again', () => {
     fc.assert(
       fc.property(made, (all) => {
         const dropped = new Set(checkpointsToPrune(all, NOW));

@@ -126,7 +126,7 @@ function bytesOfJwks(text: string): (Buffer | null)[] {
 }
 
 /** The first line of a workspace's checkpoints, which is also the name of the key in their signature line. */
-export function checkpointOrigin(workspace_id: string): string {
+function checkpointOrigin(workspace_id: string): string {
   return `purser/${workspace_id}`;
 }
 

@@ -84,7 +84,7 @@ const anyEvent: fc.Arbitrary<DecisionEvent> = fc.oneof(
 );
 
 describe('once a capability was consumed', () => {
-  test('at least what was consumed counts until the rail has spoken, whatever else comes in whatever order', () => {
+  test('at least the amount consumed counts until the rail reports, whatever else is recorded in whatever order', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<DecisionKind>('ALLOW', 'REVIEW', 'DENY'),
@@ -110,7 +110,7 @@ describe('once a capability was consumed', () => {
     );
   });
 
-  test('nothing but a word of the rail ever lowers what counts', () => {
+  test('only a report of the rail ever lowers what counts', () => {
     fc.assert(
       fc.property(
         fc.array(anyEvent, { maxLength: 6 }),
@@ -131,7 +131,7 @@ describe('once a capability was consumed', () => {
     );
   });
 
-  test('what the rail executed counts, less what it refunded, and a label or a person changes nothing of it', () => {
+  test('what the rail executed counts, less what it refunded, and no label or review changes that', () => {
     const steps: [DecisionEvent, counts: number, state: string, verified: boolean][] = [
       [consumed(90), 100, 'NONE', false],
       [reported(said('SPEND_EXECUTED', 1, 'CLIENT_REPORTED')), 100, 'EXECUTED', false],

@@ -55,7 +55,7 @@ export function beginHistory(decision: DecisionCore): DecisionHistory {
 }
 
 /** The trust level of an event. An expiry ranks lowest: time alone takes back no more than what the agent asked for. */
-export function trustOfEvent(event: DecisionEvent): TrustLevel {
+function trustOfEvent(event: DecisionEvent): TrustLevel {
   switch (event.type) {
     case 'decision.review.recorded':
     case 'decision.label.recorded':
@@ -73,7 +73,7 @@ export function trustOfEvent(event: DecisionEvent): TrustLevel {
  * The trust level that made a decision's money count: the agent's, who asked for it, or the rail's once the capability was
  * consumed. Only an event of at least this level may lower what counts.
  */
-export function trustOfHold(state: Pick<DecisionState, 'capability_status'>): TrustLevel {
+function trustOfHold(state: Pick<DecisionState, 'capability_status'>): TrustLevel {
   return state.capability_status === 'CONSUMED' ? 'RAIL' : 'AGENT';
 }
 

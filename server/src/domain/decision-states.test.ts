@@ -101,7 +101,7 @@ describe('a fresh decision', () => {
   });
 });
 
-describe('running out', () => {
+describe('expiry', () => {
   const pending = made('ENFORCE', 'REVIEW');
   const bound = made('ENFORCE', 'ALLOW', 'stripe:acct_1');
 
@@ -109,7 +109,7 @@ describe('running out', () => {
     expect(isExpired(initialState(pending), at(REVIEW_ENDS) - 1)).toBe(false);
     expect(isExpired(initialState(pending), at(REVIEW_ENDS))).toBe(true);
   });
-  test('of a pending review frees the money and is nobody’s denial', () => {
+  test('of a pending review releases the money and does not count as a denial', () => {
     const state = stateAt(pending, null, at(REVIEW_ENDS));
     expect(money(state)).toEqual(['EXPIRED', 0, 0]);
     expect([state.review_state, effectiveNow(pending, state), authorizedMinor(pending, state)]).toEqual([
@@ -119,7 +119,7 @@ describe('running out', () => {
     ]);
     expect(holdExpiresAt(state)).toBeNull();
   });
-  test('of a capability frees the money only where it could pay one payee alone', () => {
+  test('of a capability releases the money only where it is bound to one payee', () => {
     expect(money(stateAt(bound, null, at(CAPABILITY_ENDS)))).toEqual(['EXPIRED', 0, 0]);
     const unbound = made('ENFORCE', 'ALLOW');
     expect(money(stateAt(unbound, null, at('2036-01-01T00:00:00Z')))).toEqual(['HELD', 100, 0]);
@@ -130,14 +130,14 @@ describe('running out', () => {
       expect(stateAt(shadow, null, at('2036-01-01T00:00:00Z'))).toEqual(initialState(shadow));
     }
   });
-  test('never happens to what was consumed or settled', () => {
+  test('never happens to a hold that was consumed or settled', () => {
     const late = at('2036-01-01T00:00:00Z');
     const used = afterConsumption(bound, initialState(bound), MADE_AT);
     expect(money(stateAt(bound, used, late))).toEqual(['HELD', 100, 0]);
     const spent = afterOutcome(bound, initialState(bound), [said('SPEND_EXECUTED', 60)]);
     expect(money(stateAt(bound, spent, late))).toEqual(['COMMITTED', 0, 60]);
   });
-  test('of a review happens also where an outcome has settled the hold before', () => {
+  test('of a review also happens where an outcome has settled the hold before', () => {
     const spent = afterOutcome(pending, initialState(pending), [said('SPEND_EXECUTED', 60)]);
     expect(stateAt(pending, spent, at(REVIEW_ENDS) - 1).review_state).toBe('PENDING');
     const later = stateAt(pending, spent, at(REVIEW_ENDS));
@@ -146,7 +146,7 @@ describe('running out', () => {
 });
 
 describe('a review', () => {
-  test('DENY lets the hold go, ALLOW keeps it, in both modes', () => {
+  test('DENY releases the hold and ALLOW keeps it, in both modes', () => {
     for (const mode of ['SHADOW', 'ENFORCE'] as const) {
       const pending = made(mode, 'REVIEW');
       const denied = afterReview(pending, initialState(pending), review('DENY'));
@@ -160,7 +160,7 @@ describe('a review', () => {
       expect(effectiveNow(pending, denied)).toBe(mode === 'ENFORCE' ? 'DENY' : 'ALLOW');
     }
   });
-  test('ALLOW issues a capability in ENFORCE alone, and only while the money is held', () => {
+  test('ALLOW issues a capability only in ENFORCE, and only while the money is held', () => {
     const enforced = made('ENFORCE', 'REVIEW');
     expect(issuesCapability(enforced, initialState(enforced), 'ALLOW')).toBe(true);
     expect(issuesCapability(enforced, initialState(enforced), 'DENY')).toBe(false);
@@ -169,7 +169,7 @@ describe('a review', () => {
     const shadow = made('SHADOW', 'REVIEW');
     expect(issuesCapability(shadow, initialState(shadow), 'ALLOW')).toBe(false);
   });
-  test('ALLOW makes the hold run out with a capability that only one payee can be paid with', () => {
+  test('ALLOW makes the hold expire with its capability where that is bound to a payee', () => {
     const bound = made('ENFORCE', 'REVIEW', 'stripe:acct_1');
     const allowed = afterReview(bound, initialState(bound), review('ALLOW', CAPABILITY_ENDS));
     expect(holdExpiresAt(allowed)).toBe(CAPABILITY_ENDS);
@@ -186,7 +186,7 @@ describe('a review', () => {
     // A review that was given is not undone by time.
     expect(stateAt(unbound, free, at('2036-01-01T00:00:00Z')).review_state).toBe('ALLOWED');
   });
-  test('in SHADOW a corrected denial does not take the money back', () => {
+  test('ALLOW in SHADOW that corrects a denial does not hold the money again', () => {
     const shadow = made('SHADOW', 'REVIEW');
     const denied = afterReview(shadow, initialState(shadow), review('DENY'));
     const allowed = afterReview(shadow, denied, review('ALLOW'));
@@ -302,7 +302,7 @@ describe('outcomes settle the money', () => {
     } else expect(state.capability_status).toBeNull();
   });
 
-  test('late ones commit too: after a denial, after running out, after a release', () => {
+  test('an execution commits even when it is late: after a denial, an expiry or a release', () => {
     const pending = made('ENFORCE', 'REVIEW');
     const gone = [
       afterReview(pending, initialState(pending), review('DENY')),
@@ -372,7 +372,7 @@ test('whatever happens in whatever order, money is held or committed or neither,
   );
 });
 
-test('a decision is shown as it stands, with the live counter beside its own limit', () => {
+test('the view of a decision has its present state, and the live counter beside its own limit', () => {
   const bound = made('ENFORCE', 'ALLOW', 'stripe:acct_1');
   const shown = currentDecision(
     bound,

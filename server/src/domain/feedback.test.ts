@@ -85,11 +85,11 @@ describe('a decision teaches', () => {
   ])('nothing by the rail’s word of %s', (_, made, events) => {
     expect(isNoLesson(lessonOf(made, events))).toBe(true);
   });
-  test('no payment by a REVIEW that was executed first and allowed afterwards', () => {
+  test('no payment where a REVIEW was executed first and allowed afterwards', () => {
     const events = [reported('PAYMENT_RAIL'), reviewed('ALLOW')];
     expect(lessonOf(spend('REVIEW', 'SHADOW'), events)).toMatchObject({ allowed: true, paid: false });
   });
-  test('what people said, and by their word the amount that was held, not the one that was asked for', () => {
+  test('what people judged, and on their word the amount that was held, not the one requested', () => {
     expect(lessonOf(spend('ALLOW'), [labelled('PURPOSE_ALIGNED')])).toEqual({
       ...NO_LESSON,
       aligned: true,
@@ -99,7 +99,7 @@ describe('a decision teaches', () => {
     expect(lessonOf(spend('ALLOW'), corrected)).toEqual({ ...NO_LESSON, misaligned: true });
     expect(lessonOf(spend('REVIEW'), [reviewed('DENY')])).toEqual({ ...NO_LESSON, denied: true });
   });
-  test('the same whatever the agent reports, whenever it does', () => {
+  test('the same whatever a client reports and whenever', () => {
     const event = fc.oneof(
       fc
         .constantFrom<OutcomeType>('SPEND_EXECUTED', 'SPEND_FAILED', 'REFUNDED')
@@ -156,7 +156,7 @@ const lesson = fc.record<DecisionLesson>({
   vouched_minor: fc.option(fc.integer({ min: 1, max: 1_000 })),
 });
 
-test('a sum is that of its lessons in whatever order they come, and a lesson taken back leaves its counts as they were', () => {
+test('a sum does not depend on the order of its lessons, and subtracting a lesson restores the counts', () => {
   fc.assert(
     fc.property(fc.array(lesson, { minLength: 1, maxLength: 60 }), lesson, (lessons, other) => {
       const [place] = placesOf(other);
@@ -172,7 +172,7 @@ test('a sum is that of its lessons in whatever order they come, and a lesson tak
   );
 });
 
-test('a purpose is named by what it says, not by the order of its fields', () => {
+test('the hash of a purpose depends on its content, not on the order of its fields', () => {
   const one = purposeHash({ objective: 'a', constraints: ['b'] });
   expect(purposeHash({ constraints: ['b'], objective: 'a' })).toBe(one);
   expect(purposeHash({ objective: 'a', constraints: ['c'] })).not.toBe(one);

@@ -8,8 +8,7 @@ import { sha256, shownHash } from './ledger.ts';
 import { summarizeOutcomes } from './outcomes.ts';
 import { reportsOfAtLeast, trustOfReport } from './trust.ts';
 
-export const FEEDBACK_KINDS = ['merchant', 'payee', 'word'] as const;
-export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
+export type FeedbackKind = 'merchant' | 'payee' | 'word';
 
 /** The feedback of one decision: what people recorded about it, and what the payment rail settled. */
 export interface Lesson {

@@ -26,7 +26,7 @@ describe('the kind of a scoped key', () => {
   });
 });
 
-describe('a key as it stands', () => {
+describe('the status of a key', () => {
   const ENDS = '2026-11-21T08:15:00.000Z';
   const ends_ms = Date.parse(ENDS);
   test.each([

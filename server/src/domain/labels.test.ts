@@ -5,7 +5,7 @@ const link = (label_id: string, supersedes: string | null) => ({ label_id, super
 const current = (...links: [string, string | null][]) =>
   currentLabels(links.map(([id, of]) => link(id, of))).map((each) => each.label_id);
 
-test('labels stand beside each other, and one that was corrected is current no more', () => {
+test('all labels are current except those that another one supersedes', () => {
   expect(current()).toEqual([]);
   expect(current(['1', null])).toEqual(['1']);
   expect(current(['1', null], ['2', null])).toEqual(['1', '2']);

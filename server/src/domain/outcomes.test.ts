@@ -161,7 +161,7 @@ describe('what all reports say together', () => {
     });
   });
 
-  test('the rail claims a refund that cannot be beside the client’s: it is flagged as a contradiction', () => {
+  test('a refund of the rail that cannot be true beside the client’s is flagged as a contradiction', () => {
     const claimed = [...history('E100 P60a', A), ...history('E100', B)];
     expect(record(claimed, report('P60b', B)).said).toBe('contradiction');
     expect(record(claimed, report('P60a', B)).said).toBe('new');
@@ -238,7 +238,7 @@ test('whatever is reported in whatever order: sums stay within bounds, the rail 
   );
 });
 
-test('a source may make a bounded number of reports; what one used up does not silence the other', () => {
+test('a source may make a bounded number of reports, and one source that used them up does not silence the other', () => {
   const executed = { ...report('E1000000', A) } as Outcome;
   const refunds = Array.from({ length: MAX_REPORTS - 1 }, (_, i) => ({
     ...report('P1', A),

@@ -31,14 +31,14 @@ const row: ReviewRow = {
   capability_expires_at: null,
 };
 
-test('every column of a review is sealed, the life of its capability too', () => {
+test('every column of a review is sealed, including the expiry of its capability', () => {
   const sealed = reviewDataHash(row).toString('hex');
   for (const name of Object.keys(row)) {
     expect(reviewDataHash({ ...row, [name]: 'altered' } as never).toString('hex'), name).not.toBe(sealed);
   }
 });
 
-test('what is kept beside a review is not shown with it', () => {
+test('a review is shown without the expiry of its capability', () => {
   expect(Object.keys(reviewBody(row))).toEqual(
     Object.keys(row).filter((name) => name !== 'capability_expires_at'),
   );

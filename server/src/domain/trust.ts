@@ -4,7 +4,7 @@ import type { OutcomeSource } from './outcomes.ts';
  * Whose word a record is, the least trusted first. AGENT: the request for the spend, and whatever a client reports of it.
  * PERSON: reviews and labels. RAIL: the payment system, which consumes capabilities and reports as `PAYMENT_RAIL`.
  */
-export const TRUST_LEVELS = ['AGENT', 'PERSON', 'RAIL'] as const;
+const TRUST_LEVELS = ['AGENT', 'PERSON', 'RAIL'] as const;
 export type TrustLevel = (typeof TRUST_LEVELS)[number];
 
 /** Whether `word` is trusted at least as much as `other`. Only then may it lower what the other one made count. */

@@ -93,7 +93,7 @@ test('the data of a review, label or outcome event is the record and a brief of 
   );
 });
 
-test('the payload is the envelope around the data as it is', () => {
+test('the payload is the envelope around the unchanged data', () => {
   const data = '{"b":1,"a":"é\\u0000"}';
   const text = eventPayload(
     { event_id: 'evt_1', type: 'webhook.test', created_at: '2026-11-21T08:30:00.000Z' },
@@ -105,7 +105,7 @@ test('the payload is the envelope around the data as it is', () => {
   expect(JSON.parse(text).data).toEqual({ b: 1, a: 'é\0' });
 });
 
-test('an endpoint takes what it chose, all types without a choice, nothing while it is disabled', () => {
+test('an endpoint takes the types that it subscribed to, all types for `*`, and none while it is disabled', () => {
   const one = { events: ['decision.created'], status: 'active' } as const;
   expect([takes(one, 'decision.created'), takes(one, 'decision.label.recorded')]).toEqual([true, false]);
   expect(takes({ events: ['*'], status: 'active' }, 'decision.label.recorded')).toBe(true);

@@ -23,7 +23,7 @@ interface PlanTerms {
 }
 
 /** What each plan includes. */
-export const PLAN_TERMS: Record<Plan, PlanTerms> = {
+const PLAN_TERMS: Record<Plan, PlanTerms> = {
   free: { agents: 3, enforce: false, webhooks: false },
   team: { agents: 50, enforce: true, webhooks: true },
   enterprise: { agents: null, enforce: true, webhooks: true },
