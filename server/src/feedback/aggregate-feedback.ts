@@ -14,25 +14,25 @@ import type { Client } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 import { eventsUpTo, loadLessons, makeLessons, placeOfSeq, putLessons } from './lessons.ts';
-import { loadFeedback, loadSpokenOf, loadVouched, putFeedback } from './stats-rows.ts';
+import { loadDecisionsWithFeedback, loadFeedback, loadVouched, putFeedback } from './stats-rows.ts';
 
-/** Events looked at in one transaction. */
+/** Events read in one transaction. */
 const MAX_EVENTS = 20_000;
 /**
- * Of these, at most so many that say something: for each a decision's document is read, and a page must keep neither the
- * event loop nor a transaction busy for long.
+ * Events among them that are feedback. Each reads a decision's document, and a page must not keep the event loop or a
+ * transaction busy for long.
  */
-const MAX_SPOKEN = 500;
-/** Together, so that a round ends soon enough for a stop, whoever is behind. */
+const MAX_FEEDBACK_EVENTS = 500;
+/** Pages of all workspaces, so that a round ends soon enough for a stop. */
 export const MAX_PAGES_A_ROUND = 100;
 
-/** A decision's lesson that takes the place of what it taught before. */
+/** A decision's lesson, and the one that it replaces. */
 interface Change {
   before: DecisionLesson | undefined;
   now: DecisionLesson;
 }
 
-/** What these decisions teach by the events up to `upto`, where it is not what they taught before. */
+/** The lessons of these decisions by their events up to `upto`, with the stored ones that they replace. */
 async function loadChanges(
   client: Client,
   workspace_id: string,
@@ -40,9 +40,9 @@ async function loadChanges(
   upto: number,
 ): Promise<Change[]> {
   const place = await placeOfSeq(client, workspace_id, upto);
-  const kept = await loadDecisionCores(client, workspace_id, decision_ids);
+  const records = await loadDecisionCores(client, workspace_id, decision_ids);
   const events = await loadDecisionEvents(client, workspace_id, decision_ids);
-  const taught = kept.map(({ made }) => ({
+  const taught = records.map(({ made }) => ({
     made,
     events: eventsUpTo(events.get(made.decision_id) ?? [], place),
   }));
@@ -52,52 +52,51 @@ async function loadChanges(
   const before = new Map(known.map((lesson) => [lesson.decision_id, lesson]));
   return [
     ...lessons.map((lesson) => ({ before: before.get(lesson.decision_id), now: lesson })),
-    // What teaches nothing any more is kept as that.
+    // A lesson that has become empty is stored as an empty one.
     ...known
       .filter(({ decision_id }) => !now.has(decision_id))
       .map((lesson) => ({ before: lesson, now: { ...lesson, ...NO_LESSON } })),
   ];
 }
 
-const nameOf = ({ agent_id, purpose_hash, kind, name }: FeedbackPlace) =>
+const keyOf = ({ agent_id, purpose_hash, kind, name }: FeedbackPlace) =>
   `${agent_id} ${purpose_hash} ${kind} ${name}`;
 
-/** Puts lessons in the place of those before, in the decisions' rows and in the sums. */
+/** Replaces lessons, both in the rows of the decisions and in the sums. */
 async function putChanges(client: Client, workspace_id: string, changes: readonly Change[]): Promise<void> {
   await putLessons(client, [{ workspace_id, rows: changes.map(({ now }) => now) }]);
-  const places = new Map(changes.flatMap(({ now }) => placesOf(now).map((place) => [nameOf(place), place])));
-  const rows = new Map<string, FeedbackRow>([...places].map(([name, place]) => [name, emptyFeedback(place)]));
+  const places = new Map(changes.flatMap(({ now }) => placesOf(now).map((place) => [keyOf(place), place])));
+  const rows = new Map<string, FeedbackRow>([...places].map(([key, place]) => [key, emptyFeedback(place)]));
   for (const row of await loadFeedback(client, workspace_id, [...places.values()])) {
-    rows.set(nameOf(row), row);
+    rows.set(keyOf(row), row);
   }
   const taken_back = new Map<string, FeedbackPlace>();
   const add = (lesson: DecisionLesson, sign: 1 | -1) => {
-    for (const place of placesOf(lesson)) {
-      const name = nameOf(place);
-      rows.set(name, addLesson(rows.get(name) as FeedbackRow, lesson, sign));
+    for (const key of placesOf(lesson).map(keyOf)) {
+      rows.set(key, addLesson(rows.get(key) as FeedbackRow, lesson, sign));
     }
   };
   for (const { before, now } of changes) {
     if (before !== undefined) add(before, -1);
     add(now, 1);
     const [merchant] = placesOf(now);
-    if (merchant !== undefined && isTakenBack(before, now)) taken_back.set(nameOf(merchant), merchant);
+    if (merchant !== undefined && isTakenBack(before, now)) taken_back.set(keyOf(merchant), merchant);
   }
-  const gathered = await loadVouched(client, workspace_id, [...taken_back.values()]);
-  for (const [i, name] of [...taken_back.keys()].entries()) {
-    rows.set(name, { ...(rows.get(name) as FeedbackRow), ...gathered[i] });
+  const vouched = await loadVouched(client, workspace_id, [...taken_back.values()]);
+  for (const [i, key] of [...taken_back.keys()].entries()) {
+    rows.set(key, { ...(rows.get(key) as FeedbackRow), ...vouched[i] });
   }
   await putFeedback(client, workspace_id, [...rows.values()]);
 }
 
-/** Adds up what events teach of spends, for the assessor's knowledge of the past. */
+/** Aggregates the feedback on spends, from which the assessor knows an agent's past. */
 export const aggregateFeedback: Follower = {
   name: 'learning',
   max_events: MAX_EVENTS,
   async fold(client, workspace_id, range) {
-    const { last_seq, decision_ids } = await loadSpokenOf(client, workspace_id, {
+    const { last_seq, decision_ids } = await loadDecisionsWithFeedback(client, workspace_id, {
       ...range,
-      most: MAX_SPOKEN,
+      max_feedback: MAX_FEEDBACK_EVENTS,
     });
     if (decision_ids.length > 0) {
       const changes = await loadChanges(client, workspace_id, decision_ids, last_seq);

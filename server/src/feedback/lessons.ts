@@ -12,12 +12,12 @@ import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts
 import type { Queryable } from '../storage/database.ts';
 import { makeInsert } from '../storage/rows.ts';
 
-/** Events of a decision up to a place in the order of the ledger. */
+/** The events of a decision up to a place in the ledger. */
 export function eventsUpTo(events: readonly PlacedEvent[], place: string): PlacedEvent[] {
   return events.filter((event) => event.place <= place);
 }
 
-/** Where an event stands in the order of the ledger: see `PlacedEvent`. `''` where there is no such event. */
+/** The place of event `seq` in the ledger, as in `PlacedEvent`; `''` where there is no such event. */
 export async function placeOfSeq(db: Queryable, workspace_id: string, seq: number): Promise<string> {
   const result = await db.query<{ id: string }>({
     name: 'place_of_seq',
@@ -29,13 +29,13 @@ export async function placeOfSeq(db: Queryable, workspace_id: string, seq: numbe
 
 const VERSION_MARK = ',"authority_version":';
 
-/** The versions of the authorities that decisions were made by; without one a decision is left out. */
+/** The versions of the authorities that these decisions were made by. Decisions without an authority are left out. */
 async function loadVersionsOf(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],
 ): Promise<Map<string, number>> {
-  // No JSON function of the database may read a document: see report-facts.ts.
+  // The database must not parse a document as JSON: see `PURPOSE_MARK` in reports/fact-rows.ts.
   const result = await db.query<{ decision_id: string; part: string }>({
     name: 'load_authority_versions_of_decisions',
     text: `select d.decision_id, substr(d.document, strpos(d.document, '${VERSION_MARK}'), 40) as part
@@ -53,8 +53,8 @@ async function loadVersionsOf(
 }
 
 /**
- * What these decisions teach by these events of theirs; who teaches nothing, or was made under no authority, is left
- * out. The one rule for learning and for verification.
+ * The lessons of these decisions by these events. A decision whose lesson is empty, or that was made without an authority,
+ * is left out. Aggregation and verification share this rule.
  */
 export async function makeLessons(
   db: Queryable,
@@ -102,7 +102,7 @@ export async function makeLessons(
   });
 }
 
-/** What these decisions taught when they were last learnt from; what taught nothing yet is left out. */
+/** The stored lessons of these decisions. */
 export async function loadLessons(
   db: Queryable,
   workspace_id: string,
@@ -118,7 +118,7 @@ export async function loadLessons(
   return result.rows;
 }
 
-/** Writes what decisions teach. */
+/** Writes lessons, new or changed. */
 export const putLessons = makeInsert<DecisionLesson>(
   'decision_lessons',
   {
@@ -142,7 +142,7 @@ export const putLessons = makeInsert<DecisionLesson>(
   },
 );
 
-/** The decisions of which events were left out of what is learnt. */
+/** The decisions of events that the follower skipped. */
 export async function loadDecisionsOfSkipped(db: Queryable, workspace_id: string): Promise<Set<string>> {
   const result = await db.query<{ subject_id: string }>({
     name: 'load_subjects_of_skipped',

@@ -4,17 +4,18 @@ import type { Client, Queryable } from '../storage/database.ts';
 const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, misaligned, paid, usual_minor,
   payee_ids`;
 
-/** Events that say something of a decision. */
-const SAYING = "('decision.review.recorded', 'decision.label.recorded', 'decision.outcome.recorded')";
+/** The types of events that are feedback on a decision. */
+const FEEDBACK_EVENTS =
+  "('decision.review.recorded', 'decision.label.recorded', 'decision.outcome.recorded')";
 
 /**
- * The decisions of which an event after `after`, up to `upto`, says something, by at most `most` such events, and how
- * far these reach.
+ * The decisions of the feedback events after `after` and up to `upto`, at most `max_feedback` of these events. `last_seq` is
+ * how far the result reaches.
  */
-export async function loadSpokenOf(
+export async function loadDecisionsWithFeedback(
   client: Client,
   workspace_id: string,
-  range: { after: number; upto: number; most: number },
+  range: { after: number; upto: number; max_feedback: number },
 ): Promise<{ last_seq: number; decision_ids: string[] }> {
   const { rows } = await client.query<{ seq: number; decision_id: string | null }>({
     name: 'load_spoken_of',
@@ -24,15 +25,15 @@ export async function loadSpokenOf(
           (select o.decision_id from outcomes o where o.workspace_id = $1 and o.outcome_id = e.subject_id)
         ) as decision_id
       from ledger_events e
-      where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.type in ${SAYING}
+      where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.type in ${FEEDBACK_EVENTS}
       order by e.seq limit $4`,
-    values: [workspace_id, range.after, range.upto, range.most],
+    values: [workspace_id, range.after, range.upto, range.max_feedback],
   });
-  const last_seq = rows.length < range.most ? range.upto : (rows.at(-1)?.seq as number);
+  const last_seq = rows.length < range.max_feedback ? range.upto : (rows.at(-1)?.seq as number);
   return { last_seq, decision_ids: [...new Set(rows.flatMap((row) => row.decision_id ?? []))] };
 }
 
-/** Feedback by their names; what does not exist is left out. */
+/** The sums with these keys; those that do not exist are left out. */
 export async function loadFeedback(
   db: Queryable,
   workspace_id: string,
@@ -55,7 +56,7 @@ export async function loadFeedback(
   return result.rows;
 }
 
-/** As it is kept, word for word, so that verification can compare it: currencies in their order. */
+/** The stored text of the amounts, with sorted currencies, since verification compares it as text. */
 function usualText(usual: FeedbackRow['usual_minor']): string {
   const amounts = Object.keys(usual)
     .sort()
@@ -63,7 +64,7 @@ function usualText(usual: FeedbackRow['usual_minor']): string {
   return `{${amounts.join(',')}}`;
 }
 
-/** Writes feedback, new or changed. */
+/** Writes sums, new or changed. */
 export async function putFeedback(
   client: Client,
   workspace_id: string,
@@ -99,8 +100,8 @@ export async function putFeedback(
 }
 
 /**
- * What is vouched for at merchants, gathered anew from all lessons: where nothing is, empty. Reads every lesson of a
- * merchant that vouches for something, and so is asked only when one was taken back.
+ * The amounts and payees vouched for at these merchants, computed from all lessons; empty where there are none. It reads
+ * every lesson with an amount, and so is only for merchants of which one was taken back.
  */
 export async function loadVouched(
   client: Client,
@@ -139,10 +140,10 @@ export async function loadVouched(
   });
 }
 
-/** Feedback of one agent under one purpose that are read at the most. */
+/** Sums of one agent under one purpose that are read at most. */
 const MAX_FEEDBACK_ROWS = 5_000;
 
-/** An agent's feedback under one purpose, the newest first where there are very many. */
+/** An agent's sums under one purpose, the last changed first, at most `MAX_FEEDBACK_ROWS`. */
 export async function listFeedback(
   db: Queryable,
   workspace_id: string,
@@ -158,16 +159,16 @@ export async function listFeedback(
   return result.rows;
 }
 
-/** A sum that is not what its lessons add up to. */
+/** A sum that does not match its lessons. */
 export interface WrongFeedback extends FeedbackPlace {
-  /** Of how many lessons it is the sum; 0: there should be none. */
+  /** How many lessons it should be the sum of; 0: it should not exist. */
   lessons: number;
 }
 
 /**
- * Sums that are not what the lessons of all decisions add up to, or are of none; at most `limit`. All of it is added
- * up by the database, in one pass over each table. The kept amounts are compared as text: no row may be read as JSON
- * before it is known to be ours. Within a transaction.
+ * Sums that do not match the lessons of all decisions, or have none; at most `limit`. The database adds everything up, in
+ * one pass over each table. Stored amounts are compared as text, since a tampered row may not be valid JSON. Call it within
+ * a transaction.
  */
 export async function findWrongFeedback(
   db: Queryable,

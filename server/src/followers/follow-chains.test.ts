@@ -45,12 +45,12 @@ test('every chain is read to its end, a page of each in turn', async () => {
   expect(await follow({ a: 3, b: 1, c: 2 }, 100).round()).toBe('a b c a c a');
 });
 
-test('of more chains than a round has pages each has its turn, round after round', async () => {
+test('where there are more chains than pages in a round, each gets its turn in the following rounds', async () => {
   const chains = follow({ a: 9, b: 9, c: 9, d: 9, e: 9 }, 2);
   expect([await chains.round(), await chains.round(), await chains.round()]).toEqual(['a b', 'c d', 'e a']);
 });
 
-test('a hundred chains that cannot be read keep no other waiting, and cost a round one try', async () => {
+test('a hundred chains that fail delay no other, and cost a round one attempt', async () => {
   const broken = new Set(Array.from({ length: 100 }, (_, i) => `a${i + 100}`));
   const chains = follow({ ...Object.fromEntries([...broken].map((id) => [id, 1_000])), z: 5 }, 10, broken);
   while (chains.stuck.length < 100) await chains.round();
@@ -61,7 +61,7 @@ test('a hundred chains that cannot be read keep no other waiting, and cost a rou
   expect(chains.stuck).toHaveLength(100);
 });
 
-test('a chain that could not be read is tried with half as much each time, and as others are once it can', async () => {
+test('a chain that fails is retried with half as many events each time, and like all others once it succeeds', async () => {
   const broken = new Set(['a']);
   const chains = follow({ a: 3 }, 10, broken);
   for (let i = 0; i < 5; i++) await chains.round();

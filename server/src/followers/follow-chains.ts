@@ -6,19 +6,19 @@ import { inTransaction } from '../storage/transactions.ts';
 import type { FollowerName } from './follower-names.ts';
 import { findWorkspacesBehind, lockWatermark, moveWatermark, noteSkippedEvent } from './follower-rows.ts';
 
-/** What follows each workspace's chain behind the lane. */
+/** Reads the chain of each workspace behind the lane and aggregates its events. */
 export interface Follower {
   name: FollowerName;
-  /** Events of a page; fewer where it fails. */
+  /** Events in a page. A page that fails is tried again with fewer. */
   max_events: number;
   /**
-   * Adds up the events after `after` and up to `upto`, within the transaction that moves the watermark. Gives how far
-   * it came, which is behind `after`: all of them, or fewer where they cost more than a page should.
+   * Aggregates the events after `after` and up to `upto`, within the transaction that advances the watermark. Returns the
+   * last event that it processed, which is after `after`, and before `upto` where the page would cost too much.
    */
   fold(client: Client, workspace_id: string, range: { after: number; upto: number }): Promise<number>;
 }
 
-/** An event that was left out, and why. */
+/** An event that was skipped, and why. */
 export interface SkippedEvent {
   workspace_id: string;
   seq: number;
@@ -28,12 +28,12 @@ export interface SkippedEvent {
 const MAX_REASON_LENGTH = 200;
 
 /**
- * The database lost the transaction (40), refuses the statement whatever is in it (42, 0A, 28, 3D, 3F), or is damaged
- * (XX): the same would become of any event.
+ * Errors that any event would cause: the transaction was rolled back (40), the statement itself is refused (42, 0A, 28, 3D,
+ * 3F), or the database is damaged (XX).
  */
 const NOT_THE_EVENTS = /^(40|42|0A|28|3D|3F|XX)/;
 
-/** Whether a page failed for what is in it, so that it fails again and the same without it does not. */
+/** Whether one of the page's events caused the error, so that the page would succeed without it. */
 function isFaultOfEvents(error: unknown): boolean {
   return !isUnavailable(error) && !NOT_THE_EVENTS.test(sqlState(error) ?? '');
 }
@@ -57,7 +57,7 @@ async function followPage(
   });
 }
 
-/** Leaves the next event out. */
+/** Skips the event after the watermark and returns its `seq`; undefined while another node holds the lock. */
 async function skipEvent(
   pool: pg.Pool,
   follower: Follower,
@@ -77,10 +77,10 @@ async function skipEvent(
 }
 
 /**
- * Adds up the next page of a workspace's chain, in one transaction with the watermark: however many nodes are at it
- * and wherever one dies, every event counts once. A page that fails for what is in it is halved until the one event
- * is found; that is left out, kept as skipped, and told to `onSkip`. Whether there is more. Throws where the database
- * could not do its work.
+ * Aggregates the next page of a workspace's chain in one transaction with the watermark, so that every event counts exactly
+ * once, however many nodes follow and wherever one dies. Returns whether there is more. A page that fails because of an
+ * event is halved until that event is found; the event is skipped, recorded as such, and passed to `onSkip`. Throws where
+ * the database is at fault.
  */
 export async function followNext(
   pool: pg.Pool,
@@ -105,12 +105,12 @@ export async function followNext(
 }
 
 /**
- * Gives a round, to be called again and again, of whatever is done for each workspace: `next` does a page and tells
- * whether there is more. The workspaces that `find` gives have a page each, in turn, until none has more or
- * `max_pages` were done; the next round goes on behind the last of them that had its first turn, so that none is
- * passed over. One whose page failed is stuck: it is told once, and tried at the end of a round, when all others had
- * their turns, with half as much as the time before. The first of these that fails again ends the round, so that any
- * number of them costs the others the time of one page.
+ * Makes a round of work for all workspaces, to be called again and again. `next` does a page of a workspace and returns
+ * whether there is more. The workspaces that `find` returns get a page each, in turn, until none has more or `max_pages`
+ * are done. The next round continues after the last one that had its first turn, so that none is passed over.
+ * A workspace whose page failed is stuck. `onStuck` is called once, and the workspace is retried at the end of each round,
+ * each time with half as many events. The first retry that fails ends the round, so that any number of stuck workspaces
+ * costs the others the time of one page.
  */
 export function makeRound(options: {
   find: (page: { after: string; without: readonly string[]; limit: number }) => Promise<readonly string[]>;
@@ -120,7 +120,7 @@ export function makeRound(options: {
   onStuck: (error: unknown, workspace_id: string) => void;
 }): () => Promise<void> {
   const { find, next, max_events, max_pages, onStuck } = options;
-  /** With how much each is to be tried; the one that waits longest comes first. */
+  /** The number of events to retry each with; the one that has waited longest comes first. */
   const stuck = new Map<string, number>();
   const half = (events: number) => Math.max(1, Math.floor(events / 2));
   let after = '';
@@ -155,7 +155,7 @@ export function makeRound(options: {
   };
 }
 
-/** Gives the rounds of one follower. */
+/** Makes the round of one follower: see `makeRound`. */
 export function makeFollowerRound(options: {
   pool: pg.Pool;
   follower: Follower;

@@ -1,6 +1,6 @@
-/** What follows each workspace's chain behind the lane and adds it up: for the shadow report, and for what is learnt. */
+/** The followers of each workspace's chain: `report` for the shadow report, `learning` for the feedback. */
 export const FOLLOWERS = ['report', 'learning'] as const;
 export type FollowerName = (typeof FOLLOWERS)[number];
 
-/** How many events each follower left out because they could not be added up. */
+/** How many events each follower skipped because they could not be processed. */
 export type SkippedEvents = Record<FollowerName, number>;

@@ -1,15 +1,15 @@
 import type { Client, Queryable } from '../storage/database.ts';
 import { FOLLOWERS, type FollowerName, type SkippedEvents } from './follower-names.ts';
 
-/** Where each follower keeps how far it is. */
+/** The table of each follower's watermarks. */
 const WATERMARKS: Record<FollowerName, string> = {
   report: 'report_watermarks',
   learning: 'feedback_watermarks',
 };
 
 /**
- * Workspaces whose chain goes on behind a follower's watermark, in the order of their ids from the one behind `after`
- * on and around to it; at most `limit`, and none of `without`.
+ * Workspaces with events beyond a follower's watermark, except those in `without`, at most `limit`. They are in the order of
+ * their ids, beginning after `after` and wrapping around.
  */
 export async function findWorkspacesBehind(
   db: Queryable,
@@ -27,7 +27,7 @@ export async function findWorkspacesBehind(
   return result.rows.map((row) => row.workspace_id);
 }
 
-/** The last event that a follower has added up; 0 when there is none. */
+/** The `seq` up to which a follower has processed a chain; 0 where it has not begun. */
 export async function getWatermark(
   db: Queryable,
   follower: FollowerName,
@@ -42,8 +42,8 @@ export async function getWatermark(
 }
 
 /**
- * Locks a follower's watermark until the transaction ends, so that only one node adds up at a time; undefined while
- * another one is at it.
+ * Locks a follower's watermark until the transaction ends, so that only one node processes a chain at a time, and returns
+ * it. Undefined while another node holds the lock.
  */
 export async function lockWatermark(
   client: Client,
@@ -63,7 +63,7 @@ export async function lockWatermark(
   return result.rows[0]?.seq;
 }
 
-/** Moves a watermark on. Throws when it is not where it was: then what was added up must not be kept. */
+/** Advances a watermark. Throws when it is no longer at `from`; then the transaction must be rolled back. */
 export async function moveWatermark(
   client: Client,
   follower: FollowerName,
@@ -79,7 +79,7 @@ export async function moveWatermark(
   if (result.rowCount !== 1) throw new Error('the events were added up by another node meanwhile');
 }
 
-/** Keeps that a follower left an event out, and why. */
+/** Records that a follower skipped an event, and why. */
 export async function noteSkippedEvent(
   client: Client,
   workspace_id: string,
@@ -93,7 +93,7 @@ export async function noteSkippedEvent(
   });
 }
 
-/** How many events of all workspaces each follower left out. */
+/** Counts the events that each follower skipped, over all workspaces. */
 export async function countSkippedEvents(db: Queryable): Promise<SkippedEvents> {
   const result = await db.query<{ follower: FollowerName; count: number }>({
     name: 'count_skipped_events',

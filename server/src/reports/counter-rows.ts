@@ -2,7 +2,7 @@ import type { Client, Queryable } from '../storage/database.ts';
 import { makeInsert } from '../storage/rows.ts';
 import {
   type CounterSheet,
-  factsAsMade,
+  initialFacts,
   type LaterFacts,
   MAX_EXAMPLES,
   type ReportCounter,
@@ -11,24 +11,23 @@ import {
 } from './counters.ts';
 import { loadCountedFacts, loadDecisionsOfRecords, loadReportFacts, type ReportEvent } from './fact-rows.ts';
 
-/** Events after which a decision may have to be counted otherwise. */
+/** Events that may change how a decision is counted. */
 const LATER_EVENTS = new Set([
   'decision.review.recorded',
   'decision.label.recorded',
   'decision.outcome.recorded',
 ]);
 
-/** What has been seen of the events that a fold goes through, page by page. */
+/** The progress of a fold over several pages of events. */
 export interface FoldProgress {
-  /** Decisions that are in the sheet as they stand now: made among these events, or corrected already. */
+  /** Decisions that the sheet counts as they are now: made in these pages, or corrected already. */
   counted: Set<string>;
 }
 
 /**
- * Adds a page of events to a sheet: decisions made are counted as they stand now, those that something happened to
- * are corrected by what has been counted of them. Gives back what is now counted of decisions of which more is
- * known than when they were made. Since a count is always taken back as it was given, it does no harm that a
- * decision may be counted with what a later page is about.
+ * Adds a page of events to a sheet. New decisions are counted as they are now; for changed ones the count is corrected.
+ * Returns the facts, as now counted, of decisions that differ from their initial facts. Reading the present state may count
+ * the effects of a later page early, which does no harm: a correction always subtracts exactly what was counted.
  */
 export async function foldEvents(
   db: Queryable,
@@ -38,28 +37,30 @@ export async function foldEvents(
   sheet: CounterSheet,
 ): Promise<ReportFacts[]> {
   const { counted } = progress;
-  const made = events.filter((event) => event.type === 'decision.created').map((event) => event.subject_id);
-  for (const id of made) counted.add(id);
+  const created = events
+    .filter((event) => event.type === 'decision.created')
+    .map((event) => event.subject_id);
+  for (const id of created) counted.add(id);
   const records = events.filter((event) => LATER_EVENTS.has(event.type)).map((event) => event.subject_id);
   const touched = new Set(
     (await loadDecisionsOfRecords(db, workspace_id, records)).filter((id) => !counted.has(id)),
   );
   for (const id of touched) counted.add(id);
-  const facts = await loadReportFacts(db, workspace_id, [...made, ...touched]);
+  const facts = await loadReportFacts(db, workspace_id, [...created, ...touched]);
   const before = await loadCountedFacts(db, workspace_id, [...touched]);
-  const known_more: ReportFacts[] = [];
+  const changed: ReportFacts[] = [];
   for (const each of facts) {
-    const as_made = factsAsMade(each.decision);
-    if (touched.has(each.decision_id)) sheet.correct(each, before.get(each.decision_id) ?? as_made);
+    const initial = initialFacts(each.decision);
+    if (touched.has(each.decision_id)) sheet.correct(each, before.get(each.decision_id) ?? initial);
     else sheet.add(each);
-    if (each.mode === 'SHADOW' && (touched.has(each.decision_id) || !sameLaterFacts(each, as_made))) {
-      known_more.push(each);
+    if (each.mode === 'SHADOW' && (touched.has(each.decision_id) || !sameLaterFacts(each, initial))) {
+      changed.push(each);
     }
   }
-  return known_more;
+  return changed;
 }
 
-/** Adds the counts to those that are kept. */
+/** Adds these counters to the stored ones. */
 export function addCounters(
   client: Client,
   workspace_id: string,
@@ -92,7 +93,7 @@ export function addCounters(
   });
 }
 
-/** Remembers what was counted of decisions. */
+/** Stores the facts with which decisions are counted, so that a later correction can subtract them. */
 export const putCountedFacts = makeInsert<LaterFacts & { decision_id: string }>(
   'report_counted',
   {
@@ -114,14 +115,14 @@ type CounterRow = Omit<ReportCounter, 'amount_minor'> & { amount_minor: string }
 
 const withAmount = (row: CounterRow): ReportCounter => ({ ...row, amount_minor: BigInt(row.amount_minor) });
 
-/** The UTC days from `first` on and before `end`, of a slice. */
+/** The UTC days of a slice from `first` up to, but not including, `end`. */
 export interface DayRange {
   slice: string;
   first: string;
   end: string;
 }
 
-/** Every counter of those days but those of merchants; days are told apart for decisions alone. */
+/** The counters of these days except those of merchants. Only the counters of decisions are returned day by day. */
 export async function loadCounters(
   db: Queryable,
   workspace_id: string,
@@ -148,18 +149,18 @@ export async function loadCounters(
 }
 
 /**
- * Counters of the merchants with the most decisions in those days, and of `also`. With those that were counted
- * elsewhere as `also`, the first of both together are among them.
+ * The counters of the `max` merchants with the most decisions in these days, and of those in `also`. Where `also` names all
+ * merchants that the caller has counted itself, the result is enough to find the top `max` of both together.
  */
 export async function loadMerchantCounters(
   db: Queryable,
   workspace_id: string,
   { slice, first, end }: DayRange,
-  options: { most: number; also: readonly string[] },
+  options: { max: number; also: readonly string[] },
 ): Promise<ReportCounter[]> {
   const result = await db.query<CounterRow & { workspace_id: string }>({
     name: 'load_merchant_counters',
-    // Two conditions with "or" are looked up in hash tables; one over both together would be compared row by row.
+    // PostgreSQL hashes each of the two subqueries; a union of them would be compared row by row.
     text: `with sums as materialized (
         select name, decision, currency, sum(count)::bigint as count, sum(amount_minor) as amount_minor
         from report_counters where workspace_id = $1 and slice = $2 and measure = 'merchants' and day >= $3 and day < $4
@@ -168,7 +169,7 @@ export async function loadMerchantCounters(
       select $2::text as slice, 'merchants' as measure, $3::text as day, decision, name, currency, count, amount_minor,
         '{}'::text[] as newest_ids
       from sums where name in (select name from top) or name in (select unnest($6::text[]))`,
-    values: [workspace_id, slice, first, end, options.most, options.also],
+    values: [workspace_id, slice, first, end, options.max, options.also],
   });
   return result.rows.map(withAmount);
 }

@@ -3,21 +3,21 @@ import type { PurposeAssessment } from '../domain/assessment.ts';
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
 import type { Label } from '../domain/labels.ts';
 
-/** What of a decision may change after it was made, as far as the report counts it. */
+/** The facts that the report counts and that may change after a decision was made. */
 export interface LaterFacts {
   review_state: ReviewState | null;
-  /** Whole seconds until the first review; null: none yet. */
+  /** Whole seconds from the decision to its first review; null: not reviewed yet. */
   waited_s: number | null;
-  /** The newest current label. */
+  /** The newest label that no other one supersedes. */
   label: Label['label'] | null;
-  /** What the service said of the purpose; only where there is a label to compare it with. */
+  /** The assessment of the purpose; null where there is no label to compare it with. */
   assessment: PurposeAssessment | null;
   outcome_state: OutcomeState;
-  /** What was spent on a decision that was not ALLOW, before refunds; 0 on ALLOW. */
+  /** The amount executed before refunds, in minor units, of a decision that was not ALLOW; 0 on ALLOW. */
   executed_minor: number;
 }
 
-/** What the report counts of a decision. */
+/** All facts of a decision that the report counts. */
 export interface ReportFacts extends LaterFacts {
   decision_id: string;
   agent_id: string;
@@ -32,10 +32,10 @@ export interface ReportFacts extends LaterFacts {
 }
 
 /**
- * What is counted, and what a counter's `name` then is. All but `enforced` count decisions made in SHADOW alone.
- * decisions: the reason codes · agents: the agent's id (for the whole workspace) · merchants: the merchant ·
+ * The measures, each with the `name` of its counters. All but `enforced` count only decisions made in SHADOW.
+ * decisions: the reason codes · agents: the agent's id (only for the whole workspace) · merchants: the merchant ·
  * reviews: the review state · waits: seconds until the first review · labels: the assessment and the label ·
- * outcomes: the outcome state and the review state, `-` for none · enforced: nothing.
+ * outcomes: the outcome state and the review state, `-` for none · enforced: the empty string.
  */
 export const MEASURES = [
   'decisions',
@@ -49,9 +49,9 @@ export const MEASURES = [
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** A sum over decisions of one UTC day. `amount_minor`: requested; of `outcomes`: executed. */
+/** A sum over decisions of one UTC day. `amount_minor` is the amount requested; for `outcomes` the amount executed. */
 export interface ReportCounter {
-  /** An agent's id, or `''`: all of the workspace. */
+  /** An agent's id, or `''` for the whole workspace. */
   slice: string;
   measure: Measure;
   /** `2026-11-21`, the day on which the decisions were made. */
@@ -61,17 +61,20 @@ export interface ReportCounter {
   currency: string;
   count: number;
   amount_minor: bigint;
-  /** Of `decisions`: the newest of those counted, newest first. */
+  /** Only for `decisions`: the ids of the newest ones, newest first. */
   newest_ids: string[];
 }
 
 /** The slice that counts all agents of a workspace. */
 export const ALL_AGENTS = '';
-/** How many examples of a reason a report shows, and so how many ids a counter remembers. */
+/** Examples of a reason in a report, and so the ids that a counter stores. */
 export const MAX_EXAMPLES = 5;
 
-/** A decision about which nothing is known but how it was made. */
-export function factsAsMade(decision: DecisionKind): LaterFacts {
+/** The outcome states of spends that were executed, refunded or not. */
+export const EXECUTED_STATES: readonly OutcomeState[] = ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'];
+
+/** The facts of a decision that was just made. */
+export function initialFacts(decision: DecisionKind): LaterFacts {
   return {
     review_state: decision === 'REVIEW' ? 'PENDING' : null,
     waited_s: null,
@@ -82,7 +85,7 @@ export function factsAsMade(decision: DecisionKind): LaterFacts {
   };
 }
 
-/** Whether two are counted alike. */
+/** Whether two sets of facts are counted alike. */
 export function sameLaterFacts(one: LaterFacts, other: LaterFacts): boolean {
   return (
     one.review_state === other.review_state &&
@@ -94,23 +97,24 @@ export function sameLaterFacts(one: LaterFacts, other: LaterFacts): boolean {
   );
 }
 
-/** Adds decisions up into counters. Whatever is added in whatever portions, the sums are the same. */
+/** Adds decisions up into counters. The sums do not depend on the order or on how decisions are divided among sheets. */
 export interface CounterSheet {
   /** Counts a decision that was not counted before. */
   add(facts: ReportFacts): void;
-  /** Counts what is known now of a decision that was counted with `before`. */
+  /** Replaces the facts `before` with which a decision was counted by the present ones. */
   correct(facts: ReportFacts, before: LaterFacts): void;
   counters(): ReportCounter[];
 }
 
-type Made = Pick<ReportFacts, 'decision' | 'currency' | 'requested_amount_minor'>;
-
-/** What is counted of that which may change. */
-function laterCounts(made: Made, later: LaterFacts): { measure: Measure; name: string; amount: number }[] {
+/** The counts that come from the facts that may change. */
+function laterCounts(
+  later: LaterFacts,
+  requested_amount_minor: number,
+): { measure: Measure; name: string; amount: number }[] {
   const counts: { measure: Measure; name: string; amount: number }[] = [];
   const { review_state, waited_s, label, assessment, outcome_state, executed_minor } = later;
   if (review_state !== null) {
-    counts.push({ measure: 'reviews', name: review_state, amount: made.requested_amount_minor });
+    counts.push({ measure: 'reviews', name: review_state, amount: requested_amount_minor });
   }
   if (waited_s !== null) counts.push({ measure: 'waits', name: String(waited_s), amount: 0 });
   if (label !== null) counts.push({ measure: 'labels', name: `${assessment} ${label}`, amount: 0 });
@@ -121,20 +125,20 @@ function laterCounts(made: Made, later: LaterFacts): { measure: Measure; name: s
   return counts;
 }
 
-/** An empty sheet. `slicesOf` an agent: where its decisions are counted. */
+/** Makes an empty sheet. `slicesOf` returns the slices in which an agent's decisions are counted. */
 export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string[]): CounterSheet {
   const counters = new Map<string, ReportCounter>();
 
   function put(
-    made: ReportFacts,
+    facts: ReportFacts,
     slice: string,
     measure: Measure,
     name: string,
     amount: number,
     sign: 1 | -1 = 1,
   ): ReportCounter {
-    const { decision, currency } = made;
-    const day = made.created_at.slice(0, 10);
+    const { decision, currency } = facts;
+    const day = facts.created_at.slice(0, 10);
     const key = `${slice}\n${measure}\n${day}\n${decision}\n${currency}\n${name}`;
     let counter = counters.get(key);
     if (counter === undefined) {
@@ -146,9 +150,9 @@ export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string
     return counter;
   }
 
-  function putLater(made: ReportFacts, slice: string, later: LaterFacts, sign: 1 | -1): void {
-    for (const { measure, name, amount } of laterCounts(made, later)) {
-      put(made, slice, measure, name, amount, sign);
+  function putLater(facts: ReportFacts, slice: string, later: LaterFacts, sign: 1 | -1): void {
+    for (const { measure, name, amount } of laterCounts(later, facts.requested_amount_minor)) {
+      put(facts, slice, measure, name, amount, sign);
     }
   }
 
@@ -161,7 +165,7 @@ export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string
           continue;
         }
         const { newest_ids } = put(facts, slice, 'decisions', reasons, amount);
-        // Ids sort by their making; decisions mostly come in that order, but need not.
+        // Ids sort by time of creation; decisions usually come in that order, but need not.
         const place = newest_ids.findIndex((id) => id < decision_id);
         newest_ids.splice(place < 0 ? newest_ids.length : place, 0, decision_id);
         if (newest_ids.length > MAX_EXAMPLES) newest_ids.pop();
@@ -181,7 +185,7 @@ export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string
   };
 }
 
-/** The newest decisions of each reason, newest first. */
+/** The ids of the newest decisions of each reason, newest first, at most `MAX_EXAMPLES`. */
 export function newestByReason(counters: readonly ReportCounter[]): Map<ReasonCode, string[]> {
   const ids = new Map<ReasonCode, Set<string>>();
   for (const { measure, name, newest_ids } of counters) {

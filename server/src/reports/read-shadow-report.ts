@@ -21,12 +21,12 @@ import {
 import { listReportFacts, loadReportEvents } from './fact-rows.ts';
 
 const DAY_MS = 86_400_000;
-/** Read at a time: memory stays flat however much has not been added up yet. */
+/** Rows read at a time, so that memory stays flat however far the follower is behind. */
 const EVENTS_AT_ONCE = 2_000;
 const DECISIONS_AT_ONCE = 5_000;
-/** Events that a report counts itself. The worker is hardly ever so far behind: after a restore, or when it was stopped. */
+/** Events after the watermark that a report aggregates itself. Only a restore or a stopped worker leaves so many. */
 const MAX_TAIL_LENGTH = 250_000;
-/** Merchants that a report shows. */
+/** Merchants in a report. */
 export const MAX_MERCHANTS = 20;
 
 /** A decision as an example of a reason. */
@@ -40,10 +40,10 @@ export interface ReportExample {
   created_at: string;
 }
 
-/** All that a report is made of, from one snapshot. */
+/** Everything that a report is made of, from one snapshot. */
 export interface ReportSources {
   counters: ReportCounter[];
-  /** By id: all agents of the counters, and the one asked for. */
+  /** By id: the agents of the counters, and the requested one. */
   agents: Map<string, Agent>;
   examples: Map<string, ReportExample>;
   workspace: Workspace;
@@ -51,7 +51,7 @@ export interface ReportSources {
 
 const dayOf = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 10);
 
-/** The whole UTC days of a period, and what of it they leave over. Milliseconds; `to` and `end` are exclusive. */
+/** The whole UTC days of a period, and the rest of it. Milliseconds; `to` and `end` are exclusive. */
 function wholeDays(from_ms: number, to_ms: number) {
   const first_ms = Math.ceil(from_ms / DAY_MS) * DAY_MS;
   const end_ms = Math.floor(to_ms / DAY_MS) * DAY_MS;
@@ -70,7 +70,7 @@ async function countPart(
   part: { agent_id: string | null; from_ms: number; to_ms: number },
   sheet: CounterSheet,
 ): Promise<void> {
-  // Shorter than every id of that moment, and so before all of them.
+  // One character shorter, and so before the smallest id of that time.
   let after = firstIdAt('decision', part.from_ms).slice(0, -1);
   const before = firstIdAt('decision', part.to_ms);
   for (;;) {
@@ -83,7 +83,7 @@ async function countPart(
   }
 }
 
-/** Counts what the worker has not added up yet. */
+/** Aggregates the events after the watermark. */
 async function countTail(
   db: Queryable,
   workspace_id: string,
@@ -132,8 +132,9 @@ async function loadExamples(
 }
 
 /**
- * What a report of the decisions made from `from` on and before `to` is made of: exact, whatever the worker has
- * added up so far, and of one snapshot. `agent_id` null: of all agents. Undefined: there is no such workspace.
+ * Loads the sources of a report on the decisions made from `from` up to, but not including, `to` (ISO UTC), from one
+ * snapshot. The result is exact: events after the watermark are aggregated at read time. `agent_id` null means all agents.
+ * Undefined where the workspace does not exist. Throws `unavailable` where the follower is too far behind.
  */
 export async function loadReportSources(
   pool: pg.Pool,
@@ -154,7 +155,7 @@ export async function loadReportSources(
       counters.push(
         ...(await loadCounters(client, workspace_id, range)),
         ...(await loadMerchantCounters(client, workspace_id, range, {
-          most: MAX_MERCHANTS,
+          max: MAX_MERCHANTS,
           also: [...also],
         })),
       );

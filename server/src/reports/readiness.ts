@@ -1,9 +1,9 @@
 import type { Agent } from '../domain/agents.ts';
 import { mayEnforce, type Workspace } from '../domain/workspace.ts';
-import type { ShadowSums } from './shadow-report.ts';
+import { type ShadowSums, share } from './shadow-report.ts';
 
-/** The one table of what speaks against ENFORCE: code → what to do about it. */
-export const BLOCKERS = {
+/** Every reason against switching to ENFORCE, with what to do about it. */
+const BLOCKERS = {
   PLAN_CANNOT_ENFORCE: 'ENFORCE needs a paid plan; a trial is not one.',
   NO_DECISIONS: 'No decisions were made in SHADOW in this period.',
   TOO_FEW_DAYS: 'Decisions of more days are needed to see what a week is like.',
@@ -22,22 +22,22 @@ export const BLOCKERS = {
 export type BlockerCode = keyof typeof BLOCKERS;
 export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];
 
-/** Something that speaks against ENFORCE. */
+/** A reason against switching to ENFORCE. */
 export interface Blocker {
   code: BlockerCode;
   message: string;
-  /** What was found, and the bound that it misses; null where it is not a matter of numbers. Shares are 0..1. */
+  /** The observed value and the bound that it violates; null where there are no numbers. Shares are 0..1. */
   observed: number | null;
   bound: number | null;
-  /** Slugs of the agents concerned, where it is about agents. */
+  /** Slugs of the agents concerned; empty where it is not about agents. */
   agents: string[];
 }
 
-/** A blocker stands where what was found is under a MIN_COUNT or over a GENEROUS. Shares are 0..1. */
-export const MIN_DAYS = 7;
-export const MIN_DECISIONS = 100;
-export const MIN_LABELS = 20;
-/** Of the labels that a share is made of: fewer say nothing about it. */
+/** A value under a MIN_ or over a MAX_ bound is a blocker. Shares are 0..1. */
+const MIN_DAYS = 7;
+const MIN_DECISIONS = 100;
+const MIN_LABELS = 20;
+/** A share of fewer labels than this says too little to be a blocker. */
 const MIN_FOR_SHARE = 5;
 const MIN_PRECISION = 0.8;
 const MIN_RECALL = 0.8;
@@ -45,10 +45,7 @@ const MAX_UNCLEAR = 0.2;
 const MAX_PENDING = 0.1;
 const MAX_EXECUTED_DENIED = 0.01;
 
-const share = (part: number, whole: number) =>
-  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
-
-/** What speaks against switching these agents to ENFORCE, in the order of the table; nothing: they are ready. */
+/** The blockers for switching these agents to ENFORCE, in the order of `BLOCKERS`. Without any they are ready. */
 export function blockersOf(
   sums: ShadowSums,
   agents: readonly Pick<Agent, 'slug' | 'status' | 'authority_version'>[],
@@ -62,9 +59,9 @@ export function blockersOf(
     bound: number | null = null,
     slugs: string[] = [],
   ) => found.set(code, { observed, bound, agents: slugs });
-  const least = (code: BlockerCode, observed: number, bound: number) =>
+  const atLeast = (code: BlockerCode, observed: number, bound: number) =>
     observed < bound && note(code, observed, bound);
-  const most = (code: BlockerCode, observed: number, bound: number) =>
+  const atMost = (code: BlockerCode, observed: number, bound: number) =>
     observed > bound && note(code, observed, bound);
 
   if (!mayEnforce(workspace)) note('PLAN_CANNOT_ENFORCE');
@@ -75,24 +72,24 @@ export function blockersOf(
   if (totals.count === 0) {
     note('NO_DECISIONS', 0, MIN_DECISIONS);
   } else {
-    least('TOO_FEW_DAYS', by_day.length, MIN_DAYS);
-    least('TOO_FEW_DECISIONS', totals.count, MIN_DECISIONS);
+    atLeast('TOO_FEW_DAYS', by_day.length, MIN_DAYS);
+    atLeast('TOO_FEW_DECISIONS', totals.count, MIN_DECISIONS);
     const unclear = by_reason.find((each) => each.reason_code === 'PURPOSE_UNCLEAR')?.count ?? 0;
-    most('TOO_MANY_UNCLEAR', share(unclear, totals.count), MAX_UNCLEAR);
-    most('PENDING_REVIEWS', share(reviews.pending, reviews.count), MAX_PENDING);
-    least('TOO_FEW_LABELS', labels.labeled, MIN_LABELS);
+    atMost('TOO_MANY_UNCLEAR', share(unclear, totals.count) ?? 0, MAX_UNCLEAR);
+    atMost('PENDING_REVIEWS', share(reviews.pending, reviews.count) ?? 0, MAX_PENDING);
+    atLeast('TOO_FEW_LABELS', labels.labeled, MIN_LABELS);
     const { matrix } = labels;
     const judged = matrix.PURPOSE_MISALIGNED.PURPOSE_MISALIGNED + matrix.PURPOSE_MISALIGNED.PURPOSE_ALIGNED;
-    if (judged >= MIN_FOR_SHARE) least('LOW_PRECISION', labels.precision ?? 0, MIN_PRECISION);
+    if (judged >= MIN_FOR_SHARE) atLeast('LOW_PRECISION', labels.precision ?? 0, MIN_PRECISION);
     const misaligned = Object.values(matrix).reduce((sum, row) => sum + row.PURPOSE_MISALIGNED, 0);
-    // Whatever stopped it, it was stopped: what counts is what would have been let through.
+    // A misaligned spend may be stopped for another reason, so what counts is how many would have been allowed.
     if (misaligned >= MIN_FOR_SHARE) {
-      least('LOW_RECALL', share(misaligned - labels.misaligned_allowed, misaligned), MIN_RECALL);
+      atLeast('LOW_RECALL', share(misaligned - labels.misaligned_allowed, misaligned) ?? 0, MIN_RECALL);
     }
     const denied = outcomes.executed_although_stopped.by_stop
       .filter((each) => each.stop === 'DENY')
       .reduce((sum, each) => sum + each.count, 0);
-    most('EXECUTED_ALTHOUGH_DENIED', share(denied, totals.count), MAX_EXECUTED_DENIED);
+    atMost('EXECUTED_ALTHOUGH_DENIED', share(denied, totals.count) ?? 0, MAX_EXECUTED_DENIED);
   }
   return BLOCKER_CODES.flatMap((code) => {
     const blocker = found.get(code);

@@ -2,17 +2,17 @@ import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../domain/assessmen
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
 import { LABELS, type Label } from '../domain/labels.ts';
 import { cappedMinor } from '../values/money.ts';
-import { type Measure, newestByReason, type ReportCounter } from './counters.ts';
+import { EXECUTED_STATES, type Measure, newestByReason, type ReportCounter } from './counters.ts';
 
 /** A number of decisions and the sum of their amounts in one currency. */
 export interface CurrencyCount {
   currency: string;
   count: number;
-  /** Minor units; a sum beyond the safe integers is given as the largest of them. */
+  /** Minor units, capped at the largest safe integer. */
   amount_minor: number;
 }
 
-/** How many decisions would have been which. */
+/** Counts of decisions, in all and by kind. */
 export interface KindCounts {
   count: number;
   allow: number;
@@ -25,7 +25,7 @@ export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisf
 
 type KindAmounts = { count: number; amount_minor: number };
 
-/** What decisions made in SHADOW add up to. Lists are in a fixed order, so that equal counts give equal reports. */
+/** The sums of decisions made in SHADOW. Lists have a fixed order, so that equal counts make equal reports. */
 export interface ShadowSums {
   totals: KindCounts & {
     by_currency: (CurrencyCount & { allow: KindAmounts; review: KindAmounts; deny: KindAmounts })[];
@@ -33,27 +33,27 @@ export interface ShadowSums {
   by_reason: {
     reason_code: ReasonCode;
     count: number;
-    /** Of these, the ones whose `reason_code` it was. */
+    /** How many of these have it as their `reason_code`. */
     first_count: number;
     amounts: CurrencyCount[];
     example_ids: string[];
   }[];
   by_agent: (KindCounts & { agent_id: string; amounts: CurrencyCount[] })[];
-  /** Those with the most decisions. */
+  /** The merchants with the most decisions. */
   by_merchant: (KindCounts & { merchant: string; amounts: CurrencyCount[] })[];
   /** Days with decisions, oldest first. */
   by_day: (KindCounts & { day: string; amounts: CurrencyCount[] })[];
   labels: {
     labeled: number;
-    /** The labelled share of all decisions; null without decisions. */
+    /** The share of decisions that are labelled; null without decisions. */
     coverage: number | null;
     /** Assessment → label → decisions. */
     matrix: Record<PurposeAssessment, Record<Label['label'], number>>;
-    /** Of those assessed as misaligned and labelled aligned or misaligned: the share labelled misaligned. */
+    /** Of the decisions assessed as misaligned and labelled aligned or misaligned, the share labelled misaligned. */
     precision: number | null;
-    /** Of those labelled misaligned: the share assessed as misaligned. */
+    /** Of the decisions labelled misaligned, the share assessed as misaligned. */
     recall: number | null;
-    /** Labelled misaligned, and yet it would have been allowed. */
+    /** Decisions labelled misaligned that would have been allowed. */
     misaligned_allowed: number;
   };
   reviews: {
@@ -61,12 +61,12 @@ export interface ShadowSums {
     pending: number;
     allowed: number;
     denied: number;
-    /** From the decision to its first review; null: none was reviewed. */
+    /** The median time from a decision to its first review; null: none was reviewed. */
     median_seconds: number | null;
   };
   outcomes: {
     by_state: { outcome_state: OutcomeState; count: number }[];
-    /** Executed, though in ENFORCE it would have been stopped; executed amounts, before refunds. */
+    /** Spends that were executed and that ENFORCE would have stopped. Amounts are those executed, before refunds. */
     executed_although_stopped: {
       count: number;
       amounts: CurrencyCount[];
@@ -74,17 +74,16 @@ export interface ShadowSums {
       by_state: (CurrencyCount & { outcome_state: OutcomeState })[];
     };
   };
-  /** Decisions made in ENFORCE meanwhile: counted here alone. */
+  /** Decisions made in ENFORCE in the same period, which are counted nowhere else. */
   enforced: { count: number; amounts: CurrencyCount[] };
 }
 
-const EXECUTED: readonly string[] = ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'];
 const FIELD = { ALLOW: 'allow', REVIEW: 'review', DENY: 'deny' } as const;
 
-/** Texts in the order of their UTF-8 bytes, as the database has them. */
+/** Compares strings by their UTF-8 bytes, as the database does. */
 export const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** Sums over counters that share a name. */
+/** The sum of several counters. */
 class Sum {
   count = 0;
   readonly kinds = { allow: 0, review: 0, deny: 0 };
@@ -128,8 +127,10 @@ function ranked<Name extends string>(sums: Map<Name, Sum>): [Name, Sum][] {
     .sort(([a, one], [b, other]) => other.count - one.count || byBytes(a, b));
 }
 
-const share = (part: number, whole: number) =>
-  whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
+/** A share as the report shows it: 0..1, rounded to four digits; null where the whole is 0. */
+export function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
+}
 
 function kindAmounts(
   counters: readonly ReportCounter[],
@@ -158,13 +159,13 @@ function sumLabels(counters: readonly ReportCounter[], decisions: number): Shado
     if (label === 'PURPOSE_MISALIGNED' && decision === 'ALLOW') misaligned_allowed += count;
   }
   const hits = matrix.PURPOSE_MISALIGNED.PURPOSE_MISALIGNED;
-  const labelled_so = PURPOSE_ASSESSMENTS.reduce((sum, each) => sum + matrix[each].PURPOSE_MISALIGNED, 0);
+  const misaligned = PURPOSE_ASSESSMENTS.reduce((sum, each) => sum + matrix[each].PURPOSE_MISALIGNED, 0);
   return {
     labeled,
     coverage: share(labeled, decisions),
     matrix,
     precision: share(hits, hits + matrix.PURPOSE_MISALIGNED.PURPOSE_ALIGNED),
-    recall: share(hits, labelled_so),
+    recall: share(hits, misaligned),
     misaligned_allowed,
   };
 }
@@ -196,7 +197,7 @@ function sumOutcomes(counters: readonly ReportCounter[]): ShadowSums['outcomes']
   const states = (counter: ReportCounter) => counter.name.split(' ') as [OutcomeState, string];
   const stopped = counters.filter((each) => {
     const [state, review_state] = states(each);
-    return EXECUTED.includes(state) && stopOf(each.decision, review_state) !== null;
+    return EXECUTED_STATES.includes(state) && stopOf(each.decision, review_state) !== null;
   });
   const stopsBy = sumsBy(stopped, (each) => [stopOf(each.decision, states(each)[1]) as Stop]);
   const all = new Sum();
@@ -217,7 +218,7 @@ function sumOutcomes(counters: readonly ReportCounter[]): ShadowSums['outcomes']
   };
 }
 
-/** Adds counters up, whatever portions they come in. `max_merchants`: how many merchants are shown. */
+/** Adds counters up, in whatever portions they come. `max_merchants` bounds `by_merchant`. */
 export function sumCounters(
   counters: readonly ReportCounter[],
   options: { max_merchants: number; agent_id: string | null },

@@ -4,7 +4,7 @@ import { makeTrackRecords } from '../../src/decisions/track-record.ts';
 import type { Authority } from '../../src/domain/authorities.ts';
 import { purposeHash } from '../../src/domain/feedback.ts';
 import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
-import { loadSpokenOf, putFeedback } from '../../src/feedback/stats-rows.ts';
+import { loadDecisionsWithFeedback, putFeedback } from '../../src/feedback/stats-rows.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { makePool } from '../../src/storage/database.ts';
 import { freshKey, makeKey, type RunningService, startTestService } from '../support/running-service.ts';
@@ -122,8 +122,8 @@ test('a chain on which much was said is followed in parts of a bounded size, and
   const sizes: number[] = [];
   const client = await pool.connect();
   for (let after = head.rows[0].seq as number; ; ) {
-    const range = { after, upto: after + 1_000, most: 2 };
-    const { last_seq, decision_ids } = await loadSpokenOf(client, s.workspace_id, range);
+    const range = { after, upto: after + 1_000, max_feedback: 2 };
+    const { last_seq, decision_ids } = await loadDecisionsWithFeedback(client, s.workspace_id, range);
     found.push(...decision_ids);
     sizes.push(decision_ids.length);
     if (last_seq === range.upto) break;
