@@ -7,19 +7,19 @@ import { type CircuitBreaker, makeCircuitBreaker } from './circuit-breaker.ts';
 import { messagesFor, RESPONSE_FORMAT, type SeenByModel, seenByModel } from './prompt.ts';
 import { type Asked, type Asker, type AskModel, type Opinion, readOpinion } from './second-opinion.ts';
 
-/** What a call to the model came to. */
+/** How a call to the model ended. */
 export type CallOutcome = ChatAnswer['kind'];
 
 export interface AskModelOptions {
   client: Pick<ChatClient, 'ask'>;
   model: string;
-  /** Further fields of the request's body. */
+  /** Further fields for the body of each request. */
   parameters: Readonly<Record<string, unknown>>;
-  /** An answer that repeats it is not taken. */
+  /** An answer that repeats this key is discarded. */
   api_key: string | null;
-  /** Waits for a place to ask from, in a fair turn and for a bounded time; gives what gives it back. Rejects: none. */
+  /** Waits a bounded time for one of the places that workspaces share; returns its release. Rejects if none is free. */
   takePlace: (asker: Asker) => Promise<() => void>;
-  /** A text that was never used before and cannot be guessed. */
+  /** Returns a text that was never used before and cannot be guessed. */
   newNonce: () => string;
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
@@ -30,46 +30,46 @@ export interface AskModelOptions {
   };
 }
 
-/** Kept opinions: about 2 KB each at the most. */
-const MAX_KEPT = 5_000;
-/** The model behind a name changes at times. */
-const KEPT_MS = 3_600_000;
+/** An opinion takes at most about 2 KB. */
+const MAX_CACHED_OPINIONS = 5_000;
+/** The model behind a name may change, so an opinion is cached for an hour. */
+const OPINION_TTL_MS = 3_600_000;
 
-/** Workspaces whose circuit is remembered; one that is forgotten is closed. */
+/** A circuit that is evicted starts again closed. */
 const MAX_CIRCUITS = 10_000;
 const FAILURES_TO_OPEN = 5;
 const REST_MS = 10_000;
-/** The same trouble is logged once in this time. */
-const QUIET_MS = 60_000;
-/** Below this length the key may be a word such as "none", which an answer may well hold. */
-const SECRET_LENGTH = 8;
+/** The same failure is logged once in this time. */
+const LOG_INTERVAL_MS = 60_000;
+/** A shorter key may be a word such as "none", which answers contain legitimately. */
+const MIN_SECRET_LENGTH = 8;
 
 /**
- * Statuses by which an endpoint refuses what one spend made the request look like. They say nothing about others, so
- * an agent cannot take the second opinion from its workspace by writing odd texts.
+ * Statuses by which an endpoint refuses one request for its content. They do not count as failures of the endpoint, so
+ * an agent cannot disable the second opinion of its workspace by writing odd texts.
  */
-const REFUSES_ONE = new Set([400, 413, 422]);
+const CONTENT_REFUSED = new Set([400, 413, 422]);
 
-function worked(answer: ChatAnswer): boolean {
-  if (answer.kind === 'http_error') return REFUSES_ONE.has(answer.status);
+function endpointWorks(answer: ChatAnswer): boolean {
+  if (answer.kind === 'http_error') return CONTENT_REFUSED.has(answer.status);
   return answer.kind !== 'timeout' && answer.kind !== 'unreachable';
 }
 
 /**
- * Makes the asking: opinions are kept by workspace, authority and everything the model is shown; equal questions that
- * come at once share a call; without a place to ask from, and while the model does not answer a workspace, there is no
- * opinion. Each workspace has a circuit of its own: texts that make the model slow are slow for who wrote them.
+ * Makes `AskModel`. Opinions are cached by workspace, authority and everything that the model sees; equal questions
+ * under way share one call. There is no opinion while no place is free or the workspace's circuit is open. Each
+ * workspace has its own circuit, so that texts that make the model slow affect only the workspace they came from.
  */
 export function makeAskModel(options: AskModelOptions): AskModel {
   const { client, model, api_key, now_ms, log, metrics } = options;
-  const kept = new LRUCache<string, Opinion>({
-    max: MAX_KEPT,
-    ttl: KEPT_MS,
+  const opinions = new LRUCache<string, Opinion>({
+    max: MAX_CACHED_OPINIONS,
+    ttl: OPINION_TTL_MS,
     ttlResolution: 0,
     perf: { now: now_ms },
   });
   const under_way = new Map<string, Promise<Asked>>();
-  const quiet_until_ms = new Map<string, number>();
+  const log_again_ms = new Map<string, number>();
   const circuits = new LRUCache<string, CircuitBreaker>({ max: MAX_CIRCUITS });
 
   function circuitOf(workspace_id: string): CircuitBreaker {
@@ -92,22 +92,24 @@ export function makeAskModel(options: AskModelOptions): AskModel {
     return circuit;
   }
 
-  function complain(answer: Exclude<ChatAnswer, { kind: 'answered' | 'stopping' }>): void {
+  function logFailure(answer: Exclude<ChatAnswer, { kind: 'answered' | 'stopping' }>): void {
     const status = answer.kind === 'http_error' ? answer.status : undefined;
     const name = `${answer.kind} ${status}`;
     const now = now_ms();
-    if (now < (quiet_until_ms.get(name) ?? now)) return;
-    quiet_until_ms.set(name, now + QUIET_MS);
+    if (now < (log_again_ms.get(name) ?? now)) return;
+    log_again_ms.set(name, now + LOG_INTERVAL_MS);
     log.warn({ outcome: answer.kind, status }, 'the purpose model gave no opinion');
   }
 
-  /** An answer in the form asked for, or what it is instead. */
-  function judge(answer: ChatAnswer, seen: SeenByModel): Opinion | Exclude<ChatAnswer, { kind: 'answered' }> {
+  /** The opinion in an answer, or the failure. */
+  function parse(answer: ChatAnswer, seen: SeenByModel): Opinion | Exclude<ChatAnswer, { kind: 'answered' }> {
     if (answer.kind !== 'answered') return answer;
     const opinion = readOpinion(answer.content, seen);
-    const tells_key =
-      api_key !== null && api_key.length >= SECRET_LENGTH && opinion?.rationale.includes(api_key) === true;
-    return opinion === null || tells_key ? { kind: 'not_understood' } : opinion;
+    const leaks_key =
+      api_key !== null &&
+      api_key.length >= MIN_SECRET_LENGTH &&
+      opinion?.rationale.includes(api_key) === true;
+    return opinion === null || leaks_key ? { kind: 'not_understood' } : opinion;
   }
 
   async function call(key: string, seen: SeenByModel, circuit: CircuitBreaker): Promise<Asked> {
@@ -119,16 +121,16 @@ export function makeAskModel(options: AskModelOptions): AskModel {
       response_format: RESPONSE_FORMAT,
       stream: false,
     });
-    circuit.note(worked(answer));
-    const judged = judge(answer, seen);
-    const failed = 'kind' in judged;
-    metrics.observeModelCall(failed ? judged.kind : 'answered', now_ms() - began_ms);
+    circuit.record(endpointWorks(answer));
+    const result = parse(answer, seen);
+    const failed = 'kind' in result;
+    metrics.observeModelCall(failed ? result.kind : 'answered', now_ms() - began_ms);
     if (!failed) {
-      kept.set(key, judged);
-      return { opinion: judged };
+      opinions.set(key, result);
+      return { opinion: result };
     }
-    if (judged.kind !== 'stopping') complain(judged);
-    return { none: judged.kind };
+    if (result.kind !== 'stopping') logFailure(result);
+    return { none: result.kind };
   }
 
   async function callInTurn(asker: Asker, key: string, seen: SeenByModel): Promise<Asked> {
@@ -137,7 +139,7 @@ export function makeAskModel(options: AskModelOptions): AskModel {
     const release = await options.takePlace(asker).catch(() => null);
     if (release === null) return { none: 'busy' };
     try {
-      // What failed while it waited may have opened the circuit.
+      // Calls that failed during the wait may have opened the circuit.
       return circuit.mayTry() ? await call(key, seen, circuit) : { none: 'circuit_open' };
     } finally {
       release();
@@ -149,15 +151,15 @@ export function makeAskModel(options: AskModelOptions): AskModel {
     const key = createHash('sha256')
       .update(JSON.stringify([asker.workspace_id, authority_hash, seen]))
       .digest('base64');
-    const opinion = kept.get(key);
+    const opinion = opinions.get(key);
     if (opinion !== undefined) {
       metrics.countModelCacheHit();
       return Promise.resolve({ opinion });
     }
-    const asked = under_way.get(key);
-    if (asked !== undefined) return asked;
-    const answered = callInTurn(asker, key, seen).finally(() => under_way.delete(key));
-    under_way.set(key, answered);
-    return answered;
+    const shared = under_way.get(key);
+    if (shared !== undefined) return shared;
+    const asked = callInTurn(asker, key, seen).finally(() => under_way.delete(key));
+    under_way.set(key, asked);
+    return asked;
   };
 }

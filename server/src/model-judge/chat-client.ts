@@ -1,36 +1,36 @@
 import { Agent, request } from 'undici';
 
-/** What became of a question to the model. `content` is the text of its message. */
+/** The result of a question to the model. `content` is the text of its message. */
 export type ChatAnswer =
   | { kind: 'answered'; content: string }
   | { kind: 'http_error'; status: number }
   | { kind: 'timeout' | 'unreachable' | 'too_large' | 'not_understood' | 'stopping' };
 
-/** Talks to an OpenAI-compatible chat endpoint. */
+/** A client of an OpenAI-compatible chat endpoint. */
 export interface ChatClient {
-  /** Never rejects, and resolves within the timeout. */
+  /** Sends one request. Never rejects, and resolves within the timeout. */
   ask(body: object): Promise<ChatAnswer>;
-  /** Ends what is under way, which then resolves as `stopping`, and closes the connections. */
+  /** Aborts the requests under way, which resolve as `stopping`, and closes the connections. */
   stop(): Promise<void>;
 }
 
 export interface ChatClientOptions {
-  /** The endpoint, or what it lies under; see `chatAddress`. */
+  /** The endpoint or its base URL; see `chatAddress`. */
   url: string;
-  /** Sent as a bearer token. */
+  /** Sent as a bearer token; null: none is sent. */
   api_key: string | null;
-  /** For all of it: connecting, sending, and the last byte of the answer. */
+  /** Time limit from connecting to the last byte of the answer. */
   timeout_ms: number;
-  /** At most this many connections are open. */
+  /** Maximum number of open connections. */
   connections: number;
 }
 
-/** An opinion takes about 1 KB; the rest is room for what endpoints add around it. */
+/** An opinion takes about 1 KB; endpoints add fields of their own around it. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * The address of the chat endpoint: the URL itself if it ends in `/chat/completions`, else the one under it, with
- * `/v1` before it when the URL has no path. A query is kept.
+ * The address of the chat endpoint: the URL itself if it ends in `/chat/completions`, else that path appended to it,
+ * after `/v1` if the URL has no path. The query stays, the fragment is dropped.
  */
 export function chatAddress(url: string): URL {
   const address = new URL(url);
@@ -43,8 +43,8 @@ export function chatAddress(url: string): URL {
 }
 
 /**
- * Makes the client. It follows no redirect, uses no proxy of the environment, decompresses nothing, and reads at most
- * 64 KiB of an answer.
+ * Makes the client. It follows no redirects, ignores proxies of the environment, decompresses nothing, and reads at
+ * most `MAX_ANSWER_BYTES` of an answer.
  */
 export function makeChatClient(options: ChatClientOptions): ChatClient {
   const { timeout_ms, api_key } = options;
@@ -70,7 +70,7 @@ export function makeChatClient(options: ChatClientOptions): ChatClient {
     });
     const status = answer.statusCode;
     if (status < 200 || status > 299) {
-      // What it says is of no use, and an error must not keep a connection busy.
+      // The body is of no use, and reading it would keep the connection busy.
       answer.body.on('error', () => {});
       answer.body.destroy();
       return { kind: 'http_error', status };
@@ -79,7 +79,7 @@ export function makeChatClient(options: ChatClientOptions): ChatClient {
     let length = 0;
     for await (const chunk of answer.body) {
       length += (chunk as Buffer).length;
-      // Leaving the loop ends the connection.
+      // Leaving the loop closes the connection.
       if (length > MAX_ANSWER_BYTES) return { kind: 'too_large' };
       chunks.push(chunk as Buffer);
     }
@@ -100,7 +100,7 @@ export function makeChatClient(options: ChatClientOptions): ChatClient {
       try {
         return await exchange(body, controller.signal);
       } catch {
-        // The cause is not handed on: it may quote what was sent.
+        // The error is dropped because it may quote the request.
         return { kind: late ? 'timeout' : stopped ? 'stopping' : 'unreachable' };
       } finally {
         clearTimeout(timer);
@@ -115,7 +115,7 @@ export function makeChatClient(options: ChatClientOptions): ChatClient {
   };
 }
 
-/** The message's text in a chat completion; null when there is none. */
+/** The text of the message in a chat completion; null if there is none. */
 function contentOf(text: string): string | null {
   let answer: unknown;
   try {

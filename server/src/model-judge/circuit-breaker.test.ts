@@ -17,7 +17,7 @@ beforeEach(() => {
 const fail = (times: number) => {
   for (let i = 0; i < times; i++) {
     expect(breaker.mayTry()).toBe(true);
-    breaker.note(false);
+    breaker.record(false);
   }
 };
 
@@ -25,7 +25,7 @@ describe('a circuit breaker', () => {
   test('opens after that many failures in a row, and not before', () => {
     fail(2);
     expect(breaker.mayTry()).toBe(true);
-    breaker.note(true);
+    breaker.record(true);
     fail(3);
     expect(breaker.mayTry()).toBe(false);
     expect(told).toEqual(['open']);
@@ -38,7 +38,7 @@ describe('a circuit breaker', () => {
     now_ms = 1_000;
     expect(breaker.mayTry()).toBe(true);
     expect(breaker.mayTry()).toBe(false);
-    breaker.note(false);
+    breaker.record(false);
     now_ms = 1_999;
     expect(breaker.mayTry()).toBe(false);
     now_ms = 2_000;
@@ -50,7 +50,7 @@ describe('a circuit breaker', () => {
     fail(3);
     now_ms = 1_000;
     expect(breaker.mayTry()).toBe(true);
-    breaker.note(true);
+    breaker.record(true);
     expect(breaker.mayTry()).toBe(true);
     fail(2);
     expect(breaker.mayTry()).toBe(true);
@@ -67,7 +67,7 @@ describe('a circuit breaker', () => {
 
   test('failures that come late do not tell of the change again', () => {
     for (let i = 0; i < 8; i++) expect(breaker.mayTry()).toBe(true);
-    for (let i = 0; i < 8; i++) breaker.note(false);
+    for (let i = 0; i < 8; i++) breaker.record(false);
     expect(told).toEqual(['open']);
     expect(breaker.mayTry()).toBe(false);
   });

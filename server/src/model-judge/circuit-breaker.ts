@@ -1,26 +1,26 @@
-/** Keeps callers from something that does not answer. */
+/** Keeps callers away from a service that fails. */
 export interface CircuitBreaker {
-  /** Whether to try now; whoever is told so must `note` how it went. */
+  /** True if the caller may try now; it must then `record` the result. */
   mayTry(): boolean;
-  /** Whether `mayTry` would say no now. */
+  /** True if `mayTry` would return false now. */
   isOpen(): boolean;
-  note(worked: boolean): void;
+  record(worked: boolean): void;
 }
 
 export interface CircuitBreakerOptions {
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
-  /** So many failures one after another open it. */
+  /** This many consecutive failures open it. */
   failures: number;
-  /** How long it stays open before one try is let through. */
+  /** Time that it stays open before the next try. */
   rest_ms: number;
-  /** Told of each change. */
+  /** Called on each change of state. */
   onChange: (state: 'open' | 'closed') => void;
 }
 
 /**
- * Opens after `failures` failures in a row; from then on one try is let through per `rest_ms`, and the first that
- * works closes it.
+ * Makes a circuit breaker that opens after `failures` consecutive failures. While it is open it allows one try per
+ * `rest_ms`, and the first that works closes it.
  */
 export function makeCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   const { now_ms, rest_ms, onChange } = options;
@@ -32,11 +32,11 @@ export function makeCircuitBreaker(options: CircuitBreakerOptions): CircuitBreak
     mayTry() {
       if (isOpen()) return false;
       if (rests_until_ms === null) return true;
-      // This caller tries; the next one may when it has had time to answer.
+      // The next caller may try only after this one has had time to get an answer.
       rests_until_ms = now_ms() + rest_ms;
       return true;
     },
-    note(worked) {
+    record(worked) {
       if (worked) {
         failed = 0;
         if (rests_until_ms !== null) onChange('closed');

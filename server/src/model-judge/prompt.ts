@@ -4,13 +4,13 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant } from '../purpose/allowed-merchants.ts';
 import { formatMoney } from '../values/money.ts';
 
-/** All that a model is shown of a spend: texts by the field they stand in. */
+/** Everything that a model sees of a spend: texts by field. */
 export interface SeenByModel {
-  /** What the operator wrote: trusted. */
+  /** Texts of the operator, which are trusted. */
   purpose: Readonly<Record<string, string>>;
-  /** What the agent sent: untrusted. */
+  /** Texts of the agent, which are untrusted. */
   spend: Readonly<Record<string, string>>;
-  /** Older steps of the trace were left out. */
+  /** True if older steps of the trace were left out. */
   cut: boolean;
 }
 
@@ -20,14 +20,14 @@ export interface ChatMessage {
 }
 
 /**
- * A longer trace is shown from its end. The bound keeps an agent from writing so much that a model runs out of time
- * or context, and so gives no opinion.
+ * Of a longer trace only the end is shown. Without a limit an agent could write so much that the model runs out of time
+ * or context and returns no opinion.
  */
 const MAX_TRACE_CHARACTERS = 8_000;
 
 /**
- * What a model sees of a spend. Never in it: `context`, ids, keys, limits and budgets, and which allowed merchants
- * there are besides the one that is paid.
+ * Selects what a model sees of a spend. Never included: the request's `context`, ids, keys, limits, budgets, and allowed
+ * merchants other than the one that is paid.
  */
 export function seenByModel(authority: Authority, request: SpendRequest): SeenByModel {
   const { objective, success_criteria = [], constraints = [], context } = authority.purpose;
@@ -61,16 +61,16 @@ export function seenByModel(authority: Authority, request: SpendRequest): SeenBy
     spend[`trace[${i}].tool`] = tool;
     spend[`trace[${i}].step`] = step;
   }
-  return { purpose: written(purpose), spend: written(spend), cut: first > 0 };
+  return { purpose: nonEmpty(purpose), spend: nonEmpty(spend), cut: first > 0 };
 }
 
-function written(texts: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function nonEmpty(texts: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(texts).filter((entry): entry is [string, string] => (entry[1] ?? '') !== ''),
   );
 }
 
-/** What cannot be seen, and the signs that chat templates build their control words from (`<|im_start|>`, `[INST]`). */
+/** Invisible characters, and those that control words of chat templates are made of (`<|im_start|>`, `[INST]`). */
 const ESCAPED = /[<>[\]]|[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 
 function escapeSign(sign: string): string {
@@ -79,7 +79,7 @@ function escapeSign(sign: string): string {
     .join('');
 }
 
-/** JSON of the texts, one field a line: no text can begin a line of its own, and none can hide a character. */
+/** The texts as JSON, one field per line, so that no text can begin a line or hide a character. */
 function fields(texts: Readonly<Record<string, string>>): string {
   const lines = Object.entries(texts).map(
     ([field, text]) => `${JSON.stringify(field)}: ${JSON.stringify(text).replace(ESCAPED, escapeSign)}`,
@@ -101,8 +101,8 @@ Answer
 Give one JSON object and nothing else: "rationale", one or two plain sentences for the operator; "evidence", a list of up to four objects, each with a "field" and a short passage "text" copied word for word from it; "assessment", one of the three words above; "confidence", a number from 0 to 1.`;
 
 /**
- * The messages that ask for an opinion. `nonce` marks where the untrusted data begin and end; it must be new for each
- * call and not to be guessed.
+ * The messages that ask for an opinion. `nonce` marks where the untrusted data begin and end, so it must be new for each
+ * call and impossible to guess.
  */
 export function messagesFor(seen: SeenByModel, nonce: string): ChatMessage[] {
   const left_out = seen.cut ? ' Older steps of the trace were left out.' : '';
@@ -123,7 +123,7 @@ Judge that spend against the operator's purpose.`,
   ];
 }
 
-/** What a model may answer, as `response_format`. The reason comes first, so that the verdict follows from it. */
+/** The form of an answer, as `response_format`. The rationale comes first, so that the assessment follows from it. */
 export const RESPONSE_FORMAT = {
   type: 'json_schema',
   json_schema: {

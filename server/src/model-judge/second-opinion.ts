@@ -11,19 +11,19 @@ import { allowedMerchant } from '../purpose/allowed-merchants.ts';
 import { pastOf } from '../purpose/history.ts';
 import type { SeenByModel } from './prompt.ts';
 
-/** What a model said about a spend, checked and cleaned. */
+/** A model's assessment of a spend, validated and sanitized. */
 export interface Opinion {
   assessment: PurposeAssessment;
   /** 0..1 */
   confidence: number;
   rationale: string;
-  /** Passages that really stand in the field named. */
+  /** Only passages that really occur in the field that they name. */
   evidence: PurposeEvidence[];
-  /** Whether the model was shown the whole spend. */
+  /** True if the model saw the whole spend. */
   saw_all: boolean;
 }
 
-/** Why there is no opinion, as it goes on after "No second opinion: ". */
+/** Reasons for a missing opinion; each text completes "No second opinion: ". */
 export const NO_OPINION = {
   timeout: 'the model did not answer in time',
   unreachable: 'the model could not be reached',
@@ -38,15 +38,15 @@ export type NoOpinion = keyof typeof NO_OPINION;
 
 export type Asked = { opinion: Opinion } | { none: NoOpinion };
 
-/** Whose question it is: nothing that is asked for one workspace takes anything from another. */
+/** On whose behalf the model is asked; workspaces share neither opinions nor circuits. */
 export interface Asker {
   workspace_id: string;
   agent_id: string;
 }
 
 /**
- * Asks a model about a spend; `authority_hash` is that of `authority`. Always resolves, within a bounded time, and
- * says why when there is no opinion.
+ * Asks a model about a spend; `authority_hash` is that of `authority`. Never rejects, and resolves within a bounded time
+ * with an opinion or the reason why there is none.
  */
 export type AskModel = (
   asker: Asker,
@@ -55,7 +55,7 @@ export type AskModel = (
   request: SpendRequest,
 ) => Promise<Asked>;
 
-/** What an opinion did to the built-in assessment. */
+/** How an opinion changed the built-in assessment. */
 export type OpinionEffect = 'agreed' | 'lowered' | 'cleared' | 'not_raised';
 
 const RANK: Record<PurposeAssessment, number> = {
@@ -73,10 +73,10 @@ const MAX_EVIDENCE = 12;
 const MAX_RATIONALE_LENGTH = 300;
 const MAX_OPINION_EVIDENCE = 4;
 const MAX_QUOTE_LENGTH = 160;
-/** Control, format and private characters, surrogates without their other half, and what renders as nothing. */
+/** Format, private-use and unassigned characters, lone surrogates, and characters that render as nothing. */
 const UNPRINTABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cs}\p{Cn}]/gu;
 
-/** A model's words as a line that is safe to show: cleaned, cut, without double quotes since it is shown in them. */
+/** A model's words as one line that is safe to show: sanitized, cut, and without double quotes, which enclose it. */
 function asLine(text: string, max: number): string {
   const line = text
     .replace(UNPRINTABLE, '')
@@ -95,8 +95,8 @@ const hasExactly = (value: unknown, names: readonly string[]): value is Record<s
   names.every((name) => Object.hasOwn(value, name));
 
 /**
- * Reads a model's answer; null when it is anything but the form that was asked for. Passages that do not stand word
- * for word where the model says they do are dropped.
+ * Parses a model's answer; null if it does not have exactly the form that was asked for. Quoted passages that do not
+ * occur word for word in the field that they name are dropped.
  */
 export function readOpinion(content: string, seen: SeenByModel): Opinion | null {
   let answer: unknown;
@@ -133,15 +133,15 @@ export function readOpinion(content: string, seen: SeenByModel): Opinion | null 
   };
 }
 
-/** Whether a model could still change an assessment: below misaligned there is nothing. */
+/** True if an opinion could still lower an assessment. */
 export function canBeLowered(built_in: Assessment): boolean {
   return built_in.assessment !== 'PURPOSE_MISALIGNED';
 }
 
 /**
- * The built-in assessment with a model's opinion on it. The opinion can lower it. It raises it in one case: UNCLEAR
- * becomes ALIGNED if `may_clear`, the model saw the whole spend, and the built-in assessor found nothing suspicious
- * in it, since words that mislead one judge may mislead the other.
+ * Combines the built-in assessment with a model's opinion. The opinion can lower it, and raises it in one case: UNCLEAR
+ * becomes ALIGNED if `may_clear` is set, the model saw the whole spend, and the built-in assessor found nothing
+ * suspicious, because words that mislead one judge may mislead the other.
  */
 export function withOpinion(
   built_in: Assessment,
@@ -152,7 +152,7 @@ export function withOpinion(
   const method = `${built_in.method}+model/${model}`;
   const from = built_in.assessment;
   const to = opinion.assessment;
-  const keep = (effect: OpinionEffect, sentence: string) => ({
+  const stay = (effect: OpinionEffect, sentence: string) => ({
     effect,
     assessment: { ...built_in, method, rationale: `${built_in.rationale} ${sentence}` },
   });
@@ -167,7 +167,7 @@ export function withOpinion(
     },
   });
 
-  if (RANK[to] === RANK[from]) return keep('agreed', `The model ${model} agrees.`);
+  if (RANK[to] === RANK[from]) return stay('agreed', `The model ${model} agrees.`);
   if (RANK[to] < RANK[from]) {
     return follow(
       'lowered',
@@ -184,23 +184,23 @@ export function withOpinion(
       built_in.evidence,
     );
   }
-  return keep('not_raised', `The model ${model} calls it ${WORD[to]}, which does not raise the assessment.`);
+  return stay('not_raised', `The model ${model} calls it ${WORD[to]}, which does not raise the assessment.`);
 }
 
-/** How sure it is that nobody knows. */
+/** Confidence of UNCLEAR where a required opinion is missing. */
 const UNJUDGED_CONFIDENCE = 0.5;
 
 /**
- * Whether a spend needs no judge to count as aligned: the operator listed its merchant, or people found such spends
- * to fit. The words of the spend do not make it so, nor does a name in the purpose's texts.
+ * True if a spend may count as aligned without a required opinion: its merchant is on the operator's list, or people
+ * confirmed such spends. Neither the words of the spend nor a name in the purpose's texts are enough.
  */
 export function isVouchedFor(authority: Authority, request: SpendRequest, history?: PurposeHistory): boolean {
   return allowedMerchant(authority, request) !== null || pastOf(request, history).confirmed !== undefined;
 }
 
 /**
- * The built-in assessment where a model was to be asked and gave no opinion, with the reason. It stands; where the
- * opinion is required, ALIGNED becomes UNCLEAR unless the spend is vouched for.
+ * The built-in assessment where the model returned no opinion, with the reason. It stays as it is, unless the opinion is
+ * required and nobody vouches for the spend: then ALIGNED becomes UNCLEAR.
  */
 export function withoutOpinion(
   built_in: Assessment,
