@@ -3,44 +3,44 @@ import type { KnownAuthority } from '../commands/create-decision.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { getAgent } from '../storage/agents.ts';
 
-/** How many agents a node remembers something of. */
+/** Agents in each cache of a node. */
 const MAX_AGENTS = 50_000;
 
-/** Sets an entry, and forgets the oldest when there are too many. */
-function rememberIn<T>(map: Map<string, T>, name: string, value: T): void {
-  if (map.size >= MAX_AGENTS) map.delete(map.keys().next().value as string);
-  map.set(name, value);
+/** Sets an entry, and evicts the oldest one if the cache is full. */
+function setBounded<T>(cache: Map<string, T>, name: string, value: T): void {
+  if (cache.size >= MAX_AGENTS) cache.delete(cache.keys().next().value as string);
+  cache.set(name, value);
 }
 
-/** The id of the agent that a slug or id names; undefined where the workspace has none. */
+/** Returns the id of the agent that a slug or id names; undefined if the workspace has none. */
 export type FindAgentId = (workspace_id: string, ref: string) => Promise<string | undefined>;
 
 /**
- * Remembers which agent a slug names, because that never changes. Whether the agent may still spend is judged in the
- * lane.
+ * Makes the lookup. Results are cached because a slug always names the same agent. The lane decides whether the agent
+ * may still spend.
  */
 export function makeFindAgentId(db: pg.Pool): FindAgentId {
   const known = new Map<string, string>();
   return async (workspace_id, ref) => {
     const name = `${workspace_id} ${ref}`;
-    const remembered = known.get(name);
-    if (remembered !== undefined) return remembered;
+    const cached = known.get(name);
+    if (cached !== undefined) return cached;
     const agent_id = (await getAgent(db, workspace_id, ref))?.agent_id;
-    if (agent_id !== undefined) rememberIn(known, name, agent_id);
+    if (agent_id !== undefined) setBounded(known, name, agent_id);
     return agent_id;
   };
 }
 
-/** The authority that each agent was last decided by. It may be outdated: the lane compares it with the current one. */
+/** The authority of each agent's latest decision. It may be outdated: the lane compares it with the current one. */
 export interface AuthorityCache {
   latest(agent_id: string): KnownAuthority | undefined;
-  /** Null: the agent has none. */
+  /** `authority` is null if the agent has none. */
   remember(agent_id: string, authority: KnownAuthority | null): void;
 }
 
 /**
- * Makes the cache. It refers to authorities weakly: they stay in memory through `parseAuthority` alone, which bounds how
- * much there is of them.
+ * Makes the cache. It refers to authorities weakly, so that only the cache of `parseAuthority`, which is bounded by size,
+ * holds them in memory.
  */
 export function makeAuthorityCache(): AuthorityCache {
   const known = new Map<string, { hash: string; authority: WeakRef<Authority> }>();
@@ -55,7 +55,7 @@ export function makeAuthorityCache(): AuthorityCache {
       if (current === null) known.delete(agent_id);
       else if (current.authority !== latest(agent_id)?.authority) {
         const { hash, authority } = current;
-        rememberIn(known, agent_id, { hash, authority: new WeakRef(authority) });
+        setBounded(known, agent_id, { hash, authority: new WeakRef(authority) });
       }
     },
   };

@@ -14,7 +14,7 @@ import { type Command, Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
 
-/** A spend that someone asks about. */
+/** A spend to be decided. */
 export interface AskedSpend {
   caller: Caller;
   request: SpendRequest;
@@ -25,8 +25,8 @@ export interface AskedSpend {
 }
 
 /**
- * Assesses a spend before the lane, against `known` or whatever it finds to be the agent's authority. Null where it
- * knows of none: the lane then answers with the one that holds.
+ * Assesses a spend before it enters the lane, against `known` or an authority that it loads itself. Returns null if it
+ * finds no authority: the lane then answers `stale` with the current one.
  */
 export type PreAssess = (
   spend: { workspace_id: string; agent_id: string; idempotency_key: string; request: SpendRequest },
@@ -42,14 +42,14 @@ export interface AuthorizeSpendOptions {
   countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
 }
 
-/** A spend is assessed anew for each change of its authority meanwhile, so many times at most. */
+/** Each change of the authority before the lane decides takes another attempt. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * The way of a spend: find its agent, assess it against the agent's authority, have the lane decide it and hold the
- * money. Where the authority has become another one meanwhile, the lane says so and the spend is assessed again.
- * Throws ApiError: `agent_required`, `not_found`, what the lane refuses, or `unavailable` where the authority changed at
- * every attempt; nothing was decided then.
+ * Makes the function that decides a spend: it finds the agent, assesses the spend against the agent's authority, and lets
+ * the lane decide it and hold the money. If the authority has changed since the assessment, the lane returns `stale` and
+ * the spend is assessed again. Throws ApiError: `agent_required`, `not_found`, what the lane refuses, or `unavailable` if
+ * the authority changed at every attempt. Nothing was decided where it throws.
  */
 export function makeAuthorizeSpend(
   options: AuthorizeSpendOptions,

@@ -15,7 +15,7 @@ import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
 import type { TrackRecordOf } from './track-record.ts';
 
-/** Assesses with the built-in assessor and what is known of the agent's past, against the authority last known. */
+/** Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. */
 export function makePreAssess(options: {
   assess: Assess;
   historyOf: TrackRecordOf;
@@ -44,10 +44,10 @@ export interface ModelPreAssessOptions {
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
   askModel: AskModel;
-  /** Name of the model. */
+
   model: string;
   may_clear: boolean;
-  /** Whether nothing that nobody vouches for is aligned without an opinion. */
+  /** True if a spend needs an opinion to be aligned, unless the operator or a person vouches for it. */
   is_required: boolean;
   metrics: { countSecondOpinion(result: OpinionEffect | NoOpinion): void };
 }
@@ -55,9 +55,9 @@ export interface ModelPreAssessOptions {
 const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
 
 /**
- * Assesses with a model's second opinion, against the authority that it reads itself. The model is asked only where its
- * opinion could change something: not for a replay or an agent that may not spend (the lane answers these), not below
- * misaligned, and not for a spend that limits or blocklist deny whatever it says.
+ * Makes the assessment with a model's second opinion, against an authority loaded from the database. The model is asked
+ * only if its opinion could change something: not for a replay or an agent that may not spend (the lane answers these),
+ * not for a misaligned spend, and not for one that limits or blocklist deny in any case.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
   const { db, assess, historyOf, assess_time, askModel, model, may_clear, is_required, metrics } = options;

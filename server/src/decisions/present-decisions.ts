@@ -16,43 +16,43 @@ import { loadLabels } from '../storage/labels.ts';
 import { loadReviews } from '../storage/reviews.ts';
 import { readClock } from '../storage/workspaces.ts';
 
-/** Decisions of a workspace looked up by one statement, and waiting for the next one. */
-const MAX_LOOKED_UP_AT_ONCE = 100;
+/** Limits of the batch loader, for each workspace. */
+const MAX_BATCH = 100;
 const MAX_WAITING = 5_000;
-/** So many statements of a workspace at a time: one that hangs must not hold up all. */
-const LOOK_UPS = 2;
+/** More than one, so that a statement that hangs does not block all lookups. */
+const MAX_CONCURRENT = 2;
 
 /** Decisions as a caller may see them. */
 export interface DecisionView {
-  /** Rows as they stand now, in their order. */
+  /** The current view of each record, in the order given. */
   present(caller: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]>;
-  /** One decision as it stands now; undefined where there is none that the caller may see. */
+  /** The current view of one decision; undefined if there is none that the caller may see. */
   find(caller: Caller, decision_id: string): Promise<Decision | undefined>;
-  /** The stored answer to a request, with the capability's token for whom it is. */
+  /** The stored answer to a request, with the capability's token if the caller may see it. */
   answer(caller: Caller, created: CreatedDecision): string;
 }
 
-const NOTHING_COUNTED = { held_minor: 0, committed_minor: 0 };
+const NO_COUNTER = { held_minor: 0, committed_minor: 0 };
 
-/** A capability's token is for the key that asked, and for the agent's own keys. */
+/** A capability's token is shown to the key that asked for the decision, and to the agent's own keys. */
 const maySeeToken = (caller: Caller, made: Pick<Decision, 'requested_by' | 'agent'>) =>
   caller.key_id === made.requested_by.key_id || caller.agent_id === made.agent.id;
 
-/** The one agent whose decisions a caller may see; null: all of its workspace. */
+/** The only agent whose decisions a caller may see; null if it may see all of its workspace. */
 export const onlyAgentOf = (caller: Caller): string | null =>
   caller.kind === 'agent' ? caller.agent_id : null;
 
-/** Looks up what decisions are shown with: states, live counters, the latest review and label, the agent's status. */
+/** Makes the view. It adds live counters, the latest review and label, and the agent's status to each record. */
 export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityTokens }): DecisionView {
   const { db, tokens } = options;
 
-  /** Gives each row as a caller may see it, in their order. */
-  async function lookUpFacts(
+  /** Returns for each record, in order, the function that shows it to a caller. */
+  async function loadViews(
     workspace_id: string,
     rows: readonly DecisionRecord[],
   ): Promise<((caller: Caller) => Decision)[]> {
     if (rows.length === 0) return [];
-    const counted = rows.map(({ made }) => ({
+    const budget_keys = rows.map(({ made }) => ({
       agent_id: made.agent.id,
       period: made.reservation.period,
       currency: made.currency,
@@ -61,21 +61,21 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
     const enforced = new Set(rows.flatMap(({ made }) => (made.mode === 'ENFORCE' ? made.agent.id : [])));
     const [budgets, clock_ms, reviews, labels, agents] = await Promise.all([
-      listBudgets(db, workspace_id, counted),
+      listBudgets(db, workspace_id, budget_keys),
       readClock(db),
       review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
       label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
       enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
     ]);
-    const name = (of: { agent_id: string; period: string; currency: string }) =>
-      `${of.agent_id} ${of.period} ${of.currency}`;
-    const counters = new Map(budgets.map((row) => [name(row), row]));
+    const nameOf = ({ agent_id, period, currency }: (typeof budget_keys)[number]) =>
+      `${agent_id} ${period} ${currency}`;
+    const counters = new Map(budgets.map((row) => [nameOf(row), row]));
     const review_by_id = new Map(reviews.map((row) => [row.review_id, reviewBody(row)]));
     const label_by_id = new Map(labels.map((label) => [label.label_id, label]));
     const agent_by_id = new Map(agents.map((agent) => [agent.agent_id, agent]));
     return rows.map(({ made, state }, i) => {
       const records = {
-        counter: counters.get(name(counted[i] as (typeof counted)[number])) ?? NOTHING_COUNTED,
+        counter: counters.get(nameOf(budget_keys[i] as (typeof budget_keys)[number])) ?? NO_COUNTER,
         review: review_by_id.get(state?.review_id ?? '') ?? null,
         label: label_by_id.get(state?.label_id ?? '') ?? null,
       };
@@ -92,8 +92,7 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     });
   }
 
-  /** One decision of a workspace, looked up together with the others that are asked for meanwhile. */
-  const findDecision = makeWorkspaceBatchLoader<
+  const loadDecision = makeWorkspaceBatchLoader<
     string,
     { agent_id: string; show: (caller: Caller) => Decision }
   >((workspace_id) => ({
@@ -103,34 +102,34 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
         db,
         decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
       );
-      const shown = await lookUpFacts(workspace_id, rows);
+      const views = await loadViews(workspace_id, rows);
       return new Map(
         rows.map(({ made }, i) => [
           made.decision_id,
-          { agent_id: made.agent.id, show: shown[i] as (caller: Caller) => Decision },
+          { agent_id: made.agent.id, show: views[i] as (caller: Caller) => Decision },
         ]),
       );
     },
-    max_batch: MAX_LOOKED_UP_AT_ONCE,
+    max_batch: MAX_BATCH,
     max_waiting: MAX_WAITING,
-    max_concurrent: LOOK_UPS,
+    max_concurrent: MAX_CONCURRENT,
   }));
 
   return {
     async present(caller, rows) {
-      const shown = await lookUpFacts(caller.workspace_id, rows);
-      return shown.map((show) => show(caller));
+      const views = await loadViews(caller.workspace_id, rows);
+      return views.map((show) => show(caller));
     },
     async find(caller, decision_id) {
-      const found = await findDecision(caller.workspace_id, decision_id);
+      const found = await loadDecision(caller.workspace_id, decision_id);
       const own = onlyAgentOf(caller);
       return found === undefined || (own !== null && found.agent_id !== own) ? undefined : found.show(caller);
     },
     answer(caller, { document, replayed }) {
       const capability_id = capabilityIdIn(document);
       if (capability_id === undefined) return document;
-      // Who has just asked may see the token. A replay may be asked for by another key, so there the text is read
-      // (11 µs for 3.6 KB).
+      // The key that created the decision may see the token. A replay may come from another key, so only there the
+      // document is decoded, which takes 11 µs for 3.6 KB.
       if (replayed && !maySeeToken(caller, decodeDecision(document))) return document;
       return withToken(document, tokens.of(caller.workspace_id, capability_id));
     },

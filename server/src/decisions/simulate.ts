@@ -28,15 +28,15 @@ export interface SimulationTally {
   authorized_minor: number;
 }
 
-/** What a draft would have made of real decisions. All amounts are minor units of the draft's currency. */
+/** How a draft would have decided real spends. All amounts are minor units of the draft's currency. */
 export interface SimulationResult {
   evaluated: number;
   skipped: { reason: SkipReason; count: number }[];
   current: SimulationTally;
   draft: SimulationTally;
-  /** Decisions that would have been another; requested amounts. */
+  /** Decisions that would have been different, with the sums of the requested amounts. */
   transitions: { from: DecisionKind; to: DecisionKind; count: number; amount_minor: number }[];
-  /** The newest of those that would have been another, or for another reason or amount; newest first. */
+  /** The newest decisions that would have differed in decision, reason or amount; newest first. */
   changed: {
     decision_id: string;
     created_at: string;
@@ -48,17 +48,17 @@ export interface SimulationResult {
 }
 
 export interface Simulation {
-  /** Decisions must come in the order of their making. `judged_by`: the authority it was decided by. */
-  replay(made: Decision, judged_by: Authority | null): void;
+  /** Must be called in the order in which the decisions were made. `authority`: the one that decided it. */
+  replay(original: Decision, authority: Authority | null): void;
   result(): SimulationResult;
 }
 
-/** A decision of which the draft holds something else than was held: as it was, and as the draft makes it. */
+/** A decision for which the draft holds another amount: its real history, and its history under the draft. */
 interface Diverged {
   real: DecisionHistory;
-  /** Null: the draft denies it, so nothing of it would have been spent. */
+  /** Null if the draft denies it, so that nothing would have been spent. */
   drafted: DecisionHistory | null;
-  /** Where the draft holds less than was held, no more than this is spent. */
+  /** The most that would have been spent, where the draft holds less than was held. */
   max_minor: number;
 }
 
@@ -73,27 +73,27 @@ function count(tally: SimulationTally, decision: DecisionKind, authorized_minor:
   tally.authorized_minor = addMinor(tally.authorized_minor, authorized_minor);
 }
 
-/** What the month's counter held before this decision was made: what it found, which its answer told. */
-function foundBy({ reservation }: Decision): BudgetCounter {
+/** The month's counter before this decision, from the counter that its answer states. */
+function counterBefore({ reservation }: Decision): BudgetCounter {
   const { held_minor, committed_minor } = reservation.budget;
   const own_minor = reservation.status === 'HELD' ? reservation.amount_minor : 0;
   return { held_minor: held_minor - own_minor, committed_minor };
 }
 
-/** Null: the draft holds what was held. */
-function divergence(made: Decision, verdict: Verdict): Diverged | null {
-  const was_minor = made.reservation.amount_minor;
+/** Null if the draft holds what was held. */
+function divergence(original: Decision, verdict: Verdict): Diverged | null {
+  const was_minor = original.reservation.amount_minor;
   const { decision, held_amount_minor } = verdict;
-  if (decision === made.decision && held_amount_minor === was_minor) return null;
-  const real = beginHistory(made);
+  if (decision === original.decision && held_amount_minor === was_minor) return null;
+  const real = beginHistory(original);
   if (decision === 'DENY') return { real, drafted: null, max_minor: 0 };
   const drafted: Decision = {
-    ...made,
+    ...original,
     decision,
     review_state: decision === 'REVIEW' ? 'PENDING' : null,
     reservation: {
-      ...made.reservation,
-      reservation_id: reservationIdOf(made.decision_id),
+      ...original.reservation,
+      reservation_id: reservationIdOf(original.decision_id),
       status: 'HELD',
       amount_minor: held_amount_minor,
     },
@@ -102,10 +102,10 @@ function divergence(made: Decision, verdict: Verdict): Diverged | null {
   return { real, drafted: beginHistory(drafted), max_minor };
 }
 
-/** The draft's decision after what really happened to it. */
-function followed({ drafted, real }: Diverged, event: DecisionEvent): DecisionHistory | null {
+/** The draft's decision after an event that really happened to it. */
+function applyToDraft({ drafted, real }: Diverged, event: DecisionEvent): DecisionHistory | null {
   if (drafted === null) return null;
-  // The draft may have asked nobody.
+  // Under the draft there may have been no review.
   if (event.type === 'decision.review.recorded' && drafted.decision.decision !== 'REVIEW') return drafted;
   if (event.type === 'reservation.expired') {
     const expires =
@@ -115,7 +115,7 @@ function followed({ drafted, real }: Diverged, event: DecisionEvent): DecisionHi
   return apply(drafted, event);
 }
 
-/** How much more the draft counts of a decision than was counted of it; less than nothing where it counts less. */
+/** How much more of a decision counts under the draft than really did; negative if less. */
 function surplusOf({ real, drafted, max_minor }: Diverged): BudgetCounter {
   const was = budgetImpact(real.state);
   const is = drafted === null ? NOTHING : budgetImpact(drafted.state);
@@ -126,27 +126,26 @@ function surplusOf({ real, drafted, max_minor }: Diverged): BudgetCounter {
 }
 
 /**
- * Replays an agent's real decisions against a draft of its authority. Each finds the month's counter as it really stood,
- * but for those decisions before it of which the draft holds something else: these follow what really happened to them
- * afterwards (a spend that was executed, failed, was cancelled or refunded, a review that denied it, a hold that ran out).
- * So the authority under which decisions were made changes nothing, however few of them are replayed and whatever
- * became of those before them. Purpose is judged anew only where the draft says something else to a judge of purpose than
- * the authority that the decision was made by. Decisions in another currency than the draft's are left out: no limit of
- * the draft speaks of them. Pure; nothing is saved.
+ * Makes a replay of an agent's real decisions against a draft of its authority. Each decision sees the month's counter as
+ * it really was, plus the difference that earlier decisions make under the draft. Those go through what really happened
+ * to them: outcomes (executed, failed, cancelled, refunded), reviews and expiry of the hold. Replaying the authority that
+ * decided therefore changes nothing, however few decisions are replayed and whatever happened to earlier ones. The
+ * purpose is assessed again only if the draft gives the assessor other inputs than the authority that decided. Decisions
+ * in another currency than the draft's are skipped, because no limit of the draft applies to them. Nothing is saved.
  */
 export function makeSimulation(options: {
   draft: Authority;
   assess: Assess;
-  /** Everything that was recorded of the decisions that are going to be replayed, in any order. */
+  /** All events of the decisions to be replayed, in any order. */
   events: readonly PlacedEvent[];
 }): Simulation {
   const { draft, assess } = options;
   const events = [...options.events].sort((a, b) => (a.place < b.place ? -1 : 1));
-  const judged = assessmentInputs(draft);
-  /** How much more than was counted the draft counts in each month, over all decisions replayed so far. */
+  const draft_inputs = assessmentInputs(draft);
+  /** By month: how much more counts under the draft than really did, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();
-  const judged_alike = new Map<Authority, boolean>();
+  const has_same_inputs = new Map<Authority, boolean>();
   const current = emptyTally();
   const drafts = emptyTally();
   const transitions = new Map<string, SimulationResult['transitions'][number]>();
@@ -155,7 +154,7 @@ export function makeSimulation(options: {
   let evaluated = 0;
   let in_other_currency = 0;
 
-  /** Takes a decision's surplus, as it is in place of what it was, into its month's. */
+  /** Replaces what a decision contributes to the surplus of its month. */
   function recount(period: string, was: BudgetCounter, is: BudgetCounter): void {
     const sum = surplus.get(period) ?? NOTHING;
     surplus.set(period, {
@@ -164,8 +163,8 @@ export function makeSimulation(options: {
     });
   }
 
-  /** What happened before a decision was made to those before it. */
-  function followUntil(decision_id: string): void {
+  /** Applies the events that happened before a decision was made. */
+  function applyEventsBefore(decision_id: string): void {
     const place = decision_id.slice(4);
     for (let next = events[next_event]; next !== undefined && next.place < place; next = events[next_event]) {
       next_event += 1;
@@ -174,84 +173,89 @@ export function makeSimulation(options: {
       const after = {
         ...before,
         real: apply(before.real, next.event),
-        drafted: followed(before, next.event),
+        drafted: applyToDraft(before, next.event),
       };
       diverged.set(next.decision_id, after);
       recount(before.real.decision.reservation.period, surplusOf(before), surplusOf(after));
     }
   }
 
-  function budgetFor(made: Decision): BudgetCounter {
-    const found = foundBy(made);
-    const more = surplus.get(made.reservation.period) ?? NOTHING;
+  function budgetFor(original: Decision): BudgetCounter {
+    const real = counterBefore(original);
+    const more = surplus.get(original.reservation.period) ?? NOTHING;
     return {
-      held_minor: found.held_minor + more.held_minor,
-      committed_minor: found.committed_minor + more.committed_minor,
+      held_minor: real.held_minor + more.held_minor,
+      committed_minor: real.committed_minor + more.committed_minor,
     };
   }
 
-  function isJudgedAlike(authority: Authority | null): boolean {
+  function hasSameInputs(authority: Authority | null): boolean {
     if (authority === null) return false;
-    let alike = judged_alike.get(authority);
-    if (alike === undefined) {
-      alike = assessmentInputs(authority) === judged;
-      judged_alike.set(authority, alike);
+    let same = has_same_inputs.get(authority);
+    if (same === undefined) {
+      same = assessmentInputs(authority) === draft_inputs;
+      has_same_inputs.set(authority, same);
     }
-    return alike;
+    return same;
   }
 
-  function compare(made: Decision, verdict: Verdict): void {
+  function compare(original: Decision, verdict: Verdict): void {
     const { decision, reason_code, authorized_amount_minor } = verdict;
-    const amount_minor = made.requested_amount_minor;
-    if (decision !== made.decision) {
-      const name = `${made.decision} ${decision}`;
-      const known = transitions.get(name) ?? { from: made.decision, to: decision, count: 0, amount_minor: 0 };
+    const amount_minor = original.requested_amount_minor;
+    if (decision !== original.decision) {
+      const name = `${original.decision} ${decision}`;
+      const known = transitions.get(name) ?? {
+        from: original.decision,
+        to: decision,
+        count: 0,
+        amount_minor: 0,
+      };
       known.count += 1;
       known.amount_minor = addMinor(known.amount_minor, amount_minor);
       transitions.set(name, known);
     }
     if (
-      decision === made.decision &&
-      reason_code === made.reason_code &&
-      authorized_amount_minor === made.authorized_amount_minor
+      decision === original.decision &&
+      reason_code === original.reason_code &&
+      authorized_amount_minor === original.authorized_amount_minor
     ) {
       return;
     }
     changed.push({
-      decision_id: made.decision_id,
-      created_at: made.created_at,
-      merchant: made.action.merchant,
+      decision_id: original.decision_id,
+      created_at: original.created_at,
+      merchant: original.action.merchant,
       amount_minor,
-      current: { decision: made.decision, reason_code: made.reason_code },
+      current: { decision: original.decision, reason_code: original.reason_code },
       draft: { decision, reason_code, authorized_amount_minor },
     });
     if (changed.length > MAX_CHANGED) changed.shift();
   }
 
   return {
-    replay(made, judged_by) {
-      followUntil(made.decision_id);
-      if (made.currency !== draft.currency) {
+    replay(original, authority) {
+      applyEventsBefore(original.decision_id);
+      if (original.currency !== draft.currency) {
         in_other_currency += 1;
         return;
       }
       evaluated += 1;
       const request = {
-        action: made.action,
-        limitable: made.limitable,
-        ...(made.task === null ? {} : { task: made.task }),
-        ...(made.trace === null ? {} : { trace: made.trace }),
-        ...(made.min_amount_minor === null ? {} : { min_amount_minor: made.min_amount_minor }),
+        action: original.action,
+        limitable: original.limitable,
+        ...(original.task === null ? {} : { task: original.task }),
+        ...(original.trace === null ? {} : { trace: original.trace }),
+        ...(original.min_amount_minor === null ? {} : { min_amount_minor: original.min_amount_minor }),
       };
-      const assessment = isJudgedAlike(judged_by) ? made.purpose : assess(draft, request);
-      const verdict = decide({ authority: draft, request, budget: budgetFor(made), assessment });
-      count(current, made.decision, made.authorized_amount_minor);
+      const assessment = hasSameInputs(authority) ? original.purpose : assess(draft, request);
+      const verdict = decide({ authority: draft, request, budget: budgetFor(original), assessment });
+      count(current, original.decision, original.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
-      compare(made, verdict);
-      const divergent = divergence(made, verdict);
+      compare(original, verdict);
+      const divergent = divergence(original, verdict);
       if (divergent === null) return;
-      diverged.set(made.decision_id, divergent);
-      recount(made.reservation.period, NOTHING, surplusOf(divergent));
+      diverged.set(original.decision_id, divergent);
+      recount(original.reservation.period, NOTHING, surplusOf(divergent));
     },
     result: () => ({
       evaluated,

@@ -5,22 +5,22 @@ import type { Authority } from '../domain/authorities.ts';
 import { type FeedbackRow, purposeHash } from '../domain/feedback.ts';
 import { listFeedback } from '../feedback/stats-rows.ts';
 
-/** What is known of an agent's past under an authority's purpose; undefined while nothing is. */
+/** Returns the track record of an agent under an authority's purpose; undefined if there is none yet. */
 export type TrackRecordOf = (
   workspace_id: string,
   agent_id: string,
   authority: Authority,
 ) => PurposeHistory | undefined | Promise<PurposeHistory | undefined>;
 
-/** For so long a history is taken as it was read; then it is read anew beside the decisions. */
+/** An older track record is still used, but read again in the background. */
 const FRESH_MS = 500;
-/** No spend is judged by a history older than this: where nobody has asked for so long, it waits for the reading. */
+/** A still older one is not used: the spend waits until it is read again. */
 const USABLE_MS = 1_000;
-const REMEMBERED = 10_000;
-/** Of all agents together; an agent has some dozens, and at the most 5,000, of about half a kilobyte. */
-const REMEMBERED_ROWS = 100_000;
+const MAX_AGENTS = 10_000;
+/** Rows of all agents together, about 0.5 KB each. An agent usually has some dozens and at most 5,000. */
+const MAX_ROWS = 100_000;
 
-interface Remembered {
+interface CachedRecord {
   purpose_hash: string;
   row_count: number;
   read_ms: number;
@@ -28,7 +28,7 @@ interface Remembered {
   reading: Promise<PurposeHistory | undefined> | null;
 }
 
-/** Rows as the assessor is told of them. */
+/** Rows in the form of the assessor's input; undefined if there are none. */
 export function historyFromRows(rows: readonly FeedbackRow[]): PurposeHistory | undefined {
   if (rows.length === 0) return undefined;
   const merchants = new Map<string, TrackRecord>();
@@ -52,8 +52,8 @@ export function historyFromRows(rows: readonly FeedbackRow[]): PurposeHistory | 
 }
 
 /**
- * Reads histories and keeps them for a moment: a word that people said reaches every node's decisions within some
- * seconds, and a decision waits for the database only where its agent has been quiet.
+ * Makes the cached lookup of track records. Feedback of people reaches the decisions of every node within some seconds,
+ * and a decision waits for the database only if its agent has not spent for `USABLE_MS`.
  */
 export function makeTrackRecords(options: {
   db: pg.Pool;
@@ -61,9 +61,9 @@ export function makeTrackRecords(options: {
   max_rows?: number;
 }): TrackRecordOf {
   const { db, now_ms } = options;
-  const remembered = new LRUCache<string, Remembered>({
-    max: REMEMBERED,
-    maxSize: options.max_rows ?? REMEMBERED_ROWS,
+  const records = new LRUCache<string, CachedRecord>({
+    max: MAX_AGENTS,
+    maxSize: options.max_rows ?? MAX_ROWS,
     sizeCalculation: ({ row_count }) => 1 + row_count,
   });
   const hashes = new WeakMap<Authority, string>();
@@ -81,18 +81,18 @@ export function makeTrackRecords(options: {
     agent_id: string,
     purpose_hash: string,
   ): Promise<PurposeHistory | undefined> {
-    const before = remembered.get(agent_id);
+    const before = records.get(agent_id);
     const known =
       before?.purpose_hash === purpose_hash
         ? before
         : { purpose_hash, row_count: 0, read_ms: Number.NEGATIVE_INFINITY, history: undefined };
     const rows = listFeedback(db, workspace_id, agent_id, purpose_hash);
     const reading = rows.then(historyFromRows);
-    const entry: Remembered = { ...known, reading };
-    remembered.set(agent_id, entry);
-    /** Unless another purpose's was asked for meanwhile. */
-    const settle = (read: Omit<Remembered, 'reading'>) => {
-      if (remembered.get(agent_id) === entry) remembered.set(agent_id, { ...read, reading: null });
+    const entry: CachedRecord = { ...known, reading };
+    records.set(agent_id, entry);
+    // Another purpose may have replaced the entry during the read.
+    const settle = (read: Omit<CachedRecord, 'reading'>) => {
+      if (records.get(agent_id) === entry) records.set(agent_id, { ...read, reading: null });
     };
     Promise.all([rows, reading]).then(
       ([{ length }, history]) => settle({ purpose_hash, row_count: length, read_ms: now_ms(), history }),
@@ -103,7 +103,7 @@ export function makeTrackRecords(options: {
 
   return (workspace_id, agent_id, authority) => {
     const purpose_hash = hashOf(authority);
-    const known = remembered.get(agent_id);
+    const known = records.get(agent_id);
     if (known === undefined || known.purpose_hash !== purpose_hash) {
       return read(workspace_id, agent_id, purpose_hash);
     }
