@@ -11,7 +11,7 @@ import { formatMoney } from '../values/money.ts';
 import { AUTHORITY_CHANGED, authorityChanged } from './create-review.ts';
 
 export interface ConsumeCapabilityInput {
-  /** Of a token that was proved to be ours. */
+  /** The id of a capability whose token has been verified. */
   capability_id: string;
   amount_minor: number;
   currency: string;
@@ -32,8 +32,8 @@ export interface ConsumedCapability {
 const NO_CAPABILITY = 'There is no such capability.';
 
 /**
- * Uses a capability for its one payment. Of any number of racing consumers one wins. The hold then stays until an
- * outcome settles it.
+ * Consumes a capability for its single payment. Only one of several concurrent consumers succeeds. The hold then stays
+ * until an outcome settles it.
  */
 export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapability> = {
   name: 'consumeCapability',
@@ -50,10 +50,10 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
         'The idempotency key was already used for a different request; use a new one.',
       );
     }
-    const kept = set.decision(decisionIdOfCapability(input.capability_id));
-    const agent = kept === undefined ? undefined : set.agent(kept.made.agent.id);
-    const capability = kept === undefined ? null : capabilityOf(kept.made, kept.state);
-    if (kept === undefined || agent === undefined || capability === null) {
+    const record = set.decision(decisionIdOfCapability(input.capability_id));
+    const agent = record === undefined ? undefined : set.agent(record.made.agent.id);
+    const capability = record === undefined ? null : capabilityOf(record.made, record.state);
+    if (record === undefined || agent === undefined || capability === null) {
       return refuse('not_found', NO_CAPABILITY);
     }
     if (earlier !== undefined) return done({ replayed: true, consumption: earlier, agent });
@@ -73,7 +73,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       case 'ISSUED':
         break;
     }
-    if (authorityChanged(agent, kept.made)) return refuse('authority_changed', AUTHORITY_CHANGED);
+    if (authorityChanged(agent, record.made)) return refuse('authority_changed', AUTHORITY_CHANGED);
     if (capability.payee_id !== null && payee_id !== capability.payee_id) {
       return refuse(
         'payee_mismatch',
@@ -92,7 +92,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
     }
     const consumption: Consumption = {
       capability_id: capability.capability_id,
-      decision_id: kept.made.decision_id,
+      decision_id: record.made.decision_id,
       agent_id: agent.agent_id,
       idempotency_key,
       request_hash,

@@ -7,7 +7,7 @@ import { addAuthorityVersion } from './create-authority.ts';
 export interface CreateAgentInput {
   slug: string;
   name?: string;
-  /** The workspace's mode when left out. */
+  /** When left out, the mode of the workspace. */
   mode?: Mode;
   authority?: Authority;
 }
@@ -15,7 +15,7 @@ export interface CreateAgentInput {
 export const ENFORCE_NEEDS_PLAN =
   'ENFORCE needs a paid plan; put the workspace on the team or enterprise plan, or stay in SHADOW.';
 
-/** Makes an agent, with its first authority where one is given. */
+/** Creates an agent, with its first authority if one is given. */
 export const createAgent: Command<CreateAgentInput, Agent> = {
   name: 'createAgent',
   needs: ({ slug }) => ({ agents: [slug], workspace: true }),

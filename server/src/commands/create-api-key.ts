@@ -3,18 +3,18 @@ import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateApiKeyInput {
   name: string;
-  /** An agent key: the id or slug of its agent. Null: a scoped key. */
+  /** The id or slug of the agent of an agent key; null for a scoped key. */
   agent: string | null;
   scopes: readonly Scope[];
   principal_id: string | null;
   expires_in_seconds: number | null;
   digest: Buffer;
-  /** The secret key that the digest was made with. */
+  /** The id of the secret key that the digest was computed with. */
   secret_id: string;
   hint: string;
 }
 
-/** Makes a key. Its value was made by the caller of this command and is known here only as a digest. */
+/** Creates a key. The caller generates its value; only the digest is known here. */
 export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {
   name: 'createApiKey',
   needs: ({ agent }) => (agent === null ? {} : { agents: [agent] }),

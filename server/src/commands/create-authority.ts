@@ -11,7 +11,7 @@ export interface CreateAuthorityInput {
   authority: Authority;
 }
 
-/** Adds the next version of an agent's authority; earlier versions stay on record. */
+/** Adds the next version of an agent's authority; earlier versions are retained. */
 export const createAuthority: Command<CreateAuthorityInput, AuthorityRow> = {
   name: 'createAuthority',
   needs: ({ agent }) => ({ agents: [agent] }),
@@ -22,7 +22,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow> = {
   },
 };
 
-/** The version after the agent's current one, with its audit record. */
+/** Adds the version after the agent's current one, with its audit record. */
 export function addAuthorityVersion(
   set: WorkingSet,
   agent: Agent,

@@ -12,23 +12,23 @@ import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
-  /** Whether the key is bound to that agent; then the request may name no other. */
+  /** Whether the API key is bound to that agent; the request then must not name another agent. */
   bound: boolean;
   request: SpendRequest;
   idempotency_key: string;
   /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
   request_hash: Buffer;
-  /** Made before the lane, which waits for no assessor; it counts only for the authority that it was made for. */
+  /** Made before the command is submitted, since the lane waits for no assessor; valid only for its authority. */
   assessed: Assessed | null;
 }
 
-/** An assessment, and the hash of the authority whose purpose it was made against. */
+/** An assessment, and the hash of the authority that it was made for. */
 export interface Assessed {
   authority_hash: string;
   assessment: Assessment;
 }
 
-/** An authority and the name of its content; it must not be changed. */
+/** An authority and its hash. The object is shared and must not be changed. */
 export interface KnownAuthority {
   hash: string;
   authority: Authority;
@@ -36,9 +36,9 @@ export interface KnownAuthority {
 
 export interface CreatedDecision {
   replayed: boolean;
-  /** The JSON text of the answer, without the capability's token: on a replay, the very text of the first one. */
+  /** The JSON text of the answer without the capability's token; on a replay, the same text as the first time. */
   document: string;
-  /** What was decided now; null on a replay. */
+  /** The new decision; null on a replay. */
   decided: {
     decision: DecisionKind;
     mode: Mode;
@@ -48,7 +48,7 @@ export interface CreatedDecision {
   } | null;
 }
 
-/** The capability of an ALLOW in ENFORCE, where there is nothing left to wait for. */
+/** Returns the capability of an ALLOW in ENFORCE; null for all other decisions. */
 function issueCapability(
   made: { decision_id: string; mode: Mode; decision: DecisionKind; amount_minor: number },
   action: Action,
@@ -70,9 +70,9 @@ function issueCapability(
 }
 
 /**
- * When a fresh hold runs out by itself, or null when it stays. A hold is let go only on evidence that the money
- * did not move: in ENFORCE a review that nobody made has moved nothing, nor has a capability that ran out unused
- * where only its payee could be paid. All else waits for an outcome.
+ * Returns when a new hold expires by itself, or null if it does not. A hold may be released only on evidence that the
+ * money did not move. In ENFORCE there is such evidence when nobody reviewed the decision in time, and when a capability
+ * that names its payee expired unused. All other holds wait for an outcome.
  */
 function holdExpiry(
   mode: Mode,
@@ -87,8 +87,8 @@ function holdExpiry(
 }
 
 /**
- * Decides a spend and holds its money, in one step; an idempotency key that was used is answered again. Stale where the
- * spend was assessed against another authority than the one that holds at the batch's moment.
+ * Decides a spend and holds its money, in one step. A used idempotency key returns the earlier decision. The result is
+ * stale if the spend was assessed for another authority than the one that is current at the batch timestamp.
  */
 export function makeCreateDecision(options: {
   review_ttl_seconds: number;

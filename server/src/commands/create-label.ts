@@ -10,18 +10,18 @@ export interface CreateLabelInput {
   supersedes: string | null;
 }
 
-/** Records whether a spend fit the purpose. It stands beside earlier labels, or corrects the one it names. */
+/** Records whether a spend served the purpose. The label is added to earlier ones, or replaces the one it names. */
 export const createLabel: Command<CreateLabelInput, Label> = {
   name: 'createLabel',
   needs: ({ decision_id, supersedes }) => ({
     decisions: [decision_id],
-    // However many labels stand beside each other, one that corrects none does not look at them.
+    // A label that supersedes none does not need the others, however many there are.
     labels_of: supersedes === null ? [] : [decision_id],
     webhooks: true,
   }),
   apply(set, input, origin) {
-    const kept = set.decision(input.decision_id);
-    if (kept === undefined) return refuse('not_found', 'There is no such decision.');
+    const record = set.decision(input.decision_id);
+    if (record === undefined) return refuse('not_found', 'There is no such decision.');
     const { decision_id, supersedes } = input;
     const current = supersedes === null ? [] : currentLabels(set.labelsOf(decision_id));
     if (supersedes !== null && !current.some((each) => each.label_id === supersedes)) {
@@ -37,7 +37,7 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       key_id: origin.actor.key_id as string,
       created_at: set.now,
     };
-    const { made } = kept;
+    const { made } = record;
     const { after, event_id } = set.addLabel(label);
     const brief = { ...made, effective_decision: effectiveNow(made, after) };
     set.publish('decision.label.recorded', recordEventData({ ...label }, brief), event_id);

@@ -20,14 +20,14 @@ import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateOutcomeInput {
   decision_id: string;
-  /** The one agent whose decisions the caller may report on; null: any. */
+  /** The only agent whose decisions the caller may report on; null: all agents. */
   only_agent: string | null;
   type: OutcomeType;
   amount_minor: number | null;
-  /** Null: the decision's. */
+  /** Null: the currency of the decision. */
   currency: string | null;
   external_reference: string | null;
-  /** Null: now. ISO UTC. */
+  /** ISO 8601 UTC; null: now. */
   occurred_at: string | null;
   source: OutcomeSource;
 }
@@ -38,10 +38,10 @@ export interface CreatedOutcome {
   outcome: Outcome;
 }
 
-/** Clocks of two machines may differ by this much. */
+/** The tolerated difference between the clocks of two machines. */
 const TOLERATED_AHEAD_MS = 5 * 60_000;
 
-/** What is noteworthy about an execution, judged by the decision as it stood before it. */
+/** Returns the flags of an execution, judged by the state of the decision before it. */
 function flagsOf(
   made: Decision,
   state: DecisionState,
@@ -61,11 +61,11 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
   name: 'createOutcome',
   needs: ({ decision_id }) => ({ decisions: [decision_id], outcomes_of: [decision_id], webhooks: true }),
   apply(set, input, origin) {
-    const kept = set.decision(input.decision_id);
-    if (kept === undefined || (input.only_agent !== null && kept.made.agent.id !== input.only_agent)) {
+    const record = set.decision(input.decision_id);
+    if (record === undefined || (input.only_agent !== null && record.made.agent.id !== input.only_agent)) {
       return refuse('not_found', 'There is no such decision.');
     }
-    const { made, state } = kept;
+    const { made, state } = record;
     const { type, source, external_reference } = input;
     const currency = input.currency ?? made.currency;
     if (currency !== made.currency) {

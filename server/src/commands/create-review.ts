@@ -22,11 +22,11 @@ export interface CreatedReview {
   capability: Capability | null;
 }
 
-/** What a person is told whose decision's authority is not the current one any more. */
+/** The message for decisions that were made by an authority which is no longer current. */
 export const AUTHORITY_CHANGED =
   "The agent's authority changed since the decision was made; ask for a new decision.";
 
-/** Whether the agent's current authority is another than the one a decision was made by. */
+/** Returns whether the agent's current authority differs from the one that the decision was made by. */
 export function authorityChanged(
   agent: Pick<Agent, 'authority_hash'>,
   made: { authority_hash: string | null },
@@ -35,8 +35,8 @@ export function authorityChanged(
 }
 
 /**
- * Records a person's word on a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY lets the
- * hold go. In SHADOW it may be corrected by another one that names it in `supersedes`.
+ * Records a person's review of a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY releases the
+ * hold. In SHADOW a later review that names it in `supersedes` may correct it.
  */
 export function makeCreateReview(options: {
   capability_ttl_seconds: number;
@@ -45,10 +45,11 @@ export function makeCreateReview(options: {
     name: 'createReview',
     needs: ({ decision_id }) => ({ decisions: [decision_id], webhooks: true }),
     apply(set, input, origin) {
-      const kept = set.decision(input.decision_id);
-      const agent = kept === undefined ? undefined : set.agent(kept.made.agent.id);
-      if (kept === undefined || agent === undefined) return refuse('not_found', 'There is no such decision.');
-      const { made, state } = kept;
+      const record = set.decision(input.decision_id);
+      const agent = record === undefined ? undefined : set.agent(record.made.agent.id);
+      if (record === undefined || agent === undefined)
+        return refuse('not_found', 'There is no such decision.');
+      const { made, state } = record;
       const { action } = input;
       if (made.decision !== 'REVIEW') {
         return refuse('not_reviewable', `The decision is ${made.decision}; only a REVIEW can be reviewed.`);
@@ -90,14 +91,14 @@ export function makeCreateReview(options: {
       const { after, event_id } = set.addReview(review);
       const effective_decision = effectiveNow(made, after);
       const issued_now = review.capability_expires_at === null ? null : capabilityOf(made, after);
-      // A revoked agent's is void from the beginning.
+      // The capability of a revoked agent is void from the beginning.
       const capability =
         issued_now === null
           ? null
           : { ...issued_now, status: capabilityStatusAt(issued_now, agent, set.now_ms) };
       const issued = capability === null ? {} : { capability };
-      const record = { ...reviewBody(review), effective_decision, ...issued };
-      const data = recordEventData(record, { ...made, effective_decision });
+      const body = { ...reviewBody(review), effective_decision, ...issued };
+      const data = recordEventData(body, { ...made, effective_decision });
       set.publish('decision.review.recorded', data, event_id);
       return done({ review, effective_decision, capability });
     },

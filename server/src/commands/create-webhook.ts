@@ -9,15 +9,15 @@ import { mayUseWebhooks } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateWebhookInput {
-  /** Judged already. */
+  /** Has been checked already. */
   url: string;
-  /** Null: all types there are. */
+  /** Null: all types. */
   events: readonly WebhookEventType[] | null;
   /** The secret, encrypted. */
   sealed_secret: string;
 }
 
-/** Makes an endpoint, which is told of everything that happens from then on. */
+/** Creates an endpoint. It receives the events from then on. */
 export const createWebhook: Command<CreateWebhookInput, WebhookEndpoint> = {
   name: 'createWebhook',
   needs: () => ({ workspace: true, webhooks: true }),

@@ -7,7 +7,7 @@ export interface CreateWorkspaceInput {
   workspace_id: string;
   name: string;
   plan: Plan;
-  /** Days of a Team trial; null: none. */
+  /** The length of a trial of the Team plan in days; null: no trial. */
   trial_days: number | null;
   /** The first admin key, hashed already. */
   admin_key: { digest: Buffer; secret_id: string; hint: string };
@@ -15,7 +15,7 @@ export interface CreateWorkspaceInput {
 
 const DAY_MS = 86_400_000;
 
-/** Makes a workspace in SHADOW and its first admin key. */
+/** Creates a workspace in SHADOW and its first admin key. */
 export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspace; key_id: string }> = {
   name: 'createWorkspace',
   begins_workspace: true,

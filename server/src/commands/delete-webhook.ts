@@ -2,7 +2,7 @@ import { webhookBody } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { NO_SUCH_WEBHOOK } from './update-webhook.ts';
 
-/** Removes an endpoint, its secrets and whatever waits for it. */
+/** Deletes an endpoint, its secrets and its pending deliveries. */
 export const deleteWebhook: Command<{ endpoint_id: string }, null> = {
   name: 'deleteWebhook',
   needs: () => ({ webhooks: true }),

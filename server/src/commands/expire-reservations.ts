@@ -1,8 +1,8 @@
 import { type Command, done } from '../lane/command.ts';
 
 /**
- * Lets the run-out holds of agents go. Loading their budgets does it: every batch that looks at a budget first
- * lets go what has run out, so that no decision waits for the sweep.
+ * Releases the expired holds of agents. Loading their budgets is enough: every batch that loads a budget first releases
+ * the expired holds in it, so that no decision depends on the sweep.
  */
 export const expireReservations: Command<{ agent_ids: readonly string[] }, null> = {
   name: 'expireReservations',

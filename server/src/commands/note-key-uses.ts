@@ -1,7 +1,7 @@
 import type { KeyUse } from '../domain/keys.ts';
 import { type Command, done } from '../lane/command.ts';
 
-/** Notes when keys were last used. Not a part of history. */
+/** Stores when keys were last used. This is not part of the ledger. */
 export const noteKeyUses: Command<readonly KeyUse[], null> = {
   name: 'noteKeyUses',
   needs: () => ({}),

@@ -3,11 +3,11 @@ import { NO_SUCH_WEBHOOK } from './update-webhook.ts';
 
 export interface ReplayWebhookInput {
   endpoint_id: string;
-  /** Kept events, oldest first. */
+  /** Ids of stored events, oldest first. */
   event_ids: readonly string[];
 }
 
-/** Sends kept events to an endpoint again, in the bytes and under the ids that they had. */
+/** Sends stored events to an endpoint again, with the same bytes and ids. */
 export const replayWebhook: Command<ReplayWebhookInput, null> = {
   name: 'replayWebhook',
   needs: () => ({ webhooks: true }),

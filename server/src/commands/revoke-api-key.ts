@@ -1,7 +1,7 @@
 import { keyStatus } from '../domain/keys.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
-/** Revokes a key for good. Revoking it again changes nothing. */
+/** Revokes a key permanently. Revoking it again changes nothing. */
 export const revokeApiKey: Command<{ key_id: string }, null> = {
   name: 'revokeApiKey',
   needs: ({ key_id }) => ({ keys: [key_id], admin_keys: true }),

@@ -1,13 +1,13 @@
 import { type Command, done } from '../lane/command.ts';
 
-/** A key that was used, and its digests: the one that it was found by, and that of the present secret key. */
+/** A key that was used, the digest that it was found by, and the digest computed with the current secret key. */
 export interface RewrappedApiKey {
   key_id: string;
   from: { digest: Buffer; secret_id: string };
   to: { digest: Buffer; secret_id: string };
 }
 
-/** Keeps keys under digests of the present secret key. What is no longer kept as it was found is left as it is. */
+/** Replaces the digests of keys by those of the current secret key. Keys that changed meanwhile are skipped. */
 export const rewrapApiKeys: Command<readonly RewrappedApiKey[], null> = {
   name: 'rewrapApiKeys',
   needs: (keys) => ({ keys: keys.map(({ key_id }) => key_id) }),

@@ -2,11 +2,11 @@ import { type Command, done } from '../lane/command.ts';
 
 export interface RewrapWebhookSecretsInput {
   endpoint_id: string;
-  /** Sealed secrets by how they were sealed before. */
+  /** The newly sealed secrets by their previous sealed form. */
   sealed: ReadonlyMap<string, string>;
 }
 
-/** Keeps an endpoint's secrets sealed with the present secret key; they stay the same. Gives how many these were. */
+/** Stores an endpoint's secrets sealed with the current secret key; the secrets stay the same. Returns their number. */
 export const rewrapWebhookSecrets: Command<RewrapWebhookSecretsInput, number> = {
   name: 'rewrapWebhookSecrets',
   needs: () => ({ webhooks: true }),

@@ -5,7 +5,7 @@ import { NO_SUCH_WEBHOOK } from './update-webhook.ts';
 export interface RotateWebhookSecretInput {
   endpoint_id: string;
   sealed_secret: string;
-  /** How long the secrets before it go on signing beside the new one. */
+  /** How long the earlier secrets continue to sign beside the new one. */
   overlap_seconds: number;
 }
 

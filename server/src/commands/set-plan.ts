@@ -2,8 +2,8 @@ import type { Plan, Workspace } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 /**
- * Puts a workspace on a plan. Agents that are in ENFORCE stay in it, also on a plan that could not switch it on:
- * a plan that lapses must not let spends through.
+ * Changes a workspace's plan. Agents in ENFORCE stay in it, even if the new plan does not include it: a plan that lapses
+ * must not let spends through.
  */
 export const setPlan: Command<{ plan: Plan }, Workspace> = {
   name: 'setPlan',

@@ -9,7 +9,7 @@ export interface UpdateAgentInput {
   changes: { name?: string; status?: AgentStatus; mode?: Mode };
 }
 
-/** Changes an agent's name, status or mode. Revoking is permanent. Nothing to change writes nothing. */
+/** Changes an agent's name, status or mode. Revoking is permanent. Without a difference nothing is written. */
 export const updateAgent: Command<UpdateAgentInput, Agent> = {
   name: 'updateAgent',
   needs: ({ agent }) => ({ agents: [agent], workspace: true }),

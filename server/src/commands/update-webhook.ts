@@ -10,15 +10,15 @@ import { type Command, done, refuse } from '../lane/command.ts';
 export interface UpdateWebhookInput {
   endpoint_id: string;
   changes: { url?: string; events?: readonly WebhookEventType[]; status?: WebhookStatus };
-  /** Why, where it is disabled by this. */
+  /** The reason, if this change disables the endpoint. */
   reason: DisabledReason;
 }
 
 export const NO_SUCH_WEBHOOK = 'There is no such webhook endpoint.';
 
 /**
- * Changes an endpoint's URL, events or status. While it is disabled nothing is put into its queue; what waits
- * there goes on when it is active again. Nothing to change writes nothing.
+ * Changes an endpoint's URL, events or status. While an endpoint is disabled nothing is added to its queue; pending
+ * deliveries continue when it is active again. Without a difference nothing is written.
  */
 export const updateWebhook: Command<UpdateWebhookInput, WebhookEndpoint> = {
   name: 'updateWebhook',
@@ -27,13 +27,13 @@ export const updateWebhook: Command<UpdateWebhookInput, WebhookEndpoint> = {
     const before = set.outbox.endpoint(input.endpoint_id);
     if (before === undefined) return refuse('not_found', NO_SUCH_WEBHOOK);
     const { url = before.url, events = before.events, status = before.status } = input.changes;
-    const kept_reason = before.status === 'disabled' ? before.disabled_reason : input.reason;
+    const disabled_reason = before.status === 'disabled' ? before.disabled_reason : input.reason;
     const after: WebhookEndpoint = {
       ...before,
       url,
       events,
       status,
-      disabled_reason: status === 'active' ? null : kept_reason,
+      disabled_reason: status === 'active' ? null : disabled_reason,
       updated_at: set.now,
     };
     const same = url === before.url && status === before.status && events.join() === before.events.join();

@@ -9,15 +9,15 @@ import { type Command, type CommandResult, refuse } from './command.ts';
 import { distribute, type Loaded, loadWebhooks, type Needs, sendLoads, sendWrites } from './tables.ts';
 import { WorkingSet } from './working-set.ts';
 
-/** A command on its way through the lane. */
+/** A command with its input, waiting to be applied. */
 export interface Job {
-  // biome-ignore lint/suspicious/noExplicitAny: the lane carries commands of every kind and looks into none.
+  // biome-ignore lint/suspicious/noExplicitAny: the lane carries commands of all kinds and never reads their inputs.
   command: Command<any, any, any>;
   input: unknown;
   origin: Origin;
 }
 
-/** What became of a command; `failed`: it threw, which is a bug. */
+/** The result of a command in a batch; `failed`: the command threw, which is a bug. */
 export type JobResult = CommandResult<unknown, unknown> | { kind: 'failed'; error: unknown };
 
 /** The commands of one workspace in a batch. */
@@ -26,7 +26,7 @@ export interface BatchPart<J extends Job = Job> {
   jobs: readonly J[];
 }
 
-/** What was locked and loaded of one workspace at the beginning of a batch's transaction. */
+/** A workspace's locked head and loaded rows at the beginning of a batch. */
 interface Opened {
   head: LedgerHead;
   has_webhooks: boolean;
@@ -35,21 +35,21 @@ interface Opened {
   loaded: Loaded;
 }
 
-/** Waits for all, then throws the first failure: no answer of a pipelined connection is left unread. */
+/** Waits for all promises, then throws the first failure, so that no answer of a pipelined connection is left unread. */
 async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(promises);
   for (const each of settled) if (each.status === 'rejected') throw each.reason;
   return settled.map((each) => (each as PromiseFulfilledResult<T>).value);
 }
 
-/** What a job wants loaded: what its command names, and the key that it was asked with. */
+/** Returns the needs of the job's command, and the API key that submitted it. */
 function needsOf({ command, input, origin }: Job): Needs {
   const needs = command.needs(input);
   const { key_id } = origin.actor;
   return key_id === null ? needs : { ...needs, keys: [...(needs.keys ?? []), key_id] };
 }
 
-/** Begins the transaction, locks the heads and loads what the commands name, all in one round trip. */
+/** Begins the transaction, locks the heads and loads the rows that the commands need, all in one round trip. */
 async function open(
   client: Client,
   parts: readonly BatchPart[],
@@ -57,10 +57,10 @@ async function open(
 ): Promise<Map<string, Opened>> {
   const workspace_ids = parts.map((part) => part.workspace_id);
   const wanted = parts.map(({ workspace_id, jobs }) => ({ workspace_id, needs: jobs.map(needsOf) }));
-  const begun = client.query({ text: 'begin' });
+  const beginning = client.query({ text: 'begin' });
   const locking = lockHeads(client, workspace_ids, options);
   const loading = sendLoads(client, wanted);
-  const [, locked, ...found] = (await settleAll<unknown>([begun, locking, ...loading])) as [
+  const [, locked, ...found] = (await settleAll<unknown>([beginning, locking, ...loading])) as [
     unknown,
     Awaited<typeof locking>,
     ...Awaited<(typeof loading)[number]>[],
@@ -73,7 +73,7 @@ async function open(
   const loaded = distribute(workspace_ids, found, webhooks);
   const opened = new Map<string, Opened>();
   for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks } of locked) {
-    // Later than every batch before it, also when the clock was set back.
+    // The timestamp is later than that of every earlier batch, also when the clock was set back.
     const now_ms = Math.max(clock_ms, time_ms + 1);
     const rows = loaded.get(workspace_id) as Loaded;
     opened.set(workspace_id, { head: { seq, hash }, has_webhooks, begins: false, now_ms, loaded: rows });
@@ -93,7 +93,7 @@ async function open(
   return opened;
 }
 
-/** The state that a command answers on: its key must still be good at the batch's moment. */
+/** Applies one command, after checking that its API key is still valid at the batch timestamp. */
 function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
   const { key_id } = job.origin.actor;
   if (key_id !== null) {
@@ -110,8 +110,8 @@ function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
 }
 
 /**
- * Applies the commands in order. One that throws (a bug) is answered alone: the others are folded again from the
- * rows as they were loaded, as though it had never come.
+ * Applies the commands in order. If one throws (a bug), only its own result is `failed`: the others are applied again
+ * to the rows as they were loaded, without it.
  */
 export function fold(
   jobs: readonly Job[],
@@ -139,7 +139,7 @@ export function fold(
   }
 }
 
-/** Everything the batch changed and the heads that it leaves: sent together with the commit. */
+/** Sends the writes of everything that the batch changed, and of the new heads, without waiting. */
 function write(
   client: Client,
   sets: readonly WorkingSet[],
@@ -156,25 +156,25 @@ function write(
   return [...sendWrites(client, sets), begins ? insertHead(client, head) : writeHeads(client, heads)];
 }
 
-/** The commit was sent, and it is not certain that all of the batch is in it: nobody may be told "done". */
+/** The commit was sent, but it is unknown whether the whole batch was committed: no caller may be told that it was. */
 export class UnknownCommit extends Error {
   override name = 'UnknownCommit';
 }
 
-/** PostgreSQL itself said that the commit failed; a lost connection or a stopping server says nothing. */
+/** Returns whether PostgreSQL itself rejected the commit; a lost connection or a stopping server leaves it unknown. */
 function refusedByDatabase(error: unknown): boolean {
   const state = sqlState(error);
   return state !== undefined && !/^(08|57P|40003)/.test(state);
 }
 
 export interface BatchOptions {
-  /** Whether to wait for a workspace that another transaction has locked; else its part is left out. */
+  /** Wait for workspaces that another transaction has locked; if false, their parts are left out. */
   wait: boolean;
-  /** Numbers from 0 up to 1, for ids. */
+  /** Returns numbers from 0 up to 1, for ids. */
   random: () => number;
-  /** Told how long the writing and committing took. */
+  /** Called with the time that the writes and the commit took. */
   onCommitted?: (commit_ms: number) => void;
-  /** Told that webhooks wait to be sent. */
+  /** Called when the batch made webhook queues due. */
   onPublished?: (() => void) | undefined;
   now_ms: () => number;
 }
@@ -182,9 +182,10 @@ export interface BatchOptions {
 const NO_WORKSPACE = refuse('not_found', 'There is no such workspace.');
 
 /**
- * Runs one batch as one transaction on `client`; a part that begins its workspace runs alone. The results are those
- * of the parts, in order; null: another transaction had locked the workspace, nothing of the part was done. Throws
- * what the database threw: before the commit was sent, nothing of the batch exists; UnknownCommit says that it may.
+ * Runs one batch as one transaction on `client`. A part that begins its workspace must be the only one. Returns the
+ * results of the parts, in order; null means that another transaction had locked the workspace and nothing of the part
+ * was done. Throws UnknownCommit if the batch may have been committed; with any other error, thrown by the database,
+ * nothing of the batch was.
  */
 export async function runBatch(
   client: Client,
@@ -203,11 +204,11 @@ export async function runBatch(
     return folded.results;
   });
   const began_ms = options.now_ms();
-  // A batch that changed nothing commits too: what a replay repeats may have been kept by this server alone so far,
-  // and with a synchronous standby a commit waits for all that came before it.
+  // A batch without changes commits too: the decision that a replay returns may not have reached a synchronous standby
+  // yet, and a commit waits for everything before it.
   const writes = sets.length === 0 ? [] : write(client, sets, opened);
   const commit = client.query({ text: 'commit' });
-  // PostgreSQL answers a commit of a failed transaction with ROLLBACK: then the writes say what failed.
+  // PostgreSQL answers the commit of a failed transaction with ROLLBACK; the failed write then has the cause.
   const [written, committed] = await Promise.all([
     Promise.allSettled(writes),
     commit.then(
@@ -217,7 +218,7 @@ export async function runBatch(
   ]);
   const failure = written.find((each) => each.status === 'rejected');
   if (committed.ok) {
-    // One that the driver itself gave up never reached PostgreSQL, which then had nothing to undo.
+    // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
     if (failure !== undefined)
       throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
     options.onCommitted?.(options.now_ms() - began_ms);

@@ -15,16 +15,16 @@ import type { Workspace } from '../domain/workspace.ts';
 import type { ApiKeyDigest } from '../storage/api-keys.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
 
-/** What a record made of its decision, and the id of its event in the chain. */
+/** The state of a decision after a record about it, and the id of the record's event in the chain. */
 export interface Recorded {
   after: DecisionState;
   event_id: string;
 }
 
-/** The rows of one workspace that a batch writes; webhooks have their own, in the outbox. */
+/** The rows of one workspace that a batch writes. Rows about webhooks are in the outbox. */
 export type Changes = ReturnType<typeof noChanges>;
 
-/** Nothing changed yet. */
+/** Returns an empty set of changes. */
 export function noChanges() {
   return {
     workspace: undefined as Workspace | undefined,
@@ -40,7 +40,7 @@ export function noChanges() {
     labels: [] as Label[],
     outcomes: [] as Outcome[],
     consumptions: [] as InLedger<Consumption>[],
-    /** Holds that will run out by themselves from now on, and those that no longer will, by decision. */
+    /** By decision: the holds that from now on will expire by themselves, and those that no longer will. */
     new_expiring: new Map<string, ExpiringHold>(),
     settled_expiring: new Map<string, ExpiringHold>(),
     expired_reservations: [] as InLedger<ExpiredReservation>[],
@@ -50,7 +50,7 @@ export function noChanges() {
   };
 }
 
-/** Adds a value to the list of that name. */
+/** Appends a value to the list of that name. */
 export function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
   const list = lists.get(name);
   if (list === undefined) lists.set(name, [value]);

@@ -3,46 +3,46 @@ import type { ErrorCode } from '../errors.ts';
 import type { Needs } from './tables.ts';
 import type { WorkingSet } from './working-set.ts';
 
-/** Why a command was not carried out. Nothing of it was. */
+/** The reason why a command was refused. A refused command changes nothing. */
 export interface Refusal {
   code: ErrorCode;
-  /** What the caller reads. */
+  /** The message for the caller. */
   message: string;
 }
 
 /**
- * What became of a command. `stale`: what the caller prepared no longer fits what holds now, which is `current`;
- * nothing was done, and the caller may prepare anew and submit again.
+ * The result of a command. `stale`: the caller's input was prepared for a state that has changed since, to `current`;
+ * nothing was done, and the caller may prepare its input again and resubmit.
  */
 export type CommandResult<Output, Current = never> =
   | { kind: 'done'; value: Output }
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'stale'; current: Current };
 
-/** The result of a command that was carried out. */
+/** Returns the result of a command that was carried out. */
 export function done<Output>(value: Output): { kind: 'done'; value: Output } {
   return { kind: 'done', value };
 }
 
-/** The result of a command that was not; `message` is what the caller reads. */
+/** Returns the result of a command that was refused; `message` is for the caller. */
 export function refuse(code: ErrorCode, message: string): { kind: 'refused'; refusal: Refusal } {
   return { kind: 'refused', refusal: { code, message } };
 }
 
 /**
- * One kind of write. `needs` names the rows it looks at; `apply` is pure: it reads and changes the working set
- * and nothing else, and changes nothing unless it is done.
+ * One kind of write. `needs` names the rows to load; `apply` is pure: it reads and changes the working set only, and
+ * changes nothing unless its result is `done`.
  */
 export interface Command<Input, Output, Current = never> {
   /** The operationId of its route, or its name at the command line. */
   name: string;
   needs: (input: Input) => Needs;
   apply: (set: WorkingSet, input: Input, origin: Origin) => CommandResult<Output, Current>;
-  /** Makes its workspace: the lane then begins a new chain. */
+  /** The command creates its workspace, so the lane begins a new chain. */
   begins_workspace?: boolean;
 }
 
-/** What a caller of the lane is given back when its command was stale. */
+/** The value that `submit` resolves with when the command was stale. */
 export class Stale<Current> {
   readonly current: Current;
 

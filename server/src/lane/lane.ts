@@ -6,15 +6,15 @@ import { type Client, cut, isUnavailable, sqlState } from '../storage/database.t
 import { type BatchPart, type Job, type JobResult, runBatch, UnknownCommit } from './batch.ts';
 import { type Command, Stale } from './command.ts';
 
-/** What a command comes back with: commands that can be stale say so in their type. */
+/** The value that `submit` resolves with; `Stale` is part of it only for commands that can be stale. */
 export type Submitted<Output, Current> = [Current] extends [never] ? Output : Output | Stale<Current>;
 
 /** The single write path of every workspace. */
 export interface Lane {
   /**
-   * Carries a command out, together with whatever else waits for the same workspace. Resolves with what it gave, or
-   * with `Stale` where it says so. Throws ApiError: the command's refusal, `unavailable` when it was not carried out
-   * or nobody can tell, `internal_error` for a bug.
+   * Carries a command out, in a batch with others that wait. Resolves with its value, or with `Stale`. Rejects with an
+   * ApiError: the command's refusal, `unavailable` if it was not carried out or that is unknown, `internal_error` for
+   * a bug.
    */
   submit<Input, Output, Current = never>(
     workspace_id: string,
@@ -22,50 +22,47 @@ export interface Lane {
     input: Input,
     origin: Origin,
   ): Promise<Submitted<Output, Current>>;
-  /** How many commands wait. */
+  /** Returns the number of commands that wait. */
   waiting(): number;
-  /** Whether a command that came now would be refused because too many wait. */
+  /** Returns whether a command submitted now would be refused because too many wait. */
   isFull(): boolean;
-  /** Refuses what comes from now on and resolves when all that was accepted has been answered. */
+  /** Refuses new commands and resolves when all accepted ones have been answered. */
   drain(): Promise<void>;
 }
 
 export interface LaneOptions {
-  /** With `pipeline`. */
+  /** Made with `pipeline`. */
   pool: pg.Pool;
   log: Logger;
   random: () => number;
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
-  /** Told of each batch: how many commands, and how long its writes and commit took. */
+  /** Called after each batch with its number of commands and the time that its writes and commit took. */
   observeBatch: (commands: number, commit_ms: number) => void;
-  /** Told of each batch that put webhooks into the outbox: a hint, so that they need not wait to be found. */
+  /** Called after each batch that made webhook queues due, so that they are looked at without waiting for the next poll. */
   onPublished?: () => void;
 }
 
-/** One transaction carries at most this many commands. */
+/** The most commands in one transaction. */
 const MAX_BATCH = 200;
-/**
- * Batches under way at a time that take along whatever workspaces have something waiting. While one commits, the
- * other is gathered from the rest.
- */
-const SHARED_BATCHES = 2;
-/** Batches of one workspace each, which wait for it where another node is at work on it. */
-const LONE_BATCHES = 4;
-/** Beyond this many, new commands are refused at once rather than kept waiting. */
+/** Concurrent batches over several workspaces. While one commits, the other is collected and carried out. */
+const MAX_SHARED_BATCHES = 2;
+/** Concurrent batches of a single workspace, which wait for its lock if another node holds it. */
+const MAX_LONE_BATCHES = 4;
+/** With this many commands waiting or in flight, new ones are refused at once. */
 const MAX_QUEUE_LENGTH = 2_000;
-/** A command that has waited this long is refused; a batch that takes this long loses its connection. */
+/** A command that has waited this long is refused; the connection of a batch that takes this long is closed. */
 const DEADLINE_MS = 5_000;
 /**
- * A shared batch that failed after this long waited for something in it; its workspaces then go alone for a while,
- * each until it passes.
+ * A shared batch that fails after this long was blocked by one of its workspaces. Each of them is then carried out
+ * alone until it succeeds, but at most for `ISOLATION_MS`.
  */
 const STUCK_MS = 2_500;
-const ALONE_FOR_MS = 30_000;
+const ISOLATION_MS = 30_000;
 const ATTEMPTS = 3;
 const FIRST_RETRY_MS = 10;
 
-/** Serialization failure and deadlock: PostgreSQL undid the transaction and asks for it again. */
+/** Serialization failure and deadlock: PostgreSQL rolled the transaction back, and a retry may succeed. */
 const RETRYABLE = new Set(['40001', '40P01']);
 interface Waiting extends Job {
   since_ms: number;
@@ -80,20 +77,21 @@ const LOST = 'The service cannot tell whether this was carried out; retry with t
 const NOT_NOW = 'The service cannot write right now; nothing was carried out; retry.';
 
 /**
- * Makes the lane. Batches form by themselves: while one commits, the next gathers. There is no timer, so a lone
- * command waits for nobody. Workspaces share batches, because a commit, and every statement before it, costs the
- * same for one decision as for many; a workspace that another node has locked leaves the batch and waits alone. So do
- * those of a shared batch that ran out of time, until they pass: one of them may be what it waited for.
+ * Makes the lane. Batches form without a timer: commands that arrive while one batch commits make up the next, and a
+ * single command waits for nothing. Workspaces share batches, because a commit, and every statement before it, costs the
+ * same for one decision as for many. A workspace that another node has locked leaves the batch and waits alone. So does
+ * every workspace of a shared batch that timed out, until it succeeds, since any of them may have blocked the batch.
  */
 export function makeLane(options: LaneOptions): Lane {
   const { pool, log, now_ms } = options;
-  /** What waits, by workspace; who was served last stands last. */
+  /** The waiting commands by workspace; the workspace that was served last comes last. */
   const queues = new Map<string, Waiting[]>();
-  /** Workspaces of which a batch is under way. */
+  /** Workspaces with a batch in flight. */
   const busy = new Set<string>();
+  /** Parts that wait to be carried out alone. */
   const lone: BatchPart<Waiting>[] = [];
-  /** Workspaces that go alone, and until when. */
-  const set_apart = new Map<string, number>();
+  /** Workspaces that are carried out alone, and until when (ms). */
+  const isolated = new Map<string, number>();
   let shared_running = 0;
   let lone_running = 0;
   let waiting_count = 0;
@@ -104,16 +102,16 @@ export function makeLane(options: LaneOptions): Lane {
   const isFull = () => waiting_count + in_flight >= MAX_QUEUE_LENGTH;
 
   /**
-   * Takes what the next shared batch carries: of each workspace that has something waiting, in turn. Those that are
-   * set apart join the ones that wait alone.
+   * Takes the commands of the next shared batch from the workspaces in turn. Those of isolated workspaces are added to
+   * the parts that wait to be carried out alone.
    */
-  function gather(): BatchPart<Waiting>[] {
+  function collectBatch(): BatchPart<Waiting>[] {
     const parts: BatchPart<Waiting>[] = [];
     let room = MAX_BATCH;
     for (const [workspace_id, queue] of queues) {
       if (busy.has(workspace_id)) continue;
       const begins = queue[0]?.command.begins_workspace === true;
-      // A workspace that begins has no head to lock yet: a shared batch takes it for locked, and it goes alone.
+      // A new workspace has no head to lock yet. A shared batch treats it as locked, so it is then carried out alone.
       const taken = queue.splice(0, begins ? 1 : room);
       queues.delete(workspace_id);
       if (queue.length > 0) queues.set(workspace_id, queue);
@@ -127,7 +125,7 @@ export function makeLane(options: LaneOptions): Lane {
       });
       if (jobs.length > 0) {
         busy.add(workspace_id);
-        if ((set_apart.get(workspace_id) ?? 0) > now_ms()) {
+        if ((isolated.get(workspace_id) ?? 0) > now_ms()) {
           lone.push({ workspace_id, jobs });
         } else {
           parts.push({ workspace_id, jobs });
@@ -141,11 +139,11 @@ export function makeLane(options: LaneOptions): Lane {
 
   function pump(): void {
     runLone();
-    while (shared_running < SHARED_BATCHES) {
-      const parts = gather();
+    while (shared_running < MAX_SHARED_BATCHES) {
+      const parts = collectBatch();
       const [only] = parts;
       if (only === undefined) break;
-      if (parts.length === 1 && mayGoAlone(only)) runAlone(only);
+      if (parts.length === 1 && mayRunAlone(only)) runAlone(only);
       else runShared(parts);
     }
     runLone();
@@ -153,16 +151,16 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   function runLone(): void {
-    while (lone.length > 0 && lone_running < LONE_BATCHES) runAlone(lone.shift() as BatchPart<Waiting>);
+    while (lone.length > 0 && lone_running < MAX_LONE_BATCHES) runAlone(lone.shift() as BatchPart<Waiting>);
   }
 
   /**
-   * A workspace that comes while nothing else is under way may wait for its lock at once. Beside others it shares:
-   * alone it would be a transaction of its own for what is mostly one command, and the next ones would be too
-   * (measured with 64 clients over 200 workspaces: a third fewer transactions, a sixth less processor time a decision).
+   * A workspace may wait for its lock at once only while no other batch is in flight. Otherwise it would get a
+   * transaction of its own for what is mostly one command, and so would the next workspaces (measured with 64 clients
+   * over 200 workspaces: sharing makes a third fewer transactions and takes a sixth less processor time a decision).
    */
-  function mayGoAlone(part: BatchPart<Waiting>): boolean {
-    if (part.jobs[0]?.command.begins_workspace === true) return lone_running < LONE_BATCHES;
+  function mayRunAlone(part: BatchPart<Waiting>): boolean {
+    if (part.jobs[0]?.command.begins_workspace === true) return lone_running < MAX_LONE_BATCHES;
     return shared_running + lone_running === 0;
   }
 
@@ -187,10 +185,10 @@ export function makeLane(options: LaneOptions): Lane {
     });
   }
 
-  function setApart(parts: readonly BatchPart<Waiting>[]): void {
+  function isolate(parts: readonly BatchPart<Waiting>[]): void {
     const now = now_ms();
-    for (const [workspace_id, until_ms] of set_apart) if (until_ms <= now) set_apart.delete(workspace_id);
-    for (const { workspace_id } of parts) set_apart.set(workspace_id, now + ALONE_FOR_MS);
+    for (const [workspace_id, until_ms] of isolated) if (until_ms <= now) isolated.delete(workspace_id);
+    for (const { workspace_id } of parts) isolated.set(workspace_id, now + ISOLATION_MS);
   }
 
   function finished(part: BatchPart<Waiting>): void {
@@ -199,8 +197,8 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   /**
-   * Runs a batch until it is certain what became of it, and answers everyone in it but the parts whose workspaces
-   * are locked, which it returns. Never throws.
+   * Runs a batch, with retries, until its result is final, and answers its commands. Parts whose workspaces are locked
+   * are not answered but returned. Never throws.
    */
   async function settle(parts: readonly BatchPart<Waiting>[], wait: boolean): Promise<BatchPart<Waiting>[]> {
     const jobs = parts.flatMap((part) => part.jobs);
@@ -209,7 +207,7 @@ export function makeLane(options: LaneOptions): Lane {
       const began_ms = now_ms();
       try {
         const results = await once(parts, wait, jobs.length);
-        for (const { workspace_id } of parts) set_apart.delete(workspace_id);
+        for (const { workspace_id } of parts) isolated.delete(workspace_id);
         return parts.filter((part, i) => {
           const answers = results[i];
           if (answers === null || answers === undefined) return true;
@@ -218,7 +216,7 @@ export function makeLane(options: LaneOptions): Lane {
         });
       } catch (error) {
         const state = sqlState(error);
-        if (parts.length > 1 && now_ms() - began_ms >= STUCK_MS) setApart(parts);
+        if (parts.length > 1 && now_ms() - began_ms >= STUCK_MS) isolate(parts);
         if (error instanceof UnknownCommit) {
           log.error({ err: error, ...about }, 'a commit was not answered');
           for (const job of jobs) job.reject(unavailable(LOST, error));
@@ -245,8 +243,8 @@ export function makeLane(options: LaneOptions): Lane {
           );
           return [];
         }
-        // One row of the batch was refused by the database: each workspace goes alone, and then each command, so
-        // that the others pass.
+        // The database refused a row of the batch. The batch is split into its workspaces, and then into single
+        // commands, so that all others succeed.
         const [only] = parts;
         const smaller =
           parts.length > 1 || only === undefined
@@ -265,8 +263,8 @@ export function makeLane(options: LaneOptions): Lane {
   ): Promise<(JobResult[] | null)[]> {
     const client: Client = await pool.connect();
     let broken: Error | undefined;
-    // A connection that does not answer holds heads locked for everybody: it is cut, and the server undoes
-    // its transaction.
+    // A connection that does not answer keeps its heads locked for everybody. Closing it makes the server roll the
+    // transaction back.
     const deadline = setTimeout(() => {
       broken = new Error('timeout: the database did not answer a batch');
       cut(client, broken);
@@ -284,7 +282,7 @@ export function makeLane(options: LaneOptions): Lane {
       throw error;
     } finally {
       clearTimeout(deadline);
-      // After a failure the connection may be inside a transaction or out of step: it is not used again.
+      // After a failure the connection may be inside a transaction or have unread answers, so it is not reused.
       client.release(broken);
     }
   }

@@ -8,19 +8,19 @@ import {
 } from '../domain/webhooks.ts';
 import type { QueueChange } from '../storage/webhooks.ts';
 
-/** What a batch writes about webhooks. */
+/** The rows about webhooks that a batch writes. */
 export interface OutboxChanges {
   endpoints: Map<string, WebhookEndpoint>;
   deleted: Set<string>;
   events: WebhookEvent[];
-  /** By endpoint and event: one batch sends an event to an endpoint once. */
+  /** By endpoint and event, so that one batch sends an event to an endpoint only once. */
   deliveries: Map<string, WebhookDelivery>;
   queues: Map<string, QueueChange>;
 }
 
 /**
- * The webhook endpoints of a batch's workspace and what is to be sent to them: written with the change itself, so
- * that a change that is undone tells nobody, and one that stands tells everybody.
+ * The webhook endpoints of a batch's workspace and the events to be sent to them. They are written in the transaction of
+ * the change itself, so that every committed change is announced, and no change that was rolled back.
  */
 export class Outbox {
   readonly changes: OutboxChanges = {
@@ -34,7 +34,7 @@ export class Outbox {
   readonly #endpoints: Map<string, WebhookEndpoint>;
   readonly #onChange: () => void;
 
-  /** `now`: the batch's moment. */
+  /** `now` is the batch timestamp. */
   constructor(now: string, endpoints: readonly WebhookEndpoint[], onChange: () => void) {
     this.#now = now;
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.endpoint_id, endpoint]));
@@ -49,7 +49,7 @@ export class Outbox {
     return this.#endpoints.size;
   }
 
-  /** Whether there are any after the batch; `before`: whether there were. */
+  /** Returns whether the workspace has endpoints after the batch; `before` says whether it had any. */
   hasEndpoints(before: boolean): boolean {
     const { endpoints, deleted } = this.changes;
     return endpoints.size + deleted.size === 0 ? before : this.#endpoints.size > 0;
@@ -60,7 +60,7 @@ export class Outbox {
     const before = this.#endpoints.get(endpoint_id);
     this.#endpoints.set(endpoint_id, endpoint);
     this.changes.endpoints.set(endpoint_id, endpoint);
-    // Disabled: what waits stays where it is until the endpoint is active again.
+    // The deliveries of a disabled endpoint stay in its queue until it is active again.
     if (before?.status !== status) this.#wake(endpoint_id, status === 'active' ? this.#now : null);
     this.#onChange();
   }
@@ -80,14 +80,14 @@ export class Outbox {
     for (const { endpoint_id } of taking) this.deliver(endpoint_id, event_id);
   }
 
-  /** Fixes the bytes of an event. */
+  /** Adds an event. Its payload is serialized here, so that all deliveries and replays send the same bytes. */
   addEvent(event_id: string, type: WebhookEvent['type'], data: string): void {
     const event = { event_id, type, created_at: this.#now };
     this.changes.events.push({ ...event, payload: eventPayload(event, data) });
     this.#onChange();
   }
 
-  /** Sends an event that is kept, now or earlier, to one endpoint: at once. */
+  /** Queues a stored event, or one added by this batch, for one endpoint; it is due at once. */
   deliver(endpoint_id: string, event_id: string): void {
     const delivery = { endpoint_id, due_at: this.#now, event_id, attempts: 0 };
     this.changes.deliveries.set(`${endpoint_id} ${event_id}`, delivery);

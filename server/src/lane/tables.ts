@@ -37,33 +37,33 @@ import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
 import type { Changes } from './changes.ts';
 import type { OutboxChanges } from './outbox.ts';
 
-/** What a command wants loaded before it is applied. */
+/** The rows that a command needs loaded before it is applied. */
 export interface Needs {
   /** Agents by id or slug, with their current authorities. */
   agents?: readonly string[];
   /** This month's budgets of these agents, with the expired holds that still count in them. */
   budgets_of?: readonly string[];
   idempotency?: { agent_id: string; idempotency_key: string };
-  /** Decisions as they stand, with their agents, authorities' hashes and the budgets they count in. */
+  /** Decisions with their states, agents, and the budgets they count in. */
   decisions?: readonly string[];
-  /** What of their labels tells which are current. */
+  /** The links between the labels of these decisions, which tell which labels are current. */
   labels_of?: readonly string[];
   outcomes_of?: readonly string[];
-  /** What this idempotency key consumed. */
+  /** The idempotency key of an earlier consumption. */
   consumption_key?: string;
   keys?: readonly string[];
   /** The workspace itself and its number of agents. */
   workspace?: boolean;
   admin_keys?: boolean;
-  /** The webhook endpoints: for whatever publishes an event or changes them. */
+  /** The webhook endpoints, for commands that publish events or change endpoints. */
   webhooks?: boolean;
 }
 
 /** One kind of row that a batch loads. */
 interface Load<Key extends object, Row> {
-  /** What one command wants of this kind. */
+  /** Returns the keys that one command needs of this kind. */
   keysOf: (needs: Needs) => readonly Key[];
-  /** Finds the rows of any number of workspaces with one statement. */
+  /** Loads the rows of any number of workspaces with one statement. */
   rowsOf: (client: Client, keys: readonly InWorkspace<Key>[]) => Promise<InWorkspace<Row>[]>;
 }
 
@@ -77,19 +77,19 @@ const refs = (all: readonly string[] = NONE) => all.map((ref) => ({ ref }));
 const agentIds = (all: readonly string[] = NONE) => all.map((agent_id) => ({ agent_id }));
 const decisionIds = (all: readonly string[] = NONE) => all.map((decision_id) => ({ decision_id }));
 const keyIds = (all: readonly string[] = NONE) => all.map((key_id) => ({ key_id }));
-/** For what is wanted of a workspace as a whole. */
+/** The key of what is needed of a workspace as a whole. */
 const whole = (is_wanted = false): readonly object[] => (is_wanted ? [{}] : NONE);
 const workspaceIds = (keys: readonly InWorkspace<object>[]) => keys.map(({ workspace_id }) => workspace_id);
 
 /**
- * Everything a batch can load, in the order in which the statements go out. Each takes its snapshot when it begins,
- * which is after the heads were locked. A kind that no command of the batch wants sends no statement.
+ * Everything that a batch can load, in the order in which the statements are sent. Each statement takes its snapshot
+ * when it begins, which is after the heads were locked. Kinds that no command of the batch needs send no statement.
  */
 const LOADS = {
   agents: load((needs) => refs(needs.agents), findAgents),
   authorities: load((needs) => refs(needs.agents), findCurrentAuthorities),
-  // Before the budgets: whatever has expired for this statement has for the later one, so that the counter of its
-  // month is among those loaded.
+  // This comes before the budgets: a hold that has expired for this statement has also expired for the later one, which
+  // therefore loads the counter of its month.
   due_holds: load((needs) => agentIds(needs.budgets_of), loadDueHolds),
   budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets),
   earlier_decisions: load(
@@ -121,8 +121,8 @@ const LOADS = {
 };
 
 /**
- * Sent once the heads are locked, because only they tell which workspaces have any: a workspace without webhooks
- * sends no statement for them.
+ * Loaded after the heads, because only they tell which workspaces have webhooks: the others send no statement for
+ * them.
  */
 const WEBHOOKS = load(
   (needs) => whole(needs.webhooks),
@@ -133,20 +133,20 @@ type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<In
   ? readonly Row[]
   : never;
 
-/** The rows of one workspace that a batch found, as they were before it. */
+/** The rows of one workspace that a batch loaded, as they were before it. */
 export type Loaded = { [Kind in keyof typeof LOADS]: RowsOf<(typeof LOADS)[Kind]> } & {
   webhooks: RowsOf<typeof WEBHOOKS>;
 };
 
 const KINDS = Object.entries(LOADS) as unknown as readonly [keyof typeof LOADS, Load<object, object>][];
 
-/** What the commands of one workspace want. */
+/** The needs of the commands of one workspace. */
 export interface Wanted {
   workspace_id: string;
   needs: readonly Needs[];
 }
 
-/** What all commands want of one kind, each key once for a workspace. */
+/** Collects the keys that all commands need of one kind, each key once for each workspace. */
 function collectKeys<Key extends object>(
   wanted: readonly Wanted[],
   keysOf: (needs: Needs) => readonly Key[],
@@ -166,7 +166,7 @@ function collectKeys<Key extends object>(
   return keys;
 }
 
-/** Sends the statements of all kinds that are wanted, without waiting; the results are in the order of the table. */
+/** Sends the statements of all kinds that are needed, without waiting. The results are in the order of `LOADS`. */
 export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<InWorkspace<object>[]>[] {
   return KINDS.map(([, { keysOf, rowsOf }]) => {
     const keys = collectKeys(wanted, keysOf);
@@ -174,13 +174,13 @@ export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<In
   });
 }
 
-/** The endpoints of those workspaces that have any, for commands that publish or change them. */
+/** Loads the webhook endpoints of these workspaces, if their commands need them. */
 export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise<InWorkspace<object>[]> {
   const keys = collectKeys(wanted, WEBHOOKS.keysOf);
   return keys.length === 0 ? Promise.resolve([]) : WEBHOOKS.rowsOf(client, keys);
 }
 
-/** Gives each workspace its own rows of what `sendLoads` and `loadWebhooks` found. */
+/** Distributes the rows that `sendLoads` and `loadWebhooks` found to their workspaces. */
 export function distribute(
   workspace_ids: readonly string[],
   found: readonly (readonly InWorkspace<object>[])[],
@@ -192,15 +192,15 @@ export function distribute(
     for (const [kind] of KINDS) empty[kind] = [];
     all.set(workspace_id, empty);
   }
-  const give = (kind: string, rows: readonly InWorkspace<object>[]) => {
+  const add = (kind: string, rows: readonly InWorkspace<object>[]) => {
     for (const row of rows) all.get(row.workspace_id)?.[kind]?.push(withoutWorkspace(row));
   };
-  for (const [i, [kind]] of KINDS.entries()) give(kind, found[i] as readonly InWorkspace<object>[]);
-  give('webhooks', webhooks);
+  for (const [i, [kind]] of KINDS.entries()) add(kind, found[i] as readonly InWorkspace<object>[]);
+  add('webhooks', webhooks);
   return all as unknown as Map<string, Loaded>;
 }
 
-/** What a batch changed in one workspace. */
+/** The changes of a batch in one workspace. */
 interface ChangedSet {
   workspace_id: string;
   changes: Changes;
@@ -209,7 +209,7 @@ interface ChangedSet {
 
 type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
 
-/** One kind of row that a batch writes: one statement for all workspaces, none where nothing changed. */
+/** Makes the writer of one kind of row: one statement for all workspaces, or none if nothing changed. */
 function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>): Put {
   return (client, sets) => {
     const parts = sets.flatMap((set) => {
@@ -220,7 +220,7 @@ function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>)
   };
 }
 
-/** Everything a batch can write, in the order in which the statements go out. */
+/** Everything that a batch can write, in the order in which the statements are sent. */
 const WRITES: readonly Put[] = [
   put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
   put(putAgents, ({ changes }) => changes.agents.values()),
@@ -250,10 +250,10 @@ const WRITES: readonly Put[] = [
   ),
 ];
 
-/** Sends everything that changed, one statement a table, without waiting. */
+/** Sends everything that changed, one statement for each table, without waiting. */
 export function sendWrites(client: Client, sets: readonly ChangedSet[]): Promise<unknown>[] {
-  // Webhook queues are locked in the order of their keys, as the workers lock theirs: otherwise a batch and a worker
-  // that both hold queues of several workspaces could wait for each other.
+  // Webhook queues are locked in key order, as the workers lock them; otherwise a batch and a worker that both lock
+  // queues of several workspaces could deadlock.
   const in_order = [...sets].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
   return WRITES.flatMap((write) => write(client, in_order) ?? []);
 }

@@ -45,20 +45,20 @@ const budgetKey = (agent_id: string, period: string, currency: string) => `${age
 const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;
 
 /**
- * The rows that a batch loaded and what its commands changed about them. Commands see the changes of those
- * before them. Nothing here does I/O: the lane writes `changes` when all commands have been applied. Loaded rows
- * are never changed in place, so that a batch can be folded again from the same rows.
+ * The rows that a batch loaded for one workspace, and the changes of its commands. A command sees the changes of those
+ * before it. Nothing here does I/O: the lane writes `changes` after all commands have been applied. Loaded rows are
+ * never changed in place, so that a batch can be folded again from the same rows.
  */
 export class WorkingSet {
   readonly workspace_id: string;
-  /** The batch's moment by the database's clock, later than that of every earlier batch. */
+  /** The batch timestamp by the database's clock (ms); it is later than that of every earlier batch. */
   readonly now_ms: number;
   readonly now: string;
   readonly newId: NewId;
-  /** The webhook endpoints and what is to be sent to them. */
+  /** The webhook endpoints and the events to be sent to them. */
   readonly outbox: Outbox;
   readonly changes: Changes = noChanges();
-  /** Grows with every change; what leaves it as it was has changed nothing. */
+  /** Grows with every change, so that a command which left it unchanged has changed nothing. */
   change_count = 0;
 
   #head: LedgerHead;
@@ -87,7 +87,7 @@ export class WorkingSet {
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
     this.#agent_count = loaded.agent_counts[0]?.count ?? 0;
-    for (const agent of [...loaded.agents, ...loaded.agents_of_decisions]) this.#rememberAgent(agent);
+    for (const agent of [...loaded.agents, ...loaded.agents_of_decisions]) this.#setAgent(agent);
     for (const row of loaded.authorities) this.#authorities.set(row.agent_id, row);
     for (const row of [...loaded.budgets, ...loaded.budgets_of_decisions])
       this.#budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
@@ -103,7 +103,7 @@ export class WorkingSet {
     for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
     for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
     for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
-    // What has run out is let go before any command looks at it or at its budget.
+    // Expired holds are released before any command reads their decisions or budgets.
     const due = new Map<string, DecisionState>();
     for (const hold of loaded.due_holds) due.set(hold.decision_id, hold);
     for (const { state } of this.#decisions.values()) due.set(state.decision_id, state);
@@ -122,12 +122,12 @@ export class WorkingSet {
     return this.#agent_count;
   }
 
-  /** By id or slug. */
+  /** Returns an agent by id or slug. */
   agent(ref: string): Agent | undefined {
     return this.#agents.get(ref);
   }
 
-  /** The agent's current authority, or null when none was posted. */
+  /** Returns the agent's current authority, or null if it has none. */
   authority(agent_id: string): { row: AuthorityRow; authority: Authority } | null {
     const row = this.#authorities.get(agent_id);
     return row === undefined ? null : { row, authority: parseAuthority(row) };
@@ -167,7 +167,7 @@ export class WorkingSet {
 
   putAgent(agent: Agent): void {
     if (!this.#agents.has(agent.agent_id)) this.#agent_count += 1;
-    this.#rememberAgent(agent);
+    this.#setAgent(agent);
     this.changes.agents.set(agent.agent_id, agent);
     this.change_count += 1;
   }
@@ -178,13 +178,13 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  /** `secret_id`: the secret key that its digest was made with. */
+  /** `secret_id` names the secret key that the digest was computed with. */
   addKey(key: ApiKey, secret_id: string): void {
     this.changes.new_digests.push({ digest: key.digest, key_id: key.key_id, secret_id });
     this.putKey(key);
   }
 
-  /** Keeps a key under another digest. */
+  /** Replaces a key's digest. */
   rewrapKey(before: ApiKey, { digest, secret_id }: { digest: Buffer; secret_id: string }): ApiKey {
     const after = { ...before, digest };
     this.changes.old_digests.push({ digest: before.digest });
@@ -204,8 +204,8 @@ export class WorkingSet {
   }
 
   /**
-   * `made` is what the row's document says; its state is kept apart only if it will change by itself. Gives the id
-   * of its event, as those below do.
+   * Adds a decision; `made` is the content of the row's document. Its state is stored only if its hold will expire by
+   * itself. Returns the id of its event.
    */
   addDecision(row: DecisionRow, made: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
@@ -218,10 +218,10 @@ export class WorkingSet {
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 
-  /** A decision as it was made, and as it stands at the batch's moment. */
+  /** Returns an original decision and its state at the batch timestamp. */
   decision(decision_id: string): { made: Decision; state: DecisionState } | undefined {
-    const kept = this.#decisions.get(decision_id);
-    return kept && { made: kept.made, state: stateAt(kept.made, kept.state, this.now_ms) };
+    const record = this.#decisions.get(decision_id);
+    return record && { made: record.made, state: stateAt(record.made, record.state, this.now_ms) };
   }
 
   labelsOf(decision_id: string): readonly LabelLink[] {
@@ -232,16 +232,16 @@ export class WorkingSet {
     return this.#outcomes.get(decision_id) ?? [];
   }
 
-  /** What an idempotency key consumed. */
+  /** Returns the consumption that an idempotency key was used for. */
   earlierConsumption(key: string): Consumption | undefined {
     return this.#consumptions.get(key);
   }
 
-  /** What a decision that was loaded is by now. `reports`: only where the command wants its outcomes loaded. */
+  /** Returns the history of a loaded decision. `reports` is filled only if the command needs `outcomes_of`. */
   history(decision_id: string): DecisionHistory {
-    const kept = this.#decisions.get(decision_id);
-    if (kept === undefined) throw new Error(`${decision_id} was not loaded`);
-    return { decision: kept.made, state: kept.state, reports: this.outcomesOf(decision_id) };
+    const record = this.#decisions.get(decision_id);
+    if (record === undefined) throw new Error(`${decision_id} was not loaded`);
+    return { decision: record.made, state: record.state, reports: this.outcomesOf(decision_id) };
   }
 
   addReview(review: ReviewRow): Recorded {
@@ -257,7 +257,7 @@ export class WorkingSet {
     return this.#record(label.decision_id, event, 'label', label.label_id, labelDataHash(label));
   }
 
-  /** Needs `outcomes_of`. */
+  /** The command must need `outcomes_of`. */
   addOutcome(outcome: Outcome): Recorded {
     const { decision_id, outcome_id, recorded_at: at } = outcome;
     const event = { type: 'decision.outcome.recorded', at, report: outcome } as const;
@@ -283,8 +283,8 @@ export class WorkingSet {
   }
 
   /**
-   * Records an administrative change: an audit record, and its event in the chain that seals the record. `from`
-   * and `to` are what the audit list shows; `state` is every row that was changed, as it stands afterwards.
+   * Records an administrative change: an audit record, and the event in the chain that seals it. The audit list shows
+   * `from` and `to`; `state` has every changed row as it is after the change.
    */
   audit(
     action: LedgerEventType,
@@ -309,14 +309,14 @@ export class WorkingSet {
   }
 
   /**
-   * Tells every webhook endpoint that takes this type of an event, in the same transaction as the change itself.
-   * `data` is JSON text, without any secret; `event_id` that of the event in the chain. Needs `webhooks`.
+   * Queues an event for every webhook endpoint that takes its type, in the same transaction as the change itself. `data`
+   * is JSON text without any secret; `event_id` is that of the event in the chain. The command must need `webhooks`.
    */
   publish(type: WebhookEventType, data: string, event_id: string): void {
     this.outbox.publish(type, data, event_id);
   }
 
-  /** Adds the next link of the chain and gives its id. */
+  /** Appends the next event to the chain and returns its id. */
   append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string {
     const unsealed = {
       seq: this.#head.seq + 1,
@@ -335,7 +335,7 @@ export class WorkingSet {
     return event.id;
   }
 
-  #rememberAgent(agent: Agent): void {
+  #setAgent(agent: Agent): void {
     this.#agents.set(agent.agent_id, agent);
     this.#agents.set(agent.slug, agent);
   }
@@ -348,7 +348,7 @@ export class WorkingSet {
     this.changes.expired_reservations.push({ ...row, event_id });
   }
 
-  /** Applies what is recorded of a decision to its state, and adds the link of the chain that seals the record. */
+  /** Applies a record to the state of its decision, and appends the event that seals it to the chain. */
   #record(
     decision_id: string,
     event: DecisionEvent,
@@ -362,11 +362,11 @@ export class WorkingSet {
     return { after, event_id: this.append(event.type, subject_type, subject_id, data_hash) };
   }
 
-  /** Every change of a state goes through here: its budget and the holds that run out follow from it. */
+  /** Changes a state. All changes go through here, because its budget and the list of expiring holds follow from it. */
   #changeState(before: DecisionState, after: DecisionState): void {
     this.changes.states.set(after.decision_id, after);
-    const kept = this.#decisions.get(after.decision_id);
-    if (kept !== undefined) this.#decisions.set(after.decision_id, { made: kept.made, state: after });
+    const record = this.#decisions.get(after.decision_id);
+    if (record !== undefined) this.#decisions.set(after.decision_id, { made: record.made, state: after });
     this.change_count += 1;
     const was = budgetImpact(before);
     const is = budgetImpact(after);
