@@ -1,29 +1,29 @@
 import type { RetiredKey } from '../domain/checkpoints.ts';
 import type { Queryable } from '../storage/database.ts';
 
-/** What a database remembers of the secret keys it was worked on with. */
+/** What a database stores about the secret keys that the service used with it. */
 export interface Installation {
-  /** Derived from the present one. */
+  /** A value derived from the current secret key. */
   secret_check: Buffer;
-  /** Since when that is the present one; null: from the beginning. */
+  /** The time since which that key has been current; null: from the beginning. */
   secret_since: string | null;
   retired_keys: RetiredKey[];
 }
 
-/** Null: nothing was remembered yet. */
+/** Returns the stored installation, or null if there is none yet. */
 export async function readInstallation(db: Queryable): Promise<Installation | null> {
   const text = 'select secret_check, secret_since, retired_keys from installation';
   return (await db.query<Installation>({ text })).rows[0] ?? null;
 }
 
 /**
- * Remembers the secret key of a new database, and of the digests that do not say so yet that they were made with the
- * one remembered.
+ * Stores the check value of the secret key of a new database, and sets the secret key id of digests that have none to
+ * that of the stored key. Returns the stored installation.
  */
 export async function rememberSecret(db: Queryable, secret_check: Buffer): Promise<Installation> {
   const text = 'insert into installation (secret_check) values ($1) on conflict do nothing';
   await db.query({ text, values: [secret_check] });
-  // As `secretIdOf` names a secret key.
+  // This is the id that `secretIdOf` returns.
   await db.query({
     text: `update api_key_digests set secret_id = left(encode(i.secret_check, 'hex'), 16)
       from installation i where secret_id is null`,
@@ -32,8 +32,8 @@ export async function rememberSecret(db: Queryable, secret_check: Buffer): Promi
 }
 
 /**
- * Makes another secret key the present one, from now on, with the keys that are retired by it. Whether it did: not
- * where `from` is no longer the present one.
+ * Makes another secret key the current one, and stores the keys that it retires. Returns false, without a change, if
+ * `from` is not the current key any more.
  */
 export async function replaceSecret(
   db: Queryable,
@@ -47,7 +47,7 @@ export async function replaceSecret(
   return result.rowCount === 1;
 }
 
-/** An API key that is kept under a digest of another secret key than the present one. */
+/** An API key whose digest was computed with another secret key than the current one. */
 export interface UnwrappedApiKey {
   workspace_id: string;
   key_id: string;
@@ -56,7 +56,7 @@ export interface UnwrappedApiKey {
   last_used_at: string | null;
 }
 
-/** The keys that would no longer be known without old secret keys; revoked and expired ones are left out. */
+/** Returns the keys that would be unknown without the old secret keys, except revoked and expired ones. */
 export async function listUnwrappedKeys(db: Queryable, secret_id: string): Promise<UnwrappedApiKey[]> {
   const result = await db.query<UnwrappedApiKey>({
     text: `select k.workspace_id, k.key_id, k.name, k.hint, u.last_used_at

@@ -13,13 +13,13 @@ import {
   MIGRATIONS,
   MigrationError,
   type RunMigrationsOptions,
-  readSchemaStanding,
+  readSchemaStatus,
   runMigrations,
 } from './run-migrations.ts';
 
 export { MigrationError } from './run-migrations.ts';
 
-/** Any number that means "Purser's migrations" to the nodes that start at once. */
+/** The number of the advisory lock that nodes take while they migrate. */
 const MIGRATION_LOCK = 7_291_664_301;
 const OLDEST_POSTGRESQL = 150_000;
 const ROLE_ATTEMPTS = 5;
@@ -27,7 +27,7 @@ const ROLE_RETRY_MS = 50;
 const INSUFFICIENT_PRIVILEGE = '42501';
 const READ_ONLY = '25006';
 
-/** History, and what is noted for good: rows that may be added and read, never changed. */
+/** Tables of history and of permanent notes. Their rows can be added and read, never changed. */
 const APPEND_ONLY = [
   'ledger_events',
   'audit_records',
@@ -60,7 +60,7 @@ const CHANGEABLE = [
   'webhook_deliveries',
   'webhook_queues',
 ] as const;
-/** Rows that go when they are settled, deleted or old. */
+/** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
   'api_key_digests',
   'expiring_holds',
@@ -73,21 +73,21 @@ const REMOVABLE = [
 ] as const;
 
 export interface Migrated {
-  /** Names of the migrations that were applied now. */
+  /** The names of the migrations that were applied now. */
   applied: string[];
-  /** The schema's version where it is newer than this build, which may work on it all the same; else null. */
+  /** The version of a schema that is newer than this build but compatible with it; null if it is not newer. */
   newer: number | null;
-  /** Whether history is guarded by the service's own role; false when the role could not be made. */
+  /** Whether the service's own role protects history; false if the role could not be created. */
   guarded: boolean;
-  /** Null where it was not asked to check the secret key. */
+  /** Null if no `secret_checks` were given. */
   installation: Installation | null;
 }
 
 /**
- * Brings the schema up to date, once however many nodes start at the same moment, and grants the service's role
- * what it needs: it can add to history but neither change nor remove it. `secret_checks`: what is derived from the
- * secret keys, the present one first; the database must know one of them. Throws MigrationError when it cannot be used,
- * also where a newer build has left this one behind.
+ * Brings the schema up to date, only once however many nodes start at the same time, and grants the service's role the
+ * rights that it needs: it can add to history but neither change nor remove it. `secret_checks` are the values derived
+ * from the secret keys, the current one first; the database must know one of them. Throws MigrationError if the
+ * database cannot be used, also if its schema is too new for this build.
  */
 export async function migrate(
   address: DatabaseAddress,
@@ -107,12 +107,12 @@ export async function migrate(
       );
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const { applied, standing } = await runMigrations(client, options);
-    if (!standing.is_newer) await refoldStates(client);
+    const { applied, status } = await runMigrations(client, options);
+    if (!status.is_newer) await refoldStates(client);
     const installation = secret_checks === undefined ? null : await rememberSecret(client, secret_checks[0]);
     if (installation !== null) checkSecret(installation, secret_checks ?? []);
     const guarded = await guardHistory(client);
-    return { applied, newer: standing.is_newer ? standing.version : null, guarded, installation };
+    return { applied, newer: status.is_newer ? status.version : null, guarded, installation };
   } catch (error) {
     const refused = error instanceof MigrationError ? error.cause : error;
     if (sqlState(refused) !== INSUFFICIENT_PRIVILEGE && sqlState(refused) !== READ_ONLY) throw error;
@@ -121,12 +121,12 @@ export async function migrate(
       { cause: error },
     );
   } finally {
-    // Ending the session frees the advisory lock too.
+    // Ending the session also releases the advisory lock.
     await client.end();
   }
 }
 
-/** Throws when the database works with another secret key than those that these values are derived from. */
+/** Throws MigrationError if the current secret key of the database is none of those that these values belong to. */
 export function checkSecret(installation: Installation, secret_checks: readonly Buffer[]): void {
   if (secret_checks.some((check) => installation.secret_check.equals(check))) return;
   throw new MigrationError(
@@ -134,13 +134,13 @@ export function checkSecret(installation: Installation, secret_checks: readonly 
   );
 }
 
-/** Throws unless the database takes writes and its schema is one that this build can work on. */
+/** Throws MigrationError unless the database takes writes and its schema is compatible with this build. */
 export async function checkReady(db: Queryable): Promise<void> {
   const found = await db.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' });
   if (found.rows[0]?.standby !== false) {
     throw new MigrationError('the database is a standby and takes no writes');
   }
-  const { version, refusal } = await readSchemaStanding(db);
+  const { version, refusal } = await readSchemaStatus(db);
   if (refusal !== null) throw new MigrationError(refusal);
   if (version < LATEST_MIGRATION) {
     throw new MigrationError('the schema is not up to date; run `npm run purser -- migrate`');
@@ -151,8 +151,8 @@ export async function checkReady(db: Queryable): Promise<void> {
 export const LATEST_MIGRATION = MIGRATIONS.at(-1)?.version ?? 0;
 
 /**
- * Makes the service's role and lets this user take it. Roles belong to the whole server, so another database's
- * migration may be at it in the same moment: then it is tried again.
+ * Creates the service's role and lets this user take it. Returns false if this user lacks the privilege. Roles belong to
+ * the whole server, so the migration of another database may do the same concurrently; a failure is therefore retried.
  */
 async function takeServiceRole(client: pg.Client): Promise<boolean> {
   for (let attempt = 1; attempt <= ROLE_ATTEMPTS; attempt++) {

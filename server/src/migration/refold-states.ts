@@ -5,14 +5,14 @@ import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { putDecisionStates } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 
-/** Decisions made anew in one transaction, which holds up their workspace meanwhile. */
+/** The decisions refolded in one transaction, which locks their workspace. */
 const DECISIONS_AT_ONCE = 500;
 
 /**
- * Makes the states of decisions anew that a migration put into `states_to_refold`, because a rule by which they were made
- * is another since: else verification would call an honest history broken. Their months' counters and what the report
- * counted follow. Each page is one transaction, so that it can be broken off anywhere and gone on with. Called by one
- * process at a time.
+ * Refolds the states of the decisions that a migration put into `states_to_refold` because a rule of the fold changed;
+ * otherwise verification would report an intact history as broken. Budget counters and report counters are corrected
+ * too. Each page is one transaction, so that the work can be interrupted at any point and continued. Only one process may
+ * call this at a time.
  */
 export async function refoldStates(client: pg.Client): Promise<void> {
   for (;;) {
@@ -37,11 +37,11 @@ export async function refoldStates(client: pg.Client): Promise<void> {
 
 async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly string[]): Promise<void> {
   await client.query('select from ledger_heads where workspace_id = $1 for update', [workspace_id]);
-  const kept = await loadDecisionCores(client, workspace_id, ids);
+  const records = await loadDecisionCores(client, workspace_id, ids);
   const events = await loadDecisionEvents(client, workspace_id, ids);
   const changed: DecisionState[] = [];
   let is_report_stale = false;
-  for (const { made, state: before } of kept) {
+  for (const { made, state: before } of records) {
     if (before === null) continue;
     const recorded = (events.get(made.decision_id) ?? []).map(({ event }) => event);
     const { state } = foldHistory(made, recorded);
@@ -64,7 +64,7 @@ async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly
   }
   if (changed.length > 0) await putDecisionStates(client, [{ workspace_id, rows: changed }]);
   if (is_report_stale) {
-    // Without any of these rows everything is added up again.
+    // Without these rows the report is aggregated again from the beginning.
     for (const table of ['report_counters', 'report_counted', 'report_watermarks']) {
       await client.query(`delete from ${table} where workspace_id = $1`, [workspace_id]);
     }

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { type Queryable, sqlState } from '../storage/database.ts';
 import { VERSION } from '../version.ts';
 
-/** The database cannot be used as it is; the message says why and what to do. */
+/** Thrown when the database cannot be used as it is; the message says why and what to do. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
 }
@@ -16,9 +16,9 @@ export interface Migration {
   version: number;
   name: string;
   sql: string;
-  /** MD5 of the file in hexadecimal: what its record is compared with. */
+  /** The MD5 of the file in hexadecimal, which its record in the database must equal. */
   md5: string;
-  /** The oldest build, told by its newest migration, that still works on the schema after this one. */
+  /** The newest migration of the oldest build that still works on the schema after this one. */
   compatible_with: number;
 }
 
@@ -26,7 +26,7 @@ const MIGRATIONS_DIR = fileURLToPath(new URL('../../migrations/', import.meta.ur
 const FILE_NAME = /^(\d{3})\.do\.([a-z0-9-]+)\.sql$/;
 const COMPATIBLE_WITH = /^-- compatible-with: (\d+)$/m;
 
-/** What a file says. No older build is taken to work on the schema after a migration that declares none. */
+/** Reads a migration file. If it declares no compatibility, no older build is compatible with the schema after it. */
 function readMigration(file: string): Migration {
   const [, version, name] = FILE_NAME.exec(file) ?? [];
   if (version === undefined || name === undefined)
@@ -41,12 +41,12 @@ function readMigration(file: string): Migration {
   };
 }
 
-/** The migrations of this build, in their order. */
+/** The migrations of this build, in order. */
 export const MIGRATIONS: readonly Migration[] = readdirSync(MIGRATIONS_DIR)
   .map(readMigration)
   .sort((a, b) => a.version - b.version);
 
-/** A row of `schema_migrations`, of which early installations lack the last two columns. */
+/** A row of `schema_migrations`. Early installations lack the last two columns. */
 interface AppliedMigration {
   version: number;
   name: string | null;
@@ -55,21 +55,21 @@ interface AppliedMigration {
   applied_by?: string | null;
 }
 
-/** How a schema stands towards a build that knows `known` migrations. */
-export interface SchemaStanding {
+/** The compatibility of a schema with a build. */
+export interface SchemaStatus {
   /** The newest migration that was applied; 0 when there is none. */
   version: number;
-  /** Whether a newer build made it what it is. */
+  /** Whether it has migrations that this build does not know. */
   is_newer: boolean;
-  /** Why this build must not work on the schema, in words; null when it may. */
+  /** The reason why this build must not work on the schema; null if it may. */
   refusal: string | null;
 }
 
-function standingOf(applied: readonly AppliedMigration[], known: readonly Migration[]): SchemaStanding {
+function schemaStatus(applied: readonly AppliedMigration[], known: readonly Migration[]): SchemaStatus {
   const latest = known.at(-1)?.version ?? 0;
   const version = Math.max(0, ...applied.map((row) => row.version));
   const beyond = applied.filter((row) => row.version > latest);
-  // A record that says nothing of older builds was not made for them.
+  // If a record names no compatible version, no older build works with its migration.
   const needed = Math.max(0, ...beyond.map((row) => row.compatible_with ?? row.version));
   const is_newer = version > latest;
   if (needed <= latest) return { version, is_newer, refusal: null };
@@ -82,18 +82,18 @@ function standingOf(applied: readonly AppliedMigration[], known: readonly Migrat
 }
 
 async function listApplied(db: Queryable): Promise<AppliedMigration[]> {
-  // As JSON, so that a table of any age can be read.
+  // JSON reads the table whichever columns it has.
   const text = 'select to_jsonb(m) as row from schema_migrations m order by version';
   const found = await db.query<{ row: AppliedMigration }>({ text });
   return found.rows.map(({ row }) => row);
 }
 
-/** How the schema stands towards this build. Throws where there is no table of migrations. */
-export async function readSchemaStanding(db: Queryable): Promise<SchemaStanding> {
-  return standingOf(await listApplied(db), MIGRATIONS);
+/** Returns whether the schema is compatible with this build. Throws if there is no table of migrations. */
+export async function readSchemaStatus(db: Queryable): Promise<SchemaStatus> {
+  return schemaStatus(await listApplied(db), MIGRATIONS);
 }
 
-/** An applied migration must be the very file that this build has. */
+/** Throws MigrationError if an applied migration differs from the file of this build. */
 function checkRecords(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   for (const row of applied) {
     const file = known.find((each) => each.version === row.version);
@@ -105,11 +105,11 @@ function checkRecords(applied: readonly AppliedMigration[], known: readonly Migr
 }
 
 export interface RunMigrationsOptions {
-  /** The migrations of the build, in their order. */
+  /** The migrations to apply, in order; those of this build when left out. */
   migrations?: readonly Migration[];
-  /** How long a migration waits for a lock that others hold; meanwhile they wait behind it. */
+  /** How long a migration waits for a table lock; meanwhile other transactions queue behind it. */
   lock_timeout_ms?: number;
-  /** How often a migration is tried that did not get its locks, and the pause before it is tried again. */
+  /** How often a migration that does not get its locks is tried, and the pause between the tries. */
   tries?: number;
   pause_ms?: number;
 }
@@ -117,18 +117,18 @@ export interface RunMigrationsOptions {
 const LOCK_TIMEOUT_MS = 1_000;
 const TRIES = 60;
 const PAUSE_MS = 1_000;
-/** Lock not available, deadlock, serialization failure: it may work in a moment. */
+/** Lock not available, deadlock, serialization failure: a retry may succeed. */
 const TRY_AGAIN = new Set(['55P03', '40P01', '40001']);
-/** A table, column, index, schema, function or object of that name exists already. */
+/** A table, column, index, schema, function or other object with the name exists already. */
 const EXISTS_ALREADY = /^(42P0[67]|42701|42710|42723)$/;
 
-/** The record's columns, some of which an early installation has to be given. */
+/** Creates the table of migrations, or adds the columns that an early installation lacks. */
 const RECORD_TABLE = `create table if not exists schema_migrations (
     version bigint primary key, name text, md5 text, run_at timestamptz);
   alter table schema_migrations
     add column if not exists compatible_with integer, add column if not exists applied_by text`;
 
-/** Applies one migration and records it, in one transaction: whatever ends it, both are there or neither is. */
+/** Applies one migration and inserts its record in one transaction, so that both are committed or neither is. */
 async function applyMigration(
   client: pg.Client,
   migration: Migration,
@@ -147,13 +147,13 @@ async function applyMigration(
     });
     await client.query('commit');
   } catch (error) {
-    // On a connection that is gone the server has rolled back by itself.
+    // If the connection is lost, the server rolls back by itself.
     await client.query('rollback').catch(() => {});
     throw error;
   }
 }
 
-function inWords({ version, name, md5 }: Migration, error: pg.DatabaseError): MigrationError {
+function describeFailure({ version, name, md5 }: Migration, error: pg.DatabaseError): MigrationError {
   const what = `migration ${version} (${name}) failed (${error.message}), and nothing of it was kept`;
   const advice = TRY_AGAIN.has(error.code ?? '')
     ? 'end the long transactions that hold its tables, and start again'
@@ -164,14 +164,14 @@ function inWords({ version, name, md5 }: Migration, error: pg.DatabaseError): Mi
 }
 
 /**
- * Applies what is missing, each migration with its record in a transaction of its own, and gives the names of those
- * applied. The caller sees to it that only one runs at a time. Throws MigrationError when a migration fails, was
- * edited, or when the schema is too new for this build; a failure of the connection is thrown as it is.
+ * Applies the missing migrations, each with its record in a transaction of its own, and returns the names of those
+ * applied. The caller must ensure that only one process runs this at a time. Throws MigrationError if a migration fails
+ * or was edited, or if the schema is too new for this build; a connection failure is rethrown unchanged.
  */
 export async function runMigrations(
   client: pg.Client,
   options: RunMigrationsOptions = {},
-): Promise<{ applied: string[]; standing: SchemaStanding }> {
+): Promise<{ applied: string[]; status: SchemaStatus }> {
   const {
     migrations = MIGRATIONS,
     lock_timeout_ms = LOCK_TIMEOUT_MS,
@@ -181,8 +181,8 @@ export async function runMigrations(
   const found = await client.query("select to_regclass('schema_migrations') is not null as is_there");
   const before = found.rows[0]?.is_there === true ? await listApplied(client) : [];
   checkRecords(before, migrations);
-  const standing = standingOf(before, migrations);
-  if (standing.refusal !== null) throw new MigrationError(standing.refusal);
+  const status = schemaStatus(before, migrations);
+  if (status.refusal !== null) throw new MigrationError(status.refusal);
   let has_record_table = before.some((row) => row.applied_by !== undefined);
   const recorded = new Set(before.map((row) => row.version));
   const applied: string[] = [];
@@ -194,11 +194,11 @@ export async function runMigrations(
         break;
       } catch (error) {
         if (!(error instanceof pg.DatabaseError)) throw error;
-        if (!TRY_AGAIN.has(sqlState(error) ?? '') || tried === tries) throw inWords(migration, error);
+        if (!TRY_AGAIN.has(sqlState(error) ?? '') || tried === tries) throw describeFailure(migration, error);
       }
       await wait(pause_ms);
     }
     applied.push(migration.name);
   }
-  return { applied, standing };
+  return { applied, status };
 }

@@ -80,15 +80,15 @@ export async function loadLedgerEventsWithin(
 }
 
 /** The stored head of a chain. */
-export interface KeptHead extends LedgerHead {
+export interface StoredHead extends LedgerHead {
   /** The timestamp of the workspace's last batch, ms. */
   time_ms: number;
   has_webhooks: boolean;
 }
 
 /** Returns the stored head of the chain, or undefined if its row is missing. */
-export async function getHead(db: Queryable, workspace_id: string): Promise<KeptHead | undefined> {
-  const result = await db.query<KeptHead & { workspace_id: string }>({
+export async function getHead(db: Queryable, workspace_id: string): Promise<StoredHead | undefined> {
+  const result = await db.query<StoredHead & { workspace_id: string }>({
     name: 'get_head',
     text: 'select seq, hash, time_ms, has_webhooks from ledger_heads where workspace_id = $1',
     values: [workspace_id],

@@ -3,11 +3,11 @@ import type { DecisionKind } from '../domain/decisions.ts';
 import type { LedgerEvent } from '../domain/ledger.ts';
 import type { Queryable } from '../storage/database.ts';
 
-/** A link of the chain with what the database rebuilt of the decision that it is about. */
+/** An event of the chain with the columns of the decision that it is about. */
 export interface ChainRow extends LedgerEvent {
   /**
-   * Whether the decision's row and its idempotency key hash to what was sealed. Null or false: the event is about
-   * something else, or they do not, or the database cannot tell; then the rows themselves have to be looked at.
+   * True if the rows of the decision and its idempotency key hash to what was sealed. Null or false means that the event
+   * is not about a decision, or that the rows differ, or that the database cannot tell; the rows must then be checked.
    */
   is_as_sealed: boolean | null;
   agent_id: string | null;
@@ -15,16 +15,16 @@ export interface ChainRow extends LedgerEvent {
   mode: Mode | null;
   currency: string | null;
   requested_amount_minor: number | null;
-  /** The document where the spend was capped: what was held is then not what was asked. */
+  /** The document of a capped spend, whose held amount is not the requested one; null for other spends. */
   capped_document: string | null;
 }
 
 /**
- * The links after `after`, in the order of the chain. A decision is hashed where it lies: its 3 KB would cost more
- * on their way here than everything else together (measured over 120,000 decisions of 3.5 KB on a busy machine:
- * 14 µs of PostgreSQL and 6 of Node an event, where the documents travel 9 and 29). The text is that of
- * `decisionDataHash`: `to_json` of a text, and of an array of texts, is what RFC 8785 says. What does not hash to
- * what was sealed is looked at again with `decisionDataHash` itself before it is reported.
+ * Returns the events after `after`, in the order of the chain. PostgreSQL hashes the decisions, because transferring
+ * their 3 KB would cost more than everything else together (measured over 120,000 decisions of 3.5 KB on a busy machine:
+ * 14 µs of PostgreSQL and 6 of Node an event; 9 and 29 when the documents are transferred). The hashed text is that of
+ * `decisionDataHash`: `to_json` of a text, and of an array of texts, is what RFC 8785 says. A decision whose hash
+ * differs is checked again with `decisionDataHash` itself before it is reported.
  */
 export async function loadChain(
   db: Queryable,
@@ -62,7 +62,7 @@ export async function loadChain(
   return result.rows;
 }
 
-/** Tables whose rows' ids ascend along the chain: the event of each comes after all earlier ones'. */
+/** Tables whose ids ascend along the chain, with their id columns: events come in the order of the ids of their rows. */
 export const WALKED = {
   decisions: 'decision_id',
   reviews: 'review_id',
@@ -72,21 +72,21 @@ export const WALKED = {
 export type WalkedTable = keyof typeof WALKED;
 export const WALKED_TABLES = Object.keys(WALKED) as WalkedTable[];
 
-/** The ids after `after`, up to and with `upto`. */
+/** The ids after `after`, up to and including `upto`. */
 export interface Span {
   after: string;
   upto: string;
 }
 
-/** What lies within spans of ids, whether or not the chain speaks of it. */
+/** The number of rows within the spans of ids, whether or not events speak of them. */
 export interface SpanCounts extends Record<WalkedTable, number> {
-  /** The decisions, of the span of decisions, that have a state of their own. */
+  /** The decisions within their span that have a stored state. */
   kept: string[];
-  /** Those about which something was recorded. */
+  /** The decisions within their span that have records. */
   recorded: string[];
 }
 
-/** Counts the rows of a stretch of the chain. */
+/** Counts the rows of a part of the chain. */
 export async function countSpans(
   db: Queryable,
   workspace_id: string,
@@ -126,7 +126,7 @@ export async function countSpans(
   return result.rows[0] as SpanCounts;
 }
 
-/** Ids of a table's rows within a span, at most `limit`; without `upto` all after it. */
+/** Returns at most `limit` ids of a table within a span; `upto` null means without an upper end. */
 export async function listIds(
   db: Queryable,
   workspace_id: string,
@@ -144,8 +144,8 @@ export async function listIds(
 }
 
 /**
- * Tables that no walk along the chain meets, with the rows that belong to nothing: a text that names the row. Each
- * is looked through only when it holds more rows than belong to something.
+ * For each table that the walk along the chain does not read: a select of the names of its orphans. It is run only if
+ * the table has more rows than the walk has accounted for.
  */
 const ORPHANS: Record<OrphanTable, string> = {
   idempotency_keys: `select agent_id || ' ' || idempotency_key as name from idempotency_keys k where workspace_id = $1
@@ -175,7 +175,7 @@ const ORPHANS: Record<OrphanTable, string> = {
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
 };
-/** What one row of such a table is called. */
+/** The word for a row of each of these tables. */
 export const NAME_OF_ORPHAN = {
   idempotency_keys: 'idempotency key',
   consumptions: 'consumption',
@@ -190,7 +190,7 @@ export const NAME_OF_ORPHAN = {
 export type OrphanTable = keyof typeof NAME_OF_ORPHAN;
 export const ORPHAN_TABLES = Object.keys(NAME_OF_ORPHAN) as OrphanTable[];
 
-/** How many rows have no id, which is before every walk. */
+/** Counts the rows with an empty id, which sorts before the start of every walk. */
 export async function countWithoutId(db: Queryable, workspace_id: string): Promise<number> {
   const counts = WALKED_TABLES.map(
     (table) => `(select count(*) from ${table} where workspace_id = $1 and ${WALKED[table]} = '')`,
@@ -202,7 +202,7 @@ export async function countWithoutId(db: Queryable, workspace_id: string): Promi
   return result.rows[0]?.count as number;
 }
 
-/** How many entries stand before the first place of the chain. */
+/** Counts the events with a `seq` below that of the first event of a chain. */
 export async function countBeforeFirst(db: Queryable, workspace_id: string): Promise<number> {
   const result = await db.query<{ count: number }>({
     text: 'select count(*) from ledger_events where workspace_id = $1 and seq < 1',
@@ -211,7 +211,7 @@ export async function countBeforeFirst(db: Queryable, workspace_id: string): Pro
   return result.rows[0]?.count as number;
 }
 
-/** How many rows of a workspace a table has. */
+/** Counts the rows of a workspace in a table. */
 export async function countRows(db: Queryable, workspace_id: string, table: OrphanTable): Promise<number> {
   const result = await db.query<{ count: number }>({
     name: `count_${table}`,
@@ -221,7 +221,7 @@ export async function countRows(db: Queryable, workspace_id: string, table: Orph
   return result.rows[0]?.count as number;
 }
 
-/** Names of rows that belong to nothing. Within a transaction, whose plans may then also join as a whole. */
+/** Returns the names of orphans. Must run within a transaction, in which it allows plans that join whole tables. */
 export async function findOrphans(
   db: Queryable,
   workspace_id: string,

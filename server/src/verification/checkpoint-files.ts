@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { type Checkpoint, MAX_NOTE_BYTES } from '../domain/checkpoints.ts';
 
 /**
- * Checkpoints as files, one a note: `<directory>/<workspace_id>/<seq>.txt`. They lie outside the database, so that
- * whoever can change that cannot change them too.
+ * A checkpoint file, `<directory>/<workspace_id>/<seq>.txt`, which holds one signed note. The files are outside the
+ * database, so that access to the database alone is not enough to change them.
  */
 export interface CheckpointFile {
-  /** What the file's name says. */
+  /** The `seq` in the name of the file. */
   seq: number;
-  /** Its text; longer than any note when it is none. */
+  /** The text of the file; empty if it is too long to be a note or cannot be read. */
   note: string;
 }
 
@@ -18,7 +18,7 @@ const WORKSPACE_NAME = /^ws_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const fileName = (seq: number) => `${String(seq).padStart(16, '0')}.txt`;
 
-/** `absent` when nothing is there of that name. Other failures throw: what cannot be read vouches for nothing. */
+/** Returns `absent` if the file does not exist. Other failures are thrown, since an unreadable file proves nothing. */
 async function unlessAbsent<T, U>(reading: Promise<T>, absent: U): Promise<T | U> {
   try {
     return await reading;
@@ -30,7 +30,7 @@ async function unlessAbsent<T, U>(reading: Promise<T>, absent: U): Promise<T | U
 
 const namesIn = (dir: string) => unlessAbsent(readdir(dir), []);
 
-/** Null: there is no such file (any more). Nothing of a file that is too long to be a note is read. */
+/** Returns null if the file does not exist (any more), and an empty text without reading it if it is too long. */
 async function readNote(file: string): Promise<string | null> {
   const { size } = (await unlessAbsent(stat(file), null)) ?? {};
   if (size === undefined) return null;
@@ -38,8 +38,8 @@ async function readNote(file: string): Promise<string | null> {
 }
 
 /**
- * A workspace's newest checkpoint files, newest first. Nothing about them has been checked. Throws where a file
- * cannot be read; with `onUnreadable` that is told why, and the file has no note.
+ * Returns a workspace's newest checkpoint files, newest first, without verifying them. Throws if a file cannot be read,
+ * unless `onUnreadable` is given: it is then called with the error, and the note of the file is empty.
  */
 export async function loadCheckpointFiles(
   dir: string,
@@ -58,27 +58,27 @@ export async function loadCheckpointFiles(
       onUnreadable(error);
       return '';
     });
-    // Thinned out by another process meanwhile: not a loss.
+    // Another process has pruned this file meanwhile.
     if (note === null) continue;
     files.push({ seq: Number(FILE_NAME.exec(name)?.[1]), note });
   }
   return files;
 }
 
-/** The workspaces of which there are checkpoint files. */
+/** Returns the workspaces that have checkpoint files. */
 export async function listFiledWorkspaces(dir: string): Promise<string[]> {
   return (await namesIn(dir)).filter((name) => WORKSPACE_NAME.test(name)).sort();
 }
 
-/** Whether there is a checkpoint file of that place in the chain. Throws where that cannot be told. */
+/** Returns whether there is a checkpoint file for the event `seq`. Throws if the directory cannot be read. */
 export async function hasCheckpointFile(dir: string, workspace_id: string, seq: number): Promise<boolean> {
   return (await unlessAbsent(stat(join(dir, workspace_id, fileName(seq))), null)) !== null;
 }
 
-/** One checkpoint may be kept twice at a time. */
+/** Numbers the drafts, since the same checkpoint may be written twice at the same time. */
 let drafts = 0;
 
-/** Keeps a checkpoint as a file, whole or not at all, also through a crash. */
+/** Writes a checkpoint to its file, completely or not at all, also if the process crashes. */
 export async function putCheckpointFile(dir: string, checkpoint: Checkpoint): Promise<void> {
   const folder = join(dir, checkpoint.workspace_id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -99,7 +99,7 @@ export async function putCheckpointFile(dir: string, checkpoint: Checkpoint): Pr
   }
 }
 
-/** Removes checkpoint files that others stand in for. Throws, after all were tried, where one could not be removed. */
+/** Removes pruned checkpoint files. Tries all of them, then throws the first failure. */
 export async function removeCheckpointFiles(
   dir: string,
   workspace_id: string,

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../domain/checkpoints.ts';
 import type { LedgerHead } from '../domain/ledger.ts';
 import type { Queryable } from '../storage/database.ts';
 
-/** Keeps a checkpoint; one of the same place in the chain that is kept already stays as it is. */
+/** Inserts a checkpoint, unless there is already one for the same event. */
 export async function insertCheckpoint(db: Queryable, checkpoint: Checkpoint): Promise<void> {
   const { workspace_id, seq, hash, signed_at, key_id, note } = checkpoint;
   await db.query({
@@ -13,7 +13,7 @@ export async function insertCheckpoint(db: Queryable, checkpoint: Checkpoint): P
   });
 }
 
-/** The newest of a workspace's checkpoints as they are kept, newest first. Nothing about them has been checked. */
+/** Returns a workspace's newest stored checkpoints, newest first, without verifying them. */
 export async function loadCheckpoints(
   db: Queryable,
   workspace_id: string,
@@ -28,7 +28,7 @@ export async function loadCheckpoints(
   return result.rows;
 }
 
-/** Gives up checkpoints that others stand in for. */
+/** Deletes pruned checkpoints. */
 export async function deleteCheckpoints(
   db: Queryable,
   workspace_id: string,
@@ -41,7 +41,7 @@ export async function deleteCheckpoints(
   });
 }
 
-/** The workspaces that have checkpoints, whether or not anything else of them is left; for the operator. */
+/** Returns the workspaces that have checkpoints, even if nothing else of them is left; for the operator. */
 export async function listCheckpointedWorkspaces(db: Queryable): Promise<string[]> {
   const result = await db.query<{ workspace_id: string }>({
     text: 'select distinct workspace_id from checkpoints order by workspace_id',
@@ -49,10 +49,10 @@ export async function listCheckpointedWorkspaces(db: Queryable): Promise<string[
   return result.rows.map((row) => row.workspace_id);
 }
 
-/** Where a chain stands, when it last moved, and up to where the table's newest checkpoint says. */
+/** The head of a chain, the timestamp of its last batch (ms), and the `seq` of its newest stored checkpoint. */
 export type MovedHead = LedgerHead & { workspace_id: string; time_ms: number; signed_seq: number | null };
 
-/** The heads that moved after that moment, ms; of workspaces after `after`, in order. */
+/** Returns a page of the heads with a last batch after `moved_after_ms`, of workspaces after `after`, in order. */
 export async function listMovedHeads(
   db: Queryable,
   page: { moved_after_ms: number; after: string; limit: number },

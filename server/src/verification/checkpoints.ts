@@ -6,30 +6,30 @@ import type { CheckpointFile } from './checkpoint-files.ts';
 import { loadCheckpoints } from './checkpoint-rows.ts';
 import type { Findings } from './findings.ts';
 
-/** More than are ever kept of a workspace in either place; what is beyond is not looked at. */
+/** More checkpoints than a workspace ever has in the table or in the files; older ones are not read. */
 export const MAX_CHECKPOINTS = 1_000;
 
-/** The newest checkpoint that a history was held against, and against how many it was. */
+/** The newest checkpoint that a history was compared with, and the number of all checkpoints that were. */
 export interface CheckedCheckpoint extends Checkpoint {
   checked: number;
 }
 
-/** The checkpoints that a chain has still to be held against. */
+/** The checkpoints that a chain is compared with. */
 export interface Checkpoints {
   newest: CheckedCheckpoint | null;
-  /** Whether the event is the one that was signed; called in the order of the chain. */
+  /** Reports an event that is not the signed one. Must be called in the order of the chain. */
   check(event: LedgerEvent): void;
-  /** Those of events up to and with `seq`, at which the verification begins. */
+  /** Checks the checkpoints of events up to and including `seq`, after which the verification begins. */
   checkEarlier(db: Queryable, seq: number): Promise<void>;
-  /** Those of events that should have followed the last one. */
+  /** Reports the checkpoints whose events the chain, which ends with `last`, did not have. */
   checkLater(last: LedgerHead): void;
 }
 
 /**
- * Everything that is kept: of the table and of the files, which were read before the transaction began, so that none
- * of them can be ahead of it. What was signed with none of the keys is reported.
+ * Loads the checkpoints of the table and adds those of the files. The files must be read before the transaction begins,
+ * so that none of them can be ahead of it. Checkpoints that are not signed with one of the keys are reported.
  */
-export async function gatherCheckpoints(
+export async function loadAllCheckpoints(
   db: Queryable,
   workspace_id: string,
   files: readonly CheckpointFile[],
@@ -83,7 +83,7 @@ export async function gatherCheckpoints(
       for (const each of earlier) {
         const [event] = await loadLedgerEvents(reader, workspace_id, { after: each - 1, limit: 1 });
         if (event?.seq === each) compare(event);
-        // Missing before others: a gap. Missing at the end: reported as cut off.
+        // An event that is missing before others is a gap. One that is missing at the end is reported as truncated.
         else if (event !== undefined) {
           by_seq.delete(each);
           const detail = `Event ${each}, which was signed, is missing before event ${event.seq}.`;

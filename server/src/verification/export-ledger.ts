@@ -12,22 +12,22 @@ import { MAX_CHECKPOINTS } from './checkpoints.ts';
 import { checkpointLine, endLine, eventLine, headerLine } from './ledger-export.ts';
 import { loadSealedRows } from './sealed-rows.ts';
 
-/** Events read at a time, or fewer where what they seal comes to about a megabyte. */
+/** The events read at a time; fewer if what they seal adds up to about a megabyte. */
 const EVENTS_AT_ONCE = 500;
 
-/** A stretch of the chain, as lines of the export. */
+/** A part of the chain as lines of the export. */
 interface ExportPage {
   lines: string[];
   last_seq: number;
 }
 
 /**
- * A workspace's history as text, one JSON document a line: header, events with what they seal, checkpoints, end. It is
- * read as fast as it is taken, a page ahead; whoever stops taking it calls `return`.
+ * Yields a workspace's history as JSON Lines: header, events with what they seal, checkpoints, end. Pages are read as
+ * fast as the caller takes them, one page ahead; a caller that stops early must call `return`.
  *
- * All of it is of the moment in which it began, without a transaction that lasts as long as its reader pleases: events
- * up to the head of that moment, and what they seal, are never changed. So a reader holds memory for two pages, and a
- * connection only while a page is read.
+ * The export shows the history at its beginning without a long transaction, because the events up to the head of that
+ * moment, and what they seal, never change. A slow reader therefore holds memory for two pages, and a connection only
+ * while a page is read.
  */
 export async function* exportLedger(
   pool: pg.Pool,
@@ -35,9 +35,9 @@ export async function* exportLedger(
   options: { since: number; keys: readonly VerifyingKey[]; checkpoint_dir: string },
 ): AsyncGenerator<string, void, void> {
   const { since, keys, checkpoint_dir } = options;
-  // Before the head: a checkpoint that is ahead of it then tells of a chain that was cut.
+  // The checkpoints are read before the head, so that one ahead of the head proves that the chain was truncated.
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
-  const notes = await gatherNotes(pool, workspace_id, files, keys, since);
+  const notes = await loadNotes(pool, workspace_id, files, keys, since);
   const exported_at = new Date(await readClock(pool)).toISOString();
   const head = (await getHead(pool, workspace_id)) ?? GENESIS;
   const [start] =
@@ -70,7 +70,7 @@ export async function* exportLedger(
   yield `${endLine(events_count, notes.length, whole.digest())}\n`;
 }
 
-/** The next events after `after` and up to `until`, undefined when there are none. */
+/** Returns the next events after `after` and up to `until`, or undefined if there are none. */
 async function loadPage(
   db: Queryable,
   workspace_id: string,
@@ -87,8 +87,8 @@ async function loadPage(
   return { lines, last_seq: last.seq };
 }
 
-/** Every checkpoint that is signed with one of the keys, of the table and of the files, from `since` on, ascending. */
-async function gatherNotes(
+/** Returns the checkpoints from `since` on, of the table and the files, that are signed with one of the keys, ascending. */
+async function loadNotes(
   db: Queryable,
   workspace_id: string,
   files: readonly { note: string }[],

@@ -1,36 +1,36 @@
 import type { LedgerBreak } from '../domain/ledger.ts';
 
-/** A history that is broken everywhere is reported by its first breaks. */
+/** Only the first breaks of a history that is broken everywhere are reported. */
 const MAX_BREAKS = 1_000;
 
-/** Gathers what verification finds; never more than 1,000 breaks of a kind of finding. */
+/** Collects the findings of a verification, at most 1,000 of each kind. */
 export interface Findings {
-  /** A link, a signed head or a sealed row that is not what it was. */
+  /** Adds a changed link, signed head or sealed row. */
   add(found: LedgerBreak): void;
   /**
-   * A row that changes, and is not what its records say. From the first break of the history on nobody can tell what
-   * such a row should be, so it is not blamed on an earlier event.
+   * Adds a derived row that differs from its records. After the first break of the history the right content of derived
+   * rows is unknown, so such a finding is never reported at an event before that break.
    */
   addDerived(found: LedgerBreak): void;
   /**
-   * A row that no event made: reported where its event is missing, at the end of the chain. With `is_record` it is
-   * one that states are made from, which then are not blamed on an earlier event either.
+   * Adds a row without an event; it is reported at the end of the chain, where its event is missing. `is_record` says
+   * that states are derived from it; their findings are then not reported at an earlier event either.
    */
   addOrphan(detail: string, is_record?: boolean): void;
-  /** Whether links, signed heads and sealed rows are all as they were so far. */
+  /** Returns whether all links, signed heads and sealed rows were intact so far. */
   soFarIntact(): boolean;
-  /** All that was found, in the order of the chain. `last_seq`: where the chain ends. */
+  /** Returns the findings in the order of the chain; `last_seq` is its last event. */
   breaks(last_seq: number): LedgerBreak[];
 }
 
-/** Findings of one verification. */
+/** Makes the empty findings of one verification. */
 export function makeFindings(): Findings {
   const direct: LedgerBreak[] = [];
   const derived: LedgerBreak[] = [];
   const orphans: string[] = [];
-  let has_stray_records = false;
+  let has_orphan_records = false;
   let first = Number.POSITIVE_INFINITY;
-  /** Pages of the chain are checked at the same time, so that what is found first need not be the first. */
+  /** Keeps those with the lowest `seq`: pages are checked concurrently, so findings do not arrive in order. */
   const keepFirst = (list: LedgerBreak[], found: LedgerBreak) => {
     list.push(found);
     if (list.length < 2 * MAX_BREAKS) return;
@@ -39,20 +39,20 @@ export function makeFindings(): Findings {
   };
   return {
     add(found) {
-      // A place that is no number of ours is after all others.
+      // A `seq` beyond the safe integers sorts after all others.
       const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : Number.MAX_SAFE_INTEGER;
       first = Math.min(first, seq);
       keepFirst(direct, { ...found, seq });
     },
     addDerived: (found) => keepFirst(derived, found),
     addOrphan(detail, is_record = false) {
-      has_stray_records ||= is_record;
+      has_orphan_records ||= is_record;
       if (orphans.length < MAX_BREAKS) orphans.push(detail);
     },
     soFarIntact: () => first === Number.POSITIVE_INFINITY,
     breaks(last_seq) {
       const end = first === Number.POSITIVE_INFINITY ? last_seq : Math.max(last_seq, first);
-      const from = has_stray_records ? Math.min(end, first) : first;
+      const from = has_orphan_records ? Math.min(end, first) : first;
       const all = [
         ...direct,
         ...derived.map((found) =>

@@ -17,20 +17,20 @@ import { canonicalJson } from '../values/canonical-json.ts';
 export interface ExportHeader {
   workspace_id: string;
   exported_at: string;
-  /** The events follow this one, whose hash is `since_hash`; 0: from the beginning. */
+  /** The event before the first exported one, with the hash `since_hash`; 0: the export begins with the first event. */
   since: number;
   since_hash: Buffer;
   head: LedgerHead;
-  /** The places in the chain of the checkpoints at the end, ascending. */
+  /** The `seq` of the checkpoints at the end, ascending. */
   checkpoints: readonly number[];
 }
 
 const FORMAT = 'purser-ledger-export';
 const VERSION = 1;
-/** A history that is broken everywhere is reported by its first breaks. */
+/** Only the first breaks of a history that is broken everywhere are reported. */
 const MAX_BREAKS = 1_000;
 
-/** The header as a line, without its newline. */
+/** Returns the line of the header, without its newline. */
 export function headerLine(header: ExportHeader): string {
   const { workspace_id, exported_at, since, since_hash, head, checkpoints } = header;
   return JSON.stringify({
@@ -47,8 +47,8 @@ export function headerLine(header: ExportHeader): string {
 }
 
 /**
- * An event as a line, with what it seals: `data_hash` is the SHA-256 of the RFC 8785 form of `data`. A decision's
- * `data.document` is the hash of its `document`, which stands beside it. Null: the row is gone.
+ * Returns the line of an event with what it seals: `data_hash` is the SHA-256 of the RFC 8785 form of `data`. A decision
+ * has its `document` beside `data`, in which `data.document` is its hash. `data` is null if the row is missing.
  */
 export function eventLine(
   event: LedgerEvent,
@@ -63,25 +63,25 @@ export function eventLine(
   });
 }
 
-/** A checkpoint as a line: all that it says is in its note. */
+/** Returns the line of a checkpoint, whose content is all in its note. */
 export function checkpointLine(note: string): string {
   return JSON.stringify({ kind: 'checkpoint', note });
 }
 
-/** The last line: how much there was, and the SHA-256 of all bytes before. */
+/** Returns the last line: the numbers of events and checkpoints, and the SHA-256 of all bytes before it. */
 export function endLine(events: number, checkpoints: number, digest: Buffer): string {
   return JSON.stringify({ kind: 'end', events, checkpoints, sha256: digest.toString('hex') });
 }
 
-/** What an export was found to be. */
+/** The result of verifying an export. */
 export interface ExportVerdict {
   valid: boolean;
-  /** Null where not even the header could be read. */
+  /** Null if not even the header could be read. */
   workspace_id: string | null;
   since: number;
   events_checked: number;
   head: LedgerHead;
-  /** Up to which event the history is signed with the key; null where nothing is. */
+  /** The last event up to which the history is signed with the keys; null if nothing is signed. */
   signed_through_seq: number | null;
   signed_at: string | null;
   checkpoints_checked: number;
@@ -89,11 +89,11 @@ export interface ExportVerdict {
   first_break_seq: number | null;
 }
 
-/** Takes an export line by line. Memory does not grow with it. */
+/** Verifies an export line by line. Memory does not grow with its length. */
 export interface ExportVerifier {
-  /** One line, without its newline, which must have followed it. */
+  /** Takes the next line, without the newline that ended it. */
   line(bytes: Buffer): void;
-  /** What all lines say together; `rest` are bytes after the last newline. */
+  /** Returns the verdict over all lines; `rest` are the bytes after the last newline. */
   end(rest: Buffer): ExportVerdict;
 }
 
@@ -119,7 +119,7 @@ function placeOf(seq: unknown): number {
   return seq as number;
 }
 
-/** Fields are told apart from what was written by writing them again: only what is used needs a look. */
+/** Reads a header. The caller compares it with the line by serializing it again, so only fields used here are checked. */
 function headerOf(line: Line): ExportHeader {
   const { workspace_id, exported_at, since, since_hash, head, checkpoints } = line as unknown as ExportHeader;
   return {
@@ -149,7 +149,7 @@ function eventOf(line: Line): LedgerEvent {
   };
 }
 
-/** What an event seals, hashed anew; null where the row is gone. */
+/** Computes the hash of what an event seals; null if the row is missing. */
 function sealedHash(event: LedgerEvent, line: Line): Buffer | null {
   const { data, document } = line;
   if (data === null || data === undefined) return null;
@@ -160,8 +160,8 @@ function sealedHash(event: LedgerEvent, line: Line): Buffer | null {
 }
 
 /**
- * Verifies an export with nothing but the public keys: every hash, every link, every signature, and that not a byte
- * of it is another than when it was written. Never throws, whatever the lines hold.
+ * Makes a verifier that needs only the public keys. It checks every hash, link and signature, and that no byte of the
+ * export has changed since it was written. It never throws, whatever the lines contain.
  */
 export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifier {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -185,7 +185,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
     const read = headerOf(line);
     if (headerLine(read) !== text) throw new TypeError('is not as it was written');
     header = read;
-    // From the beginning the first event follows 32 zero bytes, so that another hash here is a broken link.
+    // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
     previous = { seq: read.since, hash: read.since_hash };
     if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
       add({ seq: 0, kind: 'LINK_BROKEN', detail: 'The header names a hash before the first event.' });
@@ -223,7 +223,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
     }
     const hash = signed_hashes.get(seq);
     if (hash === undefined) {
-      // Before where the export begins: it cannot be held against anything here.
+      // A checkpoint before the beginning of the export cannot be compared with anything.
       if (seq >= wanted.since)
         add({ seq, kind: 'GAP', detail: `Event ${seq}, which was signed, is missing.` });
       return;

@@ -5,12 +5,12 @@ import { shownHash } from '../domain/ledger.ts';
 import { type ExportVerdict, makeExportVerifier } from './ledger-export.ts';
 
 const NEWLINE = 0x0a;
-/** Longer than any line that the service writes: what is longer is read as several that mean nothing. */
+/** Longer than any line that the service writes. A longer line is split, and its pieces are reported as damaged. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Verifies an export of the history, with no service and no database. `file` is a path, or `-` for standard input.
- * Memory does not grow with it. Throws only when it cannot be read.
+ * Verifies an export of the history without service or database. `file` is a path, or `-` for standard input. Memory
+ * does not grow with its length. Throws only if the file cannot be read.
  */
 export async function verifyLedgerFile(file: string, keys: readonly VerifyingKey[]): Promise<ExportVerdict> {
   const verifier = makeExportVerifier(keys);
@@ -38,7 +38,7 @@ export async function verifyLedgerFile(file: string, keys: readonly VerifyingKey
   return verifier.end(Buffer.concat(rest));
 }
 
-/** Public keys given as themselves or as the file that holds them. Throws TypeError when it is neither. */
+/** Reads public keys from the argument itself or from the file that it names. Throws TypeError if it is neither. */
 export async function findPublicKeys(given: string): Promise<VerifyingKey[]> {
   try {
     return readPublicKeys(given);
@@ -49,13 +49,13 @@ export async function findPublicKeys(given: string): Promise<VerifyingKey[]> {
   }
 }
 
-/** The verdict as the command line's JSON. */
+/** Returns the verdict as the JSON of the command line. */
 export function verdictBody(verdict: ExportVerdict): Record<string, unknown> {
   const { head } = verdict;
   return { ...verdict, head: { seq: head.seq, hash: shownHash(head.hash) } };
 }
 
-/** The verdict in plain sentences, the first of which says all. */
+/** Returns the verdict as sentences; the first one has the result. */
 export function verdictLines(verdict: ExportVerdict): string[] {
   const { valid, workspace_id, since, events_checked, head, signed_through_seq, signed_at, breaks } = verdict;
   const span = since === 0 ? '' : ` after event ${since}`;

@@ -15,18 +15,22 @@ import type { Findings } from './findings.ts';
 
 const MAX_WRONG = 100;
 
-/** How far a workspace was learnt from, in the verification's snapshot. */
-export interface Learnt {
+/** The progress of the follower that learns from a workspace, in the snapshot of the verification. */
+export interface LearningProgress {
   seq: number;
   /** See `PlacedEvent`. */
   place: string;
-  /** Decisions of which events were left out: they may stand as after any of their events. */
+  /** Decisions with skipped events; their lessons may be those after any of their events. */
   incomplete: ReadonlySet<string>;
   names: SpendNames;
 }
 
-/** Reads how far a workspace was learnt from. */
-export async function loadLearnt(db: Queryable, workspace_id: string, names: SpendNames): Promise<Learnt> {
+/** Loads the progress of the follower that learns from a workspace. */
+export async function loadLearningProgress(
+  db: Queryable,
+  workspace_id: string,
+  names: SpendNames,
+): Promise<LearningProgress> {
   const seq = await getWatermark(db, 'learning', workspace_id);
   return {
     seq,
@@ -36,31 +40,30 @@ export async function loadLearnt(db: Queryable, workspace_id: string, names: Spe
   };
 }
 
-/** Whether two teach the same; what teaches nothing need not be kept. */
-function isSameLesson(kept: DecisionLesson | undefined, made: DecisionLesson | undefined): boolean {
-  if (made === undefined) return kept === undefined || isNoLesson(kept);
-  if (kept === undefined) return false;
-  return (Object.keys(made) as (keyof DecisionLesson)[]).every((name) =>
-    name === 'words' ? String(kept.words) === String(made.words) : kept[name] === made[name],
+/** Compares a stored lesson with the one computed anew. A decision without a lesson need not have a row. */
+function isSameLesson(stored: DecisionLesson | undefined, expected: DecisionLesson | undefined): boolean {
+  if (expected === undefined) return stored === undefined || isNoLesson(stored);
+  if (stored === undefined) return false;
+  return (Object.keys(expected) as (keyof DecisionLesson)[]).every((name) =>
+    name === 'words' ? String(stored.words) === String(expected.words) : stored[name] === expected[name],
   );
 }
 
 /**
- * Makes again what decisions teach, by what had been recorded of them when they were last learnt from, and holds it
- * against what is kept of them. `events` are all of a decision's, in the order of the ledger. Gives how many rows
- * belong to these decisions.
+ * Computes the lessons of decisions anew, from their records up to the watermark, and reports stored lessons that differ.
+ * `events` are all events of a decision, in ledger order. Returns the number of stored lessons of these decisions.
  */
 export async function checkLessons(
   db: Queryable,
   workspace_id: string,
   decisions: readonly { seq: number; made: DecisionCore; events: readonly PlacedEvent[] }[],
-  learnt: Learnt,
+  learnt: LearningProgress,
   findings: Findings,
 ): Promise<number> {
-  const told = decisions.filter(({ events }) => events.length > 0);
-  if (told.length === 0) return 0;
-  const ids = told.map(({ made }) => made.decision_id);
-  const kept = new Map((await loadLessons(db, workspace_id, ids)).map((row) => [row.decision_id, row]));
+  const with_records = decisions.filter(({ events }) => events.length > 0);
+  if (with_records.length === 0) return 0;
+  const ids = with_records.map(({ made }) => made.decision_id);
+  const stored = new Map((await loadLessons(db, workspace_id, ids)).map((row) => [row.decision_id, row]));
   const differs = (seq: number, id: string) =>
     findings.addDerived({
       seq,
@@ -69,19 +72,20 @@ export async function checkLessons(
     });
   const lessonsAfter = async (taught: readonly { made: DecisionCore; events: readonly PlacedEvent[] }[]) =>
     new Map((await makeLessons(db, workspace_id, taught, learnt.names)).map((row) => [row.decision_id, row]));
-  const now = told.map(({ made, events }) => ({ made, events: eventsUpTo(events, learnt.place) }));
-  let made_again: Map<string, DecisionLesson>;
+  const now = with_records.map(({ made, events }) => ({ made, events: eventsUpTo(events, learnt.place) }));
+  let expected: Map<string, DecisionLesson>;
   try {
-    made_again = await lessonsAfter(now);
+    expected = await lessonsAfter(now);
   } catch {
-    // A record or an authority that nobody can read has a finding of its own; what follows from it cannot be told.
-    for (const { seq, made } of told) if (kept.has(made.decision_id)) differs(seq, made.decision_id);
-    return kept.size;
+    // An unreadable record or authority has a finding of its own; the lessons that follow from it are unknown.
+    for (const { seq, made } of with_records)
+      if (stored.has(made.decision_id)) differs(seq, made.decision_id);
+    return stored.size;
   }
-  for (const { seq, made, events } of told) {
+  for (const { seq, made, events } of with_records) {
     const { decision_id } = made;
-    const row = kept.get(decision_id);
-    let is_right = isSameLesson(row, made_again.get(decision_id));
+    const row = stored.get(decision_id);
+    let is_right = isSameLesson(row, expected.get(decision_id));
     if (!is_right && learnt.incomplete.has(decision_id)) {
       for (let upto = 0; upto <= events.length && !is_right; upto++) {
         const earlier = await lessonsAfter([{ made, events: events.slice(0, upto) }]);
@@ -90,14 +94,14 @@ export async function checkLessons(
     }
     if (!is_right) differs(seq, decision_id);
   }
-  return kept.size;
+  return stored.size;
 }
 
-/** Holds the sums that the assessor is told of against what all decisions teach. `last_seq`: where the chain ends. */
+/** Reports feedback rows that are not the sum of the lessons of all decisions; `last_seq` is the last event. */
 export async function checkFeedback(
   db: Queryable,
   workspace_id: string,
-  learnt: Learnt,
+  learnt: LearningProgress,
   last_seq: number,
   findings: Findings,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
 import { listAuthorities } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
-import type { KeptHead } from '../storage/ledger.ts';
+import type { StoredHead } from '../storage/ledger.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import type { Findings } from './findings.ts';
@@ -13,12 +13,12 @@ import type { ChainTally } from './states.ts';
 const ROWS_AT_ONCE = 200;
 
 /**
- * What the newest audit record sealed of each row that may change, by kind and id: its hash, and the record's place
- * in the chain. Grows with agents, keys and versions of authorities alone.
+ * For each changeable row, by kind and id: the hash that the newest audit record sealed, and the `seq` of that record.
+ * It grows only with the number of agents, keys and versions of authorities.
  */
 export type SealedStates = Map<string, { seq: number; hash: string }>;
 
-/** What names a row of each kind that audit records seal. A kind that is added needs its rows checked below too. */
+/** The name of a row of each kind that audit records seal. The rows of a new kind must also be checked below. */
 const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unknown>) => string } = {
   workspace: (row) => `workspace ${row.workspace_id}`,
   agent: (row) => `agent ${row.agent_id}`,
@@ -29,7 +29,7 @@ const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unkn
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof AuditedState](row);
 
-/** Notes what an audit record, which is as it was sealed, says of the rows that it changed. */
+/** Stores the hashes of the rows that an audit record changed. The record itself must be intact. */
 export function noteSealedStates(
   sealed: SealedStates,
   { seq, action, state }: { seq: number; action: string; state: string },
@@ -37,7 +37,7 @@ export function noteSealedStates(
   const rows = JSON.parse(state) as Record<string, Record<string, unknown>>;
   for (const [kind, row] of Object.entries(rows)) {
     if (action === 'webhook.deleted') {
-      // Its row is gone, as it should be.
+      // The row of a deleted webhook must not exist any more.
       sealed.delete(rowName(kind, row));
       continue;
     }
@@ -46,8 +46,8 @@ export function noteSealedStates(
 }
 
 /**
- * Rows that may change must be what their newest audit record says, and none may be there without one: unless a
- * record is not what it was, and so `is_vouched_for` is false.
+ * Reports changeable rows that differ from their newest audit record, and those without one. If an audit record was
+ * changed, `is_vouched_for` is false, and rows without a record are not reported.
  */
 export async function checkLiveRows(
   db: Queryable,
@@ -56,18 +56,18 @@ export async function checkLiveRows(
   tally: ChainTally,
   is_vouched_for: boolean,
   findings: Findings,
-  head: KeptHead | undefined,
+  head: StoredHead | undefined,
 ): Promise<void> {
   const check = (state: AuditedState) => {
     for (const [kind, row] of Object.entries(auditedForm(state)) as [string, Record<string, unknown>][]) {
       const name = rowName(kind, row);
-      const kept = sealed.get(name);
+      const record = sealed.get(name);
       sealed.delete(name);
-      if (kept === undefined) {
+      if (record === undefined) {
         if (is_vouched_for) findings.addOrphan(`The row of ${name} is in no event.`);
-      } else if (kept.hash !== recordHash(row).toString('base64')) {
-        const detail = `The row of ${name} is not what event ${kept.seq} recorded.`;
-        findings.addDerived({ seq: kept.seq, kind: 'ROW_MISMATCH', detail });
+      } else if (record.hash !== recordHash(row).toString('base64')) {
+        const detail = `The row of ${name} is not what event ${record.seq} recorded.`;
+        findings.addDerived({ seq: record.seq, kind: 'ROW_MISMATCH', detail });
       }
     }
   };
@@ -114,7 +114,7 @@ export async function checkLiveRows(
   }
   const webhooks = await loadWebhookEndpoints(db, workspace_id);
   for (const webhook of webhooks) check({ webhook });
-  // Where the head denies that there are endpoints, nothing is told to them.
+  // If the head said that there are no endpoints, no events would be sent to them.
   if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
     findings.addOrphan('The head of the chain is wrong about whether there are webhook endpoints.');
   }

@@ -27,7 +27,7 @@ const TABLE_OF: Partial<Record<ChainRow['type'], WalkedTable>> = {
   'decision.outcome.recorded': 'outcomes',
 };
 
-/** One verification under way. */
+/** The state of a verification that walks along the chain. */
 export interface Walk {
   db: Queryable;
   workspace_id: string;
@@ -35,11 +35,11 @@ export interface Walk {
   checkpoints: Checkpoints;
   sealed: SealedStates;
   tally: ChainTally;
-  /** Up to which id each table has been walked. */
+  /** The id up to which each table has been walked. */
   reached: Record<WalkedTable, string>;
   previous: LedgerHead;
   occurred_ms: number;
-  /** Whether every audit record that was met is as it was sealed. */
+  /** Whether all audit records so far are as they were sealed. */
   is_vouched_for: boolean;
 }
 
@@ -50,7 +50,7 @@ const ID_HEAD: Record<WalkedTable, string> = {
   outcomes: 'out_',
 };
 
-/** Ids sort by the moment of making whatever they name, and a row's id is made before its event's. */
+/** Returns the id that each table has reached at an event: ids sort by creation time, and a row's id precedes its event's. */
 export function reachedBy(event: Pick<LedgerEvent, 'id'> | undefined): Walk['reached'] {
   const reached = WALKED_TABLES.map((table) => [
     table,
@@ -59,7 +59,7 @@ export function reachedBy(event: Pick<LedgerEvent, 'id'> | undefined): Walk['rea
   return Object.fromEntries(reached);
 }
 
-/** How far each table reaches along a page. An entry that was altered says nothing of it. */
+/** Returns the span of ids of each table along a page. Altered events are ignored. */
 export function spansOf(
   walk: Walk,
   events: readonly ChainRow[],
@@ -78,7 +78,7 @@ export function spansOf(
   return spans;
 }
 
-/** Where a table holds other rows along a page than the page's events speak of, names those that none does. */
+/** Reports the orphans of each table that has other rows within a page's spans than the events of the page name. */
 export async function checkCounts(
   walk: Walk,
   events: readonly ChainRow[],
@@ -114,7 +114,7 @@ async function nameOrphans(
   }
 }
 
-/** Rows of history behind the last event, and entries before the first. */
+/** Reports rows of history after the last event, and events before the first. */
 export async function checkBeyond(walk: Walk): Promise<void> {
   const { db, workspace_id, findings } = walk;
   for (const table of WALKED_TABLES) {
@@ -129,8 +129,8 @@ export async function checkBeyond(walk: Walk): Promise<void> {
 }
 
 /**
- * Rows of the tables that no walk meets, and that belong to nothing: told by there being more of them than belong to
- * something, and looked for only then.
+ * Reports the orphans of the tables that the walk does not read. They are searched for only if a table has more rows
+ * than the walk has accounted for.
  */
 export async function checkOrphans(walk: Walk): Promise<void> {
   const { db, workspace_id, findings, tally } = walk;

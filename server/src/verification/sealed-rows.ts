@@ -10,31 +10,31 @@ import { loadLabels } from '../storage/labels.ts';
 import { loadOutcomes } from '../storage/outcomes.ts';
 import { loadReviews } from '../storage/reviews.ts';
 
-/** What an event is about, as it is now. */
+/** The current row that an event is about. */
 export interface SealedRow {
-  /** Its SHA-256 in RFC 8785 form is the event's `data_hash`, if nothing was changed. */
+  /** The SHA-256 of its RFC 8785 form is the event's `data_hash` if nothing was changed. */
   data: Record<string, unknown>;
-  /** A decision's document, of which `data` has only the hash. */
+  /** The document of a decision, of which `data` has only the hash. */
   document: string | null;
 }
 
-/** Documents read at a time. */
-const DECISIONS_AT_ONCE = 500;
+/** The rows read at a time, which may have documents. */
+const ROWS_AT_ONCE = 500;
 
 const plain = (row: object): SealedRow => ({ data: row as Record<string, unknown>, document: null });
 
-/** A row as it was sealed. One that names another event as its own keeps that name, and so is not what was sealed. */
+/** Returns a row as it was sealed. A row with another event's id keeps it, so that its hash differs from the sealed one. */
 function atItsPlace<Row extends object>(row: InLedger<Row>, event: LedgerEvent): Row {
   const { event_id, ...sealed } = row;
   return (event_id === event.id ? sealed : row) as Row;
 }
 
-/** Whether an event is an administrative change, which its audit record tells. */
+/** Returns whether an event is an administrative change, which has an audit record. */
 export function isAdministrative(event: Pick<LedgerEvent, 'type'>): boolean {
   return !/^(decision\.|capability\.|reservation\.)/.test(event.type);
 }
 
-/** The rows that these events are about, by their places in the chain; what is gone is left out. */
+/** Returns the rows that these events are about, by `seq`; missing rows are left out. */
 export async function loadSealedRows(
   db: Queryable,
   workspace_id: string,
@@ -48,8 +48,8 @@ export async function loadSealedRows(
     form: (row: Row, event: LedgerEvent) => SealedRow = plain,
   ) => {
     const about = events.filter((event) => event.type === type);
-    for (let i = 0; i < about.length; i += DECISIONS_AT_ONCE) {
-      const part = about.slice(i, i + DECISIONS_AT_ONCE);
+    for (let i = 0; i < about.length; i += ROWS_AT_ONCE) {
+      const part = about.slice(i, i + ROWS_AT_ONCE);
       const rows = await load(part.map((event) => event.subject_id));
       const by_id = new Map(rows.map((row) => [row[id] as string, row]));
       for (const event of part) {

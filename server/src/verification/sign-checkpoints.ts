@@ -24,53 +24,53 @@ import {
   type MovedHead,
 } from './checkpoint-rows.ts';
 
-/** Signs where chains stand, into the table and into this node's files. */
+/** Signs the heads of chains, and stores the checkpoints in the table and in this node's files. */
 export interface CheckpointSigner {
   /** Signs every chain that moved since the last round. */
   round(): Promise<void>;
-  /** Signs one chain as it stands now, unless it contradicts what was signed before. Never rejects: it is logged. */
+  /** Signs the current head of one chain unless it contradicts earlier checkpoints. Never rejects; failures are logged. */
   sign(workspace_id: string): Promise<void>;
 }
 
 const HEADS_AT_ONCE = 1_000;
 const SIGNED_AT_ONCE = 8;
-/** A batch that took this long to commit, or a clock that was set back by as much, hides no head. */
+/** A round also finds heads whose batch took up to this long to commit, or whose clock was set back by up to this. */
 const OVERLAP_MS = 60_000;
-/** Now and then all heads are looked at, wherever the clock stood when they moved, and what is not filed is tried again. */
+/** Every 15th round reads all heads, whenever they moved, and retries files that could not be written. */
 const ROUNDS_TO_LOOK_AT_ALL = 15;
-/** So many at the most; where a disk is full, the first few show that it still is. */
+/** The most workspaces whose files are retried in one round; if a disk is full, the first few show that it still is. */
 const MAX_TRIED_AGAIN = 200;
-/** How many of the newest are looked at to find one that is good. */
+/** The number of newest checkpoints that are read to find a valid one. */
 const NEWEST = 5;
-/** Thinning looks at all that are kept; until it does, a few more are. */
-const SIGNED_BEFORE_THINNING = 20;
+/** Pruning reads all checkpoints of a workspace, so it is done only after this many new ones. */
+const SIGNED_BEFORE_PRUNING = 20;
 const MAX_STORED = 1_000;
-/** Which of a workspace's files are looked at. */
+/** The files of a workspace that a pass reads. */
 type Reach = 'newest' | 'all';
 
 /**
- * The signer of one process. It never signs a chain that does not go on from what it can read of what it signed before:
- * a history that was cut or written anew gets no new signature that would hide it.
+ * Makes the signer of one process. It never signs a chain that does not continue from the earlier checkpoints that it can
+ * read, so that a history which was truncated or rewritten gets no new signature that would hide it.
  */
 export function makeCheckpointSigner(options: {
   db: Queryable;
   key: SigningKey;
-  /** What it was signed with before, that key among them. */
+  /** The keys that earlier checkpoints may be signed with, the current one included. */
   keys: readonly VerifyingKey[];
   dir: string;
   log: Logger;
 }): CheckpointSigner {
   const { db, key, keys, dir, log } = options;
-  /** Up to where each chain was signed by this process, and how often since it was last thinned. */
+  /** The last event of each chain that this process signed, and the number of signatures since the chain was pruned. */
   const signed = new Map<string, { seq: number; times: number }>();
-  /** What was complained of, so that each thing is logged once. */
+  /** The complaints that were logged, so that each is logged once. */
   const known = new Set<string>();
   /**
-   * The workspaces whose files failed and have not been shown to work since, with what failed; one more is no news. Only
-   * thinning looks at all files, so only thinning shows that it can be done again.
+   * The workspaces whose files failed and have not succeeded since, with the files that failed. Failures of further
+   * workspaces are not logged. Only pruning reads all files, so only pruning can show that all of them work again.
    */
   const unfiled = new Map<string, Reach>();
-  /** Passes under way: one of a workspace at a time, or an old success would hide a new failure. */
+  /** The passes under way, only one for each workspace, since an old success would otherwise hide a new failure. */
   const passes = new Map<string, Promise<void>>();
   let rounds = 0;
   let latest_ms = 0;
@@ -82,7 +82,7 @@ export function makeCheckpointSigner(options: {
     log.error({ workspace_id, seq }, problem);
   };
 
-  /** A pass over a workspace's files, in which a failure gives null. `looked_at`: all of them, or the newest. */
+  /** Begins a pass over a workspace's files. `attempt` returns null after a failure; `looked_at` are the files read. */
   function beginPass(workspace_id: string) {
     const pass = {
       workspace_id,
@@ -110,27 +110,27 @@ export function makeCheckpointSigner(options: {
   }
   type Pass = ReturnType<typeof beginPass>;
 
-  const good = (workspace_id: string, kept: readonly { note: string }[]): Checkpoint[] =>
-    kept.flatMap(({ note }) => {
+  const validNotes = (workspace_id: string, stored: readonly { note: string }[]): Checkpoint[] =>
+    stored.flatMap(({ note }) => {
       const said = openCheckpoint(note, keys);
       return said?.workspace_id === workspace_id ? said : [];
     });
   const ofFiles = async ({ workspace_id, attempt, fail }: Pass, limit: number) => {
-    // It will not be among the newest for long.
+    // An unreadable file will soon not be among the newest, so only a pass over all files can show that it works again.
     const onUnreadable = (error: unknown) => fail(error, 'all');
     const load = () => loadCheckpointFiles(dir, workspace_id, limit, onUnreadable);
-    return good(workspace_id, (await attempt(load)) ?? []);
+    return validNotes(workspace_id, (await attempt(load)) ?? []);
   };
   const ofTable = async (workspace_id: string, limit: number) =>
-    good(workspace_id, await loadCheckpoints(db, workspace_id, limit));
+    validNotes(workspace_id, await loadCheckpoints(db, workspace_id, limit));
 
-  /** Whether the chain goes through what was signed, or is to be. */
-  async function goesThrough(kept: Checkpoint): Promise<boolean> {
-    const [event] = await loadLedgerEvents(db, kept.workspace_id, { after: kept.seq - 1, limit: 1 });
-    return event?.seq === kept.seq && event.hash.equals(kept.hash);
+  /** Returns whether the chain contains the event of the checkpoint. */
+  async function goesThrough({ workspace_id, seq, hash }: Checkpoint): Promise<boolean> {
+    const [event] = await loadLedgerEvents(db, workspace_id, { after: seq - 1, limit: 1 });
+    return event?.seq === seq && event.hash.equals(hash);
   }
 
-  async function thin(files: Pass, now_ms: number): Promise<void> {
+  async function prune(files: Pass, now_ms: number): Promise<void> {
     const { workspace_id } = files;
     files.looked_at = 'all';
     const of_table = checkpointsToPrune(await ofTable(workspace_id, MAX_STORED), now_ms);
@@ -141,15 +141,15 @@ export function makeCheckpointSigner(options: {
 
   async function signHead(workspace_id: string): Promise<void> {
     const files = beginPass(workspace_id);
-    // What is kept is read before the head, which is therefore never behind it.
+    // Checkpoints are read before the head, so that they are never ahead of it.
     const [in_files] = await ofFiles(files, NEWEST);
     const [in_table] = await ofTable(workspace_id, NEWEST);
     const head = await getHead(db, workspace_id);
     if (head === undefined) return;
-    for (const kept of [in_files, in_table]) {
-      if (kept === undefined || (kept.seq <= head.seq && (await goesThrough(kept)))) continue;
+    for (const stored of [in_files, in_table]) {
+      if (stored === undefined || (stored.seq <= head.seq && (await goesThrough(stored)))) continue;
       const problem = 'the history does not go on from its last checkpoint and is not signed';
-      complain(workspace_id, kept.seq, problem);
+      complain(workspace_id, stored.seq, problem);
       return;
     }
     const now_ms = await readClock(db);
@@ -161,12 +161,12 @@ export function makeCheckpointSigner(options: {
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);
     if (in_files?.seq !== head.seq) await files.attempt(() => putCheckpointFile(dir, checkpoint));
     const times = (signed.get(workspace_id)?.times ?? 0) + 1;
-    if (times >= SIGNED_BEFORE_THINNING) await thin(files, now_ms);
-    signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_THINNING });
+    if (times >= SIGNED_BEFORE_PRUNING) await prune(files, now_ms);
+    signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_PRUNING });
     files.end();
   }
 
-  // One history that cannot be read keeps no other from being signed.
+  // The error is caught here, so that one unreadable history does not prevent the others from being signed.
   function sign(workspace_id: string): Promise<void> {
     const pass = (passes.get(workspace_id) ?? Promise.resolve())
       .then(() => signHead(workspace_id))
@@ -178,7 +178,7 @@ export function makeCheckpointSigner(options: {
     return pass;
   }
 
-  /** Signs again what is not filed: the table has it already, so that only its file is made. */
+  /** Signs the chains without a file again. The table has their checkpoints already, so only the files are written. */
   async function fileAgain(): Promise<void> {
     const waiting = [...unfiled].slice(0, MAX_TRIED_AGAIN);
     for (let i = 0; i < waiting.length; i += SIGNED_AT_ONCE) {
@@ -188,7 +188,7 @@ export function makeCheckpointSigner(options: {
         const reach = unfiled.get(workspace_id);
         return reach === undefined ? [] : [{ workspace_id, reach }];
       });
-      // The next round begins with others.
+      // Failed workspaces move to the end, so that the next round begins with others.
       for (const { workspace_id, reach } of failed) {
         unfiled.delete(workspace_id);
         unfiled.set(workspace_id, reach);
@@ -197,7 +197,7 @@ export function makeCheckpointSigner(options: {
     }
   }
 
-  /** Whether there is nothing to do: this process signed it, or it lies in the table and in a file from before. */
+  /** Returns whether the head is signed: by this process, or earlier both in the table and in a file. */
   async function isSigned({ workspace_id, seq, signed_seq }: MovedHead): Promise<boolean> {
     if (signed.get(workspace_id)?.seq === seq) return true;
     if (signed.has(workspace_id) || signed_seq !== seq) return false;

@@ -1,24 +1,24 @@
 import type pg from 'pg';
 import { type Client, cut } from '../storage/database.ts';
 
-/** A connection that has answered nothing for this long is given up; a statement may take a minute. */
+/** A connection that has been silent for this long is closed; a statement may take a minute. */
 const SILENCE_MS = 70_000;
 
-/** Every look-up is of another key: remembering them costs four times the look-up (measured). */
-const LOOK_UPS_DIFFER = 'set local enable_memoize = off';
+/** Every look-up has a different key, so memoizing them costs four times the look-up (measured). */
+const DISABLE_MEMOIZE = 'set local enable_memoize = off';
 
-/** One moment of the database, read on a connection of its own, without holding up any writer. */
+/** A snapshot of the database on its own connection, which blocks no writer. */
 interface Snapshot {
   client: Client;
-  /** To be called with every page: a connection that falls silent is cut. */
+  /** Must be called with every page: a silent connection is closed. */
   alive(): void;
-  /** Gives the connection back; after a failure it is closed. */
+  /** Releases the connection; after a failure it is closed. */
   close(failure?: Error): Promise<void>;
 }
 
 /**
- * Opens a snapshot. `pool` is one with `pipeline`: the next page is on its way while one is worked on. `moment` is the
- * one that another snapshot exported; else it is now.
+ * Opens a snapshot. `pool` must be made with `pipeline`, so that the next page is loaded while one is worked on. `moment`
+ * is the id of a snapshot that another connection exported; without it the snapshot is of now.
  */
 async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
   const client = await pool.connect();
@@ -32,7 +32,7 @@ async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
     if (moment !== undefined) {
       await client.query(`set transaction snapshot ${client.escapeLiteral(moment)}`);
     }
-    await client.query(LOOK_UPS_DIFFER);
+    await client.query(DISABLE_MEMOIZE);
   } catch (error) {
     release(error as Error);
     throw error;
@@ -52,15 +52,15 @@ async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
   };
 }
 
-/** Whether a second connection would leave half of the pool to others. */
+/** Returns whether a second connection would leave half of the pool to others. */
 function hasToSpare(pool: pg.Pool): boolean {
   const in_use = pool.totalCount - pool.idleCount;
   return pool.waitingCount === 0 && in_use < (pool.options.max ?? 1) / 2;
 }
 
 /**
- * A second connection to the same moment, where the pool can spare one, so that the database can use two of its
- * cores. Null where there is none to be had. Asked before anything else is read of `first`.
+ * Opens the same snapshot on a second connection, so that the database can use two cores. Returns null if the pool cannot
+ * spare one. Must be called before anything else is read from `first`.
  */
 async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | null> {
   if (!hasToSpare(pool)) return null;
@@ -68,24 +68,24 @@ async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | nu
     const exported = await first.client.query<{ moment: string }>('select pg_export_snapshot() as moment');
     return await openSnapshot(pool, exported.rows[0]?.moment);
   } catch {
-    // One connection is enough; whatever is wrong with it, the statements to come will tell.
+    // The first connection is enough. If it is broken too, the next statement fails.
     await first.client.query('rollback and chain');
-    await first.client.query(LOOK_UPS_DIFFER);
+    await first.client.query(DISABLE_MEMOIZE);
     return null;
   }
 }
 
-/** What keeps the connections of a snapshot in order. */
+/** Functions that the reader of a snapshot calls to keep or release its connections. */
 export interface SnapshotCare {
-  /** To be called with every page: a connection that falls silent is cut. */
+  /** Must be called with every page: a silent connection is closed. */
   alive(): void;
-  /** Gives the second connection back before the end, where there is one. */
+  /** Releases the second connection early, if there is one. */
   closeBeside(): Promise<void>;
 }
 
 /**
- * Reads one snapshot, on one connection or, where the pool can spare it, on two. The first is always there. Once
- * `read` has ended nothing may be under way on any of them.
+ * Calls `read` with one snapshot, on one connection or, if the pool can spare another, on two. When `read` has ended no
+ * statement may be running on either.
  */
 export async function withinSnapshot<T>(
   pool: pg.Pool,

@@ -9,38 +9,38 @@ import { loadExpiringHolds } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 import type { ChainRow, OrphanTable } from './chain-pages.ts';
 import type { Findings } from './findings.ts';
-import { checkLessons, type Learnt } from './lessons.ts';
+import { checkLessons, type LearningProgress } from './lessons.ts';
 
 const BUDGETS_AT_ONCE = 1_000;
 
-/** What was met along the chain, to be held against the tables at the end. Grows with agents and months alone. */
+/** Counts and sums along the chain, to be compared with the tables at the end. Grows only with agents and months. */
 export interface ChainTally {
-  /** How many rows of each of these tables belong to something. */
+  /** The number of rows of each of these tables that the walk has accounted for. */
   found: Record<OrphanTable, number>;
   budgets: Map<string, { row: BudgetRow; seq: number }>;
-  learnt: Learnt;
+  learnt: LearningProgress;
 }
 
 const budgetName = ({ agent_id, period, currency }: BudgetRow) => `${agent_id} ${period} ${currency}`;
 
-/** Counts what a decision counts in its month. */
+/** Adds what a decision counts to the counter of its month. */
 function count(tally: ChainTally, counts: BudgetRow, seq: number): void {
   const name = budgetName(counts);
-  const kept = tally.budgets.get(name);
-  if (kept === undefined) {
+  const sum = tally.budgets.get(name);
+  if (sum === undefined) {
     tally.budgets.set(name, { row: { ...counts }, seq });
     return;
   }
-  kept.row.held_minor += counts.held_minor;
-  kept.row.committed_minor += counts.committed_minor;
-  kept.seq = Math.max(kept.seq, seq);
+  sum.row.held_minor += counts.held_minor;
+  sum.row.committed_minor += counts.committed_minor;
+  sum.seq = Math.max(sum.seq, seq);
 }
 
 /**
- * Counts a decision about which nothing was recorded since: its hold, if it had one. The amount asked was held unless
- * it was capped, which only its document tells.
+ * Counts the hold of a decision that has no records. The requested amount was held unless the spend was capped; the held
+ * amount is then only in the document.
  */
-export function countAsMade(tally: ChainTally, event: ChainRow): void {
+export function countUnchanged(tally: ChainTally, event: ChainRow): void {
   if (event.decision === 'DENY') return;
   const capped = event.capped_document;
   const held_minor =
@@ -60,12 +60,12 @@ function sameState(one: DecisionState, other: DecisionState): boolean {
   return (Object.keys(one) as (keyof DecisionState)[]).every((column) => one[column] === other[column]);
 }
 
-/** What a decision's state must be, by what was recorded of it. */
+/** The state that a decision must have according to its records. */
 interface RebuiltState {
   state: DecisionState;
-  /** Whether a row must be kept of it: only where something changed, or will by itself. */
-  is_kept: boolean;
-  /** Whether it ever counted in its month's budget, which then has a counter. */
+  /** Whether it must be stored: only if something was recorded, or if its hold expires by itself. */
+  is_stored: boolean;
+  /** Whether it ever counted in the budget of its month, which then must have a counter. */
   ever_counted: boolean;
 }
 
@@ -74,7 +74,7 @@ function counts(state: DecisionState): boolean {
   return held_minor > 0 || committed_minor > 0;
 }
 
-/** Throws where something recorded cannot be applied. */
+/** Folds the records of a decision. Throws if one of them cannot be applied. */
 function rebuiltState(made: DecisionCore, events: readonly PlacedEvent[]): RebuiltState {
   let history = beginHistory(made);
   let ever_counted = counts(history.state);
@@ -82,14 +82,14 @@ function rebuiltState(made: DecisionCore, events: readonly PlacedEvent[]): Rebui
     history = apply(history, event);
     ever_counted ||= counts(history.state);
   }
-  const is_kept = events.length > 0 || made.reservation.expires_at !== null;
-  return { state: history.state, is_kept, ever_counted };
+  const is_stored = events.length > 0 || made.reservation.expires_at !== null;
+  return { state: history.state, is_stored, ever_counted };
 }
 
 /**
- * Makes the states of decisions again from the records about them, and holds them against the kept ones and against
- * the holds that will run out. `events` are those of the decisions, whose own rows are as they were; `recorded` are
- * the ids of those about which there are records.
+ * Rebuilds the states of decisions from their records, and reports stored states and expiring holds that differ.
+ * `events` are those that created the decisions, whose rows must be intact; `recorded` are the ids of the decisions that
+ * have records.
  */
 export async function checkStates(
   db: Queryable,
@@ -101,7 +101,7 @@ export async function checkStates(
 ): Promise<void> {
   if (events.length === 0) return;
   const ids = events.map((event) => event.subject_id);
-  const [kept, recorded_events] = await Promise.all([
+  const [records, recorded_events] = await Promise.all([
     loadDecisionCores(db, workspace_id, ids),
     loadDecisionEvents(
       db,
@@ -109,7 +109,7 @@ export async function checkStates(
       ids.filter((id) => recorded.has(id)),
     ),
   ]);
-  const by_id = new Map(kept.map((each) => [each.made.decision_id, each]));
+  const by_id = new Map(records.map((each) => [each.made.decision_id, each]));
   const expiring: (DecisionState & { expires_at: string; seq: number })[] = [];
   const differs = (seq: number, id: string, what: string) =>
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The state of decision ${id} ${what}.` });
@@ -125,9 +125,9 @@ export async function checkStates(
       differs(seq, subject_id, 'cannot be made again from its records');
       continue;
     }
-    const { state, is_kept, ever_counted } = rebuilt;
-    if (found.state === null && is_kept) differs(seq, subject_id, 'is gone');
-    else if (found.state !== null && !is_kept) differs(seq, subject_id, 'is in no event');
+    const { state, is_stored, ever_counted } = rebuilt;
+    if (found.state === null && is_stored) differs(seq, subject_id, 'is gone');
+    else if (found.state !== null && !is_stored) differs(seq, subject_id, 'is in no event');
     else if (found.state !== null && !sameState(state, found.state)) {
       differs(seq, subject_id, 'is not what its records say');
     }
@@ -136,7 +136,7 @@ export async function checkStates(
     const expires_at = holdExpiresAt(state);
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
   }
-  // Pages are checked at the same time: the count is read only once the rows are known.
+  // Pages are checked concurrently, so the tally must be read after the await, not before it.
   const lessons = await checkLessons(
     db,
     workspace_id,
@@ -161,7 +161,7 @@ export async function checkStates(
   }
 }
 
-/** Holds the counters against the sums of what all decisions count. */
+/** Reports budget counters that are not the sums of what all decisions count. */
 export async function checkBudgets(
   db: Queryable,
   workspace_id: string,

@@ -12,7 +12,7 @@ import {
 } from '../domain/ledger.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
-import { getHead, type KeptHead, listLedgerEvents, loadLedgerEvents } from '../storage/ledger.ts';
+import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { readClock } from '../storage/workspaces.ts';
 import {
   type ChainRow,
@@ -25,14 +25,14 @@ import {
   type WalkedTable,
 } from './chain-pages.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
-import { type CheckedCheckpoint, gatherCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
+import { type CheckedCheckpoint, loadAllCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
 import { type Findings, makeFindings } from './findings.ts';
-import { checkFeedback, loadLearnt } from './lessons.ts';
+import { checkFeedback, loadLearningProgress } from './lessons.ts';
 import { checkLiveRows, noteSealedStates } from './live-rows.ts';
 import { checkBeyond, checkCounts, checkOrphans, reachedBy, spansOf, type Walk } from './orphans.ts';
 import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
-import { checkBudgets, checkStates, countAsMade } from './states.ts';
+import { checkBudgets, checkStates, countUnchanged } from './states.ts';
 
 export interface LedgerVerification {
   valid: boolean;
@@ -44,7 +44,7 @@ export interface LedgerVerification {
   first_break_seq: number | null;
 }
 
-/** A verification as the API and the command line show it. */
+/** Returns a verification as the API and the command line show it. */
 export function verificationBody(found: LedgerVerification): Record<string, unknown> {
   const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
   return {
@@ -69,27 +69,28 @@ export function verificationBody(found: LedgerVerification): Record<string, unkn
 }
 
 export interface VerifyOptions {
-  /** Begins after that event, taking its hash as given. 0: from the beginning. */
+  /** The event after which to begin; its hash is trusted. 0: from the beginning. */
   since: number;
-  /** What checkpoints may be signed with, and where this node keeps its files of them. */
+  /** The keys that checkpoints may be signed with. */
   keys: readonly VerifyingKey[];
+  /** The directory of this node's checkpoint files. */
   checkpoint_dir: string;
-  /** By which what was learnt is kept. */
+  /** The names that lessons are stored by. */
   names: SpendNames;
 }
 
-/** Links read at a time: memory stays flat however long the chain is, and other requests get their turns. */
-const LINKS_AT_ONCE = 500;
-/** Pages under way at a time on each connection: while one is checked here, the database hashes another. */
+/** Events read at a time: memory does not grow with the chain, and other requests run in between. */
+const EVENTS_AT_ONCE = 500;
+/** Concurrent pages on each connection: while one is checked here, the database hashes another. */
 const PAGES_AT_ONCE = 2;
-/** A clock that was set back by more than this while nothing happened is worth a look. */
+/** The tolerated difference between the time of the head and the clock, which may have been set back. */
 const TOLERATED_AHEAD_MS = 3_600_000;
 
 /**
- * Rebuilds a workspace's chain from the live rows, within one snapshot and without holding up any writer: every
- * hash; every row of every table against the event that made it, and the other way round; what changes against what
- * its records say; and the chain against every signed checkpoint that is kept. Memory does not grow with the chain.
- * With `since` what changes is not held against anything but the events that follow.
+ * Rebuilds a workspace's chain from the live rows, within one snapshot and without blocking any writer. It checks every
+ * hash, every row of every table against its event and the other way round, derived rows against the records that they
+ * follow from, and the chain against every retained checkpoint. Memory does not grow with the chain. With `since`, only
+ * the events after it are checked, and rows that follow from the whole chain are not.
  */
 export async function verifyLedger(
   pool: pg.Pool,
@@ -103,7 +104,7 @@ export async function verifyLedger(
     const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);
     const findings = makeFindings();
-    const checkpoints = await gatherCheckpoints(client, workspace_id, files, keys, findings);
+    const checkpoints = await loadAllCheckpoints(client, workspace_id, files, keys, findings);
     const start = await startingPoint(client, workspace_id, since, findings);
     await checkpoints.checkEarlier(client, since);
     const walk: Walk = {
@@ -115,7 +116,7 @@ export async function verifyLedger(
       tally: {
         found: noneFound(),
         budgets: new Map(),
-        learnt: await loadLearnt(client, workspace_id, options.names),
+        learnt: await loadLearningProgress(client, workspace_id, options.names),
       },
       reached: start.reached,
       previous: start.link,
@@ -145,7 +146,7 @@ export async function verifyLedger(
 const noneFound = () =>
   Object.fromEntries(ORPHAN_TABLES.map((table) => [table, 0])) as Record<OrphanTable, number>;
 
-/** The link that the first checked one must follow, and how far the tables are left out. */
+/** Returns the event that the first checked one must follow, and the ids that the tables have reached there. */
 async function startingPoint(
   db: Queryable,
   workspace_id: string,
@@ -169,14 +170,14 @@ async function startingPoint(
   return { link, reached: reachedBy(last) };
 }
 
-/** A page of the chain, and the stretch of each table that lies along it. */
+/** A page of the chain, and the span of ids of each table along it. */
 interface Page {
   events: ChainRow[];
   intact: boolean[];
   spans: Record<WalkedTable, Span>;
 }
 
-/** A page whose links have been checked: what was rebuilt of its events, by their places, and from which rows. */
+/** A page with checked links, and the hashes that were rebuilt and their rows, by `seq`. */
 interface LinkedPage extends Page {
   rebuilt: Map<number, Buffer>;
   rows: Map<number, SealedRow>;
@@ -184,23 +185,23 @@ interface LinkedPage extends Page {
 }
 
 /**
- * Goes along the chain, some pages at the same time: each is read and rebuilt by itself, and held against the one
- * before it in their order. Gives how many events there were.
+ * Walks along the chain with several concurrent pages: each is read and rebuilt by itself, and linked to the one before
+ * it in order. Returns the number of events.
  */
 async function walkChain(walk: Walk, clients: readonly Client[], alive: () => void): Promise<number> {
   const { workspace_id } = walk;
   let events_checked = 0;
   let is_over = false;
   let pages = 0;
-  // After which place the first page would begin if none were missing up to the newest page.
+  // The `seq` after which the first page would begin if none were missing up to the newest page.
   let base = walk.previous.seq;
-  // Of the newest page: where it ends, and that its links are checked.
+  // For the newest page: resolves with its last `seq`, and resolves when its links have been checked.
   let arrived: Promise<number> = Promise.resolve(base);
   let linked: Promise<unknown> = Promise.resolve();
-  // The first of all failures; what a broken transaction says to everything after it tells nothing.
+  // Only the first failure is kept: the errors of later statements in a failed transaction do not tell the cause.
   let failure: { error: unknown } | undefined;
 
-  /** A promise that may be awaited only later, or never. */
+  /** Notes the failure of a promise that may be awaited only later, or never. */
   function noted<T>(promise: Promise<T>): Promise<T> {
     promise.catch((error: unknown) => {
       failure ??= { error };
@@ -214,12 +215,12 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
     number: number,
     earlier: Promise<number>,
   ): Promise<Page & { end: number }> {
-    const load = (after: number) => loadChain(db, workspace_id, { after, limit: LINKS_AT_ONCE });
-    const after = base + number * LINKS_AT_ONCE;
-    // A place that is no number of ours is behind all others, and nothing can be guessed from it.
+    const load = (after: number) => loadChain(db, workspace_id, { after, limit: EVENTS_AT_ONCE });
+    const after = base + number * EVENTS_AT_ONCE;
+    // Without gaps this page begins here, so it is loaded ahead. Beyond the safe integers nothing can be guessed.
     const guessed = Number.isSafeInteger(after) ? noted(load(after)) : null;
     const begin = await earlier;
-    if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * LINKS_AT_ONCE;
+    if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * EVENTS_AT_ONCE;
     const events = await (begin === after && guessed !== null ? guessed : load(begin));
     if (events.length === 0) is_over = true;
     alive();
@@ -269,8 +270,8 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
 }
 
 /**
- * The hash of what each event is about, by its place: from the rows as they are now; what is gone is left out. Called
- * in the order of the chain, since the newest record of a row is what it must be.
+ * Returns the hash of the current row that each event is about, by `seq`; missing rows are left out. Must be called in
+ * the order of the chain, since a changeable row must equal its newest audit record.
  */
 function rebuild(
   walk: Walk,
@@ -294,7 +295,7 @@ function rebuild(
     hashes.set(event.seq, hash);
     if (isAdministrative(event)) {
       tally.found.audit_records += 1;
-      // A record that is not what was sealed is reported as such, and vouches for nothing.
+      // A changed audit record is reported as such, and proves nothing about other rows.
       const { action, state } = row.data as { action: string; state: string };
       if (hash.equals(event.data_hash)) noteSealedStates(walk.sealed, { seq: event.seq, action, state });
       else walk.is_vouched_for = false;
@@ -305,7 +306,7 @@ function rebuild(
   return hashes;
 }
 
-/** The idempotency key of every consumption must lead to it. */
+/** Reports consumptions whose idempotency key does not lead to them. */
 async function checkConsumptionKeys(
   walk: Walk,
   db: Client,
@@ -315,8 +316,8 @@ async function checkConsumptionKeys(
   const events = page.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
   if (events.length === 0) return;
   const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
-  const kept = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
-  const leads_to = new Map(kept.map((row) => [row.idempotency_key, row.capability_id]));
+  const keys = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
+  const leads_to = new Map(keys.map((row) => [row.idempotency_key, row.capability_id]));
   for (const event of events) {
     if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
     else {
@@ -326,7 +327,7 @@ async function checkConsumptionKeys(
   }
 }
 
-/** The decisions of a page whose rows are as they were: their states, and what they count in their months. */
+/** Checks the states of those decisions of a page whose rows are intact, and counts their amounts. */
 async function checkDecisions(
   walk: Walk,
   db: Client,
@@ -335,9 +336,9 @@ async function checkDecisions(
   span: Span,
   counts: SpanCounts,
 ): Promise<void> {
-  const kept = new Set(counts.kept);
+  const with_state = new Set(counts.kept);
   const recorded = new Set(counts.recorded);
-  // Of a decision beyond the stretch that was counted nobody knows whether there are records.
+  // For a decision outside the counted span it is unknown whether there are records.
   for (const { subject_id } of events) {
     if (subject_id <= span.after || subject_id > span.upto) recorded.add(subject_id);
   }
@@ -345,15 +346,15 @@ async function checkDecisions(
   for (const event of events) {
     if (event.type !== 'decision.created') continue;
     if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
-    // In ENFORCE a hold may run out by itself, of which the document tells.
+    // In ENFORCE a hold may expire by itself, which only the document tells.
     const may_expire = event.mode === 'ENFORCE' && event.decision !== 'DENY';
-    if (may_expire || kept.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
-    else countAsMade(walk.tally, event);
+    if (may_expire || with_state.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
+    else countUnchanged(walk.tally, event);
   }
   await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);
 }
 
-/** The head must name the last link, and its time must be one at which that could have been made. */
+/** Reports a head that does not name the last event, or whose time is before that event or in the future. */
 function checkHead(
   findings: Findings,
   head: (LedgerHead & { time_ms: number }) | undefined,
@@ -377,10 +378,10 @@ function checkHead(
   }
 }
 
-/** Tables that are known whole only at the end of a verification from the beginning. */
-async function checkWhole(walk: Walk, head: KeptHead | undefined): Promise<void> {
+/** Checks the tables that can be compared only after a walk from the beginning of the chain. */
+async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<void> {
   const { db, workspace_id, findings, tally } = walk;
-  // Where a decision is not what it was, nobody can tell the sums.
+  // If a decision was changed, the right sums are unknown.
   if (findings.soFarIntact()) await checkBudgets(db, workspace_id, tally, findings);
   await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
   await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);

@@ -5,14 +5,14 @@ import type { Lane } from '../lane/lane.ts';
 import type { Queryable } from '../storage/database.ts';
 import { type DueHold, listDueHolds } from '../storage/decision-states.ts';
 
-/** Due holds read in one sweep: each workspace among them becomes a command, and the lane must keep room for requests. */
+/** The most holds of one sweep. Each workspace among them is a command, and the lane must have room for requests. */
 const MAX_HOLDS_A_SWEEP = 500;
 
 /**
- * Gives a sweep, to be called again and again: it lets go the holds that have run out, through the lane. Reads and
- * decisions judge expiry by themselves; the sweep makes it a fact of the history also where nobody looks. Each sweep
- * goes on where the one before ended and begins anew behind the last due hold, so that a workspace whose holds cannot
- * be let go keeps no other's waiting.
+ * Returns a sweep, to be called periodically, which releases expired holds through the lane. Reads and decisions check
+ * expiry themselves; the sweep records it in the ledger also for agents without any traffic. Each sweep continues where
+ * the one before ended and starts again after the last due hold, so that a workspace whose holds cannot be released does
+ * not block the others.
  */
 export function makeReservationSweep(options: {
   db: Queryable;

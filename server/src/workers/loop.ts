@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 
-/** Something that is done again and again at its own pace. */
+/** A periodic task. */
 export interface Loop {
-  /** Waits for the round under way; no other begins. */
+  /** Starts no further round and resolves when the round under way has ended. */
   stop(): Promise<void>;
 }
 
-/** Runs `round` every `pause_ms`, one at a time. A round that fails is logged, and the next one comes as usual. */
+/** Runs `round` again and again, with a pause of `pause_ms` before each. A round that fails is logged. */
 export function startLoop(options: {
   name: string;
   pause_ms: number;

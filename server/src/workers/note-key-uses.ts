@@ -3,11 +3,11 @@ import { noteKeyUses } from '../commands/note-key-uses.ts';
 import { SYSTEM } from '../domain/audit.ts';
 import type { Lane } from '../lane/lane.ts';
 
-/** Remembers when keys were used and writes it down off the path of the requests, at most once a minute a key. */
+/** Collects when keys were used, and stores it outside the path of requests, at most once a minute for each key. */
 export interface KeyUses {
-  /** Cheap: called for every request. `at_ms` is the database's clock. */
+  /** Notes a use in memory only, since it is called for every request. `at_ms` is the database's clock. */
   note(key: { workspace_id: string; key_id: string }, at_ms: number): void;
-  /** Writes what is due. */
+  /** Stores the uses that are due. */
   flush(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ interface Use {
   written_ms: number;
 }
 
-/** Uses remembered in this process; beyond 100,000 keys new ones are not noted. */
+/** Makes the collector of one process. Beyond `MAX_KEYS` keys further ones are not noted. */
 export function makeKeyUses(options: { lane: Lane; log: Logger }): KeyUses {
   const uses = new Map<string, Use>();
   return {

@@ -6,23 +6,23 @@ import { type Installation, readInstallation } from '../migration/installation.t
 import { type Secrets, secretIdOf } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
 
-/** Remembers keys that were found under a digest of an old secret key, and keeps them under one of the present. */
+/** Replaces the digests of keys that were found by a digest of an old secret key. */
 export interface KeyRewrapping {
-  /** Cheap: called for every use of such a key. */
+  /** Notes a key in memory only, since it is called for every use of such a key. */
   note(workspace_id: string, key: RewrappedApiKey): void;
-  /** Rewraps what was noted, once the operator has made the present key that of the installation. */
+  /** Rewraps the noted keys, once the operator has made the current secret key that of the installation. */
   flush(): Promise<void>;
 }
 
-/** What is beyond is noted when it is used again. */
+/** Further keys are noted when they are used again. */
 const MAX_NOTED = 10_000;
-/** Keys of a workspace rewrapped by one command. */
+/** The keys of a workspace that one command rewraps. */
 const REWRAPPED_AT_ONCE = 100;
 
 /**
- * While nodes are changed one after another, some still hold the old secret key alone or first. Before
- * `rotate-secrets` says that all know the present one, nothing is rewrapped: no node is locked out, and none undoes
- * what another did.
+ * Makes the rewrapping of one process. During a rolling change some nodes still have only the old secret key, or have it
+ * first. Nothing is rewrapped until `rotate-secrets` states that all nodes know the new key, so that no node rejects a
+ * key that another has rewrapped, and none reverts the work of another.
  */
 export function makeKeyRewrapping(options: {
   db: Queryable;
@@ -34,10 +34,10 @@ export function makeKeyRewrapping(options: {
   const { installationChecks, verifyingKeys } = options.secrets;
   const noted = new Map<string, RewrappedApiKey & { workspace_id: string }>();
 
-  /** The secret keys that a rotation has retired: never the next one, which some node may already make keys with. */
+  /** Returns the ids of retired secret keys. The next one is not among them: some node may use it for new keys already. */
   function retiredIds({ retired_keys }: Installation): Set<string> {
     const retired = new Set(retired_keys.map(({ public_key }) => public_key));
-    // Both lists begin with one entry for each secret key, in the same order.
+    // Both lists begin with one entry per secret key, in the same order.
     const checks = installationChecks.filter((_, i) =>
       retired.has(verifyingKeys[i]?.public_key.toString('base64') as string),
     );
