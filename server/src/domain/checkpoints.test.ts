@@ -9,7 +9,6 @@ import {
   openRetiredKeys,
   publicJwk,
   publicPem,
-  readPublicKey,
   readPublicKeys,
   retireKey,
   signCheckpoint,
@@ -74,7 +73,7 @@ describe('a public key', () => {
       key.public_key.toString('base64'),
       `${key.public_key.toString('base64url')}\n`,
     ];
-    for (const form of forms) expect(readPublicKey(form).key_id).toBe(key.key_id);
+    for (const form of forms) expect(readPublicKeys(form).map(({ key_id }) => key_id)).toEqual([key.key_id]);
   });
   test('is refused in every other form', () => {
     const other = [
@@ -85,7 +84,7 @@ describe('a public key', () => {
       JSON.stringify({ keys: [] }),
       publicPem(key).replace('MCow', 'MCov'),
     ];
-    for (const form of other) expect(() => readPublicKey(form), form).toThrow(TypeError);
+    for (const form of other) expect(() => readPublicKeys(form), form).toThrow(TypeError);
   });
   test('has the thumbprint of RFC 7638, as in the example of RFC 8037', () => {
     const example = makeVerifyingKey(Buffer.from('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', 'base64url'));
@@ -122,7 +121,6 @@ describe('a retired key', () => {
   test('is read from a JWK set beside the present key', () => {
     const set = JSON.stringify({ keys: [publicJwk(later), publicJwk(key)] });
     expect(readPublicKeys(set).map(({ key_id }) => key_id)).toEqual([later.key_id, key.key_id]);
-    expect(() => readPublicKey(set)).toThrow(TypeError);
   });
 });
 

@@ -74,16 +74,9 @@ export function publicPem(key: VerifyingKey): string {
 }
 
 /**
- * Reads a public key in any common form: a JWK, a JWK set of one, PEM, base64 or base64url of the 32 bytes. Throws
- * TypeError, which says what is expected, for anything else.
+ * Reads public keys in any common form: a JWK, a JWK set, PEM, base64 or base64url of the 32 bytes. Returns at least one.
+ * Throws TypeError, which says what is expected, for anything else.
  */
-export function readPublicKey(text: string): VerifyingKey {
-  const [key, ...others] = readPublicKeys(text);
-  if (key === undefined || others.length > 0) throw new TypeError('one Ed25519 public key is expected');
-  return key;
-}
-
-/** Reads one or more public keys in the forms of `readPublicKey`; a JWK set may hold several. Throws TypeError. */
 export function readPublicKeys(text: string): VerifyingKey[] {
   const given = text.trim();
   if (given.startsWith('{')) {

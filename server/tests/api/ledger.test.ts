@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openCheckpoint, readPublicKey } from '../../src/domain/checkpoints.ts';
+import { openCheckpoint, readPublicKeys, type VerifyingKey } from '../../src/domain/checkpoints.ts';
 import { makeExportVerifier } from '../../src/verification/ledger-export.ts';
 import {
   AUTHORITY,
@@ -26,9 +26,11 @@ const verify = async (query = '') => (await s.call('GET', `/v1/ledger/verify${qu
 const publicKey = async () => {
   const answer = await fetch(`${s.url}/.well-known/jwks.json`);
   expect(answer.status).toBe(200);
-  return readPublicKey(await answer.text());
+  const [key, ...others] = readPublicKeys(await answer.text());
+  expect(others).toEqual([]);
+  return key as VerifyingKey;
 };
-function verdictOf(text: string, key: ReturnType<typeof readPublicKey>) {
+function verdictOf(text: string, key: VerifyingKey) {
   const verifier = makeExportVerifier([key]);
   const lines = text.split('\n');
   for (const line of lines.slice(0, -1)) verifier.line(Buffer.from(line));
