@@ -17,6 +17,7 @@ import {
   SUPERUSER,
   spawnGuarded,
   withClient,
+  writeAccess,
 } from '@purser/embedded-postgres';
 import { makeJsonClient } from '../demo/json-client.ts';
 import {
@@ -75,6 +76,7 @@ async function placeServer(dir: string): Promise<{ server: Server; runner: Postg
       const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
       const lock = await lockCluster(cluster_dir);
       await removeLeftLockFiles(cluster_dir, socket_dir);
+      await writeAccess(cluster_dir, runner);
       const log = await open(join(dir, 'postgres.log'), 'a', 0o600);
       const started = spawnGuarded(runner.command('postgres', ['-D', cluster_dir, ...options]), lock, log.fd);
       running = started;

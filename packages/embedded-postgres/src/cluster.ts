@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './error.ts';
 import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
 import { spawnGuarded } from './guarded-process.ts';
 import { endLeftPostmaster, PORT } from './postmaster-file.ts';
-import { openTemporaryDirectory, type PostgresRunner, type SystemUser } from './system-user.ts';
+import { nameOfUser, openTemporaryDirectory, type PostgresRunner, type SystemUser } from './system-user.ts';
 
 /** Makes the entry of a file or directory in its parent survive a power cut. */
 async function syncDirectory(dir: string): Promise<void> {
@@ -120,8 +120,8 @@ async function prepareLocked(
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--data-checksums',
-    // Only the Unix socket, which lies in a directory that only we can enter.
-    '--auth-local=trust',
+    // Until `writeAccess` says more.
+    '--auth-local=reject',
     '--auth-host=reject',
     '--no-instructions',
     ...(is_durable ? [] : ['--no-sync']),
@@ -132,6 +132,50 @@ async function prepareLocked(
   }
   await rename(draft, cluster_dir);
   await syncDirectory(parent_dir);
+}
+
+const ACCESS_MAP = 'purser';
+
+/** The settings that name the files of `writeAccess`, so that no file in the cluster names others. */
+export function accessSettings(cluster_dir: string): { hba_file: string; ident_file: string } {
+  return { hba_file: join(cluster_dir, 'pg_hba.conf'), ident_file: join(cluster_dir, 'pg_ident.conf') };
+}
+
+/**
+ * Says who may connect, in place of what the cluster's files said: through the Unix socket, by what the kernel tells
+ * of the other end, root and the system users that run us and PostgreSQL. Each as any role, since whoever may be
+ * the superuser may be everyone. To be called before each start of PostgreSQL, with the cluster locked.
+ * Throws `EmbeddedPostgresError` when our own system user has no name, by which alone PostgreSQL knows users.
+ */
+export async function writeAccess(cluster_dir: string, runner: PostgresRunner): Promise<void> {
+  const own_name = await nameOfUser(null);
+  if (own_name === null) {
+    throw new EmbeddedPostgresError(
+      `User ${process.geteuid?.()}, who runs the service, has no name on this system, and PostgreSQL lets in by name. Add the user to /etc/passwd, run the service as another user, or set DATABASE_URL.`,
+    );
+  }
+  // Root could become the others anyway; named, it can run a command beside a service of another user.
+  const names = new Set(['root', own_name, (await nameOfUser(runner.user)) ?? own_name]);
+  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+  const { hba_file, ident_file } = accessSettings(cluster_dir);
+  const mapped = [...names].map((name) => `${ACCESS_MAP} ${quoted(name)} all`);
+  await replaceFile(ident_file, mapped, runner.user);
+  await replaceFile(hba_file, [`local all,replication all peer map=${ACCESS_MAP}`], runner.user);
+}
+
+/** The directory is another user's, who could have put a link there for root to write through. */
+async function replaceFile(file: string, lines: readonly string[], user: SystemUser | null): Promise<void> {
+  const draft = `${file}.new`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    const header = '# Written anew at each start of the service.';
+    await handle.writeFile([header, ...lines, ''].join('\n'));
+    if (user !== null) await handle.chown(user.uid, user.gid);
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
 }
 
 /** The longest path of a Unix socket is 103 bytes on macOS and 107 on Linux. */

@@ -1,5 +1,5 @@
 export { locatePostgresBinaries } from './binaries.ts';
-export { lockCluster, prepareCluster, prepareSocketDirectory } from './cluster.ts';
+export { lockCluster, prepareCluster, prepareSocketDirectory, writeAccess } from './cluster.ts';
 export { EmbeddedPostgresError } from './error.ts';
 export { type FileLock, FileLockError, tryLock } from './file-lock.ts';
 export { type GuardedProcess, spawnGuarded } from './guarded-process.ts';

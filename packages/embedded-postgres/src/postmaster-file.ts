@@ -1,6 +1,7 @@
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { EmbeddedPostgresError } from './error.ts';
 
 /** How to reach a database of the embedded PostgreSQL; accepted by `pg` as it is. */
 export interface PostgresConnection {
@@ -54,13 +55,24 @@ export async function withClient<T>(
   }
 }
 
-/** Whether a PostgreSQL answers there and works on this very cluster. */
+/** What PostgreSQL answers to a system user whom its `pg_hba.conf` does not let in. */
+const NOT_LET_IN = '28000';
+
+/**
+ * Whether a PostgreSQL answers there and works on this very cluster.
+ * Throws `EmbeddedPostgresError` when it does not let our system user in.
+ */
 export async function answersFor(connection: PostgresConnection, cluster_dir: string): Promise<boolean> {
   const real_dir = await realpath(cluster_dir);
   return withClient({ ...connection, ...SUPERUSER }, async (client) => {
     const shown = await client.query<{ data_directory: string }>('show data_directory');
     return (await realpath(shown.rows[0]?.data_directory ?? '')) === real_dir;
-  }).catch(() => false);
+  }).catch((error: { code?: string; message?: string }) => {
+    if (error.code !== NOT_LET_IN) return false;
+    throw new EmbeddedPostgresError(
+      `PostgreSQL runs on ${cluster_dir} and lets only root, its own system user and the service's in (${error.message}). Run this as one of them.`,
+    );
+  });
 }
 
 /**
@@ -72,7 +84,7 @@ export async function endLeftPostmaster(cluster_dir: string): Promise<void> {
   const file = await readPostmasterFile(cluster_dir);
   if (file === null) return;
   const connection = { host: file.socket_dir, port: file.port, ...SUPERUSER };
-  if (await answersFor(connection, cluster_dir)) {
+  if (await answersFor(connection, cluster_dir).catch(() => false)) {
     const text = `copy (select) to program 'kill -INT "$(head -n 1 postmaster.pid)"'`;
     await withClient(connection, (client) => client.query(text)).catch(() => undefined);
   }

@@ -2,7 +2,14 @@ import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { locatePostgresBinaries } from './binaries.ts';
-import { lastLines, lockCluster, prepareCluster, prepareSocketDirectory } from './cluster.ts';
+import {
+  accessSettings,
+  lastLines,
+  lockCluster,
+  prepareCluster,
+  prepareSocketDirectory,
+  writeAccess,
+} from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 import {
@@ -128,12 +135,17 @@ async function spawnPostmaster(
   settings: Readonly<Record<string, string>>,
   waiting: { signal: AbortSignal; onWait: () => void },
 ): Promise<{ postmaster: Postmaster; readOutput: () => Promise<string> }> {
-  const all = { ...settings, unix_socket_directories: `"${socket_dir.replaceAll('"', '""')}"` };
+  const all = {
+    ...settings,
+    ...accessSettings(place.cluster_dir),
+    unix_socket_directories: `"${socket_dir.replaceAll('"', '""')}"`,
+  };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = runner.command('postgres', ['-D', place.cluster_dir, ...options]);
   const lock = await lockCluster(place.cluster_dir, waiting);
   try {
     await removeLeftLockFiles(place.cluster_dir, socket_dir);
+    await writeAccess(place.cluster_dir, runner);
     // Its output goes to a file, which outlives us.
     const log = await openLog(place.log_file);
     try {

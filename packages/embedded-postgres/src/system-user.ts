@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, chown, readFile, realpath, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyForOtherUser, type PostgresBinaries } from './binaries.ts';
@@ -28,6 +28,15 @@ export interface PostgresCommand {
   args: string[];
   uid?: number;
   gid?: number;
+}
+
+/** The name of a system user, or our own. Null when there is none, as in a container that is run under any number. */
+export async function nameOfUser(user: SystemUser | null): Promise<string | null> {
+  try {
+    return user === null ? userInfo().username : (await run('id', ['-un'], user)).stdout.trim() || null;
+  } catch {
+    return null;
+  }
 }
 
 async function userNamed(name: string): Promise<SystemUser | null> {

@@ -9,6 +9,7 @@ import {
   readFile,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from 'node:fs/promises';
@@ -27,7 +28,7 @@ import {
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../src/server.ts';
-import { firstClosedDirectory, makePostgresRunner } from '../src/system-user.ts';
+import { firstClosedDirectory, makePostgresRunner, nameOfUser } from '../src/system-user.ts';
 
 const isRoot = process.getuid?.() === 0;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -52,16 +53,29 @@ async function start(data_dir: string, options: Partial<EmbeddedPostgresOptions>
   return server;
 }
 
-async function query(server: { connection: pg.ClientConfig }, text: string, user: object = {}) {
+async function query(
+  server: { connection: pg.ClientConfig },
+  text: string,
+  user: object = {},
+  connect = (client: pg.Client) => client.connect(),
+) {
   const client = new pg.Client({ ...server.connection, ...user });
   client.on('error', () => undefined);
-  await client.connect();
+  await connect(client);
   try {
     return (await client.query(text)).rows;
   } finally {
     await client.end();
   }
 }
+
+/** Connects as another system user, whom the kernel notes at once. */
+const connectAs = (uid: number) => (client: pg.Client) => {
+  process.seteuid?.(uid);
+  const connected = client.connect();
+  process.seteuid?.(0);
+  return connected;
+};
 
 async function pidOf(data_dir: string): Promise<number> {
   return Number((await readFile(join(data_dir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0]);
@@ -188,6 +202,41 @@ describe('starting', () => {
   });
 });
 
+describe('who is let in', () => {
+  test('is told by the system user of the other end alone, in data made when everybody was trusted too', async () => {
+    const data_dir = await makeDataDir();
+    await (await start(data_dir)).stop();
+    const cluster_dir = join(data_dir, 'postgres');
+    await writeFile(join(cluster_dir, 'pg_hba.conf'), 'local all all trust\nlocal replication all trust\n');
+    await writeFile(join(cluster_dir, 'pg_ident.conf'), 'purser /.* all\n');
+    await writeFile(join(cluster_dir, 'trusting.conf'), 'local all all trust\n');
+    await writeFile(join(cluster_dir, 'postgresql.auto.conf'), "hba_file = 'trusting.conf'\n");
+
+    const server = await start(data_dir);
+    const rules = await query(
+      server,
+      `select type, database, user_name, auth_method, options, error from pg_hba_file_rules`,
+      SUPERUSER,
+    );
+    const common = { type: 'local', user_name: ['all'], auth_method: 'peer', options: ['map=purser'] };
+    expect(rules).toEqual([{ ...common, database: ['all', 'replication'], error: null }]);
+    const mapped = await query(server, 'select sys_name from pg_ident_file_mappings', SUPERUSER);
+    const postgres_user = await nameOfUser(isRoot ? await stat(cluster_dir) : null);
+    expect(mapped).toEqual([{ sys_name: 'root' }, { sys_name: postgres_user }]);
+  });
+
+  test('is told to a user who is not, at once, and an edited file lasts until the next start', async () => {
+    const data_dir = await makeDataDir();
+    const server = await start(data_dir);
+    await writeFile(join(data_dir, 'postgres/pg_hba.conf'), 'local all all reject\n');
+    await query(server, 'select pg_reload_conf()', SUPERUSER);
+    const refused = await until(() => findRunningEmbeddedPostgres(data_dir).then(() => null, String));
+    expect(refused).toMatch(/lets only root, its own system user and the service's in/);
+    await server.stop();
+    expect(await query(await start(data_dir), 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+});
+
 describe('a server that runs already', () => {
   test('is found by a command beside the service, and null is answered when none runs', async () => {
     const data_dir = await makeDataDir();
@@ -296,6 +345,35 @@ if (isRoot) {
       const [row] = await query(server, 'select rolsuper from pg_roles where rolname = current_user');
       expect(row).toEqual({ rolsuper: false });
       await query(server, 'create database other', SUPERUSER);
+    });
+
+    test('another system user is refused, even where the socket is open to everyone', async () => {
+      const data_dir = await makeDataDir();
+      const server = await start(data_dir);
+      const socket_dir = join(data_dir, 'socket');
+      for (const path of [...dirs, data_dir, socket_dir]) await chmod(path, 0o755);
+      await chmod(join(socket_dir, '.s.PGSQL.5432'), 0o777);
+      const { uid: postgres_uid } = await stat(join(data_dir, 'postgres'));
+      for (const role of [SUPERUSER, {}]) {
+        const askAs = (uid: number) => query(server, 'select 1 as one', role, connectAs(uid));
+        expect(await askAs(postgres_uid)).toEqual([{ one: 1 }]);
+        // One user that has a name, and one that has none.
+        for (const uid of [2, 54_321]) await expect(askAs(uid)).rejects.toMatchObject({ code: '28000' });
+      }
+    });
+
+    test('a link in the place of a file that says who is let in is not written through', async () => {
+      const data_dir = await makeDataDir();
+      await (await start(data_dir)).stop();
+      const precious = join(data_dir, '..', 'precious');
+      await writeFile(precious, 'as it was');
+      for (const name of ['pg_hba.conf', 'pg_hba.conf.new', 'pg_ident.conf', 'pg_ident.conf.new']) {
+        await rm(join(data_dir, 'postgres', name), { force: true });
+        await symlink(precious, join(data_dir, 'postgres', name));
+      }
+      await start(data_dir);
+      expect(await readFile(precious, 'utf8')).toBe('as it was');
+      expect((await stat(precious)).uid).toBe(0);
     });
 
     test('below an open directory PostgreSQL has no right that its user has not', async () => {
