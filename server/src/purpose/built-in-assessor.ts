@@ -44,24 +44,26 @@ import { type Weighed, weighed } from './weighing.ts';
 
 export { METHOD } from './verdict.ts';
 
-/** Of all readings that are kept; a long purpose's takes half a megabyte, an ordinary one's some tens of kilobytes. */
+/** The reading of a long purpose takes half a megabyte, that of an ordinary one some tens of kilobytes. */
 const MAX_READINGS_BYTES = 64_000_000;
 const { readingOf } = makeReadingCache(MAX_READINGS_BYTES);
 
 /**
- * Judges a spend against its purpose by what the operator wrote and what is bought, with a table of trades and a
- * reading of constraints; no model, no clock, no I/O.
+ * Makes the assessor that compares what is bought with what the operator wrote, by a table of trades and a reading of
+ * the constraints. It uses no model, no clock and no I/O. `merchants`: merchants that the operator knows.
  *
- * Guarantees: same input, same answer; never throws on any request that passed validation; bounded in time, because of
- * requests and purposes only so much is read, and what is longer is never vouched for; text that addresses a judge, hidden characters and look-alike names never end in `PURPOSE_ALIGNED`;
- * `task`, `category` and `trace` never vouch for a spend; `context` and the limits are not looked at.
+ * Guarantees:
+ * - The same input always returns the same assessment, and a request that passed validation never throws.
+ * - Time is bounded, because requests and purposes are read only up to a limit. What is longer is never aligned.
+ * - Text that addresses a judge, hidden characters and look-alike names are never aligned.
+ * - `task`, `category` and `trace` never vouch for a spend. `context` and the limits of the authority are not read.
  */
 export function makeBuiltInAssessor(merchants: readonly OwnMerchant[] = []): Assess {
   const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
   return (authority, request, history) => assess(authority, request, history, readMerchant);
 }
 
-/** The built-in assessor without merchants of the operator's own. */
+/** The built-in assessor without merchants of the operator. */
 export const assessBuiltIn: Assess = makeBuiltInAssessor();
 
 function assess(
@@ -86,7 +88,7 @@ function assess(
     : inLightOf(past, assessment, { is_settleable: is_settleable && !purpose.on_request, is_named });
 }
 
-/** The spend by itself. `past` matters only where people confirmed a merchant whose trade looks foreign. */
+/** Judges the spend by itself. `past` matters only if people confirmed a merchant whose trade is out of scope. */
 function judge(
   purpose: AuthorityReading,
   request: SpendRequest,
@@ -113,7 +115,7 @@ function judge(
   return { ...weighed(spend, purpose, withAllowedMerchant(fit, allowed), suspicious), is_named };
 }
 
-/** What speaks against the spend, whatever speaks for it. */
+/** The assessment if something speaks against the spend, whatever speaks for it; undefined otherwise. */
 function refusal(
   spend: SpendReading,
   purpose: AuthorityReading,
@@ -157,7 +159,7 @@ function refusal(
   const misled = suspicions.find((one) => !isBystander(one, spend, fit));
   if (misled !== undefined) {
     const certain = suspicions.some((one) => one.kind !== 'language' || isSaidByRequester(one));
-    // What is bought may still be right when only planted text surrounds it: then a person should look.
+    // Planted text around a purchase does not make it wrong, so a person should look.
     if (
       !certain &&
       (fit.support >= ENOUGH_SUPPORT || (purpose.on_request && answersTask(spend))) &&
@@ -181,15 +183,15 @@ function refusal(
     return unread('The request carries more text than is read, so it cannot be vouched for.', passes_unclear);
   if (purpose.cut)
     return unread('The purpose has more text than is read, so no spend can be vouched for.', passes_unclear);
-  const stranger = unrelatedToTask(spend);
-  if (stranger !== undefined && purpose.on_request) {
+  const unrelated = unrelatedToTask(spend);
+  if (unrelated !== undefined && purpose.on_request) {
     return assessmentOf(
       'PURPOSE_MISALIGNED',
       0.6,
-      `"${stranger.bought}" is bought, while the task asks for "${stranger.asked}".`,
+      `"${unrelated.bought}" is bought, while the task asks for "${unrelated.asked}".`,
       [
-        { field: 'action.description', text: stranger.bought, effect: 'conflicts' },
-        { field: 'task', text: stranger.asked, effect: 'conflicts' },
+        { field: 'action.description', text: unrelated.bought, effect: 'conflicts' },
+        { field: 'task', text: unrelated.asked, effect: 'conflicts' },
       ],
     );
   }
@@ -204,14 +206,14 @@ function refusal(
 }
 
 /**
- * Nobody can tell what stands in the text that was not read. Where the operator lets unclear spends pass, that is no
- * doubt which may pass: whoever writes more could otherwise get past what speaks against a spend.
+ * The assessment of text that was not read to its end. It is misaligned where the operator lets unclear spends pass:
+ * otherwise an agent could write so much that what speaks against its spend is not read.
  */
 function unread(sentence: string, passes_unclear: boolean): Assessment {
   return passes_unclear ? assessmentOf('PURPOSE_MISALIGNED', 0.5, sentence, []) : unclear(0.5, sentence);
 }
 
-/** The words stand where the one who asks wrote them, and are no quoted warning. */
+/** True if the requester wrote the words itself, and not as the quotation of a warning. */
 const isSaidByRequester = ({ evidence }: Suspicion): boolean =>
   /^action\.(?:description|merchant|category|type)$/.test(evidence.field) &&
   !QUOTED_WARNING.test(evidence.text);
@@ -220,8 +222,8 @@ const QUOTED_WARNING =
   /\b(?:warns?|warning|scam|phishing|beware|reported as|known (?:fraud|trick)|do not follow)\b/;
 
 /**
- * Planted text in a step of the run that the spend plainly did not follow: it names neither payee nor goods nor sum,
- * and the money goes to somebody whom the operator wrote down.
+ * True for planted text in a trace step that the spend plainly did not follow: the step names neither payee nor goods nor
+ * amount, and the money goes to a payee that the operator wrote down.
  */
 function isBystander(one: Suspicion, spend: SpendReading, fit: Fit): boolean {
   if (one.kind !== 'language' || !one.evidence.field.startsWith('trace[')) return false;

@@ -10,7 +10,7 @@ import { claimsToBe, type SpendReading, type TermMatch } from './reading/spend-r
 const OPEN =
   /\b(?:pending|tbd|tbc|to be (?:confirmed|decided|determined|announced)|not (?:yet )?(?:known|confirmed|decided|recorded|clear|scanned|final|checked|sure)|unclear|unknown|no entry|no data|no answer|no reply|n\/a|service unavailable|did not load|could not be|timed out|from the link|(?:in|see) the link|as discussed|see (?:the )?(?:mail|e-?mail|attachment)|the (?:usual|other) thing|the thing|missing|incomplete|if (?:sold out|available|possible|needed)|or similar|estimated?|presumably|probably|maybe|perhaps|not sure|undecided|awaiting|to follow|added (?:later|at)|differs?|mismatch|unverified|unconfirmed|ausstehend|unklar|en attente|pendiente)\b/;
 
-/** Something in description or trace that is still open, in its own words. */
+/** The words in description, task or trace that say that something is still open. */
 export function openQuestion(spend: SpendReading): { field: string; text: string } | undefined {
   for (const text of [spend.description, ...spend.trace]) {
     const match = OPEN.exec(text.folded);
@@ -28,7 +28,7 @@ export function openQuestion(spend: SpendReading): { field: string; text: string
 const PAYS = /^(?:bill|bill_?payment|payment|payout|transfer|invoice|wire|bank_?transfer)$/;
 const INVOICES = stemsOf('invoice bill rechnung facture factura');
 
-/** A bill is paid: by the kind of spend, or by its description. */
+/** True if the spend pays a bill, by its type or its description. */
 const isBill = (spend: SpendReading): boolean =>
   PAYS.test(spend.request.action.type.toLowerCase()) ||
   spend.description_tokens.some((token) => INVOICES.has(token.stem));
@@ -56,8 +56,8 @@ const DENIED = stemsOf('missing empty false none declined refused rejected denie
 const DENIAL_REACH = 3;
 
 /**
- * A condition that applies and that description or run show not to hold: "not signed", "folder: empty". A word that
- * was asked for and that stands behind "not" is told from one that merely is not there.
+ * Conflict: description or trace show that a condition of the purpose does not hold ("not signed", "folder: empty"). A
+ * demanded word that is merely absent is no conflict.
  */
 export function notAsDemanded(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const applying = authority.requirements.flatMap((requirement) => {
@@ -84,7 +84,7 @@ export function notAsDemanded(spend: SpendReading, authority: AuthorityReading):
   return undefined;
 }
 
-/** Whether the word at a place is demanded and denied, with nothing of meaning in between. */
+/** True if the word at a place is demanded, and denied without a meaningful word in between. */
 function isDenied(tokens: readonly Token[], at: number, demanded: ReadonlySet<string>): boolean {
   const token = tokens[at] as Token;
   if (token.word.startsWith('un') && demanded.has(token.stem.slice(2))) return true;
@@ -100,7 +100,7 @@ function isDenied(tokens: readonly Token[], at: number, demanded: ReadonlySet<st
 
 /**
  * The first condition of the purpose that applies and that nothing in the request shows to hold. `isListed`: the spend
- * is one that the operator's own list has.
+ * is in the operator's own list.
  */
 export function unseenCondition(
   spend: SpendReading,
@@ -126,7 +126,7 @@ export function unseenCondition(
   );
 }
 
-/** The condition asks for a number, and the description has one. */
+/** A condition that asks for a number holds if the description has one. */
 const NUMBERS = /\b(?:tag|number|reference|registration|serial|code|licen[cs]e) ?(?:number|no|id)?\b/i;
 const OWN_CODE = /\b[A-Z]{1,6}[- ]?\d{2,}/;
 
@@ -135,7 +135,7 @@ const FOUND =
 const NOT_FOUND =
   /\b(?:not|no|none|missing|without|pending|incomplete|never|unsigned|unconfirmed|false|expired)\b/;
 
-/** The condition asks for one value of a scale ("second class"), and the description names it. */
+/** True if the condition asks for a value of a scale ("second class") that the description names. */
 function isOfKind(spend: SpendReading, requirement: Requirement): boolean {
   if (requirement.kinds.size === 0) return false;
   const named = attributesIn(spend.description_tokens, new Set(requirement.kinds.keys()));
@@ -144,7 +144,7 @@ function isOfKind(spend: SpendReading, requirement: Requirement): boolean {
   );
 }
 
-/** A step of the run names what the condition asks for and that it is there. */
+/** True if a trace step says that what the condition asks for is there. */
 function isRecorded(spend: SpendReading, requirement: Requirement): boolean {
   return spend.trace.some(
     (step) =>
@@ -158,12 +158,12 @@ const SAYS_YES = String.raw`:\s?(?:true|yes|ok|available|confirmed|complete)\b`;
 const YES = new RegExp(SAYS_YES);
 const VISIBLE_YES = new RegExp(String.raw`([\p{L}][\p{L} _-]{1,60})\s?${SAYS_YES}`, 'gu');
 
-/** The trace shows that something the task asks for holds ("quiet room: true"). */
+/** True if the trace shows that something the task asks for holds ("quiet room: true"). */
 export function confirmedByTrace(spend: SpendReading): boolean {
   const { task_stems: asked } = spend;
   return spend.trace.some(
     (step) =>
-      // Looking for the answer is cheaper than for what stands before it.
+      // The short pattern runs first because it is cheaper.
       YES.test(step.folded) &&
       [...step.folded.matchAll(VISIBLE_YES)].some((match) => {
         const key = tokenize(match[1] ?? '').filter(carriesMeaning);
@@ -172,14 +172,14 @@ export function confirmedByTrace(spend: SpendReading): boolean {
   );
 }
 
-/** Share of the description's words of meaning that the task says too, 0..1; 0 without such words. */
+/** Share, 0..1, of the description's meaningful words that the task contains too; 0 if there are none. */
 export function taskShare(spend: SpendReading): number {
   const { task_stems: asked } = spend;
   const said = spend.description_tokens.filter((token) => carriesMeaning(token) && !/\d/.test(token.word));
   return said.length === 0 ? 0 : said.filter((token) => asked.has(token.stem)).length / said.length;
 }
 
-/** Whether what is bought is what the task asks for: a shared word of meaning, or a shared trade. */
+/** True if description and task share a meaningful word or a trade. */
 export function answersTask(spend: SpendReading): boolean {
   const asked = new Set(spend.task_tokens.filter(carriesMeaning).map((token) => token.stem));
   if (spend.description_tokens.some((token) => asked.has(token.stem) && !LOOSE_STEMS.has(token.stem)))
@@ -188,7 +188,7 @@ export function answersTask(spend: SpendReading): boolean {
   return spend.description_matches.some((one) => one.trades.some((trade) => trades.has(trade)));
 }
 
-/** What is bought belongs to a trade, the task asks for another, and they share nothing. */
+/** What is bought and what the task asks for, if they belong to different trades and share nothing. */
 export function unrelatedToTask(spend: SpendReading): { bought: string; asked: string } | undefined {
   const bought = spend.description_matches.find((one) => one.strong);
   const asked = spend.task_matches.find((one) => one.strong);

@@ -8,14 +8,14 @@ import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { AuthorityReading, Prohibition } from './reading/authority-terms.ts';
 import { claimsToBe, type SpendReading, type TermMatch } from './reading/spend-reading.ts';
 
-/** A conflict that can be named. `sentence` is what a person reads. */
+/** A contradiction between spend and purpose. `sentence` is what a person reads. */
 export interface Conflict {
   evidence: PurposeEvidence[];
   sentence: string;
   confidence: number;
 }
 
-/** Evidence of a conflict, its text cut to what is quoted. */
+/** Evidence of a conflict, with its text cut to `MAX_QUOTE_LENGTH`. */
 export const conflictsWith = (field: string, text: string): PurposeEvidence => ({
   field,
   text: text.slice(0, MAX_QUOTE_LENGTH),
@@ -24,7 +24,7 @@ export const conflictsWith = (field: string, text: string): PurposeEvidence => (
 
 const NEGATED = stemsOf('no not without free non never kein keine ohne sans sin zero vrij frei');
 
-/** "pork-free", "pork free"; not "pork (free delivery)". */
+/** True for "pork-free" and "pork free", false for "pork (free delivery)". */
 function isFreeOf({ description: { folded } }: SpendReading, text: string): boolean {
   if (!folded.includes('free')) return false;
   const word = foldText(text);
@@ -33,20 +33,20 @@ function isFreeOf({ description: { folded } }: SpendReading, text: string): bool
 
 const GIVEN_FREE = /\bfree (?:delivery|shipping|returns?|trial|gifts?|samples?|of charge|cancellation)\b/;
 
-/** "no pork", "nut-free", "pindavrij": a description that names the thing in order to leave it out. */
+/** True if the description names the thing in order to exclude it: "no pork", "nut-free". */
 function isNegated(spend: SpendReading, match: TermMatch): boolean {
   const tokens = match.field === 'action.description' ? spend.description_tokens : [];
   const before = tokens[match.at - 1];
   return (before !== undefined && NEGATED.has(before.stem)) || isFreeOf(spend, match.text);
 }
 
-/** The objective itself speaks of the trade. */
+/** True if the objective itself names the trade. */
 function isWanted(authority: AuthorityReading, trade: Trade): boolean {
   const quote = authority.trades.get(trade);
   return quote?.strong === true && quote.field === 'purpose.objective';
 }
 
-/** `matches`: what merchant and description speak of without leaving it out. */
+/** Evidence that the spend breaks a prohibition. `matches`: those of merchant and description that are not negated. */
 function brokenBy(
   spend: SpendReading,
   matches: readonly TermMatch[],
@@ -76,7 +76,7 @@ function brokenBy(
       const field = at < 0 ? 'action.merchant' : 'action.description';
       if (token !== undefined && !negated) return conflictsWith(field, token.raw);
     }
-    // A trade that the purpose wants is forbidden only in the narrower form that the constraint words.
+    // If the purpose wants a trade, only the narrower thing that the constraint names is forbidden.
     for (const match of matches) {
       const hit = match.trades.find((trade) => item.trades.has(trade) && !isWanted(authority, trade));
       if (hit === undefined || !match.strong) continue;
@@ -119,16 +119,16 @@ const OWN_UNIT = stemsOf('the our my this whole entire same a an each every own'
 
 const HEAD_WORDS = 4;
 
-/** What the purpose wants from certain merchants alone comes from another one. */
+/** Conflict: what the purpose wants only from certain merchants comes from another one. */
 export function otherSource(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
-  // What a spend is stands at its head; what comes later may only be circumstances.
+  // A description begins with what is bought; later words may only describe circumstances.
   const head = spend.description_tokens.filter(carriesMeaning).slice(0, HEAD_WORDS);
   const stems = new Set([...head, ...spend.category.tokens].map((token) => token.stem));
   const matches = spend.description_matches.filter((one) => one.strong);
   const rule = authority.sources.find(({ subject, subject_trades, names, is_any }) => {
     if (spend.merchant_tokens.some((token) => names.has(token.word))) return false;
     if (subject.size === 0) return true;
-    // "Printer paper only from …" is no word on printer toner.
+    // "Printer paper only from …" does not apply to printer toner.
     const isNamed = is_any
       ? [...subject].some((stem) => stems.has(stem))
       : [...subject].every((stem) => stems.has(stem));
@@ -148,7 +148,7 @@ export function otherSource(spend: SpendReading, authority: AuthorityReading): C
   };
 }
 
-/** What is bought is for another unit than those that the operator names by code. */
+/** Conflict: what is bought is for another unit than those that the operator names by code. */
 export function otherUnit(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   for (const rule of authority.units) {
     const { subject, subject_trades, ranges } = rule;
@@ -184,7 +184,7 @@ export function otherUnit(spend: SpendReading, authority: AuthorityReading): Con
   return undefined;
 }
 
-/** Constraints of the authority that what is bought breaks. */
+/** Conflicts: the prohibitions and attribute rules of the purpose that the spend breaks. */
 export function brokenConstraints(spend: SpendReading, authority: AuthorityReading): Conflict[] {
   const broken: Conflict[] = [];
   const matches = [...spend.description_matches, ...spend.merchant_matches].filter(
@@ -221,7 +221,7 @@ const WANTS_TRANSFERS = stemsOf(
   'transfer transfers payout payouts refund refunds reimburse reimbursement reimbursements remittance compensate compensation wages salary payroll allowance send repay pay-out pocket banking bank venmo paypal friends friend roommate roommates share invoice invoices supplier suppliers bills bill rent',
 );
 
-/** Ways to send money that a firm's bill does not ask for and that nobody gets it back by. */
+/** Ways to send money that no business asks for and that cannot be reversed. */
 const PERSONAL_RAILS =
   /^(?:zelle|venmo|cash_?app|crypto|btc|bitcoin|eth|usdt|wallet|gift_?card|western_?union|moneygram)$/;
 const PURCHASE_TYPES =
@@ -229,7 +229,7 @@ const PURCHASE_TYPES =
 
 const PAYING_BY = new Set(['with', 'by', 'on', 'via', 'using', 'from', 'to', 'mit', 'per', 'avec', 'con']);
 
-/** "paid with gift card 1234", "back to the gift card": the means of a payment, not what is bought. */
+/** True if the match names the means of payment ("paid with gift card 1234") and not what is bought. */
 function isMeansOfPayment(spend: SpendReading, match: TermMatch): boolean {
   if (match.field !== 'action.description') return false;
   const before = spend.description_tokens.slice(Math.max(0, match.at - 3), match.at);
@@ -239,7 +239,7 @@ function isMeansOfPayment(spend: SpendReading, match: TermMatch): boolean {
   );
 }
 
-/** Money in another form, where the purpose does not want it. */
+/** Conflict: the spend buys or sends money in another form, and the purpose does not ask for it. */
 export function cashLike(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const match = [...spend.description_matches, ...spend.merchant_matches, ...spend.category_matches].find(
     (one) =>
@@ -287,7 +287,7 @@ export function cashLike(spend: SpendReading, authority: AuthorityReading): Conf
   };
 }
 
-/** The amount is over the ceiling that the task itself names for it. */
+/** Conflict: the amount is over the ceiling that the task names. */
 export function overTaskCeiling(spend: SpendReading): Conflict | undefined {
   const ceiling = ceilingIn(spend.task.folded);
   if (ceiling === undefined || !(spend.amount > ceiling.value) || ceiling.value === 0) return undefined;
@@ -305,12 +305,12 @@ const NOT_THERE = /\b(?:available|in stock|on sale)\b\s?:?\s?(?:false|no|none|0)
 const ALREADY_DONE =
   /\b(?:already (?:been )?(?:paid|ordered|booked|bought|renewed|settled|sent|delivered)|paid (?:on )?\d{1,2}\.? ?\p{L}+|was paid|paid last (?:week|month)|duplicate of|second payment|bereits bezahlt|ya pagad[oa]|deja paye)\b/u;
 
-/** The trace itself shows that something the task asked for does not hold, or that it was paid before. */
+/** Conflict: the trace shows that something the task asks for does not hold, is not available or was paid before. */
 export function contradictedByTrace(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (spend.trace.length === 0) return undefined;
   const { task_stems: asked } = spend;
   for (const step of spend.trace) {
-    // Looking for the answer is cheaper than for what stands before it.
+    // The short pattern runs first because it is cheaper.
     for (const match of NO.test(step.folded) ? step.folded.matchAll(VISIBLE_NO) : []) {
       const key = tokenize(match[1] ?? '').filter((token) => token.word.length > 2);
       if (key.length === 0 || !key.every((token) => asked.has(token.stem) || authority.words.has(token.stem)))
@@ -356,7 +356,7 @@ const NUMBER_WORDS: Record<string, number> = {
   twenty: 20,
 };
 
-/** The request admits a deviation in percent that is over what a constraint tolerates. */
+/** Conflict: the request states a deviation in percent that is over what a constraint tolerates. */
 export function overTolerance(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (authority.tolerances.length === 0) return undefined;
   for (const text of [spend.description, ...spend.trace]) {

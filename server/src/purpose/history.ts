@@ -6,20 +6,17 @@ import { normaliseMerchant } from '../merchants/blocklist.ts';
 import { carriesMeaning, LOOSE_STEMS } from './language/lexicon.ts';
 import { tokenize } from './language/text.ts';
 
-/** Longer names and words are not kept as they are: they are keys of an index, which takes some 2,700 bytes. */
+/** Names and words are keys of an index, whose entries are limited to some 2,700 bytes. */
 const MAX_NAME_LENGTH = 200;
 const MAX_WORD_LENGTH = 64;
 
-/** The name by which `PurposeHistory.merchants` keeps a merchant; of a very long one its hash. */
+/** The key of a merchant in `PurposeHistory.merchants`: its normalised name, or a hash of it if it is very long. */
 export function historyKey(merchant: string): string {
   const name = normaliseMerchant(merchant);
   return name.length > MAX_NAME_LENGTH ? shownHash(sha256(name)) : name;
 }
 
-/**
- * The words of a description by which `PurposeHistory.words` keeps what people labelled, each once. What is longer than
- * any word of a language is left out.
- */
+/** The keys of a description in `PurposeHistory.words`, each once; longer than any real word is left out. */
 export function historyWords(description: string): string[] {
   return [
     ...new Set(
@@ -30,22 +27,22 @@ export function historyWords(description: string): string[] {
   ].filter((stem) => stem.length <= MAX_WORD_LENGTH && !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
 }
 
-/** Both, for whoever adds the past up. */
+/** Both, for the aggregation of feedback. */
 export const HISTORY_NAMES: SpendNames = { merchant: historyKey, words: historyWords };
 
-/** What the past says of a spend. */
+/** What the agent's history says about a spend. */
 export interface Past {
-  /** People found spends there with all of these words to fit, and none that did not. */
+  /** People confirmed spends at this merchant with all of these words, and rejected none. */
   confirmed: PurposeEvidence | undefined;
-  /** People found spends there not to fit, and none that did. */
+  /** People rejected spends at this merchant or payee, and confirmed none. */
   rejected: PurposeEvidence | undefined;
-  /** Something is unlike before. `sentence` is what a person reads. */
+  /** Something differs from earlier spends. `sentence` is what a person reads. */
   unusual: { evidence: PurposeEvidence; sentence: string } | undefined;
-  /** Most words of the description stood in spends found not to fit, and in none that did. */
+  /** Most words of the description occur in rejected spends and in no confirmed one. */
   is_rejected_again: boolean;
 }
 
-/** Nothing is known. */
+/** The past of a spend without history. */
 export const NO_PAST: Past = {
   confirmed: undefined,
   rejected: undefined,
@@ -53,21 +50,21 @@ export const NO_PAST: Past = {
   is_rejected_again: false,
 };
 
-/** An amount beyond this multiple of the highest before is unusual. */
+/** An amount over this multiple of the highest earlier one is unusual. */
 const UNUSUAL_FACTOR = 5;
-/** What people confirmed vouches for amounts up to this multiple of the highest before. */
+/** Confirmed spends vouch for amounts up to this multiple of the highest earlier one. */
 const CONFIRMED_FACTOR = 1.5;
-/** So many payments make a habit that can be broken. */
-const HABIT = 3;
-/** One rejected spend says little of a merchant who sells many things; so many say something. */
-const REJECTIONS = 2;
+/** With fewer earlier payments, no amount counts as unusual. */
+const MIN_PAYMENTS = 3;
+/** One rejected spend says little about a merchant who sells many things. */
+const MIN_REJECTIONS = 2;
 
-/** Money that goes back goes back to where it came from, which differs from case to case. */
+/** The payee of a refund differs from case to case, since money returns to where it came from. */
 const RETURNS = /refund|reversal|chargeback|reimburse|payout/;
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-/** Reads the facts that concern a spend. Constant time. */
+/** Looks up what the history says about a spend, in time independent of the history's size. */
 export function pastOf(request: SpendRequest, history: PurposeHistory | undefined): Past {
   if (history === undefined) return NO_PAST;
   const { merchant, payee_id, amount_minor, currency } = request.action;
@@ -89,7 +86,8 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
   };
   const usual = known?.usual_minor.get(currency);
   const fitting_words = words.filter((word) => isOnly(word, 'aligned', 'misaligned'));
-  // On spends that others wrote, half of the words let through nearly as many that did not fit as that did.
+  // All words must be confirmed: measured on spends by other authors, requiring half of them let nearly as many spends
+  // through that did not fit as that did.
   const isLike = words.length > 0 && fitting_words.length === words.length;
   const rail = payee_id?.slice(0, payee_id.indexOf(':') + 1) ?? '';
   const isOtherPayee =
@@ -98,7 +96,7 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
     !RETURNS.test(request.action.type.toLowerCase()) &&
     !known.payee_ids.has(payee_id) &&
     [...known.payee_ids].some((one) => one.startsWith(rail));
-  // What was confirmed was a payment to that payee, of about that size.
+  // Spends were confirmed only for their payee and for about their amount.
   const isSamePayee =
     payee_id === undefined ? known?.payee_ids.size === 0 : known?.payee_ids.has(payee_id) === true;
   const isInRange =
@@ -108,7 +106,7 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
   const isHigh =
     usual !== undefined &&
     known !== undefined &&
-    known.paid_count + known.labels.aligned >= HABIT &&
+    known.paid_count + known.labels.aligned >= MIN_PAYMENTS &&
     amount_minor > usual.high * UNUSUAL_FACTOR;
   return {
     confirmed:
@@ -116,7 +114,7 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
         ? evidence(`people found spends at this merchant to fit ${times(good)}`, 'supports')
         : undefined,
     rejected:
-      (bad >= REJECTIONS && good === 0) || (badPayee >= REJECTIONS && goodPayee === 0)
+      (bad >= MIN_REJECTIONS && good === 0) || (badPayee >= MIN_REJECTIONS && goodPayee === 0)
         ? evidence(
             `people found spends at this merchant or payee not to fit ${times(Math.max(bad, badPayee))}`,
             'conflicts',
@@ -140,9 +138,9 @@ export function pastOf(request: SpendRequest, history: PurposeHistory | undefine
 }
 
 /**
- * What the past makes of an assessment. It never turns a conflict of this spend into anything better: a person's
- * "fits" settles only what is unclear for want of words (`is_settleable`), a person's "does not fit" lowers where the
- * operator has not named the payee (`is_named`), and what is unlike before asks for a person.
+ * Adjusts an assessment by the past. A misaligned spend stays misaligned. Confirmation raises only what is unclear for
+ * want of words (`is_settleable`). Rejection lowers unless the operator named the payee (`is_named`). What is unusual
+ * needs a person and becomes unclear.
  */
 export function inLightOf(
   past: Past,

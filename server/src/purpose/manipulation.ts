@@ -15,11 +15,13 @@ export interface Suspicion {
   sentence: string;
 }
 
-// Format characters, tag characters, the supplement's variation selectors and fillers that render as nothing. Joiners
-// (U+200C, U+200D) stay allowed: scripts and emoji need them.
-/** Ordinary words and names that are one letter away from a company's name and imitate nobody. */
+/** Ordinary words and names that are one letter away from a company's name but do not imitate it. */
 const ORDINARY_NEAR_NAMES = new Set(readTerms('ordinary-words').get('near_names'));
 
+/**
+ * Format characters, tag characters, variation selectors of the supplement, and fillers that render as nothing. Joiners
+ * (U+200C, U+200D) are allowed because scripts and emoji need them.
+ */
 const HIDDEN =
   /(?![\u200c\u200d])\p{Cf}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\u{e0100}-\u{e01ef}]/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;
@@ -27,22 +29,22 @@ const MARKS_OF_DIRECTION = /[\u200e\u200f\u061c]/g;
 const RUN_OF_LETTERS = /[\p{L}\d]+/gu;
 const LATIN = /\p{Script=Latin}/u;
 const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-/** Greek letters that stand beside Latin ones in units and formulas. */
+/** Greek letters that occur beside Latin ones in units and formulas. */
 const IN_UNITS = /[µμΩΔ]/gu;
 const NON_ASCII = /\P{ASCII}/u;
 
-/** At most this many characters of a text are quoted. */
+/** In UTF-16 code units. */
 export const MAX_QUOTE_LENGTH = 160;
 const MAX_NAME_LENGTH = 24;
 
-/** The words of a text around a place, for quoting. */
+/** A quotation of the words around a place of a text, at most `MAX_QUOTE_LENGTH` long. */
 export function quoteAround(text: string, at: number, length: number): string {
   const from = Math.max(0, at - 20);
   const quote = text.slice(from, Math.min(text.length, at + length + 20, from + MAX_QUOTE_LENGTH));
   return quote.replace(/\s+/g, ' ').trim();
 }
 
-/** A record of the run says its state: "status: approved". What else stands beside it is read. */
+/** The state in a record of the trace ("status: approved") is ignored; the text beside it is not. */
 const RECORDED_STATE = /\b(?:status|state|result)\s?(?:[:=]|is)?\s?(?:approved|allowed|authori[sz]ed)\b/g;
 
 function languageIn(text: FieldText): Suspicion | undefined {
@@ -89,7 +91,7 @@ function hiddenIn(text: Pick<FieldText, 'field' | 'text'>): Suspicion | undefine
 
 const DIGIT_LETTERS: Record<string, string> = { 0: 'o', 1: 'l', 3: 'e', 4: 'a', 5: 's', 7: 't', 8: 'b' };
 
-/** Whether two words differ by one letter changed, added, left out or swapped with its neighbour. */
+/** True if two words differ by one letter that is changed, added, left out or swapped with its neighbour. */
 export function isOneOff(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 1) return false;
   let i = 0;
@@ -102,7 +104,7 @@ export function isOneOff(a: string, b: string): boolean {
   return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
 }
 
-/** Every company word with one letter left out, so that a near name is found without comparing all of them. */
+/** Each company word with one letter left out, so that a similar name is found without comparing all of them. */
 const NEAR_COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
   [...COMPANY_WORDS.keys()]
     .filter((word) => word.length >= 6 && word.length <= MAX_NAME_LENGTH)
@@ -116,7 +118,7 @@ function nearCompany(word: string): string | undefined {
   if (spelled !== word && /\p{L}/u.test(word) && COMPANY_WORDS.has(spelled)) return spelled;
   const direct = NEAR_COMPANY_WORDS.get(word);
   if (direct !== undefined && direct[0] === word[0] && isOneOff(word, direct)) return direct;
-  // A first letter that differs makes another name, not a misspelt one.
+  // A different first letter makes a different name, not a misspelling.
   for (let i = 1; i < word.length; i += 1) {
     const shorter = word.slice(0, i) + word.slice(i + 1);
     if (COMPANY_WORDS.has(shorter) && shorter.length >= 6) return shorter;
@@ -145,7 +147,7 @@ const MIDDLEMEN = new Set([
   'surplus',
 ]);
 
-/** A name that imitates a known company, or one that operator or task name. */
+/** A merchant's name that imitates a known company, or one that the operator or the task names. */
 function lookAlike(spend: SpendReading, authority: AuthorityReading): Suspicion | undefined {
   const suspicion = (text: string, sentence: string): Suspicion => ({
     kind: 'look_alike',
@@ -240,11 +242,11 @@ function pressure(spend: SpendReading, joined: string): Suspicion | undefined {
 }
 
 const MAX_HINT_WORDS = 20_000;
-/** Longer ones are not kept: a piece of a text of more than 12 characters keeps the whole text in memory. */
+/** Longer words are not cached, because V8 keeps the whole text in memory for a slice of more than 12 characters. */
 const MAX_HINT_LENGTH = 12;
 const hintBits = new Map<string, number>();
 
-/** The patterns that a word could be part of, a bit each. */
+/** The attack patterns whose matches may contain the word, one bit each. */
 function hintBitsOf(word: string): number {
   const known = hintBits.get(word);
   if (known !== undefined) return known;
@@ -256,8 +258,8 @@ function hintBitsOf(word: string): number {
 }
 
 /**
- * Whether any text may hold language of an attack: a pattern is run only on a text with a word that all its matches
- * have. Took a median spend from 47 to 39 µs.
+ * True if a text matches an attack pattern. A pattern runs only on texts with a word that all its matches contain, which
+ * took a median spend from 47 to 39 µs.
  */
 export function mayAttack(texts: readonly { folded: string }[]): boolean {
   return texts.some(({ folded }) => {
@@ -267,7 +269,7 @@ export function mayAttack(texts: readonly { folded: string }[]): boolean {
   });
 }
 
-/** Every sign of an attempt to mislead, at most one per text and kind. Linear in the length of the request. */
+/** All signs of an attempt to mislead, at most one per text and kind, in time linear in the length of the request. */
 export function suspicionsIn(spend: SpendReading, authority: AuthorityReading): Suspicion[] {
   const texts = [spend.merchant, spend.description, spend.category, spend.task, ...spend.trace].filter(
     (text) => text.text !== '',
@@ -283,7 +285,7 @@ export function suspicionsIn(spend: SpendReading, authority: AuthorityReading): 
   return found.filter((one) => one !== undefined);
 }
 
-/** The description up to the first sentence that addresses a judge: what follows is not about goods. */
+/** The description up to the first sentence that addresses a judge, because the rest is not about goods. */
 export function beforeAttack(description: string): string {
   const sentences = description.slice(0, MAX_TEXT_LENGTH).split(/(?<=[.!?\n])/);
   const first = sentences.findIndex((sentence) => {

@@ -1,12 +1,12 @@
 import { TRADES, tradesOfCode } from './language/lexicon.ts';
 
-/** A merchant that the operator knows, and the trades it sells in; none: it sells nearly everything. */
+/** A merchant that the operator knows, with its trades; without any, it sells nearly everything. */
 export interface OwnMerchant {
   name: string;
   trade_ids: readonly string[];
 }
 
-/** A list of merchants that cannot be used; the message names the line. */
+/** A list of merchants is invalid; the message names the line. */
 export class MerchantsFileError extends Error {
   constructor(message: string) {
     super(message);
@@ -18,9 +18,9 @@ const MAX_LINES = 20_000;
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Reads a list of merchants: a line each, `name; trade` with the id of a trade, a merchant category code of four
- * digits or `general`, several parted by commas. `#` begins a comment. Throws `MerchantsFileError` for the first
- * line that is none.
+ * Parses a list of merchants with lines `name; trade`. The trade is the id of a trade, a merchant category code of four
+ * digits or `general`; several are separated by commas. `#` begins a comment. Throws MerchantsFileError for the first
+ * invalid line.
  */
 export function parseMerchants(text: string): OwnMerchant[] {
   const ids = new Set(TRADES.map((trade) => trade.id));

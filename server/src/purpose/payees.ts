@@ -7,24 +7,24 @@ import type { AuthorityReading } from './reading/authority-terms.ts';
 import type { SpendReading } from './reading/spend-reading.ts';
 
 const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
-/** Rails whose ids are tokens of a processor, which nobody writes down. */
+/** Rails whose ids are tokens of a payment processor, which operators do not write down. */
 export const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
 
-/** Whether the merchant's name is the one that stands before an account in the operator's text. */
+/** True if the merchant's name shares a word with `lead`, the words before an account in the operator's text. */
 export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
   return spend.merchant_tokens.some(
     (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
   );
 }
 
-/** A step of the run names the payee by its id, and the money goes to another one. */
+/** Conflict: a trace step names the payee by its id, and the money goes to another one. */
 function otherPayeeSaid(spend: SpendReading, account: string): Conflict | undefined {
   for (const step of spend.trace) {
     if (!/pay|remit|beneficiary/.test(step.folded)) continue;
     for (const match of step.folded.matchAll(SAID_PAYEE)) {
       const id = (match[1] ?? '').replace(/[.-]+$/, '');
       const named = plainAccount(id);
-      // An id is no name: it has a digit, or is small letters in parts. Accounts in groups are compared as a whole below.
+      // Unlike a name, an id has a digit or consists of lower-case parts. `switchedPayee` compares accounts in groups.
       const isName = !/\d/.test(id) && (!/[_-]/.test(id) || !step.text.includes(id));
       if (named.length < 4 || isName || GROUPED.test(id) || isSameAccount(named, account)) continue;
       return {
@@ -40,12 +40,12 @@ function otherPayeeSaid(spend: SpendReading, account: string): Conflict | undefi
   return undefined;
 }
 
-/** How an IBAN begins that is written in groups. */
+/** The beginning of an IBAN that is written in groups. */
 const GROUPED = /^[a-z]{2}\d{2}$/;
 
 const isSameAccount = (a: string, b: string): boolean => a.endsWith(b) || b.endsWith(a);
 
-/** Money goes to another account than the operator's text, the task or the trace names for it. */
+/** Conflict: the money goes to another account than the operator's text, the task or the trace names. */
 export function switchedPayee(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const payee = spend.request.action.payee_id;
   if (payee === undefined || TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase()))

@@ -21,7 +21,7 @@ const REFUND_TYPES = /refund|reversal|chargeback|return/;
 
 const isAmount = (spend: SpendReading, value: number) => Math.abs(value - spend.amount) < 0.005;
 
-/** The task asks to look, count or write something, and nowhere to spend. */
+/** Conflict: the task asks to look, count or write something, and nowhere to spend. */
 export function askedToLook(spend: SpendReading): Conflict | undefined {
   const match = LOOKING_ONLY.exec(spend.task.folded);
   if (match === null || BUYING.test(spend.task.folded)) return undefined;
@@ -32,7 +32,7 @@ export function askedToLook(spend: SpendReading): Conflict | undefined {
   };
 }
 
-/** The same sum went to the same payee before, as the run itself shows. Refunds name the payment they return. */
+/** Conflict: the trace shows that the same amount was paid before. Refunds are exempt: they name what they return. */
 export function settledBefore(spend: SpendReading): Conflict | undefined {
   if (REFUND_TYPES.test(spend.request.action.type.toLowerCase())) return undefined;
   const account = plainAccount(spend.request.action.payee_id ?? '');
@@ -58,7 +58,7 @@ export function settledBefore(spend: SpendReading): Conflict | undefined {
   return undefined;
 }
 
-/** What the run took up for exactly this sum is another thing than the description says. */
+/** Conflict: for exactly this amount the trace chose another thing than the description says. */
 export function tookUpOther(spend: SpendReading): Conflict | undefined {
   const said = spend.description_tokens.filter(carriesMeaning);
   if (said.length === 0) return undefined;
@@ -87,7 +87,7 @@ export function tookUpOther(spend: SpendReading): Conflict | undefined {
   return undefined;
 }
 
-/** The refund does not go back to where the record says the money came from. */
+/** Conflict: the refund does not go back to where a record of the trace says the money came from. */
 export function refundElsewhere(spend: SpendReading): Conflict | undefined {
   const { type, payee_id } = spend.request.action;
   if (payee_id === undefined || !REFUND_TYPES.test(type.toLowerCase())) return undefined;
@@ -112,7 +112,7 @@ function chargedIn(step: FieldText): string | undefined {
   return match === null ? undefined : plainAccount(match[1] ?? '');
 }
 
-/** The entry of a list in the operator's text that this spend is about, by a name or two words that both say. */
+/** The entry of the operator's list that this spend is about, found by a shared name or two shared words. */
 export function entryFor(spend: SpendReading, authority: AuthorityReading): NamedEntry | undefined {
   if (authority.entries.length === 0) return undefined;
   const tokens = [...spend.description_tokens, ...spend.task_tokens];
@@ -165,7 +165,7 @@ export function otherCount(spend: SpendReading): Conflict | undefined {
   return undefined;
 }
 
-/** The sum or the size is another than the operator's own list has for this spend. */
+/** Conflict: amount or size differ from what the operator's list has for this spend. */
 export function otherThanListed(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   const entry = entryFor(spend, authority);
   if (entry === undefined) return undefined;
@@ -190,7 +190,7 @@ export function otherThanListed(spend: SpendReading, authority: AuthorityReading
   };
 }
 
-/** Description and the operator's list name sizes that cannot be told to be the same. */
+/** The size in the description, if it cannot be compared with the size in the operator's list. */
 export function unsureSize(
   spend: SpendReading,
   authority: AuthorityReading,
@@ -202,7 +202,7 @@ export function unsureSize(
     : { field: 'action.description', text: bought[0] };
 }
 
-/** Something is bought beside what was asked for, where the purpose wants exactly what was asked for. */
+/** Conflict: something is added, and the purpose wants exactly what was asked for. */
 export function besidesWanted(spend: SpendReading, authority: AuthorityReading): Conflict | undefined {
   if (authority.exactly === undefined) return undefined;
   const match = ADD_ONS.exec(spend.description.folded);
@@ -217,7 +217,7 @@ export function besidesWanted(spend: SpendReading, authority: AuthorityReading):
   };
 }
 
-/** A sum cut into slices so that it is not seen, or money passed on. */
+/** Conflict: the request speaks of splitting an amount to hide it, or of passing money on. */
 export function slicedSum(spend: SpendReading): Conflict | undefined {
   for (const text of [spend.description, spend.task, ...spend.trace]) {
     const match = SLICING.exec(text.folded);
@@ -231,7 +231,7 @@ export function slicedSum(spend: SpendReading): Conflict | undefined {
   return undefined;
 }
 
-/** The task names properties that must be there, and the run does not show one of them to hold. */
+/** The properties that the task insists on, if the trace does not show any of them. */
 export function unmetNeed(spend: SpendReading): { field: string; text: string } | undefined {
   const match = NEEDS.exec(spend.task.folded);
   if (match === null) return undefined;

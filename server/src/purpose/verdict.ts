@@ -3,27 +3,26 @@ import type { Assessment, PurposeAssessment, PurposeEvidence } from '../domain/a
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
 export const METHOD = 'built-in/3.1';
 
-/** At most this many pieces of evidence are told. */
 const MAX_EVIDENCE = 12;
 
-/** An assessment by this assessor; evidence that is the same twice is told once. */
+/** Makes an assessment by this assessor, with each piece of evidence once and at most `MAX_EVIDENCE` of them. */
 export function assessmentOf(
   assessment: PurposeAssessment,
   confidence: number,
   rationale: string,
   evidence: readonly PurposeEvidence[],
 ): Assessment {
-  const once: PurposeEvidence[] = [];
+  const distinct: PurposeEvidence[] = [];
   for (const one of evidence) {
-    if (once.length === MAX_EVIDENCE) break;
-    const isSaid = once.some(
+    if (distinct.length === MAX_EVIDENCE) break;
+    const isRepeated = distinct.some(
       ({ field, text, effect }) => text === one.text && field === one.field && effect === one.effect,
     );
-    if (!isSaid) once.push(one);
+    if (!isRepeated) distinct.push(one);
   }
-  return { assessment, confidence, method: METHOD, rationale, evidence: once };
+  return { assessment, confidence, method: METHOD, rationale, evidence: distinct };
 }
 
-/** Neither aligned nor misaligned. */
+/** Makes the assessment `PURPOSE_UNCLEAR`. */
 export const unclear = (confidence: number, rationale: string, evidence: readonly PurposeEvidence[] = []) =>
   assessmentOf('PURPOSE_UNCLEAR', confidence, rationale, evidence);

@@ -11,10 +11,10 @@ import type { SpendReading, TermMatch } from './reading/spend-reading.ts';
 import { entryFor, unmetNeed, unsureSize } from './records.ts';
 import { assessmentOf, unclear } from './verdict.ts';
 
-/** Families that purposes set apart even where their neighbours are wanted. */
+/** Families that a purpose does not cover by wanting a related family. */
 const SET_APART: ReadonlySet<string> = new Set(['alcohol', 'cash_like']);
 
-/** The money goes to an account or handle, not to a processor's token. */
+/** True if the money goes to an account or handle, and not to a token of a payment processor. */
 const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
   action.payee_id !== undefined &&
   !TOKEN_RAILS.test(action.payee_id.slice(0, action.payee_id.indexOf(':')).toLowerCase());
@@ -22,7 +22,7 @@ const isOwnAccount = ({ request: { action } }: SpendReading): boolean =>
 const isNamed = (purpose: AuthorityReading, token: Token): boolean =>
   /^\p{Lu}/u.test(token.raw) && purpose.names.has(token.word);
 
-/** Nothing but the wish of those to whom the operator leaves the choice, which the description answers. */
+/** The assessment of a spend that nothing supports but a wish of the people to whom the operator leaves the choice. */
 function wishOf(spend: SpendReading, purpose: AuthorityReading): Assessment {
   const name = spend.task_tokens.find((token) => isNamed(purpose, token));
   const quote = purpose.names.get(name?.word ?? '') ?? purpose.delegation;
@@ -53,33 +53,33 @@ function describeSupport(fit: Fit): string {
   return `"${bought?.text ?? ''}" ${how} ("${wanted?.text ?? ''}"), and nothing in the request contradicts it.`;
 }
 
-const isSetApart = (match: TermMatch): boolean =>
+const mayBeSetApart = (match: TermMatch): boolean =>
   match.trades.some((trade) => SET_APART.has(trade.family) || NEVER_MEANT.has(trade.family));
 
-const isApart = (match: TermMatch): boolean =>
+const isSetApart = (match: TermMatch): boolean =>
   match.trades.every((trade) => isPrivate(trade) || SET_APART.has(trade.family));
 
-/** The first match that does not belong to the purpose and that the rest does not outweigh. */
+/** The first match out of the purpose's scope that the rest of the spend does not outweigh. */
 function outOfScopeIn(fit: Fit, spend: SpendReading, purpose: AuthorityReading): TermMatch | undefined {
-  const foreign = fit.goods_out_of_scope ?? fit.merchant_out_of_scope;
-  if (foreign === undefined) return undefined;
-  const apart = isApart(foreign);
-  if (fit.account_known && !apart) return undefined;
+  const found = fit.goods_out_of_scope ?? fit.merchant_out_of_scope;
+  if (found === undefined) return undefined;
+  const is_set_apart = isSetApart(found);
+  if (fit.account_known && !is_set_apart) return undefined;
   const outweighed =
     (fit.goods_support >= 0.5 || fit.merchant_support >= ENOUGH_SUPPORT) &&
     fit.support >= ENOUGH_SUPPORT &&
     (fit.merchant_out_of_scope === undefined ||
       (fit.goods_out_of_scope === undefined && fit.goods_support >= ENOUGH_SUPPORT));
-  // What people ask for run by run may be of any trade.
+  // What people ask for in a task may belong to any trade.
   const asked =
     purpose.on_request &&
-    tokenize(foreign.text).every((token) => spend.task_tokens.some((one) => one.stem === token.stem));
-  // Goods that the purpose names may come from any shop but those that purposes set apart.
-  const fromAnyShop = fit.goods_out_of_scope === undefined && !isSetApart(foreign);
-  return (outweighed || asked) && (!apart || fromAnyShop) ? undefined : foreign;
+    tokenize(found.text).every((token) => spend.task_tokens.some((one) => one.stem === token.stem));
+  // Goods that the purpose names may come from any shop, except one of a family that is set apart.
+  const fromAnyShop = fit.goods_out_of_scope === undefined && !mayBeSetApart(found);
+  return (outweighed || asked) && (!is_set_apart || fromAnyShop) ? undefined : found;
 }
 
-/** An assessment, and whether it is unclear for nothing but want of words that speak for the spend. */
+/** An assessment. It is settleable if it is unclear only because no words support the spend. */
 export interface Weighed {
   assessment: Assessment;
   is_settleable: boolean;
@@ -88,13 +88,13 @@ export interface Weighed {
 const final = (assessment: Assessment): Weighed => ({ assessment, is_settleable: false });
 const settleable = (assessment: Assessment): Weighed => ({ assessment, is_settleable: true });
 
-/** Houses that sell everything and descriptions that say nothing are not settled by what was bought there before. */
+/** False for general merchants and empty descriptions: earlier spends there do not settle what is bought now. */
 const saysSomething = (spend: SpendReading): boolean =>
   !spend.known.general && spend.description_tokens.some(carriesMeaning);
 
 /**
- * Neither conflict nor suspicion: aligned if there is enough to stand on and nothing is left open. `suspicious` is
- * told along.
+ * Assesses a spend without conflict or decisive suspicion. It is aligned if it has enough support and nothing is left
+ * open. `suspicious`: evidence to be added to an aligned assessment.
  */
 export function weighed(
   spend: SpendReading,
@@ -102,13 +102,13 @@ export function weighed(
   fit: Fit,
   suspicious: readonly PurposeEvidence[],
 ): Weighed {
-  const foreign = purpose.broad ? undefined : outOfScopeIn(fit, spend, purpose);
-  if (foreign !== undefined) {
-    const assessment = unclear(0.5, `"${foreign.text}" does not belong to what the purpose speaks of.`, [
-      { field: foreign.field, text: foreign.text, effect: 'conflicts' },
+  const outside = purpose.broad ? undefined : outOfScopeIn(fit, spend, purpose);
+  if (outside !== undefined) {
+    const assessment = unclear(0.5, `"${outside.text}" does not belong to what the purpose speaks of.`, [
+      { field: outside.field, text: outside.text, effect: 'conflicts' },
       ...fit.supports,
     ]);
-    return isApart(foreign) || !saysSomething(spend) ? final(assessment) : settleable(assessment);
+    return isSetApart(outside) || !saysSomething(spend) ? final(assessment) : settleable(assessment);
   }
   if (purpose.only_named !== undefined && !fit.merchant_named && !fit.account_known) {
     const text = purpose.only_named.text.slice(0, MAX_QUOTE_LENGTH);
@@ -156,7 +156,7 @@ export function weighed(
   const runBound = purpose.on_request || purpose.broad;
   const listed = entryFor(spend, purpose) !== undefined;
   const confirmed = confirmedByTrace(spend);
-  // Where people are named whose wishes the agent serves, their wish in the task is what the operator wants.
+  // If the operator names the people whom the agent serves, their wish in the task is what the operator wants.
   const wished = purpose.on_request && spend.task_tokens.some((token) => isNamed(purpose, token));
   const answered = runBound && (fit.support > 0 || confirmed || listed || wished) && (share >= 0.5 || listed);
   if (fit.support < ENOUGH_SUPPORT && !answered) {

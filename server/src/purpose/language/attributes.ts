@@ -2,8 +2,8 @@ import { readTable } from '../data/read-data.ts';
 import { type Token, tokenize } from './text.ts';
 
 /**
- * Properties of which a purchase has exactly one value, each value with its spellings. A constraint that allows one value
- * "only" is broken by a description that names another.
+ * Properties of which a purchase has exactly one value, with the spellings of each value. A constraint that allows "only"
+ * one value is broken by a description that names another.
  */
 const SCALES = readTable<{ id: string; label: string; values: string[][] }[]>('attribute-scales').map(
   ({ id, label, values }) => ({
@@ -21,9 +21,9 @@ const SCALES = readTable<{ id: string; label: string; values: string[][] }[]>('a
 );
 
 /**
- * Values of the attribute scales that a text names, longest spelling first so that "business class" is not "class".
- * `of`: only these scales; a spend is searched for those alone that its authority speaks of, which took a
- * median spend from 62 to 52 µs.
+ * Values of the attribute scales that a text names. The longest spelling wins, so that "business class" is not "class".
+ * `of` limits the search to these scales; searching only those that the authority uses took a median spend from 62 to
+ * 52 µs.
  */
 export function attributesIn(
   tokens: readonly Token[],

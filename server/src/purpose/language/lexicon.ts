@@ -106,7 +106,7 @@ const COMPANIES = withoutRepeats(
 );
 const COMPANY_INDEX = indexPhrases(COMPANIES, { kind: 'company', is_lasting: true });
 
-/** Each name once per trade. The tables of Purser's own win over the long lists. */
+/** Each name once per trade. A trade's own table wins over the long lists. */
 function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
   const kept = new Map<string, Phrase>();
   const known = new Set(own.map((phrase) => phrase.text));

@@ -1,24 +1,24 @@
 import type { Trade } from '../data/trades.ts';
 
-/** What a phrase of a table stands for. Equal meanings are one object, since there are tens of thousands of phrases. */
+/** The meaning of a phrase. Equal meanings are one object, because there are tens of thousands of phrases. */
 export interface Meaning {
-  /** No trade: a general merchant. */
+  /** Null for a general merchant. */
   trade: Trade | null;
-  /** False for words with other everyday meanings. */
+  /** False for words that have other everyday meanings. */
   strong: boolean;
-  /** From the trade's own table, and not from the long lists. */
+  /** True if the phrase is in the trade's own table, false if it is only in the long lists. */
   core: boolean;
   kind: 'word' | 'company';
-  /** The name is an ordinary word too. */
+  /** True if the name is also an ordinary word. */
   ordinary: boolean;
 }
 
-/** The words that phrases go on with after a word, each with the number of words of the longest such phrase. */
+/** The second words of phrases that begin with a word, each with the length in words of the longest such phrase. */
 export type Followers = ReadonlyMap<string, number>;
 
-/** What an index says of a word. */
+/** The entry of an index for a word. */
 export interface Entry {
-  /** What the word means alone. */
+  /** Meanings of the word by itself. */
   alone: readonly Meaning[] | undefined;
   followers: Followers | undefined;
 }

@@ -2,7 +2,7 @@ import type { Trade } from '../data/trades.ts';
 import type { Entry, Followers, Meaning } from './meanings.ts';
 import { type Token, tokenizeOnce } from './text.ts';
 
-/** A phrase with its number of words. Words are compared by their stems, names of companies as they are. */
+/** A phrase and its number of words, as indexed: the stems of ordinary words, or the words of a company's name. */
 export interface Phrase {
   text: string;
   length: number;
@@ -10,16 +10,16 @@ export interface Phrase {
 }
 
 export interface PhraseIndex {
-  /** By which form of a word its phrases are found. */
+  /** The form of a word that is looked up. */
   form: 'stem' | 'word';
-  /** Where a token keeps what this index says of it; null for an index that is one of many. */
+  /** Index in `Token.entries` where a token caches its entry of this index; null if entries are not cached. */
   place: number | null;
   meanings: ReadonlyMap<string, readonly Meaning[]>;
-  /** By the first word of phrases of several. */
+  /** Of phrases of several words, by their first word. */
   openings: ReadonlyMap<string, Followers>;
 }
 
-/** A phrase that was found, and where. */
+/** A phrase found in a text, and where. */
 export interface PhraseMatch {
   meaning: Meaning;
   at: number;
@@ -28,7 +28,7 @@ export interface PhraseMatch {
 
 const meanings = new Map<string, Meaning>();
 
-/** The one object for a meaning. */
+/** Returns the shared object of equal meanings. */
 export function meaningOf(meaning: Meaning): Meaning {
   const { trade, strong, core, kind, ordinary } = meaning;
   const name = `${trade?.id} ${strong} ${core} ${kind} ${ordinary}`;
@@ -41,7 +41,7 @@ export function meaningOf(meaning: Meaning): Meaning {
 /** Words are compared by their stems, names of companies as they are. */
 const FORM_OF = { word: 'stem', company: 'word' } as const;
 
-/** The phrases of a list, in the notation of its head. `more`: what holds for the list besides, by length. */
+/** Parses the phrases of a list, in the notation of its head. `more`: further properties by number of words. */
 export function phrasesOf(
   list: readonly string[],
   kind: Meaning['kind'],
@@ -67,20 +67,20 @@ export function phrasesOf(
 
 const alone = new Map<Meaning, readonly Meaning[]>();
 
-/** A list of one meaning, each made once. */
+/** Returns the shared list of one meaning. */
 function onlyOf(meaning: Meaning): readonly Meaning[] {
   const known = alone.get(meaning) ?? [meaning];
   alone.set(meaning, known);
   return known;
 }
 
-/** How many indexes keep their entries with the words. */
+/** Number of indexes whose entries are cached with the tokens. */
 let places = 0;
 
 /**
- * Makes phrases of one kind ready to be found. Flat, since 40,000 phrases as a tree of maps took 25 MB more: a phrase is
- * looked up whole, from the longest that its first two words allow. `is_lasting`: made once and for all, so that words
- * remember what it says of them.
+ * Indexes phrases of one kind. The index is flat because 40,000 phrases as a tree of maps took 25 MB more: a phrase is
+ * looked up as a whole, beginning with the longest that its first two words allow. `is_lasting`: the index lives as long
+ * as the process, so tokens cache their entries of it.
  */
 export function indexPhrases(
   phrases: readonly Phrase[],
@@ -114,7 +114,7 @@ function lookUp(word: string, { meanings: index, openings }: PhraseIndex): Entry
   return alone === undefined && followers === undefined ? NO_ENTRY : { alone, followers };
 }
 
-/** Kept with the token, since most words are in no phrase: reading a spend took 15 instead of 21 µs. */
+/** Cached with the token, because most words are in no phrase: reading a spend took 15 instead of 21 µs. */
 function entryOf(token: Token, index: PhraseIndex): Entry {
   const { place, form } = index;
   if (place === null) return lookUp(token[form], index);
@@ -127,8 +127,8 @@ function entryOf(token: Token, index: PhraseIndex): Entry {
 }
 
 /**
- * The longest phrases at each place (several trades may share one); words inside a longer match are not read again.
- * Linear in the number of tokens.
+ * The longest phrase at each place that `accept` takes, once per meaning. Words inside a match are not matched again.
+ * Takes time linear in the number of tokens.
  */
 export function findPhrases(
   tokens: readonly Token[],

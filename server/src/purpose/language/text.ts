@@ -6,29 +6,29 @@ export interface Token {
   raw: string;
   /** Lower case, without diacritics. */
   word: string;
-  /** What `word` is compared by. */
+  /** The form in which words are compared; see `stemWord`. */
   stem: string;
-  /** Whether it says something about a subject; null until the lexicon is asked. */
+  /** Cache of `carriesMeaning`; null until it is called. */
   meaning: boolean | null;
-  /** The company whose name it nearly spells, or null; undefined until asked. */
+  /** Cache: the company whose name it nearly spells, or null for none; undefined until it is computed. */
   near_company: string | null | undefined;
-  /** What the lasting phrase indexes say of it, by their places; null until one is asked. */
+  /** Cache: its entries of the lasting phrase indexes, by their places; null until one is looked up. */
   entries: (Entry | undefined)[] | null;
 }
 
-/** Nothing longer than this is read: a request's body is at most 64 KiB, and time must be bounded on any input. */
+/** A longer text is cut here, in UTF-16 code units, because time must be bounded on bodies of up to 64 KiB. */
 export const MAX_TEXT_LENGTH = 4_000;
 /**
- * How much longer than itself a text may become in NFKD: Korean becomes up to three times as long, a single ligature
- * (U+FDFA) 18 times. What goes beyond is not read.
+ * Limit for the growth of a text in NFKD, beyond which it is cut. Korean becomes up to three times as long, a single
+ * ligature (U+FDFA) 18 times.
  */
 const MAX_GROWTH = 3;
 const ALWAYS_READ = 200;
 const longestDecomposed = (text: string) => MAX_GROWTH * text.length + ALWAYS_READ;
 
 /**
- * How much is read of all texts that belong together. A character beyond ASCII counts three times, as in UTF-8: folding
- * it costs that much more.
+ * Limits for all texts of a request or purpose together. A character beyond ASCII counts three times in `max_size`, as in
+ * UTF-8, because folding it costs about that much more.
  */
 export interface ReadingBudget {
   max_words: number;
@@ -41,8 +41,8 @@ const ASCII_WORDS = /[A-Za-z0-9](?:[A-Za-z0-9]|[&+'](?=[A-Za-z]))*/g;
 const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 
 /**
- * Text in one spelling: NFKC, lower case, no diacritics, runs of white space as one space (a line break stays one
- * line break), typographic quotes and dashes as their ASCII forms. Of what `isTooLong` the rest is left out.
+ * Folds a text into one spelling: compatibility forms, lower case, no diacritics, runs of white space as one space or one
+ * line break, typographic quotes and dashes as their ASCII forms. A text that `isTooLong` is cut.
  */
 export function foldText(text: string): string {
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
@@ -61,7 +61,7 @@ export function foldText(text: string): string {
     .replace(/ ?\n[ \n]*/g, '\n');
 }
 
-/** Whether a text is longer, as it is or in NFKD, than what is read of it. */
+/** True if a text is longer, as it is or in NFKD, than what is read of it. */
 export function isTooLong(text: string): boolean {
   if (text.length > MAX_TEXT_LENGTH) return true;
   return !ASCII_ONLY.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
@@ -71,14 +71,14 @@ const BEYOND_ASCII = /[\u0080-\uffff]/g;
 const sizeOf = (text: string): number =>
   ASCII_ONLY.test(text) ? text.length : text.length + 2 * (text.match(BEYOND_ASCII)?.length ?? 0);
 
-/** Of a text the words that there is room for, from its beginning. */
+/** The beginning of a text that fits into the room, in whole words. */
 function beginningOf(text: string, room: ReadingBudget): { text: string; words: number; size: number } {
   const words = text.matchAll(ASCII_ONLY.test(text) ? ASCII_WORDS : WORDS);
   let read = 0;
   let end = 0;
   let size = 0;
   for (const { 0: word, index } of words) {
-    // An apostrophe parts a word.
+    // `tokenize` splits words at apostrophes.
     const parts = word.split(/['’]/).length;
     const grown = size + sizeOf(text.slice(end, index + word.length));
     if (read + parts > room.max_words || grown > room.max_size)
@@ -94,8 +94,8 @@ function beginningOf(text: string, room: ReadingBudget): { text: string; words: 
 }
 
 /**
- * The texts as far as the budget goes, in their order: of the first that goes beyond it only the beginning is left, and
- * of all after it nothing.
+ * The texts as far as the budget goes, in their order. The first that exceeds it is cut, and those after it are empty.
+ * `cut` tells that it happened.
  */
 export function withinBudget(
   texts: readonly string[],
@@ -103,7 +103,7 @@ export function withinBudget(
 ): { texts: readonly string[]; cut: boolean } {
   const { max_words, max_size } = budget;
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  // Each word takes two characters with what parts it from the next, so short texts need not be counted.
+  // A word and the space after it take at least two characters, so the words of short texts need not be counted.
   if (3 * length <= max_size && length <= 2 * max_words) return { texts, cut: false };
   const room = { max_words, max_size };
   let cut = false;
@@ -118,7 +118,7 @@ export function withinBudget(
   return { texts: read, cut };
 }
 
-/** One word (or text) in lower case and without diacritics; `ß` becomes `ss`. Cut where `isTooLong` says so. */
+/** A word or text in lower case and without diacritics; `ß` becomes `ss`. It is cut if it grows too long in NFKD. */
 export function foldWord(word: string): string {
   if (ASCII_ONLY.test(word)) return word.toLowerCase();
   return word
@@ -134,8 +134,8 @@ export function foldWord(word: string): string {
 }
 
 /**
- * The form by which two words count as the same: the singular by Harman's S-stemmer ("How effective is suffixing?",
- * JASIS 42, 1991). A stronger stemmer would join words that a purpose keeps apart ("earrings" and "ear").
+ * The form in which words are compared: the singular by Harman's S-stemmer ("How effective is suffixing?", JASIS 42,
+ * 1991). A stronger stemmer would conflate words that a purpose distinguishes ("earrings" and "ear").
  */
 export function stemWord(word: string): string {
   if (word.length < 4 || !word.endsWith('s')) return word;
@@ -147,12 +147,12 @@ export function stemWord(word: string): string {
 }
 
 /**
- * Words read lately. A token says nothing about its place, so all its places share one; emptied when full.
- * Took a median spend from 70 to 55 µs. Longer words are not kept: a piece of a text of more than 12 characters keeps
- * the whole text in memory.
+ * Cache of tokens, emptied when it is full; it took a median spend from 70 to 55 µs. Tokens do not know their position,
+ * so all occurrences of a word share one. Longer words are not cached, because V8 keeps the whole text in memory for a
+ * slice of more than 12 characters.
  */
 const MAX_WORDS = 20_000;
-const MAX_KEPT_LENGTH = 12;
+const MAX_CACHED_LENGTH = 12;
 const words = new Map<string, Token>();
 
 function readWord(raw: string): Token | undefined {
@@ -167,21 +167,21 @@ function tokenOf(raw: string): Token | undefined {
   if (known !== undefined) return known;
   const token = readWord(raw);
   if (token === undefined) return undefined;
-  if (raw.length > MAX_KEPT_LENGTH) return token;
+  if (raw.length > MAX_CACHED_LENGTH) return token;
   if (words.size >= MAX_WORDS) words.clear();
   words.set(raw, token);
   return token;
 }
 
 /**
- * The words of a text, in order. An apostrophe inside a word parts it (`joe's` → `joe`, `s`), `&` and `+` do not.
- * Equal short words are mostly one object, whatever text they come from; compare `word` or `stem`.
+ * The words of a text, in order. An apostrophe inside a word splits it (`joe's` → `joe`, `s`), `&` and `+` do not. Equal
+ * short words usually share one object across texts, so compare `word` or `stem`, never identity.
  */
 export function tokenize(text: string): Token[] {
   return tokensIn(text, tokenOf);
 }
 
-/** The same for a text that is read only once: its words are not kept. */
+/** Like `tokenize`, for a text that is read only once: its words are not cached. */
 export function tokenizeOnce(text: string): Token[] {
   return tokensIn(text, readWord);
 }
@@ -199,7 +199,7 @@ function tokensIn(text: string, read: (raw: string) => Token | undefined): Token
   return tokens;
 }
 
-/** The stems of a list of phrases or words, `separator` between entries; for data tables. */
+/** The stems of a list of words or phrases, split at `separator`; for data tables. */
 export function stemsOf(list: string, separator: RegExp = /\s+/): Set<string> {
   return new Set(
     list

@@ -43,14 +43,14 @@ import type {
 } from './authority-terms.ts';
 import { readProhibitions } from './constraint-clauses.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
-import { inOneSense, type Spoken } from './word-senses.ts';
+import { disambiguate, type TradeCandidate } from './word-senses.ts';
 
 const LISTS_PAYEES =
   /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
 
-/** "No red meat" and "white goods" are no colours of goods; "in white only" and "colour: red" are. */
+/** "In white only" and "colour: red" state a colour of goods; "no red meat" and "white goods" do not. */
 const COLOUR = /\bcolou?rs?\b/i;
 
 interface Part {
@@ -60,21 +60,21 @@ interface Part {
 }
 
 export const SHINGLE_LENGTH = 5;
-/** More than an authority can have. */
+/** More than a valid authority has. */
 const MAX_PARTS = 110;
-/** Of all parts together: seven times as much as the longest that is measured on. */
+/** The limit for all parts together: seven times the longest purpose of the evaluation. */
 const MAX_PURPOSE_TEXT = { max_words: 1_500, max_size: 12_000 };
-/** Forbidden things that are read, and other rules: each is looked for in every spend. */
+/** Limits of what is read, because every spend is compared with each forbidden item and each rule. */
 const MAX_FORBIDDEN = 1_000;
 const MAX_RULES = 200;
 const SENTENCES =
   /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n/i;
-/** IBANs, numbers in groups, customer numbers, handles. */
+/** Matches IBANs, numbers in groups, customer numbers and handles. */
 const ACCOUNT = new RegExp(
   String.raw`\b[A-Z]{2}${IBAN_REST}|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b`,
   'g',
 );
-/** Numbers that things carry: order, part and equipment numbers. */
+/** Matches numbers of orders, parts and equipment; group 1 is their prefix. */
 export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
 const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
 
@@ -107,7 +107,7 @@ function delegationIn({ purpose }: Authority): Quote | undefined {
   return undefined;
 }
 
-/** The lines of a list: parts between semicolons that name a ceiling. */
+/** The entries of a list: parts between semicolons, line breaks or full stops that name a ceiling. */
 function entriesIn(part: Part): NamedEntry[] {
   return part.text
     .slice(0, MAX_TEXT_LENGTH)
@@ -131,13 +131,13 @@ function entriesIn(part: Part): NamedEntry[] {
     });
 }
 
-/** The part of the operator's text that has these folded words in this order, quoted by them. */
+/** A quotation of these folded words, if the operator's text contains them in this order. */
 export function saidIn(authority: AuthorityReading, phrase: string): Quote | undefined {
   const part = authority.running.find(({ text }) => text.includes(` ${phrase} `));
   return part === undefined ? undefined : { field: part.field, text: phrase };
 }
 
-/** The host names in a text that is folded already. */
+/** The host names in a folded text. */
 export function domainsIn(folded: string): string[] {
   return folded.includes('.')
     ? [...folded.matchAll(DOMAIN)].map((match) => match[0].replace(/^www\./, ''))
@@ -159,14 +159,14 @@ export function shinglesOf(tokens: readonly Token[]): string[] {
 }
 
 /**
- * Reads what the operator wrote: what is wanted, what is forbidden, what is demanded, who is named.
- * Bounded in time: each part is cut at the text limit, and all of it at the words that are read of a purpose.
+ * Reads what the operator wrote: what is wanted, forbidden and demanded, and who is named. Takes bounded time, because
+ * each part is cut at `MAX_TEXT_LENGTH` and all parts together at `MAX_PURPOSE_TEXT`.
  */
 export function readAuthority(authority: Authority): AuthorityReading {
   const trades = new Map<Trade, WantedTrade>();
   const words = new Map<string, Quote & { loose: boolean }>();
   const names = new Map<string, Quote>();
-  const spoken: Spoken[] = [];
+  const candidates: TradeCandidate[] = [];
   const prohibitions: { -readonly [K in keyof Prohibition]: Prohibition[K] }[] = [];
   const found_requirements: Condition[] = [];
   const attributes: AttributeRule[] = [];
@@ -222,7 +222,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
               ));
         if (requirement !== undefined) {
           found_requirements.push(requirement);
-          // A trade that a condition speaks of is not foreign to the purpose, but not plainly wanted either.
+          // A trade that only a condition names is not out of scope, but not plainly wanted either.
           for (const trade of requirement.subject_trades) {
             if (!trades.has(trade))
               trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
@@ -235,9 +235,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
         const elsewhere = attributesIn(tokenize(wanted));
         for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
           if (/\bonly\b/i.test(sentence) || (scale === 'colour' && !COLOUR.test(sentence))) continue;
-          const kept = elsewhere.get(scale)?.values ?? new Set();
+          const wanted_values = elsewhere.get(scale)?.values ?? new Set();
           const allowed = new Set(
-            [...Array(count).keys()].filter((value) => !values.has(value) || kept.has(value)),
+            [...Array(count).keys()].filter((value) => !values.has(value) || wanted_values.has(value)),
           );
           if (allowed.size < count) attributes.push({ ...quote, scale, allowed });
         }
@@ -264,9 +264,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
       });
       for (const match of [...tradeWords(tokens), ...companiesInText(tokens)]) {
         const strong = match.strong && part.kind !== 'criterion';
-        // A loose word is not enough to want what purposes set apart.
+        // A loose word is not enough to want money in another form.
         if (!strong && match.trade.family === 'cash_like') continue;
-        spoken.push({
+        candidates.push({
           core: match.core,
           trade: match.trade,
           place: `${quote.field} ${quote.text} ${match.at}`,
@@ -314,7 +314,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
   }
 
-  for (const { trade, quote, strong } of inOneSense(spoken, trades)) {
+  for (const { trade, quote, strong } of disambiguate(candidates, trades)) {
     const known = trades.get(trade);
     if (known === undefined || known.implied || known.conditional || (strong && !known.strong))
       trades.set(trade, { ...quote, strong, implied: false, conditional: false });
@@ -322,13 +322,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const rule_count = found_requirements.length + sources.length + units.length;
   const isSaidInObjective = (stem: string) => words.get(stem)?.field === 'purpose.objective';
   for (const prohibition of prohibitions) {
-    // "Work expenses are not household" where the household is served forbids no household goods.
+    // If the objective serves the household, "work expenses are not household" does not forbid household goods.
     prohibition.items = prohibition.items.map((item) =>
       item.stems.length === 1 && item.stems.every(isSaidInObjective)
         ? { ...item, trades: new Set<Trade>() }
         : item,
     );
-    // "No licences for sponsors" where licences are wanted forbids what is for sponsors.
+    // If the objective wants licences, "no licences for sponsors" forbids what is for sponsors.
     const narrowed = prohibition.items.flatMap((item) => {
       const rest = item.stems.filter((stem) => !isSaidInObjective(stem));
       const says = rest.some((stem) => !LOOSE_STEMS.has(stem) && stem.length > 3);
@@ -343,16 +343,16 @@ export function readAuthority(authority: Authority): AuthorityReading {
     return wanted?.field === 'purpose.objective' && !wanted.implied;
   };
   const requirements = found_requirements.slice(0, MAX_RULES).map((one): Requirement => {
-    // "Electric parts only for …" speaks of what is electric: a loose word decides only where there is no other.
+    // "Electric parts only for …" is about what is electric: a loose word decides only if there is no other.
     const said = firmStems([...one.subject]);
-    const apart = said.filter((stem) => !isSaidInObjective(stem));
+    const distinguishing = said.filter((stem) => !isSaidInObjective(stem));
     return {
       ...one,
-      decisive: apart.length > 0 ? apart : said,
-      needs_all: apart.length === 0 && !one.is_any,
-      // "Coffee only if …" where groceries are wanted speaks of coffee, not of all groceries.
+      decisive: distinguishing.length > 0 ? distinguishing : said,
+      needs_all: distinguishing.length === 0 && !one.is_any,
+      // If the objective wants groceries, "coffee only if …" is about coffee, not about all groceries.
       subject_trades: new Set([...one.subject_trades].filter((trade) => !isOfObjective(trade))),
-      subject_implied: apart.length === 0 ? one.subject_implied : new Set(),
+      subject_implied: distinguishing.length === 0 ? one.subject_implied : new Set(),
     };
   });
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);

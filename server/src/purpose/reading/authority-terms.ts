@@ -1,6 +1,6 @@
 import type { Trade } from '../language/lexicon.ts';
 
-/** The operator's words and the field they stand in. */
+/** Words of the operator, and their field. */
 export interface Quote {
   field: string;
   text: string;
@@ -8,57 +8,57 @@ export interface Quote {
 
 /** One thing that a constraint forbids. */
 export interface ForbiddenItem {
-  /** All of these must occur for the item to be named word by word. */
+  /** The item is named literally if all of these occur. */
   stems: readonly string[];
   trades: ReadonlySet<Trade>;
-  /** Lower-case words of companies named. */
+  /** Lower-case words of the companies that are named. */
   companies: ReadonlySet<string>;
 }
 
 export interface Prohibition extends Quote {
   items: readonly ForbiddenItem[];
-  /** Stems after "except", "unless", "other than": what is let through. */
+  /** Stems of what is exempt, after "except", "unless" or "other than". */
   exceptions: ReadonlySet<string>;
-  /** Forbids use for the buyer's private circle. */
+  /** True if use for the buyer's private circle is forbidden. */
   private_use: boolean;
-  /** Forbids use for other teams or departments than the one that the agent buys for. */
+  /** True if use for other teams or departments is forbidden. */
   for_others: boolean;
 }
 
-/** A condition that the operator sets and that nobody can take for granted. */
+/** A condition that a spend has to show to hold. */
 export interface Requirement extends Quote {
-  /** What it is about; empty: every spend. */
+  /** Stems of what it is about; empty: it applies to every spend. */
   subject: ReadonlySet<string>;
   subject_trades: ReadonlySet<Trade>;
-  /** Trades that the subject's words bring with them, as far as the objective has those words. */
+  /** Trades that broad words of the subject imply, as far as the objective has those words. */
   subject_implied: ReadonlySet<Trade>;
-  /** The subject is a list, or the objective itself: any of its words is meant. */
+  /** The subject is a list or the objective, so that any of its words is meant. */
   is_any: boolean;
   /**
-   * The stems that say whether a spend is meant: those that set the subject apart from the objective ("video ads" where
-   * ads are wanted), or all.
+   * The stems that decide whether the condition applies to a spend: those that distinguish the subject from the objective
+   * ("video ads" where ads are wanted), or all if none do.
    */
   decisive: readonly string[];
-  /** All of them must be named, or else one. */
+  /** True if the spend must name all decisive stems, false if one is enough. */
   needs_all: boolean;
-  /** What would have to be seen. */
+  /** Stems that the spend has to show. */
   stems: ReadonlySet<string>;
-  /** Values of attribute scales that it asks for ('second class'), by scale. */
+  /** Values of attribute scales that it demands ("second class"), by scale. */
   kinds: ReadonlyMap<string, ReadonlySet<number>>;
-  /** So many of them. */
+  /** How many of `stems` the spend has to show. */
   least: number;
-  /** Stems after "except", "unless": where it does not apply. */
+  /** Stems of what is exempt, after "except" or "unless". */
   exceptions: ReadonlySet<string>;
   exception_trades: ReadonlySet<Trade>;
-  /** Speaks of paying bills, so that purchases without one are not meant. */
+  /** It is about paying bills, so it does not apply to purchases without one. */
   about_payment: boolean;
-  /** What a rule on bills wants done before they are paid ("signed"): whatever a bill is for, it must not be shown undone. */
+  /** What must be done before a bill is paid ("signed"). No bill may be shown to lack it, whatever it is for. */
   done_first: ReadonlySet<string>;
-  /** Holds when the spend is what the task asks for: "as written", "on their list", "what was approved". */
+  /** It holds if the spend is what the task asks for: "as written", "on their list", "what was approved". */
   said_by_task: boolean;
-  /** Speaks of something that must be there; a trace that shows it there fulfils it. */
+  /** It demands that something is there, which the trace can show. */
   about_presence: boolean;
-  /** Speaks of a sum that somebody named; holds unless the task names one that is passed. */
+  /** It is about an amount that somebody named, and holds unless the spend is over one that the task names. */
   about_sum: boolean;
 }
 
@@ -67,73 +67,73 @@ export interface AttributeRule extends Quote {
   allowed: ReadonlySet<number>;
 }
 
-/** How the purpose speaks of a trade, with the words that do. */
+/** How the purpose names a trade, with the words that do. */
 export interface WantedTrade extends Quote {
-  /** In a word of one meaning. */
+  /** By a word with one meaning. */
   strong: boolean;
-  /** Only a broad word of the objective brings it with it. */
+  /** Only a broad word of the objective implies it. */
   implied: boolean;
-  /** Only a condition speaks of it: it is no stranger, and not wanted for that. */
+  /** Only a condition names it, so it is neither out of scope nor wanted. */
   conditional: boolean;
 }
 
-/** What the operator wrote, made comparable. */
+/** The operator's text, read into rules and terms. */
 export interface AuthorityReading {
-  /** Trades the purpose wants; the quote that says so and whether it says so in a word with one meaning. */
+  /** Trades that the purpose names. */
   trades: ReadonlyMap<Trade, WantedTrade>;
   families: ReadonlySet<string>;
   /** Content words of objective, criteria and context, without what is forbidden. */
   words: ReadonlyMap<string, Quote & { loose: boolean }>;
-  /** Names (capitalised words) that the operator mentions, by lower-case word. */
+  /** Names (capitalised words) in the operator's text, by lower-case word. */
   names: ReadonlyMap<string, Quote>;
-  /** Those of the names that are long enough to be imitated. */
+  /** The names that are long enough to be imitated. */
   imitable_names: readonly string[];
   prohibitions: readonly Prohibition[];
   requirements: readonly Requirement[];
   attributes: readonly AttributeRule[];
   /** Constraints that tolerate a deviation in percent. */
   tolerances: readonly Quote[];
-  /** The purpose is a household or an assistant: nearly any trade may be meant. */
+  /** The purpose is a household or an assistant, so that nearly any trade may be meant. */
   broad: boolean;
-  /** What is wanted is said run by run, by the people the agent acts for. */
+  /** The people for whom the agent acts say in each task what is wanted. */
   on_request: boolean;
   /** The words by which the operator leaves the choice to those people. */
   delegation: Quote | undefined;
-  /** Bank accounts the operator wrote down, with the words before each. */
+  /** Accounts in the operator's text, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
-  /** Letters that the operator's own numbers begin with ("P" of P-2104). */
+  /** Prefixes of the operator's own numbers ("P" of P-2104). */
   number_prefixes: ReadonlyMap<string, Quote>;
   domains: readonly string[];
-  /** Lines of a list in the context: for whom, what, up to how much. */
+  /** Entries of a list in the context: for whom, what, up to which amount. */
   entries: readonly NamedEntry[];
-  /** The sentence by which the operator wants exactly what was asked for, and nothing beside it. */
+  /** The sentence that wants exactly what was asked for and nothing else. */
   exactly: Quote | undefined;
-  /** The sentence by which only those are paid whom the operator names. */
+  /** The sentence that allows payments only to those whom the operator names. */
   only_named: Quote | undefined;
-  /** The sentence by which only those are served whom the operator names. */
+  /** The sentence that allows purchases only for those whom the operator names. */
   only_these: Quote | undefined;
-  /** The words of objective, constraints and context in order, folded, for names of several words; a part each. */
+  /** The folded words of objective, constraints and context in order, to find names of several words. */
   running: readonly Quote[];
   sources: readonly SourceRule[];
   units: readonly UnitRule[];
-  /** The context lists whom it pays. */
+  /** The context has a list of payees. */
   lists_payees: boolean;
-  /** Some of the purpose is longer than is read. */
+  /** Some of the purpose exceeds a limit and was not read. */
   cut: boolean;
-  /** Runs of five words, to notice a purpose repeated word for word. */
+  /** Runs of `SHINGLE_LENGTH` words, to recognise a purpose that is repeated word for word. */
   shingles: ReadonlySet<string>;
   /** First words of those runs. */
   shingle_starts: ReadonlySet<string>;
 }
 
-/** What may come from certain merchants alone: "chemicals only from Merck or VWR". */
+/** What may come only from certain merchants: "chemicals only from Merck or VWR". */
 export interface SourceRule extends Quote {
   /** Empty: everything. */
   subject: ReadonlySet<string>;
   subject_trades: ReadonlySet<Trade>;
-  /** The subject is a list: any of its words is meant. */
+  /** The subject is a list, so that any of its words is meant. */
   is_any: boolean;
-  /** Words of the names of those it may come from. */
+  /** Lower-case words of the names of those merchants. */
   names: ReadonlySet<string>;
 }
 
@@ -145,7 +145,7 @@ export interface UnitRange {
   to: number;
 }
 
-/** For which units alone something is bought: "fuel only for H1 to H9". */
+/** What may be bought only for certain units: "fuel only for H1 to H9". */
 export interface UnitRule extends Quote {
   /** Empty: everything. */
   subject: ReadonlySet<string>;
@@ -153,11 +153,11 @@ export interface UnitRule extends Quote {
   ranges: readonly UnitRange[];
 }
 
-/** One line of a list that the operator keeps in the context. */
+/** One entry of a list in the context. */
 export interface NamedEntry extends Quote {
   folded: string;
   stems: ReadonlySet<string>;
   names: ReadonlySet<string>;
-  /** In whole units. */
+  /** In major units of the currency. */
   ceiling: number | undefined;
 }

@@ -23,7 +23,7 @@ import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
 
 type Forbidden = Omit<Prohibition, 'field' | 'text'>;
 
-/** What one sentence forbids, and what remains of it as a statement of what is wanted. */
+/** What one sentence forbids, and the rest of it, which says what is wanted. */
 export interface SentenceReading {
   forbidden: Forbidden[];
   wanted: string;
@@ -45,7 +45,7 @@ const PREPOSITIONS = new Set([
   'bei',
 ]);
 
-/** The single things in a list of words: parted at conjunctions; a thing is its words before a preposition. */
+/** The items of a list, split at commas, slashes and conjunctions. */
 function itemsOf(text: string): ForbiddenItem[] {
   const items: ForbiddenItem[] = [];
   for (const piece of text.split(/[,/]/)) {
@@ -64,10 +64,10 @@ function itemsOf(text: string): ForbiddenItem[] {
   return items;
 }
 
-/** Words that only stress what is forbidden: "no real fur", "asbestos in any form". */
+/** Words that only stress a prohibition: "no real fur", "asbestos in any form". */
 const STRESSES = stemsOf('real genuine actual whatsoever form');
 
-/** Broad words that mean goods or services themselves; others ("kitchen", "club") only tell where they are used. */
+/** Broad words for goods or services. Other broad words ("kitchen", "club") only say where they are used. */
 const GOODS_CLASSES = stemsOf(
   'hardware electronics furniture equipment machinery tool food drink beverage snack clothing travel training transport gift toy stationery marketing advertising software appliance entertainment hospitality catering',
 );
@@ -81,8 +81,8 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   return {
     stems: content.map((token) => token.stem),
     trades: new Set([
-      // A word that is all that is forbidden means its trade, whatever else it may mean elsewhere. A word among others
-      // does not: "complete bicycles" are not all that belongs to bicycles.
+      // A single forbidden word means its whole trade, even if it has other meanings. A word among others does not:
+      // "complete bicycles" does not mean everything in the trade of bicycles.
       ...narrowTrades(
         tradeWords(trimmed).filter(
           (match) => content.length === 1 || (match.strong && match.core && match.length >= content.length),
@@ -120,7 +120,7 @@ function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   };
 }
 
-/** Where a prohibition opens in a clause; -1 if it does not. `strict` reads only forms that can mean nothing else. */
+/** The index where a prohibition begins in a clause; -1 if there is none. `strict`: only unambiguous forms count. */
 function opensAt(tokens: readonly Token[], strict: boolean): number {
   return tokens.findIndex((token, i) => {
     const next = tokens[i + 1]?.word ?? '';
@@ -140,8 +140,8 @@ function opensAt(tokens: readonly Token[], strict: boolean): number {
 }
 
 /**
- * "Never X before Y" forbids X only as long as Y is not seen: a condition, read elsewhere. "No sweets, even if asked
- * for" sets none, and "when ordering here, no pork" forbids all the same.
+ * True for "never X before Y", which `readRequirement` reads as a condition. "No sweets, even if asked for" and "when
+ * ordering here, no pork" are outright prohibitions.
  */
 function isConditional(folded: string): boolean {
   const outright = folded.replace(/\beven (?:if|when)\b.*$/, '');
@@ -159,8 +159,8 @@ function listEnd(tokens: readonly Token[], from: number): number {
 const joined = (tokens: readonly Token[]): string => tokens.map((token) => token.raw).join(' ');
 
 /**
- * Reads one sentence of a purpose clause by clause. "No X, Y or Z", "nothing for X", "X, not Y", "X is bought
- * elsewhere", "X is not allowed", "never X except Y" forbid; what is left over counts as wanted.
+ * Reads one sentence of a purpose clause by clause. Prohibitions are "no X, Y or Z", "nothing for X", "X, not Y", "X is
+ * bought elsewhere", "X is not allowed", "never X except Y"; the rest of the sentence counts as wanted.
  */
 export function readProhibitions(
   sentence: string,
@@ -181,10 +181,10 @@ export function readProhibitions(
   const away = /\bwithout\b/.test(folded)
     ? null
     : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
-  // "Refunds go to the card they came from": where money goes is no other buyer.
+  // "Refunds go to the card they came from" says where money goes, not that somebody else buys it.
   if (away !== null && / to\b/.test(away[0]) && MONEY_ITSELF.test(folded.slice(0, away.index)))
     return { forbidden, wanted: '' };
-  // "The garden is kept by Okabe": the context names who is to be paid; nothing is forbidden.
+  // In the context, "the garden is kept by Okabe" names a payee and forbids nothing.
   const namesDoer =
     kind === 'context' &&
     away !== null &&

@@ -4,7 +4,7 @@ import { TRADES } from '../language/lexicon.ts';
 import { readAuthority } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
 
-/** What V8 takes for an object, an entry of a map or set, and a string before its characters; rounded up. */
+/** Memory that V8 uses for an object, an entry of a map or set, and a string without its characters; rounded up. */
 const OBJECT_BYTES = 56;
 const ENTRY_BYTES = 40;
 const STRING_BYTES = 24;
@@ -12,8 +12,8 @@ const STRING_BYTES = 24;
 const SHARED: ReadonlySet<unknown> = new Set(TRADES);
 
 /**
- * How much memory a reading takes, in bytes, within a factor of two. What all readings share (the trades) is not counted;
- * what it refers to several times is counted once.
+ * Estimates the memory of a reading, in bytes, within a factor of two. Values that all readings share (the trades) are not
+ * counted, and repeated references are counted once.
  */
 function memoryOf(reading: AuthorityReading): number {
   const seen = new Set<unknown>();
@@ -41,24 +41,23 @@ function memoryOf(reading: AuthorityReading): number {
   return bytes;
 }
 
-/** Readings of purposes, kept as long as there is room. */
+/** A cache of readings of purposes. */
 export interface ReadingCache {
   readingOf(authority: Authority): AuthorityReading;
-  /** How much memory they take now. */
+  /** Estimated memory of the cached readings. */
   bytes(): number;
 }
 
 /**
- * Keeps readings that take `max_bytes` together, the one unused for longest out first. Reading a purpose is pure, so it
- * is remembered by its text: authorities often arrive as fresh objects. A workspace whose readings others pushed out
- * reads its purpose again, which takes it some milliseconds.
+ * Makes a cache of at most `max_bytes` that evicts the least recently used reading. Readings are found by the text of the
+ * purpose, because authorities often arrive as new objects. Reading an evicted purpose again takes some milliseconds.
  */
 export function makeReadingCache(max_bytes: number): ReadingCache {
   const readings = new LRUCache<string, AuthorityReading>({
     maxSize: max_bytes,
     sizeCalculation: (reading, text) => 2 * text.length + memoryOf(reading),
   });
-  /** The text of a purpose, by its object, which nobody changes. The reading itself is kept in one place alone. */
+  /** Texts by purpose, which is never mutated. The readings themselves must stay in the bounded cache alone. */
   const texts = new WeakMap<Authority['purpose'], string>();
   return {
     readingOf(authority) {

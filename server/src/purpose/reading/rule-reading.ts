@@ -25,21 +25,21 @@ import {
 import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
 import type { Quote, Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
 
-/** Words that all spends share, and that count where a condition demands nothing else. */
+/** Words that all spends share; they count only if a condition demands nothing else. */
 const PAPERS = stemsOf(
   'receipt invoice order quote offer contract reference number date bill agreement booking',
 );
 
-/** What a condition may be about though all spends share the word: "no deposit before …". */
+/** Words that all spends share and that a condition may still be about: "no deposit before …". */
 const OCCASIONS = stemsOf('deposit advance prepayment downpayment renewal subscription');
 
-/** A subject of several things. */
+/** Signs of a subject that lists several things. */
 const LISTS = / and | or |,|\/|&/;
 
-/** A condition as its sentence says it, before it is known what else the operator wrote. */
+/** A condition as read from its sentence alone, before it is compared with the objective. */
 export type Condition = Omit<Requirement, 'decisive' | 'needs_all'>;
 
-/** Reads a condition that `language` tells: what it is about, and what has to be seen. Undefined where there is none. */
+/** Reads a condition that matches `language`: its subject, and what a spend has to show. Undefined if there is none. */
 export function readRequirement(sentence: string, quote: Quote, language: RegExp): Condition | undefined {
   const whole = foldText(sentence);
   const exception = EXCEPTS.exec(whole);
@@ -49,24 +49,24 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
   if (match === null) return undefined;
   const lead_in = tokenize(folded.slice(0, match.index));
   const telling_subject = lead_in.filter(carriesMeaning);
-  // "No deposit before …" speaks of deposits, not of every spend.
+  // "No deposit before …" is about deposits, not about every spend.
   const before =
     telling_subject.length > 0 ? telling_subject : lead_in.filter((token) => OCCASIONS.has(token.stem));
   const demanded = tokenize(folded.slice(match.index));
   const telling = demanded.filter(carriesMeaning);
-  // "Nothing without a receipt": where only words that all spends share are demanded, they count.
+  // In "nothing without a receipt" only words that all spends share are demanded, so they count.
   const after = telling.length > 0 ? telling : demanded.filter((token) => PAPERS.has(token.stem));
   const lead = LEADING_SUBJECT.exec(folded);
   const subject = lead === null ? before : tokenize(lead[1] ?? '').filter(carriesMeaning);
   const stems = new Set([...after, ...(subject.length === 0 ? before : [])].map((token) => token.stem));
-  // "Only for the data team: Ana, Wei", "only for H1 to H9": whoever is named there, one of them must be.
+  // "Only for the data team: Ana, Wei" and "only for H1 to H9" demand one of those named.
   const named = /^only (?:for|with)\b/.test(match[0])
     ? namesIn(tokensFrom(sentence, folded, match.index))
     : new Set<string>();
-  // Codes of units are a rule of their own.
+  // `readUnits` reads codes of units.
   if (named.size > 0 && [...named].every((stem) => /\d/.test(stem))) return undefined;
   const sought = named.size > 0 ? named : stems;
-  // A name in it says whose bills are meant.
+  // If the clause contains a name, it is about the bills of that payee.
   const about_payment =
     MONEY_PAID.test(folded.slice(0, match.index)) && !/\p{Lu}/u.test(sentence.slice(1, match.index));
   return {
@@ -90,14 +90,14 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
   };
 }
 
-/** How many of the words that are demanded have to be seen: one of alternatives, else two. */
+/** How many of the demanded words a spend has to show: one if they are alternatives, otherwise two. */
 const leastOf = (folded: string, demanded: number): number =>
   ALTERNATIVES.test(folded) ? 1 : Math.min(2, demanded);
 
-/** "30 days or more" tells no alternatives. */
+/** An "or" between alternatives, unlike "30 days or more". */
 const ALTERNATIVES = / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/;
 
-/** A colour may belong to the name of the goods ("green coffee"), so it is no kind. */
+/** The attribute values that a text demands, without colours, which may belong to the name of the goods ("green coffee"). */
 function kindsIn(text: string): Map<string, ReadonlySet<number>> {
   if (/\b(?:no|not|never|nothing)\b/.test(foldText(text))) return new Map();
   const found = attributesIn(tokenize(text));
@@ -105,7 +105,7 @@ function kindsIn(text: string): Map<string, ReadonlySet<number>> {
   return new Map([...found].map(([scale, { values }]) => [scale, values]));
 }
 
-/** Reads "green coffee: organic only", "life jackets: ISO 12402": what a kind of goods has to show. */
+/** Reads what a kind of goods has to show: "green coffee: organic only", "life jackets: ISO 12402". */
 export function readSubjectFirst(sentence: string, quote: Quote): Condition | undefined {
   const match = SUBJECT_FIRST.exec(sentence) ?? ONLY_SHOWN.exec(sentence);
   if (match === null) return undefined;
@@ -117,7 +117,7 @@ export function readSubjectFirst(sentence: string, quote: Quote): Condition | un
     (token) => (carriesMeaning(token) || /\d/.test(token.word)) && !LOOSE_STEMS.has(token.stem),
   );
   if (subject.length === 0 || demanded.length === 0) return undefined;
-  // A list of names says whom, not what: "Suppliers: Dana, Okabe".
+  // A list of names ("Suppliers: Dana, Okabe") says whom, not what.
   if (demanded.filter((token) => /^\p{Lu}\p{Ll}/u.test(token.raw)).length * 2 > demanded.length)
     return undefined;
   const folded = foldText(rest);
@@ -141,13 +141,13 @@ export function readSubjectFirst(sentence: string, quote: Quote): Condition | un
 }
 
 /**
- * The words of a sentence from a place in its folded text on. Folding may change lengths ("ß"), so words are counted
- * rather than characters.
+ * The words of a sentence from a position of its folded text on. Words are counted, because folding may change the number
+ * of characters ("ß").
  */
 const tokensFrom = (sentence: string, folded: string, at: number): Token[] =>
   tokenize(sentence).slice(tokenize(folded.slice(0, at)).length);
 
-/** Stems of the words that a text writes as names, the first excepted, and of its codes ("H3", "4B"). */
+/** Stems of capitalised words after the first, and of codes ("H3", "4B"). */
 function namesIn([, ...tokens]: readonly Token[]): Set<string> {
   return new Set(
     tokens
@@ -163,7 +163,7 @@ function namesIn([, ...tokens]: readonly Token[]): Set<string> {
 /** "Flights only from Berlin" says where, not whom. */
 const TRAVELS = /\b(?:flights?|trains?|trips?|travel|tickets?|journeys?|deliver(?:y|ies))\b/;
 
-/** Reads "X only from A or B": undefined where no names stand behind it. */
+/** Reads "X only from A or B"; undefined if it does not list names. */
 export function readSource(sentence: string, quote: Quote): SourceRule | undefined {
   const folded = foldText(sentence);
   const match = FROM_NOBODY_ELSE.exec(folded) ?? ONLY_FROM.exec(folded);
@@ -171,14 +171,14 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   const [, what = '', whom = ''] = match;
   const at = match.index + folded.slice(match.index).lastIndexOf(whom);
   const listed = /[(:]/.exec(whom);
-  // "By" and "through" tell of ways and days too: there only a list says whom.
+  // "By" and "through" may also introduce ways and dates, so they need an explicit list.
   if (listed === null && / (?:by|through|via)\b\s*$/.test(folded.slice(0, at))) return undefined;
   const isName = (token: Token) => /^\p{Lu}/u.test(token.raw) && carriesMeaning(token);
   const tokens = tokensFrom(sentence, folded, listed === null ? at : at + listed.index).slice(
     0,
     tokenize(listed === null ? whom : whom.slice(listed.index)).length,
   );
-  // "From a wholesaler with a licence" names nobody, and "from German farms" no seller.
+  // "From a wholesaler with a licence" and "from German farms" name no seller.
   const isListOfNames = tokens.every((token) => isName(token) || !carriesMeaning(token));
   if (listed === null && (!isListOfNames || TRAVELS.test(what))) return undefined;
   const names = tokens.filter(isName).map((token) => token.word);
@@ -193,7 +193,7 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   };
 }
 
-/** Reads "fuel only for H1 to H9": none or one rule. */
+/** Reads "fuel only for H1 to H9"; returns at most one rule. */
 export function readUnits(sentence: string, quote: Quote): UnitRule[] {
   const [what, whom] = foldText(sentence).split(/\bonly (?:for|at|in|on)\b/, 2);
   if (what === undefined || whom === undefined) return [];

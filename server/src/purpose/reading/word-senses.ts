@@ -1,8 +1,8 @@
 import type { Trade } from '../language/lexicon.ts';
 import type { Quote } from './authority-terms.ts';
 
-/** A trade that a word of the operator's may speak of. `place`: the same for all trades of one word. */
-export interface Spoken {
+/** A trade that a word of the operator may mean. `place` is the same for all trades of one word. */
+export interface TradeCandidate {
   trade: Trade;
   place: string;
   quote: Quote;
@@ -11,18 +11,24 @@ export interface Spoken {
 }
 
 /**
- * A word of several trades ("gloves") means the one that other words of the purpose speak of too, where there is one:
- * for the others it is only a hint. So it is for what the long lists add to a word that a trade has as its own.
+ * Disambiguates words of several trades. If other words of the purpose name one of the trades, the word ("gloves") means
+ * that one and only hints at the others. It also only hints at trades of the long lists if another trade has it in its
+ * own table.
  */
-export function inOneSense(spoken: readonly Spoken[], implied: ReadonlyMap<Trade, unknown>): Spoken[] {
+export function disambiguate(
+  candidates: readonly TradeCandidate[],
+  implied: ReadonlyMap<Trade, unknown>,
+): TradeCandidate[] {
   const places = new Map<string, Set<Trade>>();
-  for (const { place, trade } of spoken) places.set(place, (places.get(place) ?? new Set()).add(trade));
+  for (const { place, trade } of candidates) places.set(place, (places.get(place) ?? new Set()).add(trade));
   const sure = new Set(
-    spoken.filter(({ place, strong }) => strong && places.get(place)?.size === 1).map(({ trade }) => trade),
+    candidates
+      .filter(({ place, strong }) => strong && places.get(place)?.size === 1)
+      .map(({ trade }) => trade),
   );
-  const cores = new Set(spoken.filter(({ core }) => core).map(({ place }) => place));
+  const cores = new Set(candidates.filter(({ core }) => core).map(({ place }) => place));
   const isMeant = (trade: Trade) => sure.has(trade) || implied.has(trade);
-  return spoken.map((one) => {
+  return candidates.map((one) => {
     const meanings = [...(places.get(one.place) ?? [])];
     if (meanings.length === 1 || isMeant(one.trade)) return one;
     const isOutdone = meanings.some(isMeant) || (!one.core && cores.has(one.place));
