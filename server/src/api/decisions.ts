@@ -100,7 +100,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           limit,
         });
         const { rows, next_cursor } = pageOf(found, limit, (last) =>
-          cursors.seal(list, last.made.decision_id),
+          cursors.seal(list, last.decision.decision_id),
         );
         return { status: 200, body: { data: await view.present(call.caller, rows), next_cursor } };
       },

@@ -51,8 +51,8 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       );
     }
     const record = set.decision(decisionIdOfCapability(input.capability_id));
-    const agent = record === undefined ? undefined : set.agent(record.made.agent.id);
-    const capability = record === undefined ? null : capabilityOf(record.made, record.state);
+    const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
+    const capability = record === undefined ? null : capabilityOf(record.decision, record.state);
     if (record === undefined || agent === undefined || capability === null) {
       return refuse('not_found', NO_CAPABILITY);
     }
@@ -73,7 +73,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       case 'ISSUED':
         break;
     }
-    if (authorityChanged(agent, record.made)) return refuse('authority_changed', AUTHORITY_CHANGED);
+    if (authorityChanged(agent, record.decision)) return refuse('authority_changed', AUTHORITY_CHANGED);
     if (capability.payee_id !== null && payee_id !== capability.payee_id) {
       return refuse(
         'payee_mismatch',
@@ -92,7 +92,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
     }
     const consumption: Consumption = {
       capability_id: capability.capability_id,
-      decision_id: record.made.decision_id,
+      decision_id: record.decision.decision_id,
       agent_id: agent.agent_id,
       idempotency_key,
       request_hash,

@@ -37,9 +37,9 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       key_id: origin.actor.key_id as string,
       created_at: set.now,
     };
-    const { made } = record;
+    const { decision } = record;
     const { after, event_id } = set.addLabel(label);
-    const brief = { ...made, effective_decision: effectiveNow(made, after) };
+    const brief = { ...decision, effective_decision: effectiveNow(decision, after) };
     set.publish('decision.label.recorded', recordEventData({ ...label }, brief), event_id);
     return done(label);
   },

@@ -43,15 +43,16 @@ const TOLERATED_AHEAD_MS = 5 * 60_000;
 
 /** Returns the flags of an execution, judged by the state of the decision before it. */
 function flagsOf(
-  made: Decision,
+  decision: Decision,
   state: DecisionState,
   type: OutcomeType,
   amount_minor: number | null,
 ): OutcomeFlag[] {
   if (type !== 'SPEND_EXECUTED') return [];
   const flags: OutcomeFlag[] = [];
-  if ((amount_minor as number) > authorizedMinor(made, state)) flags.push('OVER_AUTHORIZED');
-  if (made.mode === 'ENFORCE' && effectiveNow(made, state) !== 'ALLOW') flags.push('UNAUTHORIZED_EXECUTION');
+  if ((amount_minor as number) > authorizedMinor(decision, state)) flags.push('OVER_AUTHORIZED');
+  if (decision.mode === 'ENFORCE' && effectiveNow(decision, state) !== 'ALLOW')
+    flags.push('UNAUTHORIZED_EXECUTION');
   if (state.reservation_status === 'RELEASED' || state.reservation_status === 'EXPIRED') flags.push('LATE');
   return flags;
 }
@@ -62,16 +63,22 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
   needs: ({ decision_id }) => ({ decisions: [decision_id], outcomes_of: [decision_id], webhooks: true }),
   apply(set, input, origin) {
     const record = set.decision(input.decision_id);
-    if (record === undefined || (input.only_agent !== null && record.made.agent.id !== input.only_agent)) {
+    if (
+      record === undefined ||
+      (input.only_agent !== null && record.decision.agent.id !== input.only_agent)
+    ) {
       return refuse('not_found', 'There is no such decision.');
     }
-    const { made, state } = record;
+    const { decision, state } = record;
     const { type, source, external_reference } = input;
-    const currency = input.currency ?? made.currency;
-    if (currency !== made.currency) {
-      return refuse('currency_mismatch', `The decision is in ${made.currency}, the outcome in ${currency}.`);
+    const currency = input.currency ?? decision.currency;
+    if (currency !== decision.currency) {
+      return refuse(
+        'currency_mismatch',
+        `The decision is in ${decision.currency}, the outcome in ${currency}.`,
+      );
     }
-    const earlier = set.outcomesOf(made.decision_id);
+    const earlier = set.outcomesOf(decision.decision_id);
     const report = { type, amount_minor: input.amount_minor, currency, external_reference, source };
     const repeat = exactRepeat(earlier, report);
     if (repeat !== undefined) return done({ repeated: true, outcome: repeat });
@@ -83,7 +90,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     if (!judged.ok) return refuse('outcome_conflict', judged.problem);
     const outcome: Outcome = {
       outcome_id: set.newId('outcome'),
-      decision_id: made.decision_id,
+      decision_id: decision.decision_id,
       ...report,
       amount_minor: judged.amount_minor,
       occurred_at,
@@ -91,11 +98,11 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       principal_id: origin.actor.principal_id,
       recorded_at: set.now,
       flags: [
-        ...flagsOf(made, state, type, judged.amount_minor),
+        ...flagsOf(decision, state, type, judged.amount_minor),
         ...(judged.contradicts_client ? (['CONTRADICTS_CLIENT'] as const) : []),
       ],
     };
-    const { state: after } = apply(set.history(made.decision_id), {
+    const { state: after } = apply(set.history(decision.decision_id), {
       type: 'decision.outcome.recorded',
       at: set.now,
       report: outcome,
@@ -109,7 +116,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
     }
     const { event_id } = set.addOutcome(outcome);
-    const brief = { ...made, effective_decision: effectiveNow(made, after) };
+    const brief = { ...decision, effective_decision: effectiveNow(decision, after) };
     set.publish('decision.outcome.recorded', recordEventData(outcomeBody(outcome), brief), event_id);
     return done({ repeated: false, outcome });
   },

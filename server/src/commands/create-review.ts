@@ -29,9 +29,9 @@ export const AUTHORITY_CHANGED =
 /** Returns whether the agent's current authority differs from the one that the decision was made by. */
 export function authorityChanged(
   agent: Pick<Agent, 'authority_hash'>,
-  made: { authority_hash: string | null },
+  decision: { authority_hash: string | null },
 ): boolean {
-  return agent.authority_hash !== made.authority_hash;
+  return agent.authority_hash !== decision.authority_hash;
 }
 
 /**
@@ -46,18 +46,21 @@ export function makeCreateReview(options: {
     needs: ({ decision_id }) => ({ decisions: [decision_id], webhooks: true }),
     apply(set, input, origin) {
       const record = set.decision(input.decision_id);
-      const agent = record === undefined ? undefined : set.agent(record.made.agent.id);
+      const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
       if (record === undefined || agent === undefined)
         return refuse('not_found', 'There is no such decision.');
-      const { made, state } = record;
+      const { decision, state } = record;
       const { action } = input;
-      if (made.decision !== 'REVIEW') {
-        return refuse('not_reviewable', `The decision is ${made.decision}; only a REVIEW can be reviewed.`);
+      if (decision.decision !== 'REVIEW') {
+        return refuse(
+          'not_reviewable',
+          `The decision is ${decision.decision}; only a REVIEW can be reviewed.`,
+        );
       }
-      if (isOwnRequest(made.requested_by, origin.actor)) {
+      if (isOwnRequest(decision.requested_by, origin.actor)) {
         return refuse('self_review_forbidden', 'Whoever requested a spend cannot review it.');
       }
-      if (made.mode === 'ENFORCE') {
+      if (decision.mode === 'ENFORCE') {
         if (state.review_state === 'EXPIRED') {
           return refuse('review_final', 'The time for a review ran out; ask for a new decision.');
         }
@@ -71,12 +74,12 @@ export function makeCreateReview(options: {
             : `supersedes: must be ${state.review_id}, the decision's current review`,
         );
       }
-      if (made.mode === 'ENFORCE' && action === 'ALLOW' && authorityChanged(agent, made)) {
+      if (decision.mode === 'ENFORCE' && action === 'ALLOW' && authorityChanged(agent, decision)) {
         return refuse('authority_changed', AUTHORITY_CHANGED);
       }
       const review: ReviewRow = {
         review_id: set.newId('review'),
-        decision_id: made.decision_id,
+        decision_id: decision.decision_id,
         action,
         reason_code: input.reason_code,
         comment: input.comment,
@@ -84,13 +87,13 @@ export function makeCreateReview(options: {
         principal_id: origin.actor.principal_id,
         key_id: origin.actor.key_id as string,
         created_at: set.now,
-        capability_expires_at: issuesCapability(made, state, action)
+        capability_expires_at: issuesCapability(decision, state, action)
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds)
           : null,
       };
       const { after, event_id } = set.addReview(review);
-      const effective_decision = effectiveNow(made, after);
-      const issued_now = review.capability_expires_at === null ? null : capabilityOf(made, after);
+      const effective_decision = effectiveNow(decision, after);
+      const issued_now = review.capability_expires_at === null ? null : capabilityOf(decision, after);
       // The capability of a revoked agent is void from the beginning.
       const capability =
         issued_now === null
@@ -98,7 +101,7 @@ export function makeCreateReview(options: {
           : { ...issued_now, status: capabilityStatusAt(issued_now, agent, set.now_ms) };
       const issued = capability === null ? {} : { capability };
       const body = { ...reviewBody(review), effective_decision, ...issued };
-      const data = recordEventData(body, { ...made, effective_decision });
+      const data = recordEventData(body, { ...decision, effective_decision });
       set.publish('decision.review.recorded', data, event_id);
       return done({ review, effective_decision, capability });
     },

@@ -35,8 +35,8 @@ export interface DecisionView {
 const NO_COUNTER = { held_minor: 0, committed_minor: 0 };
 
 /** A capability's token is shown to the key that asked for the decision, and to the agent's own keys. */
-const maySeeToken = (caller: Caller, made: Pick<Decision, 'requested_by' | 'agent'>) =>
-  caller.key_id === made.requested_by.key_id || caller.agent_id === made.agent.id;
+const maySeeToken = (caller: Caller, decision: Pick<Decision, 'requested_by' | 'agent'>) =>
+  caller.key_id === decision.requested_by.key_id || caller.agent_id === decision.agent.id;
 
 /** The only agent whose decisions a caller may see; null if it may see all of its workspace. */
 export const onlyAgentOf = (caller: Caller): string | null =>
@@ -52,14 +52,16 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     rows: readonly DecisionRecord[],
   ): Promise<((caller: Caller) => Decision)[]> {
     if (rows.length === 0) return [];
-    const budget_keys = rows.map(({ made }) => ({
-      agent_id: made.agent.id,
-      period: made.reservation.period,
-      currency: made.currency,
+    const budget_keys = rows.map(({ decision }) => ({
+      agent_id: decision.agent.id,
+      period: decision.reservation.period,
+      currency: decision.currency,
     }));
     const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
     const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
-    const enforced = new Set(rows.flatMap(({ made }) => (made.mode === 'ENFORCE' ? made.agent.id : [])));
+    const enforced = new Set(
+      rows.flatMap(({ decision }) => (decision.mode === 'ENFORCE' ? decision.agent.id : [])),
+    );
     const [budgets, clock_ms, reviews, labels, agents] = await Promise.all([
       listBudgets(db, workspace_id, budget_keys),
       readClock(db),
@@ -73,21 +75,21 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     const review_by_id = new Map(reviews.map((row) => [row.review_id, reviewBody(row)]));
     const label_by_id = new Map(labels.map((label) => [label.label_id, label]));
     const agent_by_id = new Map(agents.map((agent) => [agent.agent_id, agent]));
-    return rows.map(({ made, state }, i) => {
+    return rows.map(({ decision, state }, i) => {
       const records = {
         counter: counters.get(nameOf(budget_keys[i] as (typeof budget_keys)[number])) ?? NO_COUNTER,
         review: review_by_id.get(state?.review_id ?? '') ?? null,
         label: label_by_id.get(state?.label_id ?? '') ?? null,
       };
-      const decision = currentDecision(made, state, records, clock_ms);
-      const { capability } = decision;
-      if (capability === null) return () => decision;
-      const status = capabilityStatusAt(capability, agent_by_id.get(made.agent.id) as Agent, clock_ms);
+      const view = currentDecision(decision, state, records, clock_ms);
+      const { capability } = view;
+      if (capability === null) return () => view;
+      const status = capabilityStatusAt(capability, agent_by_id.get(decision.agent.id) as Agent, clock_ms);
       return (caller) => {
-        const token = maySeeToken(caller, made)
+        const token = maySeeToken(caller, decision)
           ? { token: tokens.of(workspace_id, capability.capability_id) }
           : {};
-        return { ...decision, capability: { ...token, ...capability, status } };
+        return { ...view, capability: { ...token, ...capability, status } };
       };
     });
   }
@@ -104,9 +106,9 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
       );
       const views = await loadViews(workspace_id, rows);
       return new Map(
-        rows.map(({ made }, i) => [
-          made.decision_id,
-          { agent_id: made.agent.id, show: views[i] as (caller: Caller) => Decision },
+        rows.map(({ decision }, i) => [
+          decision.decision_id,
+          { agent_id: decision.agent.id, show: views[i] as (caller: Caller) => Decision },
         ]),
       );
     },

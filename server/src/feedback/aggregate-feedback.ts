@@ -42,9 +42,9 @@ async function loadChanges(
   const place = await placeOfSeq(client, workspace_id, upto);
   const records = await loadDecisionCores(client, workspace_id, decision_ids);
   const events = await loadDecisionEvents(client, workspace_id, decision_ids);
-  const taught = records.map(({ made }) => ({
-    made,
-    events: eventsUpTo(events.get(made.decision_id) ?? [], place),
+  const taught = records.map(({ decision }) => ({
+    decision,
+    events: eventsUpTo(events.get(decision.decision_id) ?? [], place),
   }));
   const lessons = await makeLessons(client, workspace_id, taught, HISTORY_NAMES);
   const now = new Map(lessons.map((lesson) => [lesson.decision_id, lesson]));

@@ -59,34 +59,36 @@ async function loadVersionsOf(
 export async function makeLessons(
   db: Queryable,
   workspace_id: string,
-  taught: readonly { made: DecisionCore; events: readonly PlacedEvent[] }[],
+  taught: readonly { decision: DecisionCore; events: readonly PlacedEvent[] }[],
   names: SpendNames,
 ): Promise<DecisionLesson[]> {
-  const found = taught.flatMap(({ made, events }) => {
+  const found = taught.flatMap(({ decision, events }) => {
     const lesson = lessonOf(
-      made,
+      decision,
       events.map(({ event }) => event),
     );
     const is_labelled = events.some(({ event }) => event.type === 'decision.label.recorded');
-    return isNoLesson(lesson) ? [] : [{ made, lesson, is_labelled }];
+    return isNoLesson(lesson) ? [] : [{ decision, lesson, is_labelled }];
   });
   if (found.length === 0) return [];
   const versions = await loadVersionsOf(
     db,
     workspace_id,
-    found.map(({ made }) => made.decision_id),
+    found.map(({ decision }) => decision.decision_id),
   );
   const hashes = new Map<string, string>();
-  for (const agent_id of new Set(found.map(({ made }) => made.agent.id))) {
+  for (const agent_id of new Set(found.map(({ decision }) => decision.agent.id))) {
     const wanted = new Set(
-      found.flatMap(({ made }) => (made.agent.id === agent_id ? (versions.get(made.decision_id) ?? []) : [])),
+      found.flatMap(({ decision }) =>
+        decision.agent.id === agent_id ? (versions.get(decision.decision_id) ?? []) : [],
+      ),
     );
     for (const row of await loadAuthorityVersions(db, workspace_id, agent_id, [...wanted])) {
       hashes.set(`${agent_id} ${row.version}`, purposeHash(parseAuthority(row).purpose));
     }
   }
-  return found.flatMap(({ made, lesson, is_labelled }) => {
-    const { decision_id, agent, action } = made;
+  return found.flatMap(({ decision, lesson, is_labelled }) => {
+    const { decision_id, agent, action } = decision;
     const purpose_hash = hashes.get(`${agent.id} ${versions.get(decision_id)}`);
     if (purpose_hash === undefined) return [];
     return {

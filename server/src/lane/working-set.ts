@@ -68,7 +68,7 @@ export class WorkingSet {
   readonly #authorities = new Map<string, AuthorityRow>();
   readonly #budgets = new Map<string, BudgetRow>();
   readonly #earlier = new Map<string, EarlierDecision>();
-  readonly #decisions = new Map<string, { made: Decision; state: DecisionState }>();
+  readonly #decisions = new Map<string, { decision: Decision; state: DecisionState }>();
   readonly #labels = new Map<string, LabelLink[]>();
   readonly #outcomes = new Map<string, Outcome[]>();
   readonly #consumptions = new Map<string, Consumption>();
@@ -97,8 +97,8 @@ export class WorkingSet {
     for (const key of loaded.keys) this.#keys.set(key.key_id, key);
     for (const key of loaded.admin_keys) this.#keys.set(key.key_id, key);
     this.#admin_key_ids = loaded.admin_keys.map((key) => key.key_id);
-    for (const { made, state } of loaded.decisions) {
-      this.#decisions.set(made.decision_id, { made, state: state ?? initialState(made) });
+    for (const { decision, state } of loaded.decisions) {
+      this.#decisions.set(decision.decision_id, { decision, state: state ?? initialState(decision) });
     }
     for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
     for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
@@ -204,14 +204,14 @@ export class WorkingSet {
   }
 
   /**
-   * Adds a decision; `made` is the content of the row's document. Its state is stored only if its hold will expire by
+   * Adds a decision, which is the content of the row's document. Its state is stored only if its hold will expire by
    * itself. Returns the id of its event.
    */
-  addDecision(row: DecisionRow, made: Decision): string {
+  addDecision(row: DecisionRow, decision: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    if (made.reservation.expires_at !== null) {
-      const state = initialState(made);
+    if (decision.reservation.expires_at !== null) {
+      const state = initialState(decision);
       this.changes.states.set(state.decision_id, state);
       this.#noteExpiring(null, state);
     }
@@ -219,9 +219,9 @@ export class WorkingSet {
   }
 
   /** Returns an original decision and its state at the batch timestamp. */
-  decision(decision_id: string): { made: Decision; state: DecisionState } | undefined {
+  decision(decision_id: string): { decision: Decision; state: DecisionState } | undefined {
     const record = this.#decisions.get(decision_id);
-    return record && { made: record.made, state: stateAt(record.made, record.state, this.now_ms) };
+    return record && { ...record, state: stateAt(record.decision, record.state, this.now_ms) };
   }
 
   labelsOf(decision_id: string): readonly LabelLink[] {
@@ -241,7 +241,7 @@ export class WorkingSet {
   history(decision_id: string): DecisionHistory {
     const record = this.#decisions.get(decision_id);
     if (record === undefined) throw new Error(`${decision_id} was not loaded`);
-    return { decision: record.made, state: record.state, reports: this.outcomesOf(decision_id) };
+    return { ...record, reports: this.outcomesOf(decision_id) };
   }
 
   addReview(review: ReviewRow): Recorded {
@@ -366,7 +366,7 @@ export class WorkingSet {
   #changeState(before: DecisionState, after: DecisionState): void {
     this.changes.states.set(after.decision_id, after);
     const record = this.#decisions.get(after.decision_id);
-    if (record !== undefined) this.#decisions.set(after.decision_id, { made: record.made, state: after });
+    if (record !== undefined) this.#decisions.set(after.decision_id, { ...record, state: after });
     this.change_count += 1;
     const was = budgetImpact(before);
     const is = budgetImpact(after);

@@ -41,10 +41,10 @@ async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly
   const events = await loadDecisionEvents(client, workspace_id, ids);
   const changed: DecisionState[] = [];
   let is_report_stale = false;
-  for (const { made, state: before } of records) {
+  for (const { decision, state: before } of records) {
     if (before === null) continue;
-    const recorded = (events.get(made.decision_id) ?? []).map(({ event }) => event);
-    const { state } = foldHistory(made, recorded);
+    const recorded = (events.get(decision.decision_id) ?? []).map(({ event }) => event);
+    const { state } = foldHistory(decision, recorded);
     const was = budgetImpact(before);
     const is = budgetImpact(state);
     await client.query({

@@ -67,21 +67,21 @@ export async function loadEarlierDecisions(
 
 /** The core of an original decision with its state. */
 export interface DecisionCoreRecord {
-  made: DecisionCore;
+  decision: DecisionCore;
   /** Null: the decision stands as it was made. */
   state: DecisionState | null;
 }
 
 /** An original decision with its state; the two together give the current view. */
 export interface DecisionRecord extends DecisionCoreRecord {
-  made: Decision;
+  decision: Decision;
 }
 
 /** A row of the join: the columns of the state are null where there is no state. */
 type RecordRow = DecisionState & { document: string; kept_id: string | null };
 
 function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRecord {
-  return { made: decodeDecision(document), state: kept_id === null ? null : state };
+  return { decision: decodeDecision(document), state: kept_id === null ? null : state };
 }
 
 /** The filters of the list; those left out do not filter. Amounts are minor units, times ISO 8601 UTC. */
@@ -157,7 +157,7 @@ export async function loadDecisionCores(
   const uncut: string[] = [];
   for (const { made_id, document, kept_id, ...state } of result.rows) {
     try {
-      found.push({ made: JSON.parse(document) as DecisionCore, state: kept_id === null ? null : state });
+      found.push({ decision: JSON.parse(document) as DecisionCore, state: kept_id === null ? null : state });
     } catch {
       // A document in another format than today's is read whole.
       uncut.push(made_id);

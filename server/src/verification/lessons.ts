@@ -56,13 +56,13 @@ function isSameLesson(stored: DecisionLesson | undefined, expected: DecisionLess
 export async function checkLessons(
   db: Queryable,
   workspace_id: string,
-  decisions: readonly { seq: number; made: DecisionCore; events: readonly PlacedEvent[] }[],
+  decisions: readonly { seq: number; decision: DecisionCore; events: readonly PlacedEvent[] }[],
   learnt: LearningProgress,
   findings: Findings,
 ): Promise<number> {
   const with_records = decisions.filter(({ events }) => events.length > 0);
   if (with_records.length === 0) return 0;
-  const ids = with_records.map(({ made }) => made.decision_id);
+  const ids = with_records.map(({ decision }) => decision.decision_id);
   const stored = new Map((await loadLessons(db, workspace_id, ids)).map((row) => [row.decision_id, row]));
   const differs = (seq: number, id: string) =>
     findings.addDerived({
@@ -70,25 +70,30 @@ export async function checkLessons(
       kind: 'ROW_MISMATCH',
       detail: `What was learnt of decision ${id} is not what its records say.`,
     });
-  const lessonsAfter = async (taught: readonly { made: DecisionCore; events: readonly PlacedEvent[] }[]) =>
+  const lessonsAfter = async (
+    taught: readonly { decision: DecisionCore; events: readonly PlacedEvent[] }[],
+  ) =>
     new Map((await makeLessons(db, workspace_id, taught, learnt.names)).map((row) => [row.decision_id, row]));
-  const now = with_records.map(({ made, events }) => ({ made, events: eventsUpTo(events, learnt.place) }));
+  const now = with_records.map(({ decision, events }) => ({
+    decision,
+    events: eventsUpTo(events, learnt.place),
+  }));
   let expected: Map<string, DecisionLesson>;
   try {
     expected = await lessonsAfter(now);
   } catch {
     // An unreadable record or authority has a finding of its own; the lessons that follow from it are unknown.
-    for (const { seq, made } of with_records)
-      if (stored.has(made.decision_id)) differs(seq, made.decision_id);
+    for (const { seq, decision } of with_records)
+      if (stored.has(decision.decision_id)) differs(seq, decision.decision_id);
     return stored.size;
   }
-  for (const { seq, made, events } of with_records) {
-    const { decision_id } = made;
+  for (const { seq, decision, events } of with_records) {
+    const { decision_id } = decision;
     const row = stored.get(decision_id);
     let is_right = isSameLesson(row, expected.get(decision_id));
     if (!is_right && learnt.incomplete.has(decision_id)) {
       for (let upto = 0; upto <= events.length && !is_right; upto++) {
-        const earlier = await lessonsAfter([{ made, events: events.slice(0, upto) }]);
+        const earlier = await lessonsAfter([{ decision, events: events.slice(0, upto) }]);
         is_right = isSameLesson(row, earlier.get(decision_id));
       }
     }

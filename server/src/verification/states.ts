@@ -75,14 +75,14 @@ function counts(state: DecisionState): boolean {
 }
 
 /** Folds the records of a decision. Throws if one of them cannot be applied. */
-function rebuiltState(made: DecisionCore, events: readonly PlacedEvent[]): RebuiltState {
-  let history = beginHistory(made);
+function rebuiltState(decision: DecisionCore, events: readonly PlacedEvent[]): RebuiltState {
+  let history = beginHistory(decision);
   let ever_counted = counts(history.state);
   for (const { event } of events) {
     history = apply(history, event);
     ever_counted ||= counts(history.state);
   }
-  const is_stored = events.length > 0 || made.reservation.expires_at !== null;
+  const is_stored = events.length > 0 || decision.reservation.expires_at !== null;
   return { state: history.state, is_stored, ever_counted };
 }
 
@@ -109,7 +109,7 @@ export async function checkStates(
       ids.filter((id) => recorded.has(id)),
     ),
   ]);
-  const by_id = new Map(records.map((each) => [each.made.decision_id, each]));
+  const by_id = new Map(records.map((each) => [each.decision.decision_id, each]));
   const expiring: (DecisionState & { expires_at: string; seq: number })[] = [];
   const differs = (seq: number, id: string, what: string) =>
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The state of decision ${id} ${what}.` });
@@ -120,7 +120,7 @@ export async function checkStates(
     if (found.state !== null) tally.found.decision_states += 1;
     let rebuilt: RebuiltState;
     try {
-      rebuilt = rebuiltState(found.made, recorded_events.get(subject_id) ?? []);
+      rebuilt = rebuiltState(found.decision, recorded_events.get(subject_id) ?? []);
     } catch {
       differs(seq, subject_id, 'cannot be made again from its records');
       continue;
@@ -141,8 +141,8 @@ export async function checkStates(
     db,
     workspace_id,
     events.flatMap(({ seq, subject_id }) => {
-      const made = by_id.get(subject_id)?.made;
-      return made === undefined ? [] : { seq, made, events: recorded_events.get(subject_id) ?? [] };
+      const decision = by_id.get(subject_id)?.decision;
+      return decision === undefined ? [] : { seq, decision, events: recorded_events.get(subject_id) ?? [] };
     }),
     tally.learnt,
     findings,

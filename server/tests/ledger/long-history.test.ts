@@ -186,13 +186,13 @@ test('the core of a document is what the whole says, whatever people wrote into 
     db,
     ids.map((decision_id) => ({ workspace_id: s.workspace_id, decision_id })),
   );
-  const by_id = new Map(whole.map((each) => [each.made.decision_id, each]));
+  const by_id = new Map(whole.map((each) => [each.decision.decision_id, each]));
   expect(cores.length).toBe(DECISIONS);
-  for (const { made, state } of cores) {
-    const expected = by_id.get(made.decision_id);
+  for (const { decision, state } of cores) {
+    const expected = by_id.get(decision.decision_id);
     expect(state).toEqual(expected?.state);
-    expect(expected?.made).toMatchObject(made);
-    expect(Object.keys(made)).toEqual(
+    expect(expected?.decision).toMatchObject(decision);
+    expect(Object.keys(decision)).toEqual(
       expect.arrayContaining([
         'decision_id',
         'decision',
@@ -202,9 +202,9 @@ test('the core of a document is what the whole says, whatever people wrote into 
         'mode',
       ]),
     );
-    expect(Object.keys(made)).toEqual(
+    expect(Object.keys(decision)).toEqual(
       expect.arrayContaining(['reservation', 'capability', 'agent', 'action']),
     );
-    expect(Object.keys(made)).not.toContain('policy_trace');
+    expect(Object.keys(decision)).not.toContain('policy_trace');
   }
 });
