@@ -8,6 +8,7 @@ import Type, {
   type TUnion,
   type TUnsafe,
 } from 'typebox';
+import { ERRORS, type ErrorCode } from '../errors.ts';
 import { ID_PREFIXES, type IdKind } from '../values/ids.ts';
 import type { Rule } from './checks.ts';
 
@@ -260,7 +261,13 @@ export const ErrorBody = Type.Object(
   {
     error: Type.Object(
       {
-        code: Type.String({ description: 'What clients branch on.', examples: ['invalid_request'] }),
+        code: Type.Unsafe<ErrorCode>({
+          $id: 'ErrorCode',
+          type: 'string',
+          enum: Object.keys(ERRORS),
+          description: 'What clients branch on.',
+          examples: ['invalid_request'],
+        }),
         message: Type.String({
           description: 'For people. On `invalid_request` it begins with the name of the field at fault.',
           examples: ['action.amount_minor: must be an integer from 1 to 9007199254740991'],

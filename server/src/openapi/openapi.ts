@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { WEBHOOK_EVENTS } from '../api/webhook-schemas.ts';
 import type { Route } from '../http/route.ts';
 import { ErrorBody } from '../http/schemas.ts';
 
@@ -45,6 +46,8 @@ export interface OpenApi {
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
+  /** What is delivered to endpoints, by type of event. */
+  webhooks: Record<string, { post: Omit<Operation, 'parameters'> }>;
   components: {
     securitySchemes: Record<string, JsonSchema>;
     headers: Record<string, { description: string; schema: JsonSchema }>;
@@ -120,6 +123,12 @@ export function makeOpenApi(routes: readonly Route[], options: { version: string
       description: TAG_DESCRIPTIONS[name],
     })),
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(WEBHOOK_EVENTS).map(([type, { summary, body }]) => [
+        type,
+        { post: delivery(summary, publicForm(body, schemas)) },
+      ]),
+    ),
     components: {
       securitySchemes: {
         ApiKey: {
@@ -208,6 +217,21 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
           },
         }),
     responses,
+  };
+}
+
+function delivery(summary: string, schema: JsonSchema): Omit<Operation, 'parameters'> {
+  return {
+    operationId: (schema.$ref as string).split('/').at(-1) as string,
+    summary,
+    description: 'Signed in `x-svc-signature`. Delivered at least once, in any order.',
+    tags: ['Webhooks'],
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      '2XX': { description: 'Received.' },
+      '4XX': { description: 'Not received: sent again, as after any answer but 2xx.' },
+    },
   };
 }
 

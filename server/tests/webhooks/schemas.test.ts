@@ -1,0 +1,44 @@
+import { Ajv } from 'ajv';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
+import { WEBHOOK_EVENTS } from '../../src/api/webhook-schemas.ts';
+import {
+  AUTHORITY,
+  freshKey,
+  makeKey,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+
+let s: RunningService;
+beforeAll(async () => {
+  s = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' } });
+});
+afterAll(() => s.stop());
+
+test('every type of event is delivered in the form that the OpenAPI document shows', async () => {
+  const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
+  const authority = { ...AUTHORITY, review_threshold_minor: 1_000 };
+  await s.call('POST', '/v1/agents', { body: { slug: 'told', mode: 'ENFORCE', authority } });
+  const reviewer = await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' });
+  const made = await s.call('POST', '/v1/decisions', {
+    body: spend('told', 5_000),
+    idempotency_key: freshKey(),
+  });
+  const path = `/v1/decisions/${made.body.decision_id}`;
+  const review = { action: 'ALLOW', reason_code: 'VENDOR_CONFIRMED' };
+  await s.call('POST', `${path}/reviews`, { body: review, key: reviewer.key });
+  await s.call('POST', `${path}/labels`, { body: { label: 'PURPOSE_ALIGNED' } });
+  await s.call('POST', `${path}/outcomes`, { body: { type: 'SPEND_EXECUTED', amount_minor: 5_000 } });
+  await s.call('POST', `/v1/webhooks/${endpoint.body.id}/test`);
+
+  const { rows } = await s.sql('select type, payload from webhook_events');
+  expect(rows.map((row) => row.type).sort()).toEqual([...DELIVERED_EVENT_TYPES].sort());
+  for (const { type, payload } of rows as { type: keyof typeof WEBHOOK_EVENTS; payload: string }[]) {
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    const isDocumented = ajv.compile(WEBHOOK_EVENTS[type].body);
+    isDocumented(JSON.parse(payload));
+    expect(isDocumented.errors, type).toBeNull();
+  }
+});
