@@ -5,6 +5,7 @@ import { REASONS, STAGES } from './domain/decisions.ts';
 import { ERRORS } from './errors.ts';
 import { makeMetrics } from './metrics.ts';
 import { makeOpenApi, type OpenApi } from './openapi/openapi.ts';
+import { renderTypes } from './openapi/typescript-types.ts';
 import type { Core } from './runtime.ts';
 import { deriveSecrets } from './secrets.ts';
 import { VERSION } from './version.ts';
@@ -105,5 +106,6 @@ export function renderDocuments(): Record<string, string> {
     'docs/reference/errors.md': renderErrors(),
     'docs/reference/reasons.md': renderReasons(),
     'docs/reference/operations.md': renderOperations(openapi),
+    'sdk/src/generated.ts': renderTypes(openapi),
   };
 }

@@ -1,0 +1,242 @@
+import {
+  AbortedError,
+  APIError,
+  ConnectionError,
+  type PurserError,
+  PurserUnavailable,
+  SpendDenied,
+  SpendFailed,
+  SpendUnfinished,
+} from './errors.ts';
+import { abortSignal, checkOptions, isObject, MAX_TIMER_MS, visible } from './options.ts';
+import type { Purser } from './purser.ts';
+import { isPending, waitForReview } from './review.ts';
+import { freshId, type Transport } from './transport.ts';
+import type { Capability, Decision, SpendRequest } from './types.ts';
+
+export interface AuthorizeOptions {
+  /** How long to wait for a review, ms; 0: throw `SpendPending` at once (default). Polls 1 s → 15 s and listens to `notify`. */
+  waitForReview?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /**
+   * When Purser cannot be asked. Default 'refuse'. 'pay_if_shadow': pay when this process has seen the agent in SHADOW
+   * within the last hour. Of use to `spend` alone: without Purser there is no decision that `authorize` could give.
+   */
+  onUnavailable?:
+    | 'refuse'
+    | 'pay_if_shadow'
+    | ((error: PurserError, request: SpendRequest) => 'refuse' | 'pay' | PromiseLike<'refuse' | 'pay'>)
+    | undefined;
+}
+
+/** Leave to make a spend. */
+export interface Authorization {
+  decision: Decision;
+  /** In ENFORCE: what the payment adapter consumes. */
+  capability: Capability | null;
+  /** What may be paid: less than was asked for where the request was `limitable`. */
+  amount_minor: number;
+  /** Whether this name was asked for before. In SHADOW somebody may have paid then. */
+  replayed: boolean;
+}
+
+/** Every option of `authorize` and what it must be. */
+export const AUTHORIZE_OPTIONS = {
+  waitForReview: {
+    must: `a number of milliseconds from 0 to ${MAX_TIMER_MS}`,
+    holds: (value: number) => typeof value === 'number' && value >= 0 && value <= MAX_TIMER_MS,
+  },
+  signal: abortSignal,
+  onUnavailable: {
+    must: "'refuse', 'pay_if_shadow' or a function",
+    holds: (value: unknown) => value === 'refuse' || value === 'pay_if_shadow' || typeof value === 'function',
+  },
+};
+
+/** What asking came to. */
+export interface Asked {
+  decision: Decision;
+  /** Whether the decision was made by this very call: of all that ask under one name, one is told so. */
+  mine: boolean;
+  replayed: boolean;
+}
+
+/** How many names of spends this process remembers something of; the oldest are forgotten. */
+const MAX_REMEMBERED = 10_000;
+
+/** Sets an entry and forgets the oldest when there are too many. */
+export function remember<V>(map: Map<string, V>, name: string, value: V): void {
+  map.delete(name);
+  map.set(name, value);
+  if (map.size > MAX_REMEMBERED) map.delete(map.keys().next().value as string);
+}
+
+/** As which calls asked that ended before anything was paid: the next with that name goes on as the same one. */
+const resumable = new Map<string, string>();
+
+/**
+ * Runs `work` as a call that no other has the id of. When it ends without knowing what the service did, and has paid
+ * nothing (`hasBegun`), the id is kept for the next call with that name in this process: whatever was granted to
+ * the lost call is granted to that one.
+ */
+export async function asOneCall<T>(
+  name: string,
+  hasBegun: () => boolean,
+  work: (call_id: string) => Promise<T>,
+): Promise<T> {
+  const call_id = resumable.get(name) ?? freshId();
+  resumable.delete(name);
+  try {
+    return await work(call_id);
+  } catch (error) {
+    const is_open = error instanceof PurserUnavailable || error instanceof AbortedError;
+    if (is_open && !hasBegun()) remember(resumable, name, call_id);
+    throw error;
+  }
+}
+
+/** Throws a `TypeError` for what no service has to be asked about. */
+export function checkSpendRequest(request: SpendRequest): void {
+  if (!isObject(request)) throw new TypeError('The request must be an object with idempotencyKey and action');
+  if (!visible.holds(request.idempotencyKey as never)) {
+    throw new TypeError(`idempotencyKey must be ${visible.must}: the name of this spend, such as its order`);
+  }
+  if (!isObject(request.action))
+    throw new TypeError('action must be an object: what is to be paid, and to whom');
+}
+
+/** Whether the service could not be asked, and nothing else is known. */
+export function isUnavailable(error: unknown): error is PurserError {
+  return error instanceof ConnectionError || (error instanceof APIError && error.status >= 500);
+}
+
+/** As `PurserUnavailable` where the service could not be asked; any other error is thrown as it is. */
+export function asUnavailable(error: unknown, meanwhile: string): PurserUnavailable {
+  if (!isUnavailable(error)) throw error;
+  const { requestId, idempotencyKey } = error;
+  return new PurserUnavailable(`Purser cannot be asked, so ${meanwhile}: ${error.message}`, {
+    requestId,
+    idempotencyKey,
+    cause: error,
+  });
+}
+
+/** Agents as they were last seen by this process, by service, key and agent: in SHADOW, and when. */
+const seen = new Map<string, { in_shadow: boolean; at_ms: number }>();
+const MAX_AGE_OF_SHADOW_MS = 3_600_000;
+
+/** Whether this process saw the agent of the request in SHADOW within the hour. */
+export function wasInShadow(transport: Transport, request: SpendRequest): boolean {
+  const last = seen.get(transport.nameOf(request.agent ?? ''));
+  return last?.in_shadow === true && performance.now() - last.at_ms <= MAX_AGE_OF_SHADOW_MS;
+}
+
+/** Asks for a decision, once: rejects as `decisions.create` does, and when the answer is no decision of this request. */
+export async function ask(
+  client: Purser,
+  transport: Transport,
+  call_id: string,
+  request: SpendRequest,
+  signal: AbortSignal | undefined,
+): Promise<Asked> {
+  const { idempotencyKey, ...body } = request;
+  const options = { idempotencyKey, requestId: call_id, signal };
+  const { data: decision, response } = await client.decisions.create(body, options).withResponse();
+  if (!isDecisionOf(decision, request)) {
+    throw new ConnectionError('The answer is no decision of this request: it is not Purser who answers', {
+      requestId: call_id,
+      idempotencyKey,
+    });
+  }
+  for (const agent of [request.agent ?? '', decision.agent?.id, decision.agent?.slug]) {
+    if (agent === undefined) continue;
+    const last = { in_shadow: decision.mode === 'SHADOW', at_ms: performance.now() };
+    remember(seen, transport.nameOf(agent), last);
+  }
+  const replayed = response.status !== 201;
+  return {
+    decision,
+    mine: !replayed || response.headers.get('idempotent-replay-of') === call_id,
+    replayed,
+  };
+}
+
+function isDecisionOf(decision: Decision, { action }: SpendRequest): boolean {
+  const { decision_id, mode, effective_decision, authorized_amount_minor: authorized, currency } = decision;
+  return (
+    typeof decision_id === 'string' &&
+    /^dec_[0-9A-Za-z]{1,60}$/.test(decision_id) &&
+    (mode === 'SHADOW' || mode === 'ENFORCE') &&
+    ['ALLOW', 'REVIEW', 'DENY'].includes(effective_decision) &&
+    currency === action.currency &&
+    Number.isSafeInteger(authorized) &&
+    authorized >= 0 &&
+    authorized <= action.amount_minor
+  );
+}
+
+/**
+ * The decision as it stands now, allowed or paid already; waits for its review. Rejects with the `SpendError` that
+ * says why not, and with `PurserUnavailable`.
+ */
+export async function untilAllowed(
+  client: Purser,
+  { decision, replayed }: Asked,
+  request: SpendRequest,
+  options: AuthorizeOptions,
+): Promise<Decision> {
+  const { signal, waitForReview: wait_ms = 0 } = options;
+  let current = decision;
+  if (replayed) {
+    // A replay is what was answered at first.
+    current = await client.decisions.retrieve(decision.decision_id, { signal }).catch((error: unknown) => {
+      throw asUnavailable(error, 'nothing was paid');
+    });
+    if (!isDecisionOf(current, request)) {
+      const cause = new ConnectionError('The answer is no decision of this request');
+      throw asUnavailable(cause, 'nothing was paid');
+    }
+  }
+  if (isPending(current)) current = await waitForReview(client, current, wait_ms, signal);
+  if (isPaid(current)) return current;
+  if (current.outcome_state !== 'NONE' && current.outcome_state !== undefined) {
+    const was = current.outcome_state === 'FAILED' ? 'failed' : 'was cancelled';
+    throw new SpendFailed(`This spend ${was} before; try again under a new idempotencyKey`, current);
+  }
+  if (current.effective_decision !== 'ALLOW') {
+    const why = current.review_state === 'EXPIRED' ? 'Nobody reviewed it in time' : current.explanation;
+    throw new SpendDenied(why, current);
+  }
+  return current;
+}
+
+/** Whether an outcome says that the money moved, given back since or not. */
+export function isPaid({ outcome_state }: Decision): boolean {
+  return ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'].includes(outcome_state);
+}
+
+/** What may be paid. SHADOW stops nothing: what would have been refused is paid as it was asked for. */
+export function payableOf(decision: Decision): number {
+  const { mode, authorized_amount_minor, requested_amount_minor } = decision;
+  return authorized_amount_minor === 0 && mode === 'SHADOW'
+    ? requested_amount_minor
+    : authorized_amount_minor;
+}
+
+/** See `Purser.authorize`. */
+export async function authorize(
+  client: Purser,
+  transport: Transport,
+  request: SpendRequest,
+  options: AuthorizeOptions,
+): Promise<Authorization> {
+  checkSpendRequest(request);
+  checkOptions(options, AUTHORIZE_OPTIONS, 'The options of authorize');
+  const asked = await ask(client, transport, freshId(), request, options.signal).catch((error: unknown) => {
+    throw asUnavailable(error, 'the spend may not be made');
+  });
+  const decision = await untilAllowed(client, asked, request, options);
+  if (isPaid(decision)) throw new SpendUnfinished('This spend was paid before', decision);
+  const amount_minor = payableOf(decision);
+  return { decision, capability: decision.capability, amount_minor, replayed: asked.replayed };
+}

@@ -1,0 +1,71 @@
+import { type Authorization, type AuthorizeOptions, authorize } from './authorize.ts';
+import { type PurserOptions, settingsOf } from './options.ts';
+import * as resources from './resources.ts';
+import { wake } from './review.ts';
+import { type Grant, type PaymentResult, type SpendOptions, type Spent, spend } from './spend.ts';
+import { Transport } from './transport.ts';
+import type { SpendRequest, WebhookEvent } from './types.ts';
+
+/** A client of the service with one key. Makes no connection until it is used; safe to share. */
+export class Purser {
+  readonly decisions: resources.Decisions;
+  readonly capabilities: resources.Capabilities;
+  readonly agents: resources.Agents;
+  readonly apiKeys: resources.ApiKeys;
+  readonly webhookEndpoints: resources.WebhookEndpoints;
+  readonly webhookDeliveries: resources.WebhookDeliveries;
+  readonly reports: resources.Reports;
+  readonly ledger: resources.Ledger;
+  readonly audit: resources.Audit;
+  readonly workspace: resources.Workspaces;
+  readonly #options: PurserOptions;
+  readonly #transport: Transport;
+
+  /** Throws a `TypeError` that names the option at fault. */
+  constructor(options: PurserOptions = {}) {
+    const transport = new Transport(settingsOf(options));
+    this.#options = options;
+    this.#transport = transport;
+    this.decisions = new resources.Decisions(transport);
+    this.capabilities = new resources.Capabilities(transport);
+    this.agents = new resources.Agents(transport);
+    this.apiKeys = new resources.ApiKeys(transport);
+    this.webhookEndpoints = new resources.WebhookEndpoints(transport);
+    this.webhookDeliveries = new resources.WebhookDeliveries(transport);
+    this.reports = new resources.Reports(transport);
+    this.ledger = new resources.Ledger(transport);
+    this.audit = new resources.Audit(transport);
+    this.workspace = new resources.Workspaces(transport);
+  }
+
+  /** The same client but for these options. */
+  withOptions(options: Partial<PurserOptions>): Purser {
+    return new Purser({ ...this.#options, ...options });
+  }
+
+  /**
+   * Asks, and waits for a person when a review is due. Never pays. Resolves when the spend may be made; rejects with
+   * a `SpendError` when not, with `PurserUnavailable` when Purser cannot be asked.
+   */
+  authorize(request: SpendRequest, options: AuthorizeOptions = {}): Promise<Authorization> {
+    return authorize(this, this.#transport, request, options);
+  }
+
+  /**
+   * Asks, waits, pays at most once for each `idempotencyKey`, reports. Resolves only when the money moved. Rejects
+   * with a `SpendError`, a `PurserUnavailable`, an `AbortedError` or an `APIError`; of these only `SpendUncertain`
+   * and `SpendUnfinished` leave open whether money moved.
+   */
+  spend<T extends PaymentResult>(
+    request: SpendRequest,
+    pay: (grant: Grant) => Promise<T>,
+    options: SpendOptions = {},
+  ): Promise<Spent<T>> {
+    return spend(this, this.#transport, request, pay, options);
+  }
+
+  /** Wakes every `authorize` and `spend` of this process that waits for the decision of this event. */
+  notify(event: WebhookEvent): void {
+    wake(event);
+  }
+}

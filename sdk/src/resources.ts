@@ -1,0 +1,224 @@
+import { APIPromise, Page, PagePromise } from './api-promise.ts';
+import type { RequestOptions } from './options.ts';
+import type { Call, Transport } from './transport.ts';
+import type * as t from './types.ts';
+
+type Options = RequestOptions | undefined;
+type Rest = Omit<Call, 'method' | 'path'>;
+
+/** Routes that belong together: one method a route, with the types of the API. */
+class Resource {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  protected call<T>(method: Call['method'], path: string, rest: Rest): APIPromise<T> {
+    return new APIPromise<T>(this.#transport.send({ method, path, ...rest }));
+  }
+
+  protected pages<T>(path: string, rest: Rest): PagePromise<T> {
+    return new PagePromise<T>(
+      this.#transport.send({ method: 'GET', path, ...rest }),
+      (page) =>
+        new Page<T>(page as Page<T>, (cursor) =>
+          this.pages<T>(path, { ...rest, query: { ...rest.query, cursor } }),
+        ),
+    );
+  }
+}
+
+/** Asking for spends, and what is known of them. */
+export class Decisions extends Resource {
+  /** Asks whether a spend may be made. Without `idempotencyKey` each call is a question of its own. */
+  create(body: t.DecisionRequest, options?: Options): APIPromise<t.Decision> {
+    return this.call('POST', '/v1/decisions', { body, options, keyed: true });
+  }
+  /** As it stands now. */
+  retrieve(id: string, options?: Options): APIPromise<t.Decision> {
+    return this.call('GET', '/v1/decisions/:id', { params: { id }, options });
+  }
+  /** As it stands once its review or outcome has changed, or after `seconds` (1 to 25). */
+  retrieveChanged(id: string, seconds: number, options?: Options): APIPromise<t.Decision> {
+    const query = { wait_seconds: seconds };
+    return this.call('GET', '/v1/decisions/:id', {
+      params: { id },
+      query,
+      options,
+      extra_ms: seconds * 1000,
+    });
+  }
+  /** Newest first, unless `order` is `asc`. */
+  list(query?: t.DecisionListQuery, options?: Options): PagePromise<t.Decision> {
+    return this.pages('/v1/decisions', { query, options });
+  }
+  /** A person's word on a decision that waits for one. Not sent again after a lost connection. */
+  review(id: string, body: t.ReviewRequest, options?: Options): APIPromise<t.RecordedReview> {
+    return this.call('POST', '/v1/decisions/:id/reviews', { params: { id }, body, options });
+  }
+  /** Whether the spend fit the purpose. Not sent again after a lost connection. */
+  label(id: string, body: t.LabelRequest, options?: Options): APIPromise<t.Label> {
+    return this.call('POST', '/v1/decisions/:id/labels', { params: { id }, body, options });
+  }
+  /** What became of the spend. An exact repeat is free. */
+  reportOutcome(id: string, body: t.OutcomeRequest, options?: Options): APIPromise<t.Outcome> {
+    return this.call('POST', '/v1/decisions/:id/outcomes', {
+      params: { id },
+      body,
+      options,
+      repeatable: true,
+    });
+  }
+  listOutcomes(id: string, options?: Options): PagePromise<t.Outcome> {
+    return this.pages('/v1/decisions/:id/outcomes', { params: { id }, options });
+  }
+}
+
+/** The leave to make one payment, at the payment point. */
+export class Capabilities extends Resource {
+  /** Of any number of consumers one wins. Pay only when this resolves. */
+  consume(
+    body: t.ConsumeRequest,
+    options: RequestOptions & { idempotencyKey: string },
+  ): APIPromise<t.Consumption> {
+    return this.call('POST', '/v1/capabilities/consume', { body, options, keyed: 'by the caller' });
+  }
+}
+
+/** What an agent is allowed; every `set` makes a new version. */
+export class Authorities extends Resource {
+  /** Not sent again after a lost connection: that would make two versions. */
+  set(idOrSlug: string, body: t.Authority, options?: Options): APIPromise<t.AuthorityVersion> {
+    return this.call('POST', '/v1/agents/:id/authority', { params: { id: idOrSlug }, body, options });
+  }
+  retrieve(idOrSlug: string, query?: t.GetAuthorityQuery, options?: Options): APIPromise<t.AuthorityVersion> {
+    return this.call('GET', '/v1/agents/:id/authority', { params: { id: idOrSlug }, query, options });
+  }
+  /** What a draft would have decided of the agent's recent spends. Nothing is saved. */
+  simulate(
+    idOrSlug: string,
+    draft: t.Authority,
+    query?: t.SimulateAuthorityQuery,
+    options?: Options,
+  ): APIPromise<t.Simulation> {
+    return this.call('POST', '/v1/agents/:id/authority/simulate', {
+      params: { id: idOrSlug },
+      body: draft,
+      query,
+      options,
+    });
+  }
+}
+
+export class Agents extends Resource {
+  readonly authority: Authorities;
+
+  constructor(transport: Transport) {
+    super(transport);
+    this.authority = new Authorities(transport);
+  }
+
+  /** Not sent again after a lost connection. */
+  create(body: t.CreateAgentRequest, options?: Options): APIPromise<t.Agent> {
+    return this.call('POST', '/v1/agents', { body, options });
+  }
+  retrieve(idOrSlug: string, options?: Options): APIPromise<t.Agent> {
+    return this.call('GET', '/v1/agents/:id', { params: { id: idOrSlug }, options });
+  }
+  list(query?: t.ListAgentsQuery, options?: Options): PagePromise<t.Agent> {
+    return this.pages('/v1/agents', { query, options });
+  }
+  update(idOrSlug: string, body: t.UpdateAgentRequest, options?: Options): APIPromise<t.Agent> {
+    return this.call('PATCH', '/v1/agents/:id', { params: { id: idOrSlug }, body, options });
+  }
+}
+
+export class ApiKeys extends Resource {
+  /** The key's value is shown in this answer alone. Not sent again after a lost connection. */
+  create(body: t.CreateApiKeyRequest, options?: Options): APIPromise<t.NewApiKey> {
+    return this.call('POST', '/v1/api-keys', { body, options });
+  }
+  list(query?: t.ListApiKeysQuery, options?: Options): PagePromise<t.ApiKey> {
+    return this.pages('/v1/api-keys', { query, options });
+  }
+  /** Revokes it; a repeat changes nothing. */
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/api-keys/:id', { params: { id }, options });
+  }
+}
+
+export class WebhookEndpoints extends Resource {
+  /** The secret is shown in this answer alone. Not sent again after a lost connection. */
+  create(body: t.CreateWebhookRequest, options?: Options): APIPromise<t.NewWebhook> {
+    return this.call('POST', '/v1/webhooks', { body, options });
+  }
+  list(query?: t.ListWebhooksQuery, options?: Options): PagePromise<t.WebhookItem> {
+    return this.pages('/v1/webhooks', { query, options });
+  }
+  update(id: string, body: t.UpdateWebhookRequest, options?: Options): APIPromise<t.Webhook> {
+    return this.call('PATCH', '/v1/webhooks/:id', { params: { id }, body, options });
+  }
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/webhooks/:id', { params: { id }, options });
+  }
+  /** The new secret is shown in this answer alone. Not sent again after a lost connection. */
+  rotateSecret(
+    id: string,
+    body: t.RotateWebhookSecretRequest = {},
+    options?: Options,
+  ): APIPromise<t.RotatedWebhook> {
+    return this.call('POST', '/v1/webhooks/:id/rotate-secret', { params: { id }, body, options });
+  }
+  /** Sends a `webhook.test` event to it. */
+  test(id: string, options?: Options): APIPromise<t.WebhookTest> {
+    return this.call('POST', '/v1/webhooks/:id/test', { params: { id }, options });
+  }
+}
+
+export class WebhookDeliveries extends Resource {
+  /** Attempts and their results. */
+  list(query?: t.ListWebhookDeliveriesQuery, options?: Options): PagePromise<t.WebhookAttempt> {
+    return this.pages('/v1/webhooks/deliveries', { query, options });
+  }
+  /** Sends kept events to the endpoint once more. */
+  replay(endpointId: string, body: t.ReplayWebhookRequest, options?: Options): APIPromise<t.WebhookReplay> {
+    return this.call('POST', '/v1/webhooks/:id/replay', { params: { id: endpointId }, body, options });
+  }
+}
+
+export class Reports extends Resource {
+  /** What SHADOW showed. */
+  shadow(query?: t.GetShadowReportQuery, options?: Options): APIPromise<t.ShadowReport> {
+    return this.call('GET', '/v1/reports/shadow', { query, options });
+  }
+}
+
+/** The hash-chained history. */
+export class Ledger extends Resource {
+  events(query?: t.ListLedgerEventsQuery, options?: Options): PagePromise<t.LedgerEvent> {
+    return this.pages('/v1/ledger/events', { query, options });
+  }
+  /** Builds the chain again from the rows. Give a long history a long `timeout`. */
+  verify(query?: t.VerifyLedgerQuery, options?: Options): APIPromise<t.LedgerVerification> {
+    return this.call('GET', '/v1/ledger/verify', { query, options });
+  }
+  /** The history as JSON Lines, unread: `response.body` streams it. `timeout` and `signal` end with its headers. */
+  export(query?: t.ExportLedgerQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/ledger/export', { query, options, streamed: true });
+  }
+}
+
+/** Administrative events. */
+export class Audit extends Resource {
+  list(query?: t.ListAuditRecordsQuery, options?: Options): PagePromise<t.AuditRecord> {
+    return this.pages('/v1/audit', { query, options });
+  }
+}
+
+/** Plan, trial and quotas. */
+export class Workspaces extends Resource {
+  retrieve(options?: Options): APIPromise<t.Workspace> {
+    return this.call('GET', '/v1/workspace', { options });
+  }
+}

@@ -1,0 +1,301 @@
+import {
+  type Asked,
+  AUTHORIZE_OPTIONS,
+  type AuthorizeOptions,
+  ask,
+  asOneCall,
+  asUnavailable,
+  checkSpendRequest,
+  isPaid,
+  payableOf,
+  remember,
+  untilAllowed,
+  wasInShadow,
+} from './authorize.ts';
+import {
+  AbortedError,
+  APIError,
+  ConnectionError,
+  PaymentFailed,
+  type PurserUnavailable,
+  SpendFailed,
+  SpendRefused,
+  SpendUncertain,
+  SpendUnfinished,
+} from './errors.ts';
+import { checkOptions } from './options.ts';
+import type { Purser } from './purser.ts';
+import type { Transport } from './transport.ts';
+import type { Capability, Decision, Outcome, OutcomeRequest, SpendRequest } from './types.ts';
+
+export interface SpendOptions extends AuthorizeOptions {
+  /** A client with the `consume` scope: the capability is consumed here, and outcomes are PAYMENT_RAIL's word. Without it the token goes to `pay`. */
+  adapter?: Purser | undefined;
+  /** True when the payment system itself refuses a second payment with `grant.paymentKey`. Then a repeat of an unfinished spend pays again. Default false. */
+  paymentIsIdempotent?: boolean | undefined;
+  /** Tells that this failure proves that no money moved. Default: `error instanceof PaymentFailed`. */
+  isDefiniteFailure?: ((error: unknown) => boolean) | undefined;
+  /** Called when `pay` settled it and the report could not be made: keep it and report again. What it throws is ignored. */
+  onUnreported?: ((report: Unreported) => void) | undefined;
+}
+
+/** A report that the service does not have. */
+export interface Unreported {
+  decision_id: string;
+  outcome: OutcomeRequest;
+  error: unknown;
+}
+
+/** What `pay` is given. */
+export interface Grant {
+  /** Null only when paying unguarded (`onUnavailable`). */
+  decision: Decision | null;
+  /** In ENFORCE. Without `adapter` its token is what the payment point consumes. */
+  capability: Capability | null;
+  amount_minor: number;
+  currency: string;
+  /** For the payment system's idempotency key: `purser-<decision_id>`. */
+  paymentKey: string;
+  signal: AbortSignal;
+}
+
+/** What `pay` may tell of the payment; without `amount_minor` it was what the grant said. */
+export interface PaymentResult {
+  amount_minor?: number | undefined;
+  external_reference?: string | undefined;
+  /** RFC 3339. */
+  occurred_at?: string | undefined;
+}
+
+export interface Spent<T> {
+  /** 'paid': now; 'already_paid': an earlier call paid, `pay` did not run; 'unguarded': paid while Purser was away. */
+  status: 'paid' | 'already_paid' | 'unguarded';
+  decision: Decision | null;
+  /** What `pay` returned; null when it did not run. */
+  payment: T | null;
+  /** The outcome as recorded; null when there is no report of this call. */
+  outcome: Outcome | null;
+}
+
+const isCallback = { must: 'a function', holds: (value: unknown) => typeof value === 'function' };
+const SPEND_OPTIONS = {
+  ...AUTHORIZE_OPTIONS,
+  adapter: {
+    must: 'a Purser client whose key has the scope consume',
+    holds: (value: Purser) =>
+      typeof value?.capabilities?.consume === 'function' &&
+      typeof value.decisions?.reportOutcome === 'function',
+  },
+  paymentIsIdempotent: { must: 'true or false', holds: (value: unknown) => typeof value === 'boolean' },
+  isDefiniteFailure: isCallback,
+  onUnreported: isCallback,
+};
+
+const REPORT_RETRIES = 5;
+
+/** Names under which this process began to pay, and whether Purser had been asked: none is ever paid unguarded again. */
+const begun = new Map<string, 'guarded' | 'unguarded'>();
+
+/** See `Purser.spend`. */
+export async function spend<T extends PaymentResult>(
+  client: Purser,
+  transport: Transport,
+  request: SpendRequest,
+  pay: (grant: Grant) => Promise<T>,
+  options: SpendOptions,
+): Promise<Spent<T>> {
+  checkSpendRequest(request);
+  if (typeof pay !== 'function') throw new TypeError('pay must be a function that makes the payment');
+  checkOptions(options, SPEND_OPTIONS, 'The options of spend');
+  const name = transport.nameOf(request.agent ?? '', request.idempotencyKey);
+  let has_begun = false;
+  const begin = (how: 'guarded' | 'unguarded') => {
+    if (options.signal?.aborted)
+      throw new AbortedError('The call was aborted', { cause: options.signal.reason });
+    has_begun = true;
+    remember(begun, name, how);
+  };
+  return asOneCall(
+    name,
+    () => has_begun,
+    async (call_id) => {
+      let asked: Asked;
+      try {
+        asked = await ask(client, transport, call_id, request, options.signal);
+      } catch (error) {
+        const down = asUnavailable(error, 'nothing was paid');
+        const may_pay = await mayPayUnguarded(down, transport, request, options);
+        // Looked up after all waiting, and set at once: of several calls of this process one pays.
+        if (!may_pay || begun.has(name)) throw down;
+        begin('unguarded');
+        return payUnguarded(name, request, pay, options);
+      }
+      const decision = await untilAllowed(client, asked, request, options);
+      if (isPaid(decision)) return { status: 'already_paid', decision, payment: null, outcome: null };
+      if (begun.get(name) === 'unguarded') {
+        throw new SpendUnfinished('It was paid, or was to be, while Purser was away', decision);
+      }
+      await passGate(decision, asked, call_id, options);
+      begin('guarded');
+      return payAndReport(client, name, decision, pay, options);
+    },
+  );
+}
+
+/** Resolves for one caller of a name at most, unless the payment system itself tells repeats. */
+async function passGate(
+  decision: Decision,
+  asked: Asked,
+  call_id: string,
+  options: SpendOptions,
+): Promise<void> {
+  const { adapter, paymentIsIdempotent = false, signal } = options;
+  const unfinished = (why: string, cause?: unknown) =>
+    new SpendUnfinished(`${why}: look in the payment system before anything else`, decision, { cause });
+  if (decision.mode === 'SHADOW') {
+    if (asked.mine || paymentIsIdempotent) return;
+    throw unfinished('Another call with this name may have paid');
+  }
+  const { capability } = decision;
+  if (adapter === undefined) {
+    if (capability?.status === 'ISSUED') return;
+    throw unfinished(`The capability is ${capability?.status ?? 'not there'}`);
+  }
+  if (capability?.token === undefined) {
+    throw unfinished('Another key asked under this name, and only that one is shown the token');
+  }
+  const { decision_id, currency } = decision;
+  const idempotencyKey = `purser-${decision_id}${paymentIsIdempotent ? '' : `-${call_id}`}`;
+  const amount_minor = payableOf(decision);
+  const payee = capability.payee_id === null ? {} : { payee_id: capability.payee_id };
+  try {
+    const body = { token: capability.token, amount_minor, currency, ...payee };
+    const consumption = await adapter.capabilities.consume(body, { idempotencyKey, signal });
+    if (consumption.decision_id === decision_id && consumption.amount_minor === amount_minor) return;
+    throw new ConnectionError('The answer is no consumption of this capability', { idempotencyKey });
+  } catch (error) {
+    if (APIError.is(error, 'capability_used'))
+      throw unfinished('Another call with this name began to pay', error);
+    if (error instanceof APIError && error.status < 500) {
+      throw new SpendRefused(`The capability was refused: ${error.message}`, decision, {
+        requestId: error.requestId,
+        idempotencyKey,
+        cause: error,
+      });
+    }
+    throw asUnavailable(error, 'nothing was paid');
+  }
+}
+
+async function payAndReport<T extends PaymentResult>(
+  client: Purser,
+  name: string,
+  decision: Decision,
+  pay: (grant: Grant) => Promise<T>,
+  options: SpendOptions,
+): Promise<Spent<T>> {
+  const { decision_id, capability, currency } = decision;
+  const { adapter, signal = new AbortController().signal } = options;
+  const amount_minor = payableOf(decision);
+  const source = adapter === undefined ? 'CLIENT_REPORTED' : 'PAYMENT_RAIL';
+  const report = (outcome: OutcomeRequest) =>
+    reportSafely(adapter ?? client, decision_id, { ...outcome, currency, source }, options.onUnreported);
+  let payment: T;
+  try {
+    const paymentKey = `purser-${decision_id}`;
+    payment = await pay({ decision, capability, amount_minor, currency, paymentKey, signal });
+  } catch (cause) {
+    const told = { cause, idempotencyKey: undefined };
+    if (!provesFailure(cause, options)) {
+      throw new SpendUncertain('`pay` threw, which proves nothing: nothing was reported', decision, told);
+    }
+    begun.delete(name);
+    await report({ type: 'SPEND_FAILED' });
+    throw new SpendFailed(`The payment failed: ${messageOf(cause)}`, decision, told);
+  }
+  // The payment is made: nothing below may throw, or the caller would pay again.
+  const {
+    external_reference,
+    occurred_at,
+    amount_minor: paid_minor = amount_minor,
+  }: PaymentResult = payment ?? {};
+  const outcome = await report({
+    type: 'SPEND_EXECUTED',
+    amount_minor: paid_minor,
+    external_reference,
+    occurred_at,
+  });
+  return { status: 'paid', decision, payment, outcome };
+}
+
+/** The outcome as recorded; null when it could not be reported, which `onUnreported` is told. Never rejects. */
+async function reportSafely(
+  reporter: Purser,
+  decision_id: string,
+  outcome: OutcomeRequest,
+  onUnreported: SpendOptions['onUnreported'],
+): Promise<Outcome | null> {
+  try {
+    const recorded = await reporter.decisions.reportOutcome(decision_id, outcome, {
+      maxRetries: REPORT_RETRIES,
+    });
+    if (recorded.decision_id === decision_id && recorded.type === outcome.type) return recorded;
+    throw new ConnectionError('The answer is no outcome of this decision: it is not Purser who answers');
+  } catch (error) {
+    try {
+      // An async one that fails would otherwise end the process.
+      Promise.resolve(onUnreported?.({ decision_id, outcome, error })).catch(() => {});
+    } catch {
+      // The money has moved: that is what the caller has to hear.
+    }
+    return null;
+  }
+}
+
+async function mayPayUnguarded(
+  down: PurserUnavailable,
+  transport: Transport,
+  request: SpendRequest,
+  { onUnavailable = 'refuse' }: SpendOptions,
+): Promise<boolean> {
+  if (onUnavailable === 'pay_if_shadow') return wasInShadow(transport, request);
+  return onUnavailable !== 'refuse' && (await onUnavailable(down, request)) === 'pay';
+}
+
+/** Pays without Purser. What `pay` throws is thrown as it is: there is no decision to speak of. */
+async function payUnguarded<T extends PaymentResult>(
+  name: string,
+  { action, idempotencyKey }: SpendRequest,
+  pay: (grant: Grant) => Promise<T>,
+  options: SpendOptions,
+): Promise<Spent<T>> {
+  const { signal = new AbortController().signal } = options;
+  const { amount_minor, currency } = action;
+  const paymentKey = `purser-${idempotencyKey}`;
+  try {
+    const payment = await pay({
+      decision: null,
+      capability: null,
+      amount_minor,
+      currency,
+      paymentKey,
+      signal,
+    });
+    return { status: 'unguarded', decision: null, payment, outcome: null };
+  } catch (error) {
+    if (provesFailure(error, options)) begun.delete(name);
+    throw error;
+  }
+}
+
+/** A judge that fails has proved nothing. */
+function provesFailure(error: unknown, { isDefiniteFailure }: SpendOptions): boolean {
+  if (isDefiniteFailure === undefined) return error instanceof PaymentFailed;
+  try {
+    return isDefiniteFailure(error) === true;
+  } catch {
+    return false;
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
