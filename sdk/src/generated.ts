@@ -198,6 +198,8 @@ export interface Decision {
     key_id: string;
     principal_id: string | null;
   };
+  /** The `x-request-id` of the request that made it. */
+  request_id?: string | undefined;
 }
 
 /** What an event says of the decision that its record is about. */

@@ -205,6 +205,9 @@ export const DecisionBody = Fields(
     }),
     created_at: Timestamp(),
     requested_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
+    request_id: Type.Optional(
+      Type.String({ description: 'The `x-request-id` of the request that made it.' }),
+    ),
   },
   { $id: 'Decision' },
 );

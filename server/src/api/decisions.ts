@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { FindAgentId } from '../decisions/authority-cache.ts';
 import type { makeAuthorizeSpend } from '../decisions/authorize-spend.ts';
 import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
+import { requestIdIn } from '../domain/decision-document.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
@@ -43,7 +44,11 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         200: {
           description: 'A replay: the decision as it was first answered.',
           schema: DecisionBody,
-          headers: { 'idempotent-replay': '`true`' },
+          headers: {
+            'idempotent-replay': '`true`',
+            'idempotent-replay-of':
+              'The `x-request-id` of the request that made the decision; missing of decisions made before it was kept.',
+          },
         },
       },
       errors: ['agent_mismatch', 'agent_not_active', 'not_found', 'idempotency_conflict', 'agent_required'],
@@ -57,9 +62,11 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
           origin: originOf(call),
         });
         const json = view.answer(caller, created);
-        return created.replayed
-          ? { status: 200, json, headers: { 'idempotent-replay': 'true' } }
-          : { status: 201, json };
+        if (!created.replayed) return { status: 201, json };
+        // Whoever lost the first answer can tell by it that the decision is its own.
+        const made_by = requestIdIn(created.document);
+        const of = made_by === undefined ? {} : { 'idempotent-replay-of': made_by };
+        return { status: 200, json, headers: { 'idempotent-replay': 'true', ...of } };
       },
     },
     {

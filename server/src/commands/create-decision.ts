@@ -178,6 +178,7 @@ export function makeCreateDecision(options: {
         capability,
         created_at: set.now,
         requested_by: { key_id: origin.actor.key_id as string, principal_id: origin.actor.principal_id },
+        request_id: origin.request_id,
       });
       const document = encodeDecision(made);
       const row = {

@@ -7,6 +7,7 @@ import {
   composeDecision,
   decodeDecision,
   encodeDecision,
+  requestIdIn,
   withToken,
 } from './decision-document.ts';
 import type { DecisionCore } from './decisions.ts';
@@ -28,7 +29,7 @@ const capability: Capability = {
   consumed_at: null,
 };
 
-function made(given: { capability: Capability | null }) {
+function made(given: { capability: Capability | null; request_id?: string }) {
   const request = {
     action: { type: 'purchase', merchant: HOSTILE, amount_minor: 100, currency: 'EUR', description: HOSTILE },
     task: HOSTILE,
@@ -55,6 +56,7 @@ function made(given: { capability: Capability | null }) {
     capability: given.capability,
     created_at: '2026-11-22T08:00:00.000Z',
     requested_by: { key_id: 'key_01K9ZZZZZZZZZZZZZZZZZZZZZZ', principal_id: null },
+    request_id: given.request_id ?? null,
   });
 }
 
@@ -70,6 +72,13 @@ test('the token goes into the capability that was issued, whatever words the age
 
 test('a document without a capability names none, whatever words the agent wrote', () => {
   expect(capabilityIdIn(encodeDecision(made({ capability: null })))).toBeUndefined();
+});
+
+test('the request that made a document is found, whatever words the agent wrote, and none in one that has none', () => {
+  const of = (request_id?: string) =>
+    requestIdIn(encodeDecision(made({ capability, ...(request_id && { request_id }) })));
+  expect([of('sdk_1'), of('a/b:c=d@e.f-g+h_i'), of()]).toEqual(['sdk_1', 'a/b:c=d@e.f-g+h_i', undefined]);
+  expect(of('x'.repeat(128))).toBe('x'.repeat(128));
 });
 
 test('a document cut at its marks still holds everything that the rules about later states read', () => {

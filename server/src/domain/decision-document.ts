@@ -17,12 +17,13 @@ export interface DecisionParts {
   capability: Capability | null;
   created_at: string;
   requested_by: Decision['requested_by'];
+  request_id: string | null;
 }
 
 /**
- * A decision as it is first answered. Its JSON text has the fields in the order of this literal, and three readers rely on
- * that order instead of parsing the whole text: `withToken`, `capabilityIdIn` and the cut at `CORE_MARKS`. So a new field
- * goes before `explanation`, or where it separates no mark from its neighbour; a test fails otherwise.
+ * A decision as it is first answered. Its JSON text has the fields in the order of this literal, and four readers rely on
+ * that order instead of parsing the whole text: `withToken`, `capabilityIdIn`, `requestIdIn` and the cut at `CORE_MARKS`.
+ * So a new field goes before `explanation`, or where it separates no mark from its neighbour; a test fails otherwise.
  */
 export function composeDecision(parts: DecisionParts): Decision {
   const { decision_id, agent, request, verdict } = parts;
@@ -61,6 +62,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     verified: false,
     created_at: parts.created_at,
     requested_by: parts.requested_by,
+    ...(parts.request_id === null ? {} : { request_id: parts.request_id }),
   };
 }
 
@@ -95,6 +97,15 @@ const CAPABILITY_ID_WITHIN = 60;
 export function capabilityIdIn(document: string): string | undefined {
   const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
   return CAPABILITY_ID.exec(document.slice(at, at + CAPABILITY_ID_WITHIN))?.[1];
+}
+
+/** The last field; in a request id nothing needs escaping. */
+const REQUEST_ID = /"request_id":"([^"]+)"\}$/;
+const REQUEST_ID_WITHIN = 160;
+
+/** The id of the request that made a document's decision; undefined in documents that were made before it was stored. */
+export function requestIdIn(document: string): string | undefined {
+  return REQUEST_ID.exec(document.slice(-REQUEST_ID_WITHIN))?.[1];
 }
 
 /** A document with the token put into its capability. Tokens are never stored, so each answer inserts its own. */

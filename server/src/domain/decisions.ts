@@ -101,6 +101,8 @@ export interface Decision {
   verified: boolean;
   created_at: string;
   requested_by: { key_id: string; principal_id: string | null };
+  /** The request that made it; decisions that were made before it was kept have none. */
+  request_id?: string;
 }
 
 /** The fields of a decision that the rules about its later states read. */

@@ -227,6 +227,24 @@ describe('200: a replay', () => {
     expect(first.headers.get('idempotent-replay')).toBeNull();
   });
 
+  test('names the request that made the decision, so that whoever lost the answer can tell its own', async () => {
+    const agent = await makeAgent();
+    const key = freshKey();
+    // What looks like the field in the request's own words is not taken for it.
+    const body = spend(agent, 1_000, { context: { request_id: 'req_forged"}' } });
+    const ask = (request_id: string) =>
+      s.call('POST', '/v1/decisions', {
+        body,
+        idempotency_key: key,
+        headers: { 'x-request-id': request_id },
+      });
+    const first = await ask('lost/1');
+    expect([first.headers.get('idempotent-replay-of'), first.body.request_id]).toEqual([null, 'lost/1']);
+    for (const again of [await ask('lost/1'), await ask('another')]) {
+      expect([again.status, again.headers.get('idempotent-replay-of')]).toEqual([200, 'lost/1']);
+    }
+  });
+
   test('order of keys, white space and the way a number is written do not matter', async () => {
     const agent = await makeAgent();
     const key = freshKey();
