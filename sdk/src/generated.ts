@@ -963,6 +963,12 @@ export interface ListDecisionsQuery {
   cursor?: string | undefined;
 }
 
+/** The query of `GET /v1/decisions/{id}`. */
+export interface GetDecisionQuery {
+  /** Wait so long for a change of its review or outcome before answering. */
+  wait_seconds?: number | undefined;
+}
+
 /** The body of `POST /v1/agents`. */
 export interface CreateAgentRequest {
   /** 1 to 64 of a-z, 0-9, "_" and "-", and begin with a letter or digit. */

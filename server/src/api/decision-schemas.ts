@@ -236,3 +236,15 @@ export const ListQuery = Fields({
   ),
   ...PageQuery,
 });
+
+const MAX_WAIT_SECONDS = 25;
+
+/** The query of `GET /v1/decisions/:id`. */
+export const DecisionQuery = Fields({
+  wait_seconds: Type.Optional(
+    QueryInteger(
+      { min: 1, max: MAX_WAIT_SECONDS },
+      { description: 'Wait so long for a change of its review or outcome before answering.' },
+    ),
+  ),
+});

@@ -4,13 +4,14 @@ import type { FindAgentId } from '../decisions/authority-cache.ts';
 import type { makeAuthorizeSpend } from '../decisions/authorize-spend.ts';
 import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
 import { requestIdIn } from '../domain/decision-document.ts';
+import type { Decision } from '../domain/decisions.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { Fields, page } from '../http/schemas.ts';
 import { type DecisionFilters, listDecisions } from '../storage/decisions.ts';
-import { DecisionBody, DecisionRequest, ListQuery } from './decision-schemas.ts';
+import { DecisionBody, DecisionQuery, DecisionRequest, ListQuery } from './decision-schemas.ts';
 import { originOf } from './origin.ts';
 
 const IdParams = Fields({ id: Type.String() });
@@ -23,6 +24,13 @@ export interface DecisionRouteOptions {
   findAgentId: FindAgentId;
   view: DecisionView;
 }
+
+/** How often a decision that somebody waits for is looked at. */
+const LOOK_AGAIN_MS = 500;
+
+/** What somebody who waits for a decision waits for. */
+const changesOf = ({ review_state, review, outcome_state, verified }: Decision): string =>
+  [review_state, review?.review_id, outcome_state, verified].join(' ');
 
 /** Asking for decisions and looking at them. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
@@ -123,11 +131,21 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
       scopes: ['read'],
       agentKey: 'own',
       params: IdParams,
+      query: DecisionQuery,
       responses: { 200: { description: 'The decision.', schema: DecisionBody } },
       errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const found = await view.find(call.caller, call.params.id);
-        if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+      handler: async (call: Call<{ id: string }, Static<typeof DecisionQuery>, unknown>) => {
+        const find = async () => {
+          const found = await view.find(call.caller, call.params.id);
+          if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+          return found;
+        };
+        let found = await find();
+        const before = changesOf(found);
+        for (let waits = ((call.query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
+          if (changesOf(found) !== before || !(await call.hold(LOOK_AGAIN_MS))) break;
+          found = await find();
+        }
         return { status: 200, body: found };
       },
     },

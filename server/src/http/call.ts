@@ -14,6 +14,7 @@ export function makeCall(
   request: FastifyRequest,
   validateQuery: Validate | null,
   validateBody: Validate | null,
+  hold: Call['hold'],
 ): Call {
   const params = request.params as Record<string, string>;
   for (const name in params) {
@@ -51,6 +52,7 @@ export function makeCall(
     request_id: exchange.request_id,
     client_address: exchange.client_address,
     body_hash,
+    hold,
   };
 }
 

@@ -22,6 +22,11 @@ export interface Call<Params = Record<string, string>, Query = Record<string, st
    * with `idempotent`, else undefined.
    */
   body_hash: Buffer | undefined;
+  /**
+   * Waits for `ms` because the caller asked to: the request's deadline does not run meanwhile. Resolves with false, at
+   * once or sooner, when waiting has to end.
+   */
+  hold: (ms: number) => Promise<boolean>;
 }
 
 /** What a handler answers. `json` is a body that is JSON text already (a stored document), sent as it is. */

@@ -10,10 +10,11 @@ import { makeClientAddress } from './client-address.ts';
 import { makeConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { checkMessage, keyUnknownYet, tooLate } from './failures.ts';
+import { makeHolds } from './holds.ts';
 import { LIMITS } from './limits.ts';
 import { parseQueryString } from './query-string.ts';
 import { requestId, traceId } from './request-ids.ts';
-import type { Route } from './route.ts';
+import type { Call, Route } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
 import type { Shares } from './shares.ts';
 import { compileSchema } from './validation.ts';
@@ -42,6 +43,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   for (const { resource, total, inUse } of [of_addresses, bodies, writes, streams, unsent])
     metrics.watchUse(resource, total, inUse);
   let draining = false;
+  const holds = makeHolds();
   const { answer, fail } = makeAnswers({
     logger,
     metrics,
@@ -166,15 +168,17 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       handler: (request, reply) => {
         request.exchange.body?.();
         if (!is_public) setDeadline(request, reply, route);
-        serve(request)
+        const hold = (ms: number) =>
+          holds.hold(request.exchange, ms, () => setDeadline(request, reply, route));
+        serve(request, hold)
           .then((answered) => answer(request, reply, answered))
           .catch((error: unknown) => fail(request, reply, error));
       },
     });
 
-    async function serve(request: FastifyRequest) {
+    async function serve(request: FastifyRequest, hold: Call['hold']) {
       if (!is_public && route.method !== 'GET') takeShare(request, writes);
-      return runHandler(route, makeCall(route, request, validateQuery, validateBody));
+      return runHandler(route, makeCall(route, request, validateQuery, validateBody, hold));
     }
   }
 
@@ -192,6 +196,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook('preClose', (done) => {
     draining = true;
+    holds.release();
     // Listening ends first, and by itself: whoever is told to close comes back at once, and would be cut off unheard
     // if that were in the moment when listening ends.
     NetServer.prototype.close.call(server.server);
