@@ -134,6 +134,7 @@ export interface ConsumeRequest {
   currency: string;
   /** Required, and the same, where the decision named a payee. */
   payee_id?: string | undefined;
+  /** As the payment names it; what a card descriptor adds to the name does not matter. */
   merchant?: string | undefined;
   /** The reference in the payment system. */
   external_reference?: string | undefined;

@@ -17,7 +17,12 @@ const ConsumeRequest = Fields(
     payee_id: Type.Optional(
       PayeeId({ description: 'Required, and the same, where the decision named a payee.' }),
     ),
-    merchant: Type.Optional(Line({ max: TEXT_LENGTHS.merchant })),
+    merchant: Type.Optional(
+      Line(
+        { max: TEXT_LENGTHS.merchant },
+        { description: 'As the payment names it; what a card descriptor adds to the name does not matter.' },
+      ),
+    ),
     external_reference: Type.Optional(
       Line({ max: TEXT_LENGTHS.merchant }, { description: 'The reference in the payment system.' }),
     ),

@@ -1,12 +1,8 @@
 import type { Agent } from '../domain/agents.ts';
-import {
-  type Consumption,
-  capabilityStatusAt,
-  decisionIdOfCapability,
-  sameMerchant,
-} from '../domain/capabilities.ts';
+import { type Consumption, capabilityStatusAt, decisionIdOfCapability } from '../domain/capabilities.ts';
 import { capabilityOf } from '../domain/decision-states.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { isDescriptorOf } from '../merchants/descriptors.ts';
 import { formatMoney } from '../values/money.ts';
 import { AUTHORITY_CHANGED, authorityChanged } from './create-review.ts';
 
@@ -80,7 +76,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
         `Only ${capability.payee_id} may be paid; ${payee_id === null ? 'payee_id is missing' : `this names ${payee_id}`}.`,
       );
     }
-    if (merchant !== null && !sameMerchant(merchant, capability.merchant)) {
+    if (merchant !== null && !isDescriptorOf(merchant, capability.merchant)) {
       return refuse('merchant_mismatch', `The capability is for "${capability.merchant}".`);
     }
     if (currency !== capability.currency) {

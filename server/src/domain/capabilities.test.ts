@@ -7,7 +7,6 @@ import {
   capabilityStatusAt,
   consumptionDataHash,
   decisionIdOfCapability,
-  sameMerchant,
 } from './capabilities.ts';
 
 const ENDS = '2026-11-21T08:15:00.000Z';
@@ -37,19 +36,6 @@ describe('a capability', () => {
     expect(capabilityIdOf(id)).toBe('cap_01KAJ5F0V8Z3M2Q9X7T4R6N1BD');
     expect(decisionIdOfCapability(capabilityIdOf(id))).toBe(id);
   });
-});
-
-test.each<[string, string, boolean]>([
-  ['Hetzner Online', 'hetzner  ONLINE ', true],
-  ['Hetzner Online', 'Ｈｅｔｚｎｅｒ Online', true],
-  ['Hetzner Online', 'Hetzner', false],
-  ['Hetzner Online', 'Hetzner Online GmbH', false],
-  ['Hetzner Online', 'Неtzner Online', false],
-  ['Café', 'Cafe\u0301', true],
-  ['Café', 'Cafe', false],
-])('the merchants %j and %j are the same: %s', (one, other, same) => {
-  expect(sameMerchant(one, other)).toBe(same);
-  expect(sameMerchant(other, one)).toBe(same);
 });
 
 test('every column of a consumption is sealed', () => {

@@ -65,12 +65,6 @@ export function capabilityStatusAt(
   return Date.parse(capability.expires_at) <= now_ms ? 'EXPIRED' : 'ISSUED';
 }
 
-/** Whether two names of a merchant differ at most in case, width and spaces. */
-export function sameMerchant(one: string, other: string): boolean {
-  const plain = (name: string) => name.normalize('NFKC').toLowerCase().trim().replace(/\s+/gu, ' ');
-  return plain(one) === plain(other);
-}
-
 /** The form of a consumption that the ledger seals: all columns. */
 export function sealedConsumption(consumption: Consumption): Record<string, unknown> {
   return { ...consumption, request_hash: shownHash(consumption.request_hash) };

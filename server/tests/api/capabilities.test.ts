@@ -611,12 +611,12 @@ describe('POST /v1/capabilities/consume', () => {
       }
       expect((await pay(made, { payee_id: 'stripe:acct_1' })).status).toBe(201);
     });
-    test('merchant_mismatch: another merchant; case and spaces do not matter, and it may be left out', async () => {
+    test('merchant_mismatch: another merchant; what a card descriptor adds does not matter, and it may be left out', async () => {
       const made = await ask(await agent(), 500);
-      for (const merchant of ['Hetzner', 'Hetzner Online GmbH', 'Неtzner Online']) {
+      for (const merchant of ['Hetzner', 'Hetzner Online Refunds', 'Неtzner Online']) {
         expect(refusal(await pay(made, { merchant }))).toEqual([422, 'merchant_mismatch']);
       }
-      expect((await pay(made, { merchant: 'HETZNER online' })).status).toBe(201);
+      expect((await pay(made, { merchant: 'HETZNER ONLINE GMBH 0123' })).status).toBe(201);
     });
     test('currency_mismatch, and amount_exceeds_authorized by one unit', async () => {
       const made = await ask(await agent(), 500);
