@@ -1,4 +1,5 @@
-// Installs what is missing and builds the server, if its sources changed.
+// Installs what is missing and builds server and client, if their sources changed.
+import { buildSdk } from './build-sdk.mjs';
 import { fail, prepare } from './prepare.mjs';
 
-await prepare({ with_dev: true }).catch(fail);
+await prepare({ with_dev: true }).then(buildSdk).catch(fail);

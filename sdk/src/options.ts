@@ -127,7 +127,7 @@ function isHeaders(value: object): boolean {
 
 function isBaseURL(value: unknown): boolean {
   if (typeof value !== 'string' && !(value instanceof URL)) return false;
-  if (!URL.canParse(value)) return false;
+  if (!URL.canParse(String(value))) return false;
   const { protocol, username, password, search, hash } = new URL(value);
   return /^https?:$/.test(protocol) && username + password + search + hash === '';
 }

@@ -41,7 +41,7 @@ export class Decisions extends Resource {
   }
   /** As it stands once its review or outcome has changed, or after `seconds` (1 to 25). */
   retrieveChanged(id: string, seconds: number, options?: Options): APIPromise<t.Decision> {
-    const query = { wait_seconds: seconds };
+    const query: t.GetDecisionQuery = { wait_seconds: seconds };
     return this.call('GET', '/v1/decisions/:id', {
       params: { id },
       query,

@@ -23,6 +23,8 @@ const DEFAULT_TOLERANCE_S = 300;
 const SIGNED = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 const encoder = new TextEncoder();
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 function bytesOf(body: string | Uint8Array): Uint8Array {
   if (typeof body === 'string') return encoder.encode(body);
   if (body instanceof Uint8Array) return body;
@@ -37,13 +39,13 @@ function headerOf(headers: HeadersLike, name: string): string | undefined {
   return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : (value as string | undefined);
 }
 
-function hmacKey(bytes: Uint8Array): Promise<CryptoKey> {
+function hmacKey(bytes: Bytes) {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', bytes as BufferSource, algorithm, false, ['sign', 'verify']);
+  return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
 /** The secret's own bytes, which Standard Webhooks signs with; null when it is not in that form. */
-function secretBytes(secret: string): Uint8Array | null {
+function secretBytes(secret: string): Bytes | null {
   try {
     const bytes = fromBase64(secret.replace(/^whsec_/, ''));
     return secret.startsWith('whsec_') && bytes.length > 0 ? bytes : null;
@@ -56,7 +58,7 @@ const fromBase64 = (text: string) => Uint8Array.from(atob(text), (letter) => let
 const fromHex = (text: string) =>
   Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-function joined(prefix: string, body: Uint8Array): BufferSource {
+function joined(prefix: string, body: Uint8Array): Bytes {
   const head = encoder.encode(prefix);
   const whole = new Uint8Array(head.length + body.length);
   whole.set(head);

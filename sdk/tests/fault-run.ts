@@ -1,0 +1,183 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Purser } from '../src/index.ts';
+import { type ProxyFaults, startFaultProxy } from './fault-proxy.ts';
+import { type RailFaults, startRail } from './fault-rail.ts';
+import { AUTHORITY, makeKey, type RunningService } from './service.ts';
+
+export interface Variant {
+  mode: 'SHADOW' | 'ENFORCE';
+  /** The client consumes; else the token goes to `pay`, which has it consumed. */
+  adapter?: boolean;
+  idempotent?: boolean;
+  /** A mistake: every exception of the payment is reported as its failure. */
+  every_failure_is_definite?: boolean;
+  /** `withheld`: a service that does not say whose a replay is. `forged`: whoever asks is told that it is theirs. */
+  replay_of?: 'withheld' | 'forged';
+}
+
+/** What came of all runs of a variant. */
+export interface Tally {
+  runs: number;
+  paid: number;
+  paid_twice: number;
+  /** FAILED or CANCELLED is on record, and the money moved. */
+  failed_though_paid: number;
+  /** EXECUTED is on record, and no money moved. */
+  executed_though_unpaid: number;
+  /** Nobody crashed, gave up, was declined or left uncertain, and still nothing was paid. */
+  unpaid_without_cause: number;
+  /** Callers by how they ended; `killed`: their process was. */
+  ended: Record<string, number>;
+  took_s: number;
+}
+
+const PROXY_FAULTS: ProxyFaults = {
+  lost_requests: 0.15,
+  lost_answers: 0.15,
+  cut: 0.04,
+  delayed: 0.03,
+  failed: 0.04,
+};
+const RAIL_FAULTS: RailFaults = { lost_requests: 0.08, lost_answers: 0.08, declined: 0.05 };
+const PROCESSES = 4;
+const RUNS_AT_ONCE = 200;
+/** A process is killed when about so many calls have ended. */
+const CALLS_A_KILL = 60;
+/** Endings after which a spend may rightly be unpaid. */
+const CAUSES = [
+  'killed',
+  'PurserUnavailable',
+  'SpendUncertain',
+  'SpendFailed',
+  'SpendRefused',
+  'RateLimitError',
+];
+
+let variants = 0;
+
+/** Processes that call `spend`; some are killed while they do. */
+function makeCallers(settings: object) {
+  const file = fileURLToPath(new URL('fault-caller.mjs', import.meta.url));
+  const pending = new Map<number, { child: ChildProcess; settle: (ended: string) => void }>();
+  const children: ChildProcess[] = [];
+  let jobs = 0;
+  let calls = 0;
+  let stopping = false;
+
+  function start(slot: number): Promise<void> {
+    const child = fork(file, [JSON.stringify(settings)]);
+    children[slot] = child;
+    return new Promise((ready) => {
+      child.on('message', ({ job, ended }: { job?: number; ended?: string }) => {
+        if (job === undefined) return ready();
+        const waiting = pending.get(job);
+        pending.delete(job);
+        waiting?.settle(ended as string);
+      });
+      child.on('exit', () => {
+        for (const [job, waiting] of pending) {
+          if (waiting.child !== child) continue;
+          pending.delete(job);
+          waiting.settle('killed');
+        }
+        if (!stopping) void start(slot);
+      });
+    });
+  }
+
+  return {
+    ready: () => Promise.all(Array.from({ length: PROCESSES }, (_, slot) => start(slot))),
+    /** Has one of the processes make the call; resolves with how it ended. */
+    call(request: object): Promise<string> {
+      const child = children[Math.floor(Math.random() * PROCESSES)] as ChildProcess;
+      const job = ++jobs;
+      return new Promise<string>((settle) => {
+        pending.set(job, { child, settle });
+        child.send({ job, request }, (error) => {
+          if (error !== null && pending.delete(job)) settle('killed');
+        });
+      }).then((ended) => {
+        if (++calls % CALLS_A_KILL === 0) children[calls % PROCESSES]?.kill('SIGKILL');
+        return ended;
+      });
+    },
+    async stop() {
+      stopping = true;
+      const gone = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(gone);
+    },
+  };
+}
+
+/** Two callers of one name at once, in any of the processes, and a third later; so often, and what came of it. */
+export async function runFaults(s: RunningService, variant: Variant, runs: number): Promise<Tally> {
+  const begun_ms = performance.now();
+  const admin = new Purser({ apiKey: s.admin_key, baseURL: s.url });
+  const agent = await admin.agents.create({
+    slug: `faults-${++variants}`,
+    mode: variant.mode,
+    authority: AUTHORITY,
+  });
+  const rail = await startRail(RAIL_FAULTS);
+  const proxy = await startFaultProxy(s.url, PROXY_FAULTS, (headers, asked) => {
+    if (variant.replay_of === 'withheld') delete headers['idempotent-replay-of'];
+    if (variant.replay_of === 'forged' && 'idempotent-replay-of' in headers) {
+      headers['idempotent-replay-of'] = asked['x-request-id'];
+    }
+  });
+  const callers = makeCallers({
+    agent_key: (await makeKey(s, { agent_id: agent.id })).key,
+    adapter_key: (await makeKey(s, { scopes: ['consume'] })).key,
+    base_url: proxy.url,
+    rail_url: rail.url,
+    variant,
+  });
+  await callers.ready();
+
+  const ended = new Map<string, string[]>();
+  async function run(name: string): Promise<void> {
+    const action = { type: 'purchase', merchant: 'Hetzner Online', amount_minor: 500, currency: 'EUR' };
+    const request = { idempotencyKey: name, action, context: { name } };
+    const both = await Promise.all([callers.call(request), callers.call(request)]);
+    ended.set(name, [...both, await callers.call(request)]);
+  }
+  let next = 0;
+  const lanes = Array.from({ length: Math.min(RUNS_AT_ONCE, runs) }, async () => {
+    while (next < runs) await run(`spend-${variants}-${++next}`);
+  });
+  await Promise.all(lanes);
+  await callers.stop();
+  // What was delayed on the way still arrives.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await proxy.close();
+  await rail.close();
+
+  const tally: Tally = {
+    runs,
+    paid: 0,
+    paid_twice: 0,
+    failed_though_paid: 0,
+    executed_though_unpaid: 0,
+    unpaid_without_cause: 0,
+    ended: {},
+    took_s: 0,
+  };
+  const states = new Map<string, string>();
+  for await (const { context, outcome_state } of admin.decisions.list({ agent: agent.slug, limit: 200 })) {
+    states.set((context as { name: string }).name, outcome_state);
+  }
+  for (const [name, how] of ended) {
+    const payments = rail.payments.get(name) ?? 0;
+    const state = states.get(name) ?? 'NONE';
+    if (payments > 0) tally.paid += 1;
+    if (payments > 1) tally.paid_twice += 1;
+    if (payments > 0 && (state === 'FAILED' || state === 'CANCELLED')) tally.failed_though_paid += 1;
+    if (payments === 0 && state === 'EXECUTED') tally.executed_though_unpaid += 1;
+    if (payments === 0 && !how.some((each) => CAUSES.includes(each))) tally.unpaid_without_cause += 1;
+    for (const each of how) tally.ended[each] = (tally.ended[each] ?? 0) + 1;
+  }
+  tally.took_s = Math.round((performance.now() - begun_ms) / 1000);
+  return tally;
+}

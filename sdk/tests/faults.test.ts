@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runFaults, type Tally, type Variant } from './fault-run.ts';
+import { type RunningService, startTestService } from './service.ts';
+
+/** Runs of each variant: `SPEND_RUNS=10000 npm test -- ../sdk/tests/faults.test.ts`. */
+const RUNS = Number(process.env.SPEND_RUNS ?? 60);
+/** Enough for a mistake to show, however lucky the run. */
+const RUNS_TO_BE_CAUGHT = 150;
+const TIMEOUT_MS = 3_600_000;
+
+let s: RunningService;
+const tallies: Record<string, Tally> = {};
+beforeAll(async () => {
+  s = await startTestService();
+});
+afterAll(async () => {
+  await s.stop();
+  if (process.env.SPEND_RUNS !== undefined) console.log(JSON.stringify(tallies, null, 1));
+});
+
+async function tallyOf(name: string, variant: Variant, runs: number): Promise<Tally> {
+  const tally = await runFaults(s, variant, runs);
+  tallies[name] = tally;
+  return tally;
+}
+
+describe('of all spends with lost requests and answers, cuts, delays and killed processes', () => {
+  test.each<[string, Variant]>([
+    ['in ENFORCE with an adapter', { mode: 'ENFORCE', adapter: true }],
+    [
+      'in ENFORCE with an adapter and an idempotent rail',
+      { mode: 'ENFORCE', adapter: true, idempotent: true },
+    ],
+    ['in ENFORCE with an adapter behind the token', { mode: 'ENFORCE' }],
+    ['in SHADOW', { mode: 'SHADOW' }],
+    ['in SHADOW with an idempotent rail', { mode: 'SHADOW', idempotent: true }],
+    [
+      'in SHADOW under a service that does not say whose a replay is',
+      { mode: 'SHADOW', replay_of: 'withheld' },
+    ],
+  ])(
+    '%s none is paid twice, and none that was paid is on record as failed',
+    async (name, variant) => {
+      const tally = await tallyOf(name, variant, RUNS);
+      expect(tally).toMatchObject({ paid_twice: 0, failed_though_paid: 0, executed_though_unpaid: 0 });
+      if (variant.replay_of === undefined) expect(tally.unpaid_without_cause).toBe(0);
+      expect(tally.paid).toBeGreaterThan(RUNS / 10);
+      expect(tally.ended.killed).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('these runs find', () => {
+  test(
+    'a client that takes every replay for its own: it pays twice',
+    async () => {
+      const tally = await tallyOf(
+        'taken for its own',
+        { mode: 'SHADOW', replay_of: 'forged' },
+        RUNS_TO_BE_CAUGHT,
+      );
+      expect(tally.paid_twice).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a caller that takes every exception for a failure: it reports as failed what was paid',
+    async () => {
+      const variant: Variant = { mode: 'ENFORCE', adapter: true, every_failure_is_definite: true };
+      const tally = await tallyOf('taken for a failure', variant, RUNS_TO_BE_CAUGHT);
+      expect(tally.failed_though_paid).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+});

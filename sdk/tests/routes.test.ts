@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Purser } from '../src/index.ts';
+import { AUTHORITY, type RunningService, startTestService } from './service.ts';
+
+const openapi = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, unknown>>;
+};
+
+let s: RunningService;
+let purser: Purser;
+beforeAll(async () => {
+  s = await startTestService();
+  purser = new Purser({ apiKey: s.admin_key, baseURL: s.url });
+});
+afterAll(() => s.stop());
+
+/** Every method of every resource, by its name on the client. */
+function methodsOf(resource: object, name: string): [string, (...given: unknown[]) => Promise<unknown>][] {
+  const own = Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter(
+    (each) => each !== 'constructor',
+  );
+  const nested = Object.entries(resource).flatMap(([key, value]) =>
+    methodsOf(value as object, `${name}.${key}`),
+  );
+  return [...own.map((method) => [`${name}.${method}`, (resource as never)[method]] as never), ...nested].map(
+    ([full, method]) => [full as string, (method as () => Promise<unknown>).bind(resource)],
+  );
+}
+
+test('there is one method for every route of the API that takes a key, and none beside', async () => {
+  const sent = new Set<string>();
+  const fetch = vi.fn(async (url: string, init: RequestInit) => {
+    const path = new URL(url).pathname.replace(/the-id/, '{id}');
+    sent.add(`${init.method} ${path}`);
+    return Response.json({ data: [], next_cursor: null });
+  });
+  const client = new Purser({ apiKey: 'sk_test', fetch: fetch as never });
+  const methods = Object.entries(client).flatMap(([name, resource]) => methodsOf(resource as object, name));
+  for (const [name, method] of methods) {
+    const before = sent.size;
+    if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
+    else if (name === 'workspace.retrieve' || /\.(list|shadow|events|verify|export)$/.test(name))
+      await method();
+    else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
+    else if (/^(decisions|agents|apiKeys|webhookEndpoints)\.create$/.test(name)) await method({});
+    else await method('the-id', /\.(retrieve|delete|test|listOutcomes)$/.test(name) ? undefined : {});
+    expect(sent.size - before, `${name} is a route of its own`).toBe(
+      name === 'decisions.retrieveChanged' ? 0 : 1,
+    );
+  }
+  const declared = Object.entries(openapi.paths)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+  expect([...sent].sort()).toEqual(declared.sort());
+});
+
+test('lists can be walked over as one, page by page, or as the first page', async () => {
+  for (let i = 0; i < 5; i++) await purser.apiKeys.create({ name: `k${i}`, scopes: ['read'] });
+  const all: string[] = [];
+  for await (const key of purser.apiKeys.list({ limit: 2 })) all.push(key.name);
+  expect(all).toHaveLength(6);
+  const first = await purser.apiKeys.list({ limit: 2 });
+  expect([first.data.length, first.hasNextPage()]).toEqual([2, true]);
+  const second = await first.getNextPage();
+  expect([...first.data, ...second.data].map((key) => key.name)).toEqual(all.slice(0, 4));
+  const from_page: string[] = [];
+  for await (const key of first) from_page.push(key.name);
+  expect(from_page).toEqual(all);
+  const last = await (await second.getNextPage()).getNextPage().catch((error: unknown) => error);
+  expect(last).toBeInstanceOf(RangeError);
+  for await (const key of purser.apiKeys.list({ limit: 2 })) {
+    expect(key.name).toBe(all[0]);
+    break;
+  }
+});
+
+test('an administrator’s day: agent, authority, simulation, keys, report, ledger, audit', async () => {
+  const agent = await purser.agents.create({ slug: 'staging-bot', authority: AUTHORITY });
+  const limits = { ...AUTHORITY, per_transaction_limit_minor: 1_000 };
+  expect((await purser.agents.authority.set('staging-bot', limits)).version).toBe(2);
+  expect((await purser.agents.authority.retrieve(agent.id, { version: 1 })).authority).toEqual(AUTHORITY);
+  expect((await purser.agents.authority.simulate('staging-bot', AUTHORITY, { limit: 10 })).saved).toBe(false);
+  expect((await purser.agents.update('staging-bot', { status: 'paused' })).status).toBe('paused');
+  const { id, key } = await purser.apiKeys.create({ name: 'bot', agent_id: agent.id });
+  expect((await purser.withOptions({ apiKey: key }).agents.retrieve(agent.id)).slug).toBe('staging-bot');
+  expect(await purser.apiKeys.delete(id)).toBeUndefined();
+  expect((await purser.workspace.retrieve()).plan).toBe('team');
+  expect((await purser.reports.shadow()).readiness).toBeDefined();
+  expect((await purser.ledger.verify()).valid).toBe(true);
+  const exported = await (await purser.ledger.export()).text();
+  const events = await purser.ledger.events({ limit: 200 });
+  expect(exported.split('\n').length).toBeGreaterThan(events.data.length);
+  const actions: string[] = [];
+  for await (const record of purser.audit.list({ limit: 3 })) actions.push(record.action);
+  expect(actions).toContain('api_key.revoked');
+});
+
+test('an endpoint’s life: made, changed, tested, listed, its secret rotated, removed', async () => {
+  const made = await purser.webhookEndpoints.create({ url: 'https://hooks.example/purser' });
+  expect(made.secret).toMatch(/^whsec_/);
+  expect((await purser.webhookEndpoints.list()).data.map((each) => each.id)).toEqual([made.id]);
+  const { secret } = await purser.webhookEndpoints.rotateSecret(made.id);
+  expect(secret).not.toBe(made.secret);
+  expect((await purser.webhookEndpoints.test(made.id)).event_id).toMatch(/^evt_/);
+  expect(await purser.webhookDeliveries.replay(made.id, { from: '2026-01-01' })).toHaveProperty('queued');
+  expect((await purser.webhookDeliveries.list({ endpoint: made.id })).next_cursor).toBeNull();
+  expect((await purser.webhookEndpoints.update(made.id, { status: 'disabled' })).status).toBe('disabled');
+  expect(await purser.webhookEndpoints.delete(made.id)).toBeUndefined();
+});
