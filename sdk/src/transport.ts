@@ -252,7 +252,9 @@ function queryOf(query: object | undefined): string {
   if (query === undefined) return '';
   if (typeof query !== 'object' || query === null) throw new TypeError('query must be an object');
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const text = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return text === '' ? '' : `?${text}`;
 }
 

@@ -14,6 +14,8 @@ export interface Variant {
   every_failure_is_definite?: boolean;
   /** `withheld`: a service that does not say whose a replay is. `forged`: whoever asks is told that it is theirs. */
   replay_of?: 'withheld' | 'forged';
+  /** What goes wrong at the payment system, where it is not what usually does. */
+  rail_faults?: RailFaults;
 }
 
 /** What came of all runs of a variant. */
@@ -120,7 +122,7 @@ export async function runFaults(s: RunningService, variant: Variant, runs: numbe
     mode: variant.mode,
     authority: AUTHORITY,
   });
-  const rail = await startRail(RAIL_FAULTS);
+  const rail = await startRail(variant.rail_faults ?? RAIL_FAULTS);
   const proxy = await startFaultProxy(s.url, PROXY_FAULTS, (headers, asked) => {
     if (variant.replay_of === 'withheld') delete headers['idempotent-replay-of'];
     if (variant.replay_of === 'forged' && 'idempotent-replay-of' in headers) {

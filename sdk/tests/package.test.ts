@@ -1,0 +1,176 @@
+import { execFile } from 'node:child_process';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { VERSION } from '../src/index.ts';
+import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SDK = join(ROOT, 'sdk');
+const MAX_GZIPPED_BYTES = 15_000;
+const require = createRequire(import.meta.url);
+const manifest = JSON.parse(await readFile(join(SDK, 'package.json'), 'utf8'));
+
+/** Runs a program to its end; rejects with what it wrote when it fails. */
+async function run(
+  file: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  const ended = promisify(execFile)(file, args, { maxBuffer: 10_000_000, ...options });
+  const { stdout, stderr } = await ended.catch((error: Error & { stdout: string; stderr: string }) => {
+    throw new Error(`${file} ${args.join(' ')}\n${error.stdout}${error.stderr}`, { cause: error });
+  });
+  return stdout + stderr;
+}
+const node = (args: string[], options = {}) => run(process.execPath, args, options);
+const npm = (args: string[], cwd: string) => run('npm', [...args, '--loglevel=error'], { cwd });
+
+/** The compiler that types are checked with here, and the TypeScript 5 that comes with attw. */
+const compilers = {
+  'TypeScript 7': require.resolve('typescript/package.json'),
+  'TypeScript 5': createRequire(require.resolve('@arethetypeswrong/core')).resolve('typescript/package.json'),
+};
+
+/** A folder with nothing in it but the packed package, installed. */
+let folder: string;
+let files: string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'purser-sdk-'));
+  const [packed] = JSON.parse(await npm(['pack', '--json', '--pack-destination', folder], SDK));
+  files = packed.files.map((file: { path: string }) => file.path);
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  await npm(['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('the package has what it promises, and nothing else', () => {
+  expect(manifest.dependencies).toBeUndefined();
+  expect([manifest.type, manifest.sideEffects, manifest.engines.node]).toEqual(['module', false, '>=20.19']);
+  expect(manifest.version).toBe(VERSION);
+  for (const file of [
+    'README.md',
+    'LICENSE',
+    'package.json',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'src/index.ts',
+  ]) {
+    expect(files).toContain(file);
+  }
+  expect(
+    files.filter((file) => !/^(dist|src)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(file)),
+  ).toEqual([]);
+  expect(files.filter((file) => /test\.|tsbuildinfo/.test(file))).toEqual([]);
+});
+
+test('nothing of Node is imported, so that it runs wherever there is fetch', async () => {
+  const sources = await Promise.all(
+    files.filter((file) => file.endsWith('.js')).map((file) => readFile(join(SDK, file), 'utf8')),
+  );
+  const imported = sources.flatMap((text) => [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)]);
+  expect(imported.length).toBeGreaterThan(10);
+  expect(
+    imported.map(([, name]) => name).filter((name) => !name?.startsWith('./') && !name?.startsWith('../')),
+  ).toEqual([]);
+});
+
+test(`the main entry is under ${MAX_GZIPPED_BYTES} bytes, minified and gzipped`, async () => {
+  const bundle = await rolldown({ input: join(SDK, 'dist/index.js') });
+  const { output } = await bundle.generate({ minify: true });
+  const bytes = gzipSync(output[0].code, { level: 9 }).length;
+  expect(bytes).toBeGreaterThan(2_000);
+  expect(bytes).toBeLessThan(MAX_GZIPPED_BYTES);
+  if (process.env.SHOW_SIZE !== undefined)
+    console.log(`${output[0].code.length} bytes minified, ${bytes} gzipped`);
+});
+
+test('publint and attw have nothing to say', async () => {
+  const publint = join(ROOT, 'node_modules/publint/src/cli.js');
+  expect(await node([publint, 'run', SDK, '--strict', '--pack', 'npm'])).toContain('All good!');
+  const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+  await node([attw, '--pack', SDK, '--profile', 'esm-only', '--no-emoji']);
+});
+
+test('the packed package can be imported and required, every entry of it', async () => {
+  const program = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(import.meta.url);
+    for (const entry of ['@purser/sdk', '@purser/sdk/webhooks', '@purser/sdk/testing', '@purser/sdk/types']) {
+      const imported = await import(entry);
+      const required = require(entry);
+      for (const name of Object.keys(imported)) if (imported[name] !== required[name]) throw new Error(entry + ' ' + name);
+    }
+    const { Purser, webhooks, VERSION } = require('@purser/sdk');
+    const { fakePurser } = require('@purser/sdk/testing');
+    const purser = new Purser({ apiKey: 'sk_test', fetch: fakePurser().fetch });
+    const action = { type: 'purchase', merchant: 'm', amount_minor: 1, currency: 'EUR' };
+    const { status } = await purser.spend({ idempotencyKey: 'a', action }, async () => ({}));
+    console.log(status, typeof webhooks.unwrap, VERSION);`;
+  await writeFile(join(folder, 'all.mjs'), program);
+  expect(await node(['all.mjs'], { cwd: folder })).toContain(`paid function ${VERSION}`);
+});
+
+test.each(Object.entries(compilers))(
+  'the example is right for %s, and a mistake in it is told',
+  async (name, at) => {
+    const { version } = JSON.parse(await readFile(at, 'utf8'));
+    expect(`TypeScript ${version}`.startsWith(`${name}.`)).toBe(true);
+    await copyFile(join(SDK, 'tests/example.ts'), join(folder, 'example.ts'));
+    const wrong = (await readFile(join(SDK, 'tests/example.ts'), 'utf8')).replace(
+      'amount_minor: 5440',
+      "amount_minor: '54.40'",
+    );
+    await writeFile(join(folder, 'wrong.ts'), wrong);
+    await mkdir(join(folder, 'types'), { recursive: true });
+    for (const types of ['@types/node', 'undici-types']) {
+      await cp(join(ROOT, 'node_modules', types), join(folder, 'node_modules', types), { recursive: true });
+    }
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    const check = (file: string) => node([join(at, '../bin/tsc'), ...options, file], { cwd: folder });
+    await check('example.ts');
+    await expect(check('wrong.ts')).rejects.toThrow("'string' is not assignable to type 'number'");
+  },
+);
+
+test('the example pays', async () => {
+  const s: RunningService = await startTestService();
+  try {
+    const agent = await s.call('POST', '/v1/agents', {
+      body: { slug: 'example', mode: 'ENFORCE', authority: AUTHORITY },
+    });
+    const keys = {
+      PURSER_AGENT_KEY: (await makeKey(s, { agent_id: agent.body.id })).key,
+      PURSER_CONSUME_KEY: (await makeKey(s, { scopes: ['consume'] })).key,
+    };
+    await writeFile(
+      join(folder, 'run.mjs'),
+      `const real = globalThis.fetch;
+      globalThis.fetch = (url, init) => real(String(url).replace('https://purser.internal', process.env.SERVICE), init);
+      globalThis.order = { id: 'order-1' };
+      globalThis.stripe = { paymentIntents: { create: async (body, options) => ({ status: 'succeeded', id: options.idempotencyKey }) } };
+      await import('./example.js');`,
+    );
+    const at = compilers['TypeScript 7'];
+    await copyFile(join(SDK, 'tests/example.ts'), join(folder, 'example.ts'));
+    const options = ['--noCheck', '--target', 'es2022', '--module', 'nodenext'];
+    await node([join(at, '../bin/tsc'), ...options, 'example.ts'], { cwd: folder });
+    const env = { ...process.env, ...keys, SERVICE: s.url };
+    expect(await node(['run.mjs'], { cwd: folder, env })).toMatch(/^paid dec_\w+\n$/);
+    expect(await node(['run.mjs'], { cwd: folder, env })).toMatch(/^already_paid dec_\w+\n$/);
+    const { body } = await s.call('GET', '/v1/decisions');
+    expect([body.data.length, body.data[0].outcome_state, body.data[0].verified]).toEqual([
+      1,
+      'EXECUTED',
+      true,
+    ]);
+  } finally {
+    await s.stop();
+  }
+});
