@@ -5,6 +5,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Purser, webhooks } from '../src/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
+// Processes start slowly on a busy machine.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+const PATIENCE_MS = 300_000;
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 let s: RunningService;
@@ -70,7 +73,7 @@ test('guarded-payment waits for a person, whom review asks, and then pays', asyn
   const reviewed = await run('review.mjs', { PURSER_API_KEY: reviewer.key }, ['ALLOW']);
   expect(reviewed).toContain('reviewed wants 5440 EUR for Hetzner Online');
   expect(reviewed).toContain('ALLOW recorded by user:ada');
-  await vi.waitFor(() => expect(paying.output).toContain('invoice-1002: paid'), 40_000);
+  await vi.waitFor(() => expect(paying.output).toContain('invoice-1002: paid'), PATIENCE_MS);
   const denied = { ...keys, INVOICE: 'invoice-1003' };
   await run('guarded-payment.mjs', { ...denied, WAIT_MS: '0' });
   await run('review.mjs', { PURSER_API_KEY: reviewer.key }, ['DENY']);
@@ -81,7 +84,7 @@ test('webhook-receiver takes each event once, whoever signs it wrongly is refuse
   // The endpoint's secret comes with the endpoint, so that the receiver's port has to be known first.
   const probe = start('webhook-receiver.mjs', { PURSER_WEBHOOK_SECRET: 'whsec_none', PORT: '0' });
   const address = () => /http:\/\/\S+/.exec(probe.output)?.[0];
-  await vi.waitFor(() => expect(address()).toBeDefined(), 20_000);
+  await vi.waitFor(() => expect(address()).toBeDefined(), PATIENCE_MS);
   const url = address() as string;
   probe.child.kill('SIGKILL');
   await once(probe.child, 'close');
@@ -90,10 +93,10 @@ test('webhook-receiver takes each event once, whoever signs it wrongly is refuse
     PURSER_WEBHOOK_SECRET: `whsec_of_old,${secret}`,
     PORT: new URL(url).port,
   });
-  await vi.waitFor(() => expect(receiver.output).toContain('listening'), 20_000);
+  await vi.waitFor(() => expect(receiver.output).toContain('listening'), PATIENCE_MS);
 
   const { event_id } = await admin.webhookEndpoints.test(id);
-  await vi.waitFor(() => expect(receiver.output).toContain(`webhook.test ${event_id}`), 40_000);
+  await vi.waitFor(() => expect(receiver.output).toContain(`webhook.test ${event_id}`), PATIENCE_MS);
   const body = JSON.stringify({
     id: event_id,
     type: 'webhook.test',
@@ -107,6 +110,6 @@ test('webhook-receiver takes each event once, whoever signs it wrongly is refuse
     headers: await webhooks.sign(body, 'whsec_forged'),
   });
   expect([again.status, forged.status]).toEqual([204, 400]);
-  await vi.waitFor(() => expect(receiver.output).toContain('refused'));
+  await vi.waitFor(() => expect(receiver.output).toContain('refused'), PATIENCE_MS);
   expect(receiver.output.split(event_id)).toHaveLength(2);
 });

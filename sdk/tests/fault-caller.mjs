@@ -40,4 +40,5 @@ process.on('message', async (/** @type {{ job: number, request: any }} */ { job,
   );
   process.send?.({ job, ended });
 });
+process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });

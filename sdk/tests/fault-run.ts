@@ -68,7 +68,7 @@ function makeCallers(settings: object) {
   let stopping = false;
 
   function start(slot: number): Promise<void> {
-    const child = fork(file, [JSON.stringify(settings)]);
+    const child = fork(file, [JSON.stringify(settings)], { execArgv: [] });
     children[slot] = child;
     return new Promise((ready) => {
       child.on('message', ({ job, ended }: { job?: number; ended?: string }) => {

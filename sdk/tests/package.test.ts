@@ -7,13 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { VERSION } from '../src/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SDK = join(ROOT, 'sdk');
 const MAX_GZIPPED_BYTES = 15_000;
+// Compilers and npm take their time on a busy machine.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 const require = createRequire(import.meta.url);
 const manifest = JSON.parse(await readFile(join(SDK, 'package.json'), 'utf8'));
 
