@@ -35,6 +35,27 @@ export interface AgentPage {
   next_cursor: string | null;
 }
 
+export interface AgentWithBudgets {
+  id: string;
+  slug: string;
+  name: string;
+  mode: 'SHADOW' | 'ENFORCE';
+  status: 'active' | 'paused' | 'revoked';
+  authority_version: number | null;
+  authority_hash: string | null;
+  created_at: string;
+  updated_at: string;
+  /** This month's (UTC): of the authority's currency, and of all others that were spent in. */
+  budgets: {
+    /** An active ISO 4217 code. */
+    currency: string;
+    limit_minor: number | null;
+    held_minor: number;
+    committed_minor: number;
+    remaining_minor: number | null;
+  }[];
+}
+
 export interface ApiKey {
   id: string;
   name: string;

@@ -123,7 +123,7 @@ export class Agents extends Resource {
   create(body: t.CreateAgentRequest, options?: Options): APIPromise<t.Agent> {
     return this.call('POST', '/v1/agents', { body, options });
   }
-  retrieve(idOrSlug: string, options?: Options): APIPromise<t.Agent> {
+  retrieve(idOrSlug: string, options?: Options): APIPromise<t.AgentWithBudgets> {
     return this.call('GET', '/v1/agents/:id', { params: { id: idOrSlug }, options });
   }
   list(query?: t.ListAgentsQuery, options?: Options): PagePromise<t.Agent> {

@@ -5,6 +5,7 @@ import { createAuthority } from '../commands/create-authority.ts';
 import { updateAgent } from '../commands/update-agent.ts';
 import { AGENT_STATUSES, type Agent, agentBody, MODES } from '../domain/agents.ts';
 import { type Authority, type AuthorityRow, ON_PURPOSE_UNCLEAR } from '../domain/authorities.ts';
+import { budgetStatus, periodOf } from '../domain/budget.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -26,6 +27,8 @@ import {
 import type { Lane } from '../lane/lane.ts';
 import { getAgent, listAgents } from '../storage/agents.ts';
 import { getAuthority, parseAuthority } from '../storage/authorities.ts';
+import { listBudgetCurrencies, listBudgets } from '../storage/budgets.ts';
+import { readClock } from '../storage/workspaces.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { originOf } from './origin.ts';
 
@@ -107,6 +110,27 @@ const AgentBody = Fields(
   { $id: 'Agent' },
 );
 
+const AgentWithBudgets = Fields(
+  {
+    ...AgentBody.properties,
+    budgets: Type.Array(
+      Fields({
+        currency: Currency(),
+        limit_minor: Nullable(
+          LimitMinor({ description: 'The monthly budget; null: none in this currency.' }),
+        ),
+        held_minor: LimitMinor(),
+        committed_minor: LimitMinor(),
+        remaining_minor: Nullable(LimitMinor({ description: 'What is left; null: no budget is set.' })),
+      }),
+      {
+        description: "This month's (UTC): of the authority's currency, and of all others that were spent in.",
+      },
+    ),
+  },
+  { $id: 'AgentWithBudgets' },
+);
+
 const AuthorityVersion = Fields(
   {
     agent_id: Id('agent'),
@@ -149,6 +173,8 @@ function authorityBody(row: AuthorityRow): Static<typeof AuthorityVersion> {
   return { agent_id, version, hash, authority, created_at, created_by: { key_id, principal_id } } as never;
 }
 
+const NOTHING_COUNTED = { held_minor: 0, committed_minor: 0 };
+
 /** Agents and what each of them is allowed. */
 export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
@@ -159,6 +185,24 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
     const own = call.caller.kind !== 'agent' || agent?.agent_id === call.caller.agent_id;
     if (agent === undefined || !own) throw new ApiError('not_found', 'There is no such agent.');
     return agent;
+  }
+
+  /** What an agent has spent, holds and has left this month, by currency. */
+  async function budgetsOf(workspace_id: string, agent_id: string) {
+    const period = periodOf(await readClock(db));
+    const [row, spent_in] = await Promise.all([
+      getAuthority(db, workspace_id, agent_id, null),
+      listBudgetCurrencies(db, workspace_id, agent_id, period),
+    ]);
+    const authority = row === undefined ? null : parseAuthority(row);
+    const currencies = [...new Set([...(authority === null ? [] : [authority.currency]), ...spent_in])];
+    const wanted = currencies.map((currency) => ({ agent_id, period, currency }));
+    const counters = await listBudgets(db, workspace_id, wanted);
+    return currencies.map((currency) => {
+      const counter = counters.find((each) => each.currency === currency) ?? NOTHING_COUNTED;
+      const limit = authority?.currency === currency ? (authority.monthly_budget_minor ?? null) : null;
+      return { currency, ...budgetStatus(counter, limit) };
+    });
   }
 
   return [
@@ -206,17 +250,18 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
       operationId: 'getAgent',
       tag: 'Agents',
       summary: 'Get one agent',
-      description: 'By id or slug.',
+      description: 'By id or slug, with what is left of its budgets this month.',
       scopes: ['read'],
       shares: 'reads',
       agentKey: 'own',
       params: IdParams,
-      responses: { 200: { description: 'The agent.', schema: AgentBody } },
+      responses: { 200: { description: 'The agent.', schema: AgentWithBudgets } },
       errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => ({
-        status: 200,
-        body: agentBody(await agentOf(call)),
-      }),
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const agent = await agentOf(call);
+        const budgets = await budgetsOf(call.caller.workspace_id, agent.agent_id);
+        return { status: 200, body: { ...agentBody(agent), budgets } };
+      },
     },
     {
       method: 'PATCH',

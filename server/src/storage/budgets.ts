@@ -26,6 +26,21 @@ export async function loadBudgets(
   return result.rows;
 }
 
+/** Returns the currencies in which an agent has counters for a month. */
+export async function listBudgetCurrencies(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  period: string,
+): Promise<string[]> {
+  const result = await db.query<{ currency: string }>({
+    name: 'list_budget_currencies',
+    text: `select currency from budgets where workspace_id = $1 and agent_id = $2 and period = $3 order by currency`,
+    values: [workspace_id, agent_id, period],
+  });
+  return result.rows.map((row) => row.currency);
+}
+
 /** Returns the counters of these agents, months and currencies without expired holds; missing ones are left out. */
 export async function listBudgets(
   db: Queryable,
