@@ -280,6 +280,12 @@ export interface Error {
 /** What clients branch on. */
 export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'last_admin_key' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
+export interface EventPage {
+  data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent)[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface Label {
   label_id: string;
   decision_id: string;
@@ -1081,6 +1087,16 @@ export interface UpdateWebhookRequest {
 export interface RotateWebhookSecretRequest {
   /** How long the secrets before go on signing `webhook-signature` beside the new one; 86400 when omitted. */
   overlap_seconds?: number | undefined;
+}
+
+/** The query of `GET /v1/events`. */
+export interface ListEventsQuery {
+  /** Only events that happened after this one. */
+  after?: string | undefined;
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/webhooks/deliveries`. */

@@ -14,6 +14,7 @@ export class Purser {
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
   readonly webhookDeliveries: resources.WebhookDeliveries;
+  readonly events: resources.Events;
   readonly reports: resources.Reports;
   readonly ledger: resources.Ledger;
   readonly audit: resources.Audit;
@@ -32,6 +33,7 @@ export class Purser {
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);
     this.webhookDeliveries = new resources.WebhookDeliveries(transport);
+    this.events = new resources.Events(transport);
     this.reports = new resources.Reports(transport);
     this.ledger = new resources.Ledger(transport);
     this.audit = new resources.Audit(transport);

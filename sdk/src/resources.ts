@@ -187,6 +187,14 @@ export class WebhookDeliveries extends Resource {
   }
 }
 
+/** What webhooks deliver, for whoever was away. */
+export class Events extends Resource {
+  /** Oldest first, after the one that `after` names. */
+  list(query?: t.ListEventsQuery, options?: Options): PagePromise<t.EventPage['data'][number]> {
+    return this.pages('/v1/events', { query, options });
+  }
+}
+
 export class Reports extends Resource {
   /** What SHADOW showed. */
   shadow(query?: t.GetShadowReportQuery, options?: Options): APIPromise<t.ShadowReport> {

@@ -10,6 +10,7 @@ import {
   DELIVERY_ERRORS,
   eventsOf,
   MAX_REPLAYED,
+  WEBHOOK_EVENT_TYPES,
   type WebhookAttempt,
 } from '../domain/webhooks.ts';
 import { ApiError, invalidField } from '../errors.ts';
@@ -27,11 +28,12 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
-import { findWebhookEvents, loadWebhookEndpoints } from '../storage/webhooks.ts';
+import { findWebhookEvents, listWebhookEvents, loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { firstIdAt } from '../values/ids.ts';
 import { listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
 import { originOf } from './origin.ts';
+import { WEBHOOK_EVENTS } from './webhook-schemas.ts';
 
 const ERROR_WORDS = Object.entries(DELIVERY_ERRORS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
@@ -63,6 +65,12 @@ const ListQuery = Fields({
   status: Type.Optional(OneOf(ATTEMPT_STATUSES)),
   ...PageQuery,
 });
+
+const EventsQuery = Fields({
+  after: Type.Optional(IdIn('event', { description: 'Only events that happened after this one.' })),
+  ...PageQuery,
+});
+const EVENT_BODIES = WEBHOOK_EVENT_TYPES.map((type) => WEBHOOK_EVENTS[type].body);
 
 const ReplayBody = Fields(
   {
@@ -129,6 +137,39 @@ export function makeWebhookDeliveryRoutes(options: {
   }
 
   return [
+    {
+      method: 'GET',
+      path: '/v1/events',
+      operationId: 'listEvents',
+      tag: 'Webhooks',
+      summary: 'List events as they are delivered',
+      description:
+        'Oldest first, after the event that `after` names or from the first that is kept: for 30 days, if any endpoint took it when it happened. For a receiver that was away, give the last event it has.',
+      scopes: ['admin'],
+      shares: 'lists',
+      query: EventsQuery,
+      responses: {
+        200: {
+          description: 'A page of events.',
+          schema: page(Type.Union(EVENT_BODIES), { $id: 'EventPage' }),
+        },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof EventsQuery>, unknown>) => {
+        const { limit = 50, cursor, after = '' } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listEvents', workspace_id, after];
+        const from = (cursors.open(list, cursor) as string | null) ?? after;
+        const found = await listWebhookEvents(lists_db, workspace_id, {
+          after: from,
+          types: WEBHOOK_EVENT_TYPES,
+          limit: limit + 1,
+        });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.event_id));
+        const data = rows.map(({ payload }) => payload).join(',');
+        return { status: 200, json: `{"data":[${data}],"next_cursor":${JSON.stringify(next_cursor)}}` };
+      },
+    },
     {
       method: 'GET',
       path: '/v1/webhooks/deliveries',

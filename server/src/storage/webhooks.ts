@@ -151,6 +151,21 @@ export function putWebhookQueues(
   });
 }
 
+/** Returns stored events of these types after one of them (or from the first), oldest first, in the bytes that are delivered. */
+export async function listWebhookEvents(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: string; types: readonly string[]; limit: number },
+): Promise<Pick<WebhookEvent, 'event_id' | 'payload'>[]> {
+  const result = await db.query<Pick<WebhookEvent, 'event_id' | 'payload'> & { workspace_id: string }>({
+    name: 'list_webhook_events',
+    text: `select event_id, payload from webhook_events where workspace_id = $1 and event_id > $2 and type = any($3)
+      order by event_id limit $4`,
+    values: [workspace_id, page.after, page.types, page.limit],
+  });
+  return result.rows;
+}
+
 /** Returns the events from `first_id` (inclusive) to `end_id` (exclusive) of these types, oldest first. */
 export async function findWebhookEvents(
   db: Queryable,

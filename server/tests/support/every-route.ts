@@ -261,6 +261,12 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 202,
     names: 'one thing',
   },
+  'GET /v1/events': {
+    scopes: ['admin'],
+    request: fixed('/v1/events'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/webhooks/deliveries': {
     scopes: ['admin'],
     request: fixed('/v1/webhooks/deliveries'),

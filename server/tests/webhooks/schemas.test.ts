@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => s.stop());
 
-test('every type of event is delivered in the form that the OpenAPI document shows', async () => {
+test('every type of event is delivered, and listed, in the form that the OpenAPI document shows', async () => {
   const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
   const authority = { ...AUTHORITY, review_threshold_minor: 1_000 };
   await s.call('POST', '/v1/agents', { body: { slug: 'told', mode: 'ENFORCE', authority } });
@@ -33,8 +33,18 @@ test('every type of event is delivered in the form that the OpenAPI document sho
   await s.call('POST', `${path}/outcomes`, { body: { type: 'SPEND_EXECUTED', amount_minor: 5_000 } });
   await s.call('POST', `/v1/webhooks/${endpoint.body.id}/test`);
 
-  const { rows } = await s.sql('select type, payload from webhook_events');
+  const { rows } = await s.sql('select type, payload from webhook_events order by event_id');
   expect(rows.map((row) => row.type).sort()).toEqual([...DELIVERED_EVENT_TYPES].sort());
+  const listed = await s.call('GET', '/v1/events');
+  const payloads = rows
+    .filter(({ type }) => type !== 'webhook.test')
+    .map(({ payload }) => JSON.parse(payload));
+  expect(listed.body).toEqual({ data: payloads, next_cursor: null });
+  const [first, second, ...rest] = payloads;
+  const after = await s.call('GET', `/v1/events?after=${first.id}&limit=1`);
+  expect(after.body.data).toEqual([second]);
+  const on = await s.call('GET', `/v1/events?after=${first.id}&cursor=${after.body.next_cursor}`);
+  expect(on.body).toEqual({ data: rest, next_cursor: null });
   for (const { type, payload } of rows as { type: keyof typeof WEBHOOK_EVENTS; payload: string }[]) {
     const ajv = new Ajv({ strict: false, validateFormats: false });
     const isDocumented = ajv.compile(WEBHOOK_EVENTS[type].body);
