@@ -44,8 +44,8 @@ const PROXY_FAULTS: ProxyFaults = {
 const RAIL_FAULTS: RailFaults = { lost_requests: 0.08, lost_answers: 0.08, declined: 0.05 };
 const PROCESSES = 4;
 const RUNS_AT_ONCE = 200;
-/** A process is killed when about so many calls have ended. */
-const CALLS_A_KILL = 60;
+/** A process is killed whenever so many calls have ended; in long runs seldom enough that starting them does not take the time. */
+const callsAKill = (runs: number) => Math.max(60, runs / 40);
 /** Endings after which a spend may rightly be unpaid. */
 const CAUSES = [
   'killed',
@@ -59,7 +59,7 @@ const CAUSES = [
 let variants = 0;
 
 /** Processes that call `spend`; some are killed while they do. */
-function makeCallers(settings: object) {
+function makeCallers(settings: object, calls_a_kill: number) {
   const file = fileURLToPath(new URL('fault-caller.mjs', import.meta.url));
   const pending = new Map<number, { child: ChildProcess; settle: (ended: string) => void }>();
   const children: ChildProcess[] = [];
@@ -100,7 +100,7 @@ function makeCallers(settings: object) {
           if (error !== null && pending.delete(job)) settle('killed');
         });
       }).then((ended) => {
-        if (++calls % CALLS_A_KILL === 0) children[calls % PROCESSES]?.kill('SIGKILL');
+        if (++calls % calls_a_kill < 1) children[Math.floor(Math.random() * PROCESSES)]?.kill('SIGKILL');
         return ended;
       });
     },
@@ -129,13 +129,16 @@ export async function runFaults(s: RunningService, variant: Variant, runs: numbe
       headers['idempotent-replay-of'] = asked['x-request-id'];
     }
   });
-  const callers = makeCallers({
-    agent_key: (await makeKey(s, { agent_id: agent.id })).key,
-    adapter_key: (await makeKey(s, { scopes: ['consume'] })).key,
-    base_url: proxy.url,
-    rail_url: rail.url,
-    variant,
-  });
+  const callers = makeCallers(
+    {
+      agent_key: (await makeKey(s, { agent_id: agent.id })).key,
+      adapter_key: (await makeKey(s, { scopes: ['consume'] })).key,
+      base_url: proxy.url,
+      rail_url: rail.url,
+      variant,
+    },
+    callsAKill(runs),
+  );
   await callers.ready();
 
   const ended = new Map<string, string[]>();
