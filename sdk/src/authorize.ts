@@ -20,12 +20,13 @@ export interface AuthorizeOptions {
   signal?: AbortSignal | undefined;
   /**
    * When Purser cannot be asked. Default 'refuse'. 'pay_if_shadow': pay when this process has seen the agent in SHADOW
-   * within the last hour. Of use to `spend` alone: without Purser there is no decision that `authorize` could give.
+   * within the last hour. A function pays when it gives 'pay', and nothing else (a promise of a plain string, because that
+   * is what TypeScript makes of `async () => 'refuse'`). Of use to `spend` alone: without Purser there is no decision that `authorize` could give.
    */
   onUnavailable?:
     | 'refuse'
     | 'pay_if_shadow'
-    | ((error: PurserError, request: SpendRequest) => 'refuse' | 'pay' | PromiseLike<'refuse' | 'pay'>)
+    | ((error: PurserError, request: SpendRequest) => 'refuse' | 'pay' | PromiseLike<string>)
     | undefined;
 }
 

@@ -26,7 +26,7 @@ try {
       if (p.status !== 'succeeded') throw new PaymentFailed(p.status);
       return { external_reference: p.id as string };
     },
-    { adapter, paymentIsIdempotent: true, waitForReview: 10 * 60_000 },
+    { adapter, paymentIsIdempotent: true, waitForReview: 10 * 60_000, onUnavailable: async () => 'refuse' },
   );
   console.log(spent.status, spent.decision?.decision_id);
 } catch (e) {

@@ -1,5 +1,5 @@
 // A process that spends: told by its parent what to call, it tells how each call ended. It may be killed at any moment.
-import { APIError, PaymentFailed, Purser } from '../dist/index.js';
+import { APIError, PaymentFailed, Purser } from '@purser/sdk';
 
 const { agent_key, adapter_key, base_url, rail_url, variant } = JSON.parse(process.argv[2] ?? '{}');
 const settings = { baseURL: base_url, timeout: 60_000 };
@@ -14,10 +14,10 @@ async function payAtRail(name, key) {
   return { external_reference: reference };
 }
 
-/** @param {import('../dist/index.js').SpendRequest} request */
+/** @param {import('@purser/sdk').SpendRequest} request */
 function spend(request) {
   const { adapter: with_adapter = false, idempotent = false, every_failure_is_definite = false } = variant;
-  /** @type {(grant: import('../dist/index.js').Grant) => Promise<{ external_reference: string }>} */
+  /** @type {(grant: import('@purser/sdk').Grant) => Promise<{ external_reference: string }>} */
   const pay = async ({ capability, amount_minor, currency, paymentKey }) => {
     if (!with_adapter && capability !== null) {
       // The adapter behind the token: it consumes before it pays, under a name of this very try.

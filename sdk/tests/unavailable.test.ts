@@ -216,9 +216,14 @@ describe('onUnavailable', () => {
     expect(await caught(purser.spend(request(), () => Promise.reject(cause), options))).toBe(cause);
   });
 
-  test('a function that throws pays nothing', async () => {
+  test('a function that throws, or gives anything but pay, pays nothing', async () => {
     const { purser, state } = switchable('SHADOW');
     state.off = true;
+    const unknown: SpendOptions = { onUnavailable: async () => 'perhaps' };
+    expect(await caught(purser.spend(request(), pay, unknown))).toBeInstanceOf(PurserUnavailable);
+    expect(
+      await caught(purser.spend(request(), pay, { onUnavailable: async () => 'refuse' })),
+    ).toBeInstanceOf(PurserUnavailable);
     const options: SpendOptions = { onUnavailable: () => Promise.reject(new Error('undecided')) };
     expect((await caught(purser.spend(request(), pay, options))).message).toBe('undecided');
     expect(pay).not.toHaveBeenCalled();
