@@ -31,7 +31,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
-          include: ['server/tests/**/*.test.ts', 'packages/*/tests/**/*.test.ts', 'sdk/tests/**/*.test.ts', ...NEEDS_POSTGRES],
+          include: [
+            'server/tests/**/*.test.ts',
+            'packages/*/tests/**/*.test.ts',
+            'sdk/tests/**/*.test.ts',
+            ...NEEDS_POSTGRES,
+          ],
           globalSetup: ['server/tests/support/global-setup.ts'],
         },
       },

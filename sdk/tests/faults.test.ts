@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runFaults, type Tally, type Variant } from './fault-run.ts';
 import { type RunningService, startTestService } from './service.ts';
 
-/** Runs of each variant: `SPEND_RUNS=10000 npm test -- ../sdk/tests/faults.test.ts`. */
+/** Runs of each variant: `SPEND_RUNS=10000 npm test -- sdk/tests/faults.test.ts`. */
 const RUNS = Number(process.env.SPEND_RUNS ?? 30);
 /** Enough for a mistake to show: each shows in a fifth of the runs. */
 const RUNS_TO_BE_CAUGHT = 60;

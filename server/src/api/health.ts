@@ -10,6 +10,7 @@ import { makeDocsPage } from '../openapi/docs-page.ts';
 import { DOCS_STYLE } from '../openapi/docs-style.ts';
 import { makeOpenApi } from '../openapi/openapi.ts';
 import { sharedAnswer } from './shared-answer.ts';
+import { WEBHOOK_EVENTS } from './webhook-schemas.ts';
 
 /** What does not keep requests from being served, but is to be seen. */
 export interface ReadinessDetail {
@@ -174,7 +175,10 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       }),
     },
   ];
-  const document = makeOpenApi([...options.api_routes, ...routes], { version: options.version });
+  const document = makeOpenApi([...options.api_routes, ...routes], {
+    version: options.version,
+    events: WEBHOOK_EVENTS,
+  });
   const openapi_json = JSON.stringify(document);
   const page = makeDocsPage(document);
   return routes;

@@ -1,9 +1,9 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { DECISIONS, MODES, REASON_CODES } from '../domain/decisions.ts';
 import type { DeliveredEventType } from '../domain/webhooks.ts';
+import { Fields, Id, OneOf, Timestamp } from '../http/schemas.ts';
 import { DecisionBody } from './decision-schemas.ts';
 import { LabelBody, OutcomeBody, RecordedReviewBody } from './record-schemas.ts';
-import { Fields, Id, OneOf, Timestamp } from '../http/schemas.ts';
 
 const DecisionBrief = Fields(
   {

@@ -1,5 +1,5 @@
-import { hasLookAlikes, plainText, readNameCaseless, withoutLegalForm } from './names.ts';
 import { allowedBy } from './blocklist.ts';
+import { hasLookAlikes, plainText, readNameCaseless, withoutLegalForm } from './names.ts';
 
 /** Where a descriptor leaves the name for what it adds: a comma, a number sign, blanks that fill up a field. */
 const END_OF_NAME = /,|#|\s{2,}/g;

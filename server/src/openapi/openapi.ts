@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { WEBHOOK_EVENTS } from '../api/webhook-schemas.ts';
 import type { Route } from '../http/route.ts';
 import { ErrorBody } from '../http/schemas.ts';
 
@@ -99,8 +98,14 @@ export const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal
 /** How often an agent key's exception is told: once, in the same words everywhere. */
 const OWN_ONLY = "An agent key may call this too, without the scope; it sees what is its own agent's.";
 
+export interface OpenApiOptions {
+  version: string;
+  /** What webhooks deliver: the body of each type of event, and when it is sent. */
+  events: Readonly<Record<string, { summary: string; body: TSchema }>>;
+}
+
 /** `openapi.json`: the routes as they are declared. Throws when two different schemas share an `$id`. */
-export function makeOpenApi(routes: readonly Route[], options: { version: string }): OpenApi {
+export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): OpenApi {
   const schemas: Record<string, JsonSchema> = {};
   const error_ref = publicForm(ErrorBody, schemas);
   const paths: OpenApi['paths'] = {};
@@ -124,7 +129,7 @@ export function makeOpenApi(routes: readonly Route[], options: { version: string
     })),
     paths,
     webhooks: Object.fromEntries(
-      Object.entries(WEBHOOK_EVENTS).map(([type, { summary, body }]) => [
+      Object.entries(options.events).map(([type, { summary, body }]) => [
         type,
         { post: delivery(summary, publicForm(body, schemas)) },
       ]),

@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/api/health.ts';
+import { WEBHOOK_EVENTS } from '../../src/api/webhook-schemas.ts';
 import { makeVerifyingKey } from '../../src/domain/checkpoints.ts';
 import { ERRORS } from '../../src/errors.ts';
 import { Fields, Line } from '../../src/http/schemas.ts';
@@ -107,7 +108,7 @@ describe('routes without a key', () => {
 });
 
 describe('/openapi.json', () => {
-  const document = makeOpenApi([...FAKE_ROUTES, ...health], { version: '1.2.3' });
+  const document = makeOpenApi([...FAKE_ROUTES, ...health], { version: '1.2.3', events: WEBHOOK_EVENTS });
 
   it('is what is served', async () => {
     expect((await open('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(document)));
@@ -175,7 +176,7 @@ describe('/openapi.json', () => {
       path: '/other',
       body: Fields({ a: Line({ max: 1 }) }, { $id: 'SpendRequest' }),
     };
-    expect(() => makeOpenApi([first, other], { version: '1' })).toThrow('SpendRequest');
+    expect(() => makeOpenApi([first, other], { version: '1', events: {} })).toThrow('SpendRequest');
   });
 });
 

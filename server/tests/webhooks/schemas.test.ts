@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
 import { WEBHOOK_EVENTS } from '../../src/api/webhook-schemas.ts';
+import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
 import {
   AUTHORITY,
   freshKey,
