@@ -1,5 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { DECISIONS, MODES, REASON_CODES } from '../domain/decisions.ts';
+import { MODES } from '../domain/agents.ts';
+import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
 import type { DeliveredEventType } from '../domain/webhooks.ts';
 import { Fields, Id, OneOf, Timestamp } from '../http/schemas.ts';
 import { DecisionBody } from './decision-schemas.ts';
