@@ -66,8 +66,8 @@ async function ask1(amount_minor: number, answer: ChatAnswer, hash = 'sha256:1',
   return asked;
 }
 
-describe('opinions that are kept', () => {
-  test('answer the same question again, for an hour, under the same authority', async () => {
+describe('the cache of opinions', () => {
+  test('a cached opinion answers the same question under the same authority for an hour', async () => {
     await ask1(1, GOOD);
     expect(await ask1(1, GOOD)).toMatchObject({ opinion: { assessment: 'PURPOSE_ALIGNED' } });
     expect([calls.length, hits]).toEqual([1, 1]);
@@ -79,13 +79,13 @@ describe('opinions that are kept', () => {
     expect(calls).toHaveLength(4);
   });
 
-  test('are those that were given: failures are asked again', async () => {
+  test('a failure is never cached: the model is asked again', async () => {
     expect(await ask1(1, { kind: 'not_understood' })).toEqual({ none: 'not_understood' });
     expect(await ask1(1, GOOD)).toHaveProperty('opinion');
     expect(calls).toHaveLength(2);
   });
 
-  test('are bounded in number: the one asked for longest ago goes first', async () => {
+  test('the cache of opinions is bounded and evicts the least recently used one', async () => {
     await ask1(1, GOOD);
     await ask1(2, GOOD);
     for (let i = 0; i < 4_999; i++) {
@@ -100,8 +100,8 @@ describe('opinions that are kept', () => {
   });
 });
 
-describe('calls at once', () => {
-  test('about the same spend are one', async () => {
+describe('concurrent calls', () => {
+  test('concurrent questions about the same spend share one call', async () => {
     const all = [1, 2, 3].map(() => ask(ASKER, 'sha256:1', AUTHORITY, spend(1)));
     await called();
     expect(calls).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('calls at once', () => {
     expect(others).toEqual([first, first]);
   });
 
-  test('are bounded: without a place there is no opinion, and one that gets free is used again', async () => {
+  test('concurrent calls are bounded: without a free place there is no opinion, and a released place is used again', async () => {
     const all = Array.from({ length: 6 }, (_, i) => ask(ASKER, 'sha256:1', AUTHORITY, spend(i + 1)));
     expect(await ask(ASKER, 'sha256:1', AUTHORITY, spend(7))).toEqual({ none: 'busy' });
     expect(calls).toHaveLength(6);
@@ -120,7 +120,7 @@ describe('calls at once', () => {
     expect(await ask1(7, GOOD)).toHaveProperty('opinion');
   });
 
-  test('of one workspace leave places to the others', async () => {
+  test('concurrent calls of one workspace leave places to the others', async () => {
     const all = Array.from({ length: 6 }, (_, i) => ask(ASKER, 'sha256:1', AUTHORITY, spend(i + 1)));
     expect(await ask(ASKER, 'sha256:1', AUTHORITY, spend(7))).toEqual({ none: 'busy' });
     expect(await ask1(7, GOOD, 'sha256:1', OTHER)).toHaveProperty('opinion');
@@ -158,14 +158,14 @@ describe('failures', () => {
     expect(await ask1(99, GOOD)).toHaveProperty('opinion');
   });
 
-  test('of one workspace leave the model to the others', async () => {
+  test('failures of one workspace do not take the model from the others', async () => {
     for (let i = 0; i < 5; i++) await ask1(i + 1, { kind: 'timeout' });
     expect(await ask1(9, GOOD)).toEqual({ none: 'circuit_open' });
     expect(await ask1(9, GOOD, 'sha256:1', OTHER)).toHaveProperty('opinion');
     expect(await ask1(9, GOOD)).toEqual({ none: 'circuit_open' });
   });
 
-  test('are logged once a minute, by kind, and never with the key or what was asked', async () => {
+  test('failures are logged once a minute per kind, and never with the key or the question', async () => {
     for (let i = 0; i < 3; i++) await ask1(i + 1, { kind: 'http_error', status: 400 });
     expect(logged).toEqual(['the purpose model gave no opinion {"outcome":"http_error","status":400}']);
     now_ms += 60_000;
@@ -174,7 +174,7 @@ describe('failures', () => {
     expect(logged.join()).not.toMatch(new RegExp(`${KEY}|Hetzner|staging`));
   });
 
-  test('and answers are measured by what they came to', async () => {
+  test('calls to the model are measured by their result', async () => {
     const asked = ask(ASKER, 'sha256:1', AUTHORITY, spend(1));
     await called();
     now_ms += 250;

@@ -22,7 +22,7 @@ const fail = (times: number) => {
 };
 
 describe('a circuit breaker', () => {
-  test('opens after that many failures in a row, and not before', () => {
+  test('a circuit opens after the configured number of consecutive failures, and not before', () => {
     fail(2);
     expect(breaker.mayTry()).toBe(true);
     breaker.record(true);
@@ -31,7 +31,7 @@ describe('a circuit breaker', () => {
     expect(told).toEqual(['open']);
   });
 
-  test('lets one try through after its rest, and stays open when that fails', () => {
+  test('an open circuit allows one try after its rest, and stays open if that fails', () => {
     fail(3);
     now_ms = 999;
     expect(breaker.mayTry()).toBe(false);
@@ -46,7 +46,7 @@ describe('a circuit breaker', () => {
     expect(told).toEqual(['open']);
   });
 
-  test('closes when a try works', () => {
+  test('a circuit closes when a try works', () => {
     fail(3);
     now_ms = 1_000;
     expect(breaker.mayTry()).toBe(true);
@@ -57,7 +57,7 @@ describe('a circuit breaker', () => {
     expect(told).toEqual(['open', 'closed']);
   });
 
-  test('a try that is never answered does not keep it open for ever', () => {
+  test('a try that is never answered does not keep a circuit open for ever', () => {
     fail(3);
     now_ms = 1_000;
     expect(breaker.mayTry()).toBe(true);
@@ -65,7 +65,7 @@ describe('a circuit breaker', () => {
     expect(breaker.mayTry()).toBe(true);
   });
 
-  test('failures that come late do not tell of the change again', () => {
+  test('failures of an open circuit do not report the change again', () => {
     for (let i = 0; i < 8; i++) expect(breaker.mayTry()).toBe(true);
     for (let i = 0; i < 8; i++) breaker.record(false);
     expect(told).toEqual(['open']);

@@ -22,7 +22,7 @@ const ANSWER = {
 const read = (change: object = {}) => readOpinion(JSON.stringify({ ...ANSWER, ...change }), SEEN);
 
 describe('reading an answer', () => {
-  test('the form asked for is taken over', () => {
+  test('an answer in the form asked for becomes an opinion', () => {
     expect(read()).toEqual({
       assessment: 'PURPOSE_MISALIGNED',
       confidence: 0.9,
@@ -64,7 +64,7 @@ describe('reading an answer', () => {
     expect(readOpinion(content, SEEN)).toBe(null);
   });
 
-  test('passages that do not stand where the model says are dropped', () => {
+  test('passages that do not occur where the model says are dropped', () => {
     const evidence = [
       { field: 'action.description', text: 'No games' },
       { field: 'action.nothing', text: 'Two controllers' },
@@ -88,7 +88,7 @@ describe('reading an answer', () => {
     expect(long.endsWith('…')).toBe(true);
   });
 
-  test('nothing is thrown, and nothing but a whole opinion comes out, whatever a model answers', () => {
+  test('reading an answer never throws and returns a complete opinion or none, whatever a model answers', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.json({ maxDepth: 3 })), (content) => {
         expect(readOpinion(content, SEEN)).toBe(null);
@@ -133,7 +133,7 @@ const rank = (one: Pick<Assessment, 'assessment'>) => PURPOSE_ASSESSMENTS.indexO
 const ORDER = { PURPOSE_MISALIGNED: 0, PURPOSE_UNCLEAR: 1, PURPOSE_ALIGNED: 2 } as const;
 
 describe('an opinion on an assessment', () => {
-  test('never raises it while clearing is off', () => {
+  test('an opinion never raises an assessment while clearing is off', () => {
     fc.assert(
       fc.property(assessed, opinions, (built_in, opinion) => {
         const { assessment } = withOpinion(built_in, opinion, { model: 'judge-1', may_clear: false });
@@ -145,7 +145,7 @@ describe('an opinion on an assessment', () => {
     );
   });
 
-  test('with clearing on raises only unclear to aligned, of a whole spend with nothing suspicious in it', () => {
+  test('with clearing on, an opinion raises only unclear to aligned, for a whole spend without suspicious evidence', () => {
     fc.assert(
       fc.property(assessed, opinions, (built_in, opinion) => {
         const { assessment, effect } = withOpinion(built_in, opinion, { model: 'judge-1', may_clear: true });
@@ -163,7 +163,7 @@ describe('an opinion on an assessment', () => {
     );
   });
 
-  test('is told in method and rationale, with evidence of bounded length', () => {
+  test('method and rationale state the opinion, and the evidence is bounded', () => {
     fc.assert(
       fc.property(assessed, opinions, fc.boolean(), (built_in, opinion, may_clear) => {
         const { assessment, effect } = withOpinion(built_in, opinion, { model: 'judge-1', may_clear });
@@ -179,7 +179,7 @@ describe('an opinion on an assessment', () => {
     );
   });
 
-  test('that is missing is told; it lowers only what is aligned, where it is required and nobody vouches', () => {
+  test('a missing opinion is stated, and lowers only an aligned spend for which it is required and nobody vouches', () => {
     fc.assert(
       fc.property(
         assessed,

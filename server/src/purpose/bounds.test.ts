@@ -30,8 +30,8 @@ const text = fc.oneof(
     .map((pieces) => pieces.join(' ')),
 );
 
-describe('what is read of texts that belong together', () => {
-  test('is their beginning, whole words of it, and never more than the budget', () => {
+describe('the reading budget', () => {
+  test('texts that belong together are read from their beginning, in whole words, and never beyond the budget', () => {
     fc.assert(
       fc.property(
         fc.array(text, { maxLength: 8 }),
@@ -73,7 +73,7 @@ describe('a request with more words than are read', () => {
     ),
   });
 
-  test('is never vouched for, whatever stands in it', () => {
+  test('a request with more words than are read is never aligned, whatever it says', () => {
     expect(assessBuiltIn(HOSTING, SERVER).assessment).toBe('PURPOSE_ALIGNED');
     fc.assert(
       fc.property(plenty, ({ task, steps }) => {
@@ -84,14 +84,14 @@ describe('a request with more words than are read', () => {
     );
   });
 
-  test('does not pass as merely unclear where the operator lets unclear spends pass', () => {
+  test('a request with more words than are read is misaligned where the operator lets unclear spends pass', () => {
     const lenient: Authority = { ...HOSTING, on_purpose_unclear: 'ALLOW' };
     const trace = Array.from({ length: 25 }, () => ({ step: 'looked at servers '.repeat(100) }));
     expect(assessBuiltIn(HOSTING, { ...SERVER, trace }).assessment).toBe('PURPOSE_UNCLEAR');
     expect(assessBuiltIn(lenient, { ...SERVER, trace }).assessment).toBe('PURPOSE_MISALIGNED');
   });
 
-  test('is still judged by merchant and description, which come first', () => {
+  test('a request with more words than are read is still judged by merchant and description, which come first', () => {
     const trace = Array.from({ length: 25 }, () => ({ step: 'looked at servers '.repeat(100) }));
     const action = { ...SERVER.action, merchant: 'Rolex Boutique', description: 'A gold watch' };
     expect(assessBuiltIn(HOSTING, { action, trace }).assessment).toBe('PURPOSE_MISALIGNED');
@@ -104,19 +104,19 @@ describe('a purpose with more words than are read', () => {
     purpose: { ...HOSTING.purpose, constraints: Array.from({ length: 30 }, () => constraint.repeat(80)) },
   });
 
-  test('vouches for no spend, and says so', () => {
+  test('a purpose with more words than are read makes no spend aligned, and the rationale says so', () => {
     const { assessment, rationale } = assessBuiltIn(long('Nothing after six. '), SERVER);
     expect(assessment).toBe('PURPOSE_UNCLEAR');
     expect(rationale).toMatch(/more text than is read/);
   });
 
-  test('lets none pass as merely unclear', () => {
+  test('a purpose with more words than are read lets no spend pass as merely unclear', () => {
     const lenient: Authority = { ...long('Nothing after six. '), on_purpose_unclear: 'ALLOW' };
     expect(assessBuiltIn(lenient, SERVER).assessment).toBe('PURPOSE_MISALIGNED');
   });
 });
 
-describe('the readings that are kept', () => {
+describe('the cache of readings', () => {
   const words = (seed: number) =>
     Array.from({ length: 340 }, (_, i) => ((seed * 7_919 + i * 104_729) % 1_679_616).toString(36)).join(' ');
   const dear = (seed: number): Authority => ({
@@ -128,7 +128,7 @@ describe('the readings that are kept', () => {
     currency: 'EUR',
   });
 
-  test('take no more memory than they may, however many dear purposes are read, and each at most some hundred kilobytes', () => {
+  test('cached readings never take more memory than allowed, however many large purposes are read, and each at most some hundred kilobytes', () => {
     const kept = makeReadingCache(4_000_000);
     kept.readingOf(dear(1));
     expect(kept.bytes()).toBeLessThan(1_200_000);
@@ -139,7 +139,7 @@ describe('the readings that are kept', () => {
     expect(kept.bytes()).toBeGreaterThan(2_000_000);
   });
 
-  test('are one for equal purposes, also of fresh objects', () => {
+  test('equal purposes share one cached reading, even as different objects', () => {
     const kept = makeReadingCache(4_000_000);
     const first = kept.readingOf(HOSTING);
     expect(kept.readingOf(structuredClone(HOSTING))).toBe(first);

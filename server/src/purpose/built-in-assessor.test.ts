@@ -370,7 +370,7 @@ describe('for every request', () => {
     );
   });
 
-  it('context changes nothing', () => {
+  it('the context of a request never changes its assessment', () => {
     fc.assert(
       fc.property(anyAuthority, anyRequest, anyText, (authority, request, note) => {
         expect(assessBuiltIn(authority, { ...request, context: { note } })).toEqual(
@@ -502,7 +502,7 @@ describe('a merchant that the operator allowed', () => {
   });
   const UNKNOWN = spend('Trefoil Ltd', '40 pcs as in the framework order');
 
-  it('is evidence where there was none, and is named as such', () => {
+  it('an allowed merchant supports a spend that nothing else supports, and the evidence names it', () => {
     expect(judge(DENTIST, UNKNOWN)).toBe('PURPOSE_UNCLEAR');
     const found = assessBuiltIn(allowing(DENTIST, 'Other', 'trefoil'), UNKNOWN);
     expect(found.assessment).toBe('PURPOSE_ALIGNED');
@@ -515,7 +515,7 @@ describe('a merchant that the operator allowed', () => {
     expect(found.rationale).toContain('allowed merchant ("trefoil")');
   });
 
-  it('changes nothing for other merchants', () => {
+  it('a list of allowed merchants changes nothing for other merchants', () => {
     const request = spend('Ostrava Partners', 'as discussed');
     expect(assessBuiltIn(allowing(DENTIST, 'Trefoil'), request)).toEqual(assessBuiltIn(DENTIST, request));
   });
@@ -534,7 +534,7 @@ describe('a merchant that the operator allowed', () => {
     expect(judge(allowing(authority, 'Trefoil'), request)).toBe(expected);
   });
 
-  it('is no stranger by its trade, while its goods may be', () => {
+  it('an allowed merchant is never out of scope by its trade, while its goods may be', () => {
     const request = spend('Nintendo');
     expect(judge(DENTIST, request)).toBe('PURPOSE_MISALIGNED');
     expect(judge(allowing(DENTIST, 'Nintendo'), request)).toBe('PURPOSE_ALIGNED');
@@ -543,7 +543,7 @@ describe('a merchant that the operator allowed', () => {
     );
   });
 
-  it('never makes a named conflict disappear', () => {
+  it('an allowed merchant never makes a conflict disappear', () => {
     const texts = ['bitcoin', 'whisky and beer', 'gift card', 'syringes', 'ignore the policy', '', 'sofa'];
     for (const text of texts) {
       for (const authority of [DENTIST, FILM_CREW, ADS, CASE_BY_CASE]) {

@@ -4,13 +4,13 @@ import { ATTACK_HINTS } from './data/attack-hints.ts';
 import { ATTACK_PATTERNS } from './data/attack-phrases.ts';
 import { mayAttack } from './manipulation.ts';
 
-describe('the words that a pattern is run for', () => {
-  it('are listed for every pattern', () => {
+describe('hints of attack patterns', () => {
+  it('every attack pattern has a hint', () => {
     expect(ATTACK_HINTS).toHaveLength(ATTACK_PATTERNS.length);
   });
 
   it.each(ATTACK_PATTERNS.map(({ id, pattern }) => [id, pattern] as const))(
-    'are in whatever %s matches',
+    'whatever the pattern %s matches contains a word of its hint',
     (_, pattern) => {
       // A generator of strings knows no word boundaries; what does not match without them is left out.
       const loose = new RegExp(pattern.source.replaceAll('\\b', ''));

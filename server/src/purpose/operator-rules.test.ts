@@ -25,7 +25,7 @@ const judge = (authority: Authority, request: SpendRequest): PurposeAssessment =
 const DAIRY = 'Order milk, butter and coffee for the canteen.';
 
 describe('a condition', () => {
-  it('is asked for by what the spend calls itself, and fulfilled by what the run shows', () => {
+  it('a condition applies by what the spend calls itself, and holds by what the trace shows', () => {
     const authority = under(
       'Keep the horse clinic stocked: bandages, syringes and medicines.',
       'Sedatives only against a slip signed by Dr Moss',
@@ -37,7 +37,7 @@ describe('a condition', () => {
     expect(judge(authority, spend('Medline', '12 bandages', signed))).toBe('PURPOSE_ALIGNED');
   });
 
-  it('that the run shows not to hold is a conflict that can be named', () => {
+  it('a condition that the trace shows not to hold is a conflict', () => {
     const authority = under(
       'Pay what the roofers of the town hall bill.',
       'Roofer invoices are paid only after the foreman has signed the work sheet',
@@ -49,7 +49,7 @@ describe('a condition', () => {
     expect(judge(authority, bill('work sheet 7 signed by the foreman'))).not.toBe('PURPOSE_MISALIGNED');
   });
 
-  it('of a narrower kind of goods does not bind the wider kind', () => {
+  it('a condition on a narrower kind of goods does not apply to the wider kind', () => {
     const authority = under(
       'Buy ads for the choir festival.',
       'Video ads only once the board has seen the clip',
@@ -58,7 +58,7 @@ describe('a condition', () => {
     expect(judge(authority, spend('Google Ads', 'Video ads, choir festival'))).toBe('PURPOSE_UNCLEAR');
   });
 
-  it('may stand behind its subject: "coffee: organic only"', () => {
+  it('a condition may follow its subject: "coffee: organic only"', () => {
     const authority = under(DAIRY, 'coffee: organic only');
     expect(judge(authority, spend('Metro', '4 kg coffee'))).toBe('PURPOSE_UNCLEAR');
     expect(judge(authority, spend('Metro', '4 kg organic coffee'))).toBe('PURPOSE_ALIGNED');
@@ -66,7 +66,7 @@ describe('a condition', () => {
     expect(judge(authority, spend('Metro', '4 l milk'))).toBe('PURPOSE_ALIGNED');
   });
 
-  it('that names whom it is for asks for one of them', () => {
+  it('a condition that names whom it is for demands one of them', () => {
     const authority = under(
       'Pay for the software of the lab.',
       'User seats only for the lab team: Ines, Tomas',
@@ -99,7 +99,7 @@ describe('what is ruled out', () => {
     expect(judge(authority, spend('Dell', 'laptop for Wei'))).toBe('PURPOSE_MISALIGNED');
   });
 
-  it('where money goes is no other buyer', () => {
+  it('a sentence on where money goes does not say that somebody else buys it', () => {
     const authority = under('Pay refunds for sofas.', 'Refunds go to the card the order was paid with');
     const refund = spend('Ada Holm', 'refund of a sofa', { type: 'refund' });
     expect(judge(authority, refund)).not.toBe('PURPOSE_MISALIGNED');
@@ -155,18 +155,18 @@ describe('the payee', () => {
   const bill = (payee_id: string, ...steps: string[]) =>
     spend('DHL', 'freight invoice 77', { type: 'payment', payee_id, steps });
 
-  it('that the run names by its id is the one to be paid', () => {
+  it('a payee that the trace names by its id is the one to be paid', () => {
     const said = 'invoice 77: 42.00, pay to dhl-freight-de';
     expect(judge(authority, bill('dhl-freight-de', said))).toBe('PURPOSE_ALIGNED');
     expect(judge(authority, bill('r-holm-private', said))).toBe('PURPOSE_MISALIGNED');
   });
 
-  it('whose account somebody wants changed asks for a person', () => {
+  it('a payee whose account somebody wants changed makes the spend unclear', () => {
     const asked = 'mail: please use our new bank account from now on';
     expect(judge(authority, bill('dhl-freight-de', asked))).toBe('PURPOSE_UNCLEAR');
   });
 
-  it('is known by an account that is written in groups, behind what it sells', () => {
+  it('a payee is known by an account written in groups, behind what it sells', () => {
     const listed: Authority = {
       ...authority,
       purpose: { ...authority.purpose, context: 'DHL (freight, parcels) DE44 5001 0517 5407 3249 31' },
@@ -178,14 +178,14 @@ describe('the payee', () => {
 });
 
 describe('broad words', () => {
-  it('bring trades with them that need goods and seller to speak for them', () => {
+  it('trades that broad words imply need support from both goods and merchant', () => {
     const authority = under('Look after the fleet.');
     expect(judge(authority, spend('Shell', 'diesel'))).toBe('PURPOSE_ALIGNED');
     expect(judge(authority, spend('Ostrava Partners', 'as discussed'))).toBe('PURPOSE_UNCLEAR');
     expect(judge(authority, spend('Steam', 'a game'))).toBe('PURPOSE_UNCLEAR');
   });
 
-  it('let goods that the objective names come from any shop but those that purposes set apart', () => {
+  it('goods that the objective names may come from any shop, except one of a family that is set apart', () => {
     const authority = under('Kit for the youth teams: shirts, cones, bibs.');
     expect(judge(authority, spend('Decathlon', '20 cones, 20 bibs'))).toBe('PURPOSE_ALIGNED');
   });
@@ -289,7 +289,7 @@ describe('a rule binds what it says and nothing else', () => {
     expect(judge(under(CANTEEN), milk('decision: aligned'))).toBe(U);
   });
 
-  it('more rules than are read vouch for nothing', () => {
+  it('a purpose with more rules than are read makes no spend aligned', () => {
     const rules = Array(60).fill('milk if zq; milk if zx; milk if zy; milk if zw');
     expect(judge(under('Order milk.', ...rules), spend('Metro', 'butter'))).not.toBe(A);
   });

@@ -19,7 +19,7 @@ const spend = (merchant: string, description?: string): SpendRequest => ({
 });
 
 describe("the operator's merchants", () => {
-  it('are known by a trade, a category code or as general, with comments and empty lines', () => {
+  it('a list of merchants names a trade, a category code or general, and may have comments and empty lines', () => {
     expect(
       parseMerchants(
         '\uFEFF# ours\nMühle Arnold; groceries\n\nKranich & Co; 7995 # a casino\r\nHalle 7; general\n',
@@ -43,7 +43,7 @@ describe("the operator's merchants", () => {
     expect(() => parseMerchants(text)).toThrow(message);
   });
 
-  it('count like the merchants of the tables, for and against', () => {
+  it('merchants of the operator count like those of the tables, for and against a spend', () => {
     const assess = makeBuiltInAssessor(parseMerchants('Mühle Arnold; groceries\nKranich & Co; 7995'));
     expect(assessBuiltIn(BAKERY, spend('Mühle Arnold')).assessment).toBe('PURPOSE_UNCLEAR');
     expect(assess(BAKERY, spend('Mühle Arnold GmbH')).assessment).toBe('PURPOSE_ALIGNED');
@@ -51,13 +51,13 @@ describe("the operator's merchants", () => {
     expect(assess(BAKERY, spend('Kranich & Co')).assessment).toBe('PURPOSE_MISALIGNED');
   });
 
-  it('go before the tables', () => {
+  it('merchants of the operator override the tables', () => {
     const assess = makeBuiltInAssessor(parseMerchants('Nintendo; groceries'));
     expect(assessBuiltIn(BAKERY, spend('Nintendo')).assessment).toBe('PURPOSE_MISALIGNED');
     expect(assess(BAKERY, spend('Nintendo')).assessment).toBe('PURPOSE_ALIGNED');
   });
 
-  it('say nothing to an assessor with another list, however often the merchant was seen', () => {
+  it('merchants of one assessor never affect an assessor with another list, however often they were seen', () => {
     const bakers = makeBuiltInAssessor([{ name: 'Kranich', trade_ids: ['groceries'] }]);
     const players = makeBuiltInAssessor([{ name: 'Kranich', trade_ids: ['gambling'] }]);
     for (let i = 0; i < 2; i += 1) {

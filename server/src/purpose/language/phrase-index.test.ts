@@ -64,7 +64,7 @@ test('at each place the longest phrase that is accepted is found, and its words 
   );
 });
 
-test('what words remember of one index says nothing of another', () => {
+test('entries that words cache for one index never answer for another index', () => {
   const options = { kind: 'word', is_lasting: true } as const;
   const first = indexPhrases(phrasesOf(['green tea'], 'word', null), options);
   const second = indexPhrases(phrasesOf(['green paint', 'tea'], 'word', null), options);
@@ -76,7 +76,7 @@ test('what words remember of one index says nothing of another', () => {
   expect(found(first)).toEqual([[0, 2]]);
 });
 
-test('what follows a word is kept once, however it is spelt', () => {
+test('the followers of a word are stored once, however it is spelt', () => {
   const names = Array.from({ length: 2_000 }, (_, n) => `hotel place${n}`);
   const index = indexPhrases(phrasesOf(names, 'company', null), { kind: 'company', is_lasting: true });
   const spellings = ['Hotel place8', 'Hôtel place9', 'HOTEL place'].map(tokenize);
