@@ -72,6 +72,8 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       () => assess(authority, request, history),
       agent_id,
     );
+    // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
+    // known here, such as what was spent this month, counts as harmless.
     const denied =
       decide({ authority, request, budget: NOTHING_SPENT, assessment: built_in }).decision === 'DENY';
     if (denied || !canBeLowered(built_in)) return { authority_hash, assessment: built_in };

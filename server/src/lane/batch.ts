@@ -101,6 +101,7 @@ function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
     const refusal = key === undefined ? KEY_NOT_GOOD : keyRefusal(key, set.now_ms);
     if (refusal !== null) return refuse('unauthenticated', refusal);
   }
+  set.may_publish = job.command.needs(job.input).webhooks === true;
   const before = set.change_count;
   const result: CommandResult<unknown, unknown> = job.command.apply(set, job.input, job.origin);
   if (result.kind !== 'done' && set.change_count !== before) {

@@ -60,6 +60,8 @@ export class WorkingSet {
   readonly changes: Changes = noChanges();
   /** Grows with every change, so that a command which left it unchanged has changed nothing. */
   change_count = 0;
+  /** Whether the command at work has asked for the webhook endpoints. */
+  may_publish = false;
 
   #head: LedgerHead;
   #workspace: Workspace | undefined;
@@ -267,13 +269,14 @@ export class WorkingSet {
     return recorded;
   }
 
-  addConsumption(consumption: Consumption): void {
+  addConsumption(consumption: Consumption): Recorded {
     this.#consumptions.set(consumption.idempotency_key, consumption);
     const { capability_id, decision_id, consumed_at: at, amount_minor } = consumption;
     const event = { type: 'capability.consumed', at, amount_minor } as const;
     const hash = consumptionDataHash(consumption);
-    const { event_id } = this.#record(decision_id, event, 'capability', capability_id, hash);
-    this.changes.consumptions.push({ ...consumption, event_id });
+    const recorded = this.#record(decision_id, event, 'capability', capability_id, hash);
+    this.changes.consumptions.push({ ...consumption, event_id: recorded.event_id });
+    return recorded;
   }
 
   putBudget(row: BudgetRow): void {
@@ -310,9 +313,11 @@ export class WorkingSet {
 
   /**
    * Queues an event for every webhook endpoint that takes its type, in the same transaction as the change itself. `data`
-   * is JSON text without any secret; `event_id` is that of the event in the chain. The command must need `webhooks`.
+   * is JSON text without any secret; `event_id` is that of the event in the chain. Throws where the command did not ask for
+   * `webhooks`: the event would reach nobody unless another command of the batch did.
    */
   publish(type: WebhookEventType, data: string, event_id: string): void {
+    if (!this.may_publish) throw new Error(`${type} is published by a command that does not need webhooks`);
     this.outbox.publish(type, data, event_id);
   }
 

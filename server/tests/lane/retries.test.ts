@@ -259,13 +259,14 @@ describe('a hold that runs out while its batch is being loaded', () => {
         values: [workspace_id, agent_id, expires_at, `dec_${slug}`],
       });
       intercept = (query, config) => {
-        if (config.name !== 'load_budgets' && config.name !== 'load_holds_to_let_go') return query(config);
+        if (config.name !== 'load_budgets' && config.name !== 'load_due_holds') return query(config);
         void query({ text: 'select pg_sleep(0.3)' });
         return query(config);
       };
       const letGo = () => lane.submit(workspace_id, expireReservations, { agent_ids: [agent_id] }, origin);
       await letGo();
       intercept = (query, config) => query(config);
+      while (Date.now() <= Date.parse(expires_at)) await new Promise((wait) => setTimeout(wait, 20));
       await letGo();
       const { rows: budgets } = await core.db.query<{ held_minor: number }>({
         text: 'select held_minor from budgets where workspace_id = $1 and agent_id = $2',

@@ -124,7 +124,7 @@ describe('a migration', () => {
     let output = '';
     for (const stream of [second.stdout, second.stderr]) stream.on('data', (chunk) => (output += chunk));
     const [code] = await once(second, 'close');
-    expect(output).toMatch(/^Applied: feedback/);
+    expect(output).toMatch(/^Applied: dealings/);
     expect(code).toBe(0);
     expect(await recorded()).toEqual(MIGRATIONS.map((each) => each.version));
   });
@@ -173,11 +173,11 @@ describe('a migration', () => {
 
   test('that fails is told in words, with what to do where its record alone is missing', async () => {
     await run({});
-    await client.query('delete from schema_migrations where version = 7');
+    await client.query('delete from schema_migrations where version = 9');
     const failed = await run({}).catch((error) => error);
     expect(failed).toBeInstanceOf(MigrationError);
     expect(failed.message).toMatch(
-      /^migration 7 \(feedback\) failed \(relation "feedback" already exists\)[^\n]*$/,
+      /^migration 9 \(skipped-events\) failed \(relation "skipped_events" already exists\)[^\n]*$/,
     );
     await client.query(/record it with "(.*)" and start again/.exec(failed.message)?.[1] as string);
     expect((await run({})).applied).toEqual([]);
