@@ -56,3 +56,9 @@ export function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void
   if (list === undefined) lists.set(name, [value]);
   else list.push(value);
 }
+
+/** Names an agent's counter of a month and currency. */
+export const budgetKey = (agent_id: string, period: string, currency: string) =>
+  `${agent_id} ${period} ${currency}`;
+/** Names an agent's idempotency key. */
+export const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;

@@ -37,12 +37,9 @@ import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
-import { type Changes, noChanges, pushTo, type Recorded } from './changes.ts';
+import { budgetKey, type Changes, idempotencyKey, noChanges, pushTo, type Recorded } from './changes.ts';
 import { Outbox } from './outbox.ts';
 import type { Loaded } from './tables.ts';
-
-const budgetKey = (agent_id: string, period: string, currency: string) => `${agent_id} ${period} ${currency}`;
-const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;
 
 /**
  * The rows that a batch loaded for one workspace, and the changes of its commands. A command sees the changes of those
