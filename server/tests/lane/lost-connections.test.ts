@@ -15,6 +15,7 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { until } from '../support/until.ts';
 
 type Fault = 'none' | 'lose the answer of a commit' | 'cut at a commit' | 'swallow everything';
 
@@ -130,9 +131,11 @@ test('a database that is away is 503 for every request, and no readiness; nothin
   await new Promise<void>((closed) => proxy.close(() => closed()));
   const reply = await ask(freshKey());
   expect([reply.status, reply.code]).toEqual([503, 'auth_unavailable']);
-  expect((await fetch(`${proxied.url}/readyz`)).status).toBe(503);
+  // What is said of readiness may be a second old.
+  const readiness = async () => (await fetch(`${proxied.url}/readyz`)).status;
+  await until(async () => (await readiness()) === 503);
   expect((await fetch(`${proxied.url}/healthz`)).status).toBe(200);
   await new Promise<void>((ready) => proxy.listen(join(directory, '.s.PGSQL.5432'), ready));
   expect((await ask(freshKey())).status).toBe(201);
-  expect((await fetch(`${proxied.url}/readyz`)).status).toBe(200);
+  await until(async () => (await readiness()) === 200);
 });
