@@ -4,6 +4,7 @@ import { budgetImpact, type DecisionState } from '../domain/decision-states.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { putDecisionStates } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
+import { oneAtATime } from '../storage/transactions.ts';
 
 /** The decisions refolded in one transaction, which locks their workspace. */
 const DECISIONS_AT_ONCE = 500;
@@ -14,7 +15,8 @@ const DECISIONS_AT_ONCE = 500;
  * too. Each page is one transaction, so that the work can be interrupted at any point and continued. Only one process may
  * call this at a time.
  */
-export async function refoldStates(client: pg.Client): Promise<void> {
+export async function refoldStates(connection: pg.Client): Promise<void> {
+  const client = oneAtATime(connection);
   for (;;) {
     const found = await client.query<{ workspace_id: string; decision_id: string }>({
       text: `select workspace_id, decision_id from states_to_refold

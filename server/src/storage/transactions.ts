@@ -2,6 +2,20 @@ import type pg from 'pg';
 import type { Client } from './database.ts';
 
 /**
+ * The same connection, whose queries are sent one after another: what is written for a pool, and asks for several things
+ * at once, works on a connection too. pg would queue them itself, but warns that version 9 will refuse to.
+ */
+export function oneAtATime<C extends Pick<pg.ClientBase, 'query'>>(client: C): C {
+  let last: Promise<unknown> = Promise.resolve();
+  const query = (...args: unknown[]) => {
+    const next = last.then(() => (client.query as (...all: unknown[]) => Promise<unknown>)(...args));
+    last = next.catch(() => {});
+    return next;
+  };
+  return Object.create(client, { query: { value: query } }) as C;
+}
+
+/**
  * Runs `work` in a transaction of its own; with `reading`, in a read-only snapshot. If `work` throws, the transaction is
  * rolled back, the connection is closed, and the error is rethrown.
  */
@@ -14,7 +28,7 @@ export async function inTransaction<T>(
   let failure: Error | undefined;
   try {
     await client.query(options.reading ? 'begin isolation level repeatable read read only' : 'begin');
-    const result = await work(client);
+    const result = await work(oneAtATime(client));
     await client.query('commit');
     return result;
   } catch (error) {
