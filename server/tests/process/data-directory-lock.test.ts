@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { until } from '../../../server/tests/support/until.ts';
 import { makeRandom } from '../../../tools/chaos/random.ts';
+import { until } from '../support/until.ts';
 
 /**
  * Tries to lock the directory, as often as told, and writes down what came of it; then keeps the lock. Appends to one
@@ -14,7 +14,7 @@ import { makeRandom } from '../../../tools/chaos/random.ts';
 const CONTENDER = `
 import { appendFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDataDirectory } from ${JSON.stringify(new URL('../../../server/dist/storage/data-directory.js', import.meta.url).href)};
+import { openDataDirectory } from ${JSON.stringify(new URL('../../dist/data-directory.js', import.meta.url).href)};
 const [dir, journal, tries] = process.argv.slice(1);
 const write = (what) => appendFileSync(journal, what + ' ' + process.pid + '\\n');
 for (let tried = 0; tried < Number(tries); tried++) {
@@ -64,7 +64,12 @@ async function kill(child: ChildProcess): Promise<void> {
 
 const events = () => readFileSync(journal, 'utf8').split('\n').slice(0, -1);
 const pidOf = (child: ChildProcess) => child.pid as number;
-const untilWritten = (event: string) => until(() => events().includes(event));
+const untilWritten = (event: string) =>
+  until(() => {
+    const failed = [...running].find((child) => (child.exitCode ?? 0) > 0);
+    if (failed !== undefined) throw new Error(`a process ended with ${failed.exitCode}`);
+    return events().includes(event);
+  });
 
 /** Everybody who got the lock while somebody else had it. */
 function secondHolders(): string[] {
