@@ -172,6 +172,7 @@ export function makeCore(database: Database, log: Logger): Core {
     lists: lists_db,
     keys: keys_db,
     reports: reports_db,
+    followers: followers_db,
     probes: probe_db,
     webhooks: webhooks_db,
     ledger: ledger_db,

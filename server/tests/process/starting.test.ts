@@ -220,7 +220,10 @@ describe('starting on an empty data directory', () => {
     while (answered <= 20) await new Promise((wait) => setTimeout(wait, 10));
     service.child.kill('SIGTERM');
     await Promise.all(clients);
-    expect((await service.ended).code).toBe(0);
+    const ended = await service.ended;
+    expect(ended.code).toBe(0);
+    // Every connection is closed before PostgreSQL is ended.
+    expect(ended.stdout).not.toContain('a database connection broke');
     const again = run(['serve'], env);
     const { events_checked } = (await call(await again.url, key, 'GET', '/v1/ledger/verify')).body;
     // Each decision that was made was also answered.
