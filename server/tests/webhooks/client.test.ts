@@ -16,7 +16,7 @@ const TIMEOUT_MS = 600;
 const PATIENCE_MS = 60_000;
 
 /** An authority of our own and certificates that it gave; vectors/tls/make.sh made them. */
-const file = (name: string) => readFileSync(new URL(`./vectors/tls/${name}`, import.meta.url), 'utf8');
+const file = (name: string) => readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8');
 const ca = file('authority.pem');
 const certificate = (name: string) => ({ key: file(`${name}.key`), cert: file(`${name}.pem`) });
 
