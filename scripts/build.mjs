@@ -1,5 +1,4 @@
-// Installs what is missing and builds server and client, if their sources changed.
-import { buildSdk } from './build-sdk.mjs';
+// Installs what is missing and builds the packages that are there, if their sources changed.
 import { fail, prepare } from './prepare.mjs';
 
-await prepare({ with_dev: true }).then(buildSdk).catch(fail);
+await prepare({ with_dev: true }).catch(fail);

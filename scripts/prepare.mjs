@@ -23,7 +23,7 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What has to be built, in this order: for the service, and with what only tests and tools need. */
 const SERVED = ['packages/embedded-postgres', 'server'];
-const DEVELOPED = [...SERVED, 'tools'];
+const DEVELOPED = [...SERVED, 'sdk', 'tools'];
 const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 /** What `npm install` notes about the packages it has put there. */

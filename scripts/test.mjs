@@ -3,10 +3,9 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { buildSdk } from './build-sdk.mjs';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
-await prepare({ with_dev: true }).then(buildSdk).catch(fail);
+await prepare({ with_dev: true }).catch(fail);
 const require = createRequire(join(ROOT, 'package.json'));
 const vitest = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
 const args = process.argv.slice(2);

@@ -69,7 +69,7 @@ test('the package has what it promises, and nothing else', () => {
   expect(
     files.filter((file) => !/^(dist|src)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(file)),
   ).toEqual([]);
-  expect(files.filter((file) => /test\.|tsbuildinfo/.test(file))).toEqual([]);
+  expect(files.filter((file) => /test\.|tsbuildinfo|\.built/.test(file))).toEqual([]);
 });
 
 test('nothing of Node is imported, so that it runs wherever there is fetch', async () => {

@@ -14,6 +14,7 @@ import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { listNewestDecisionIds, loadMadeDocuments } from '../storage/decisions.ts';
 import { readAhead } from '../storage/read-ahead.ts';
+import { oneAtATime } from '../storage/transactions.ts';
 import type { WorkTime } from '../work-time.ts';
 import { AuthorityBody } from './agents.ts';
 
@@ -99,18 +100,6 @@ const SimulateQuery = Fields({
   ),
 });
 
-/** The same database, asked one thing at a time: a simulation is in no hurry, and the connections are everybody's. */
-function oneAtATime(db: Queryable): Queryable {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    query: (config) => {
-      const next = last.then(() => db.query(config));
-      last = next.catch(() => {});
-      return next as never;
-    },
-  };
-}
-
 /** Documents read together, and how many of the ids are done with them. */
 interface ReplayPage {
   documents: string[];
@@ -178,6 +167,7 @@ export function makeSimulationRoutes(options: {
         const { agent_id } = agent;
         const { limit = DEFAULT_DECISIONS } = call.query;
         const ids = await listNewestDecisionIds(db, workspace_id, agent_id, limit);
+        // One query at a time: a simulation is in no hurry, and the connections are everybody's.
         const events = [...(await loadDecisionEvents(oneAtATime(db), workspace_id, ids)).values()].flat();
         const simulation = makeSimulation({ draft, assess, events });
         const judgedBy = makeJudgedBy(db, workspace_id, agent_id);

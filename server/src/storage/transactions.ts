@@ -1,11 +1,12 @@
 import type pg from 'pg';
-import type { Client } from './database.ts';
+import type { Client, Queryable } from './database.ts';
 
 /**
- * The same connection, whose queries are sent one after another: what is written for a pool, and asks for several things
- * at once, works on a connection too. pg would queue them itself, but warns that version 9 will refuse to.
+ * The same connection or pool, whose queries are sent one after another: what asks for several things at once works on a
+ * single connection too, and takes no more than one of a pool. pg would queue the queries of a connection itself, but
+ * warns that version 9 will refuse to.
  */
-export function oneAtATime<C extends Pick<pg.ClientBase, 'query'>>(client: C): C {
+export function oneAtATime<C extends Queryable>(client: C): C {
   let last: Promise<unknown> = Promise.resolve();
   const query = (...args: unknown[]) => {
     const next = last.then(() => (client.query as (...all: unknown[]) => Promise<unknown>)(...args));
