@@ -7,6 +7,7 @@ import type { VerifyingKey } from './domain/checkpoints.ts';
 import type { Plan } from './domain/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
+import { makePresence, type Presence } from './presence.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE } from './storage/database.ts';
 import { makeIdsAt } from './values/ids.ts';
@@ -68,6 +69,8 @@ export interface Core {
   secrets: Secrets;
   metrics: Metrics;
   log: Logger;
+  /** Which workspaces have sent requests lately. */
+  presence: Presence;
   /** Clock that never runs backwards, ms. */
   now_ms: () => number;
   /** Calls `listener` whenever webhooks were put into the outbox here. */
@@ -196,6 +199,7 @@ export function makeCore(database: Database, log: Logger): Core {
     secrets,
     metrics,
     log,
+    presence: makePresence(now_ms),
     now_ms,
     onPublished(listener) {
       published = listener;

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { makeWorkTime } from './work-time.ts';
 
 /** Work on a clock that moves only when something works or waits. */
-function onFakeClock(options: { share: number; max_at_once_ms?: number; max_waiting?: number }) {
+function onFakeClock(options: {
+  share: number;
+  max_at_once_ms?: number;
+  max_wait_ms?: number;
+  isAlone?: () => boolean;
+}) {
   let at_ms = 0;
   const timers: { due_ms: number; resume: () => void }[] = [];
   const time = makeWorkTime({
@@ -55,15 +60,27 @@ test('work beyond the share of its name waits in order until time has paid for i
 });
 
 test('work under one name takes no more than its share of the time, however much of it waits', async () => {
-  const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_waiting: 1_000 });
+  const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_wait_ms: 60_000 });
   const all = Array.from({ length: 500 }, () => time.spend('flood', work(7)));
   await runAll();
   await Promise.all(all);
   expect((500 * 7) / now()).toBeLessThan(0.26);
 });
 
+test('who is alone is not held to the share, and owes nothing when others come', async () => {
+  let is_alone = true;
+  const { time, work, now, runAll } = onFakeClock({ share: 0.25, isAlone: () => is_alone });
+  for (let i = 0; i < 100; i++) expect(time.spend('a', work(20))).toBe(i * 20);
+  is_alone = false;
+  expect(time.spend('a', work(20))).toBe(2_000);
+  const later = time.spend('a', work(20));
+  await runAll();
+  expect(await later).toBeGreaterThanOrEqual(2_080);
+  expect(now()).toBeLessThan(2_200);
+});
+
 test('small pieces of work share one timer', async () => {
-  const { time, work, runAll } = onFakeClock({ share: 0.5, max_at_once_ms: 5, max_waiting: 100 });
+  const { time, work, runAll } = onFakeClock({ share: 0.5, max_at_once_ms: 5 });
   const began = Promise.all(Array.from({ length: 50 }, () => time.spend('replays', work(1))));
   await runAll();
   const times = await began;
@@ -72,7 +89,8 @@ test('small pieces of work share one timer', async () => {
 });
 
 test('the members of a name take turns, and none takes all places in the queue', async () => {
-  const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 10 });
+  // A first piece of 50 ms counts as 10, which a quarter of the time gets done in 40: five of them take 200.
+  const { time, work, runAll } = onFakeClock({ share: 0.25, max_wait_ms: 400 });
   time.spend('a', work(50));
   const done: string[] = [];
   const ask = (member: string) =>
@@ -93,7 +111,7 @@ test('the members of a name take turns, and none takes all places in the queue',
 });
 
 test('work beyond the queue is refused with a message, and an error of the work reaches the caller', async () => {
-  const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 2 });
+  const { time, work, runAll } = onFakeClock({ share: 0.25, max_wait_ms: 80 });
   time.spend('flood', work(50));
   const fail = () => {
     throw new Error('it went wrong');

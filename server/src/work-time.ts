@@ -2,8 +2,10 @@ import { ApiError } from './errors.ts';
 
 /** Work in ms that may be done in one go. A single piece that takes longer is paid for afterwards. */
 const MAX_AT_ONCE_MS = 5;
-/** Pieces of work that may wait under one name; one more is refused. */
-const MAX_WAITING = 200;
+/** How long the work that waits under one name may take to get done; beyond it, one more piece is refused. */
+const MAX_WAIT_MS = 2_500;
+/** Each piece of work counts so much in what a piece of its name is taken to last. */
+const LAST_PIECE = 0.2;
 /** When there are more names than this, those that owe nothing are forgotten. */
 const MAX_NAMES = 10_000;
 
@@ -11,6 +13,8 @@ interface Account {
   /** Work in ms that passing time had not yet paid for at `at_ms`. */
   owed_ms: number;
   at_ms: number;
+  /** What a piece of work has lasted lately, ms. */
+  piece_ms: number;
   /** By the member that asked for it, in the order of their turns. */
   waiting: Map<string, (() => void)[]>;
   waiting_count: number;
@@ -18,13 +22,14 @@ interface Account {
 
 /**
  * Shares the event loop's time among names. Work under a name is done at once while the name has used less than its share
- * lately; otherwise it waits in order until passing time has paid for the earlier work. Other names do not wait for it.
+ * lately, or nobody else is there; otherwise it waits in order until passing time has paid for the earlier work. Other names
+ * do not wait for it.
  */
 export interface WorkTime {
   /**
    * Does the work, at once where the name's share allows, and then returns its result without a promise. Waiting work is
-   * done in turns of the `member`s that asked for it. Throws `unavailable` with `Retry-After` when too much waits under the
-   * name, or half of that for the member. An error of the work is thrown, or rejects the promise.
+   * done in turns of the `member`s that asked for it. Throws `unavailable` with `Retry-After` when what waits under the name
+   * would take too long, or half of that for the member. An error of the work is thrown, or rejects the promise.
    */
   spend<T>(name: string, work: () => T, member?: string): T | Promise<T>;
 }
@@ -34,15 +39,18 @@ export interface WorkTimeOptions {
   share: number;
   /** Milliseconds of a clock that never runs backwards. */
   now_ms: () => number;
+  /** Whether nobody else wants the time now: then it is not shared. Default: somebody always does. */
+  isAlone?: (name: string) => boolean;
   /** Calls `resume` after `wait_ms`. */
   after?: (wait_ms: number, resume: () => void) => void;
   max_at_once_ms?: number;
-  max_waiting?: number;
+  max_wait_ms?: number;
 }
 
 /** Makes a `WorkTime`. Only waiting work keeps the process alive. */
 export function makeWorkTime(options: WorkTimeOptions): WorkTime {
-  const { share, now_ms, max_at_once_ms = MAX_AT_ONCE_MS, max_waiting = MAX_WAITING } = options;
+  const { share, now_ms, isAlone = () => false } = options;
+  const { max_at_once_ms = MAX_AT_ONCE_MS, max_wait_ms = MAX_WAIT_MS } = options;
   const after = options.after ?? ((wait_ms, resume) => void setTimeout(resume, wait_ms));
   const accounts = new Map<string, Account>();
 
@@ -61,7 +69,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
         if (account.waiting_count === 0 && owedBy(account) === 0) accounts.delete(other);
       }
     }
-    const account: Account = { owed_ms: 0, at_ms: now_ms(), waiting: new Map(), waiting_count: 0 };
+    const account = { owed_ms: 0, at_ms: now_ms(), piece_ms: 0, waiting: new Map(), waiting_count: 0 };
     accounts.set(name, account);
     return account;
   }
@@ -71,7 +79,9 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     try {
       return work();
     } finally {
-      account.owed_ms += now_ms() - began_ms;
+      const took_ms = now_ms() - began_ms;
+      account.owed_ms += took_ms;
+      account.piece_ms += (took_ms - account.piece_ms) * LAST_PIECE;
     }
   }
 
@@ -96,9 +106,17 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
   return {
     spend(name, work, member = '') {
       const account = accountOf(name);
-      if (account.waiting_count === 0 && owedBy(account) < max_at_once_ms) return charged(account, work);
+      if (account.waiting_count === 0) {
+        // Nothing is charged for time that nobody else wanted.
+        if (isAlone(name)) return work();
+        if (owedBy(account) < max_at_once_ms) return charged(account, work);
+      }
       const works = account.waiting.get(member) ?? [];
-      if (account.waiting_count >= max_waiting || (member !== '' && works.length >= max_waiting / 2)) {
+      const lasts_ms = (pieces: number) => (pieces * account.piece_ms) / share;
+      if (
+        lasts_ms(account.waiting_count) >= max_wait_ms ||
+        (member !== '' && lasts_ms(works.length) >= max_wait_ms / 2)
+      ) {
         throw new ApiError('unavailable', 'This workspace asks for more than its share of the time; retry.', {
           retry_after_s: 1,
         });

@@ -59,6 +59,7 @@ export function makeSecondOpinion(
   const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
   if (url === null || model === null) return null;
   const { log, metrics, now_ms } = core;
+  const { isAlone } = core.presence;
   const max_concurrent = config.purpose_model_max_concurrent;
   const timeout_ms = config.purpose_model_timeout_ms;
   const places = makeShares({
@@ -91,7 +92,7 @@ export function makeSecondOpinion(
     db: core.db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeTrackRecords(core),
-    assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms }),
+    assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone }),
     askModel,
     model,
     may_clear,
@@ -103,7 +104,8 @@ export function makeSecondOpinion(
 
 /** Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
 export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAssess | null = null): Route[] {
-  const { db, lane, lists_db, metrics, now_ms, reports_db, secrets } = core;
+  const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
+  const { isAlone } = presence;
   const cursors = makeCursors(secrets.cursorMacs);
   const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
@@ -113,7 +115,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
   const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
   const tokens = secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
-  const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms });
+  const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone });
   const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
   const routes = [
     ...makeDecisionRoutes({
@@ -158,5 +160,5 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
     }),
   ];
   const resources = makeResources(metrics.watchUse);
-  return routes.map((route) => takingTurns(route, resources));
+  return routes.map((route) => takingTurns(route, resources, presence));
 }

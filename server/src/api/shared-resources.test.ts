@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { makeTestCore } from '../../tests/support/running-service.ts';
 import { readConfig } from '../config/config.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
+import { makePresence } from '../presence.ts';
 import { makeApiRoutes } from './routes.ts';
 import { makeResources, takingTurns } from './shared-resources.ts';
 
@@ -21,7 +22,11 @@ function makeHeldRoute(name: ResourceName) {
       new Promise<Answer>((answer) => under_way.push({ workspace_id: call.caller.workspace_id, answer })),
   } as unknown as Route;
   const resources = makeResources(() => {});
-  const handle = takingTurns(route, resources).handler as unknown as (call: Call) => Promise<Answer>;
+  const handle = takingTurns(
+    route,
+    resources,
+    makePresence(() => 0),
+  ).handler as unknown as (call: Call) => Promise<Answer>;
   const of = (workspace_id: string) => under_way.filter((each) => each.workspace_id === workspace_id).length;
   return { handle, under_way, of, shares: resources[name] };
 }
@@ -54,7 +59,11 @@ describe.each(NAMES)('of %s', (name) => {
 test('what a handler throws gives its turn back', async () => {
   const resources = makeResources(() => {});
   const route = { shares: 'lists', handler: () => Promise.reject(new Error('no')) } as unknown as Route;
-  const handle = takingTurns(route, resources).handler as unknown as (call: Call) => Promise<Answer>;
+  const handle = takingTurns(
+    route,
+    resources,
+    makePresence(() => 0),
+  ).handler as unknown as (call: Call) => Promise<Answer>;
   await expect(handle(callOf('ws_1'))).rejects.toThrow('no');
   expect(resources.lists.inUse()).toBe(0);
 });
@@ -70,7 +79,11 @@ describe('a stream holds its turn', () => {
     const resources = makeResources(() => {});
     const answer: Answer = { status: 200, stream: { chunks, content_type: 'text/plain' } };
     const route = { shares: 'exports', handler: async () => answer } as unknown as Route;
-    const handle = takingTurns(route, resources).handler as unknown as (call: Call) => Promise<Answer>;
+    const handle = takingTurns(
+      route,
+      resources,
+      makePresence(() => 0),
+    ).handler as unknown as (call: Call) => Promise<Answer>;
     const { stream } = await handle(callOf('ws_1'));
     return { chunks: stream?.chunks as typeof chunks, inUse: resources.exports.inUse };
   }

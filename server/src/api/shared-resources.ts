@@ -1,5 +1,6 @@
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makeShares, type Release, type Shares, type SharesOptions } from '../http/shares.ts';
+import type { Presence } from '../presence.ts';
 
 /** Waiting requests are answered before their deadline of 5 s ends the wait with other words. */
 const MAX_WAIT_MS = 3_000;
@@ -62,16 +63,29 @@ function releasing(chunks: NonNullable<Answer['stream']>['chunks'], release: Rel
 }
 
 /**
- * The route, whose handler first takes its turn at what it `shares`: other workspaces' turns come in between, and too
- * many are refused with `unavailable`. A stream holds its turn until it ends.
+ * The route, whose handler first notes that its workspace is there, and takes its turn at what it `shares`: other
+ * workspaces' turns come in between, and too many are refused with `unavailable`. A stream holds its turn until it ends.
  */
-export function takingTurns(route: Route, resources: Record<ResourceName, Shares>): Route {
-  if (route.shares === undefined) return route;
-  const resource = resources[route.shares];
+export function takingTurns(
+  route: Route,
+  resources: Record<ResourceName, Shares>,
+  presence: Pick<Presence, 'note'>,
+): Route {
   const handle = route.handler as (call: Call) => Promise<Answer>;
+  if (route.shares === undefined) {
+    return {
+      ...route,
+      handler(call: Call) {
+        presence.note(call.caller.workspace_id);
+        return handle(call);
+      },
+    };
+  }
+  const resource = resources[route.shares];
   return {
     ...route,
     handler: async (call: Call) => {
+      presence.note(call.caller.workspace_id);
       const release = await resource.take(call.caller);
       let is_streamed = false;
       try {

@@ -15,6 +15,8 @@ export interface Job {
   command: Command<any, any, any>;
   input: unknown;
   origin: Origin;
+  /** What the command needs loaded, the API key that submitted it included: see `needsOf`. */
+  needs: Needs;
 }
 
 /** The result of a command in a batch; `failed`: the command threw, which is a bug. */
@@ -42,8 +44,12 @@ async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   return settled.map((each) => (each as PromiseFulfilledResult<T>).value);
 }
 
-/** Returns the needs of the job's command, and the API key that submitted it. */
-function needsOf({ command, input, origin }: Job): Needs {
+/** Returns what a command needs loaded, and with it the API key that submitted it. */
+export function needsOf<Input>(
+  command: { needs: (input: Input) => Needs },
+  input: Input,
+  origin: Origin,
+): Needs {
   const needs = command.needs(input);
   const { key_id } = origin.actor;
   return key_id === null ? needs : { ...needs, keys: [...(needs.keys ?? []), key_id] };
@@ -56,7 +62,10 @@ async function open(
   options: { wait: boolean },
 ): Promise<Map<string, Opened>> {
   const workspace_ids = parts.map((part) => part.workspace_id);
-  const wanted = parts.map(({ workspace_id, jobs }) => ({ workspace_id, needs: jobs.map(needsOf) }));
+  const wanted = parts.map(({ workspace_id, jobs }) => ({
+    workspace_id,
+    needs: jobs.map(({ needs }) => needs),
+  }));
   const beginning = client.query({ text: 'begin' });
   const locking = lockHeads(client, workspace_ids, options);
   const loading = sendLoads(client, wanted);
@@ -101,7 +110,7 @@ function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
     const refusal = key === undefined ? KEY_NOT_GOOD : keyRefusal(key, set.now_ms);
     if (refusal !== null) return refuse('unauthenticated', refusal);
   }
-  set.may_publish = job.command.needs(job.input).webhooks === true;
+  set.may_publish = job.needs.webhooks === true;
   const before = set.change_count;
   const result: CommandResult<unknown, unknown> = job.command.apply(set, job.input, job.origin);
   if (result.kind !== 'done' && set.change_count !== before) {

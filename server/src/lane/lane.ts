@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Origin } from '../domain/audit.ts';
 import { ApiError, OVERLOADED } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
-import { type BatchPart, type Job, type JobResult, runBatch, UnknownCommit } from './batch.ts';
+import { type BatchPart, type Job, type JobResult, needsOf, runBatch, UnknownCommit } from './batch.ts';
 import { type Command, Stale } from './command.ts';
 
 /** The value that `submit` resolves with; `Stale` is part of it only for commands that can be stale. */
@@ -317,6 +317,7 @@ export function makeLane(options: LaneOptions): Lane {
           command,
           input,
           origin,
+          needs: needsOf(command, input, origin),
           since_ms: now_ms(),
           resolve: resolve as never,
           reject,

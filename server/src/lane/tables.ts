@@ -73,10 +73,10 @@ const load = <Key extends object, Row>(
 ): Load<Key, Row> => ({ keysOf, rowsOf });
 
 const NONE: readonly never[] = [];
-const refs = (all: readonly string[] = NONE) => all.map((ref) => ({ ref }));
-const agentIds = (all: readonly string[] = NONE) => all.map((agent_id) => ({ agent_id }));
-const decisionIds = (all: readonly string[] = NONE) => all.map((decision_id) => ({ decision_id }));
-const keyIds = (all: readonly string[] = NONE) => all.map((key_id) => ({ key_id }));
+const refs = (all?: readonly string[]) => all?.map((ref) => ({ ref })) ?? NONE;
+const agentIds = (all?: readonly string[]) => all?.map((agent_id) => ({ agent_id })) ?? NONE;
+const decisionIds = (all?: readonly string[]) => all?.map((decision_id) => ({ decision_id })) ?? NONE;
+const keyIds = (all?: readonly string[]) => all?.map((key_id) => ({ key_id })) ?? NONE;
 /** The key of what is needed of a workspace as a whole. */
 const whole = (is_wanted = false): readonly object[] => (is_wanted ? [{}] : NONE);
 const workspaceIds = (keys: readonly InWorkspace<object>[]) => keys.map(({ workspace_id }) => workspace_id);
@@ -156,7 +156,8 @@ function collectKeys<Key extends object>(
     const seen = new Set<string>();
     for (const need of needs) {
       for (const key of keysOf(need)) {
-        const name = Object.values(key).join(' ');
+        let name = '';
+        for (const field in key) name += ` ${key[field]}`;
         if (seen.has(name)) continue;
         seen.add(name);
         keys.push({ ...key, workspace_id });

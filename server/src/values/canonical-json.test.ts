@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalJson } from './canonical-json.ts';
@@ -10,6 +11,33 @@ test('any JSON text comes out the same, however its keys are ordered and spaced'
       expect(JSON.parse(text)).toEqual(JSON.parse(json));
     }),
     { numRuns: 500 },
+  );
+});
+
+test('it is what the reference implementation makes of the value, whatever the keys are', () => {
+  const key = fc.oneof(
+    fc.string(),
+    fc.constantFrom('10', '9', '-1', '01', '__proto__', 'constructor', 'a', 'B', 'é'),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.string(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+      fc.constant(undefined),
+      fc.date({ noInvalidDate: true }),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 6 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, (any) => {
+      fc.pre(any !== undefined);
+      expect(canonicalJson(any)).toBe(canonicalize(any));
+    }),
+    { numRuns: 1_000 },
   );
 });
 
