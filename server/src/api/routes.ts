@@ -59,7 +59,7 @@ export function makeSecondOpinion(
   const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
   if (url === null || model === null) return null;
   const { log, metrics, now_ms } = core;
-  const { isAlone } = core.presence;
+  const isAlone = (workspace_id: string) => core.presence.isAlone(workspace_id);
   const max_concurrent = config.purpose_model_max_concurrent;
   const timeout_ms = config.purpose_model_timeout_ms;
   const places = makeShares({
@@ -105,7 +105,7 @@ export function makeSecondOpinion(
 /** Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
 export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAssess | null = null): Route[] {
   const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
-  const { isAlone } = presence;
+  const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
   const cursors = makeCursors(secrets.cursorMacs);
   const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
   const createDecision = makeCreateDecision({
