@@ -23,7 +23,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['server/src/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'],
+          include: [
+            'server/src/**/*.test.ts',
+            'packages/*/src/**/*.test.ts',
+            'tools/**/*.test.ts',
+            'console/src/**/*.test.ts',
+            'console/tests/**/*.test.ts',
+          ],
           exclude: [...NEEDS_POSTGRES, '**/dist/**', '**/node_modules/**'],
         },
       },

@@ -22,8 +22,10 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What has to be built, in this order: for the service, and with what only tests and tools need. */
-const SERVED = ['packages/embedded-postgres', 'server'];
+const SERVED = ['packages/embedded-postgres', 'server', 'console'];
 const DEVELOPED = [...SERVED, 'sdk', 'tools'];
+/** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
+const BUNDLED = { console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src'] };
 const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 /** What `npm install` notes about the packages it has put there. */
@@ -134,7 +136,11 @@ function hashOfSources(name) {
     join(ROOT, name, 'tsconfig.json'),
     join(ROOT, name, 'package.json'),
   ];
-  for (const file of [...settings, ...listSources(sourcesOf(name))]) {
+  const sources = (BUNDLED[name] ?? ['']).flatMap((each) => {
+    const path = each === '' ? sourcesOf(name) : join(ROOT, name, each);
+    return statSync(path).isDirectory() ? listSources(path) : [path];
+  });
+  for (const file of [...settings, ...sources]) {
     const content = readFileSync(file);
     hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
   }
@@ -217,6 +223,13 @@ async function build(name, quiet) {
   const dist = join(ROOT, name, 'dist');
   const mark = join(dist, BUILT_MARK);
   rmSync(mark, { force: true });
+  if (BUNDLED[name] !== undefined) {
+    const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
+    const args = [vite, 'build', join(ROOT, name), '--logLevel', 'error'];
+    await run('The build of the console', process.execPath, args, quiet);
+    writeFileSync(mark, sources_hash);
+    return;
+  }
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   await run('The build', process.execPath, [compiler, '-p', join(ROOT, name, 'tsconfig.json')], quiet);
   // The compiler leaves files of other kinds behind.

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
 import { makeApiRoutes, makeSecondOpinion } from './api/routes.ts';
 import type { Config } from './config/config.ts';
+import { makeConsoleRoutes, readConsoleFiles } from './console/console-files.ts';
 import { aggregateFeedback, MAX_PAGES_A_ROUND as LEARN_PAGES } from './feedback/aggregate-feedback.ts';
 import { makeFollowerRound } from './followers/follow-chains.ts';
 import { countSkippedEvents } from './followers/follower-rows.ts';
@@ -28,6 +30,9 @@ import { makeReservationSweep } from './workers/expire-reservations.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts';
+
+/** The built console; the same place from the sources and from what is built of them. */
+const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
 /** A request is answered within this time, whatever its database does. */
 const REQUEST_DEADLINE_MS = 5_000;
@@ -204,9 +209,11 @@ export async function startService(
     api_routes,
     version: VERSION,
   });
+  const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
+  if (console_files.size === 0) log.warn('the console is not built and not served: run npm run build');
   const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
   const server_options: ServerOptions = {
-    routes: [...api_routes, ...health],
+    routes: [...api_routes, ...health, ...makeConsoleRoutes(console_files)],
     authenticate,
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,

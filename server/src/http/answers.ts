@@ -81,7 +81,7 @@ export function makeAnswers(
     request: FastifyRequest,
     reply: FastifyReply,
     status: number,
-    payload: string | null,
+    payload: string | Buffer | null,
     content_type: string,
     extra: Headers | undefined,
   ): void {

@@ -7,6 +7,7 @@ import type { Answer, Call, Route } from './route.ts';
 import { echo, type Validate } from './validation.ts';
 
 const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
+const FILE_PARAM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /** Everything a handler is given. Throws the refusal of whatever is wrong with the request. */
 export function makeCall(
@@ -17,8 +18,9 @@ export function makeCall(
   hold: Call['hold'],
 ): Call {
   const params = request.params as Record<string, string>;
+  const param = route.names_file === true ? FILE_PARAM : PARAM;
   for (const name in params) {
-    if (!PARAM.test(params[name] as string)) throw new ApiError('not_found', 'No such resource.');
+    if (!param.test(params[name] as string)) throw new ApiError('not_found', 'No such resource.');
   }
 
   const query = request.query as ParsedQuery;

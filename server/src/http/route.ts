@@ -35,7 +35,7 @@ export interface Answer {
   body?: unknown;
   json?: string;
   /** A body that is not JSON, with its content type. */
-  text?: { content: string; content_type: string };
+  text?: { content: string | Buffer; content_type: string };
   /**
    * A body of any length, sent as fast as the client takes it. A failure before the first chunk is answered as any
    * other; after it the connection is cut, so that nobody takes a part for the whole.
@@ -83,6 +83,8 @@ export interface Route {
    * answer, and behind a proxy that is not trusted a flood would take every node out of its balance.
    */
   is_probe?: true;
+  /** Its path parameters may hold dots, as the names of files do. */
+  names_file?: true;
   /** What of the process it takes a turn at, so that no workspace can take all of it. */
   shares?: ResourceName;
   /** Object schemas with `additionalProperties: false`. */

@@ -40,12 +40,12 @@ export async function writeAll(
 }
 
 /** Sends a body that is there as a whole. Gives how many bytes of it the client has still to take; within the limits. */
-export function writeWhole(raw: ServerResponse, body: string, limits: DeliveryLimits): number {
+export function writeWhole(raw: ServerResponse, body: string | Buffer, limits: DeliveryLimits): number {
   // What is short is one slice, and mostly taken at once.
   if (body.length <= SLICE_BYTES) {
     raw.end(body);
   } else {
-    const bytes = Buffer.from(body);
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     let at = 0;
     const write = () => {
       while (at < bytes.length && !raw.destroyed) {

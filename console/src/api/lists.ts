@@ -1,0 +1,32 @@
+import type { PagePromise } from '@purser/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+
+/** A page as it came, without what the client library hangs on to it. */
+interface PlainPage<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+/**
+ * A list of the API, page by page. `key` names it and all its filters; its first word decides what makes it old. `fetch`
+ * is asked with the cursor of each page.
+ */
+export function useList<T>(
+  key: readonly unknown[],
+  fetch: (cursor: string | undefined) => PagePromise<T> | Promise<PlainPage<T>>,
+  options: { enabled?: boolean } = {},
+) {
+  const query = useInfiniteQuery({
+    queryKey: key,
+    queryFn: async ({ pageParam }): Promise<PlainPage<T>> => {
+      const { data, next_cursor } = await fetch(pageParam);
+      return { data, next_cursor };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    // Other filters: the rows before stay until the new ones are there.
+    placeholderData: (before) => before,
+    ...options,
+  });
+  return { ...query, rows: query.data?.pages.flatMap((page) => page.data) ?? [] };
+}

@@ -1,0 +1,109 @@
+import { useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { call, codeOfError } from './client.ts';
+import { queryClient } from './queries.ts';
+
+/** What `GET /v1/changes` answers. */
+interface Changes {
+  seq: number;
+  types: Record<string, number>;
+  pending_reviews: number;
+  truncated: boolean;
+}
+
+/** Where people watch what happens, and elsewhere. Milliseconds. */
+const WATCHED_MS = 2_000;
+const ELSEWHERE_MS = 10_000;
+const MAX_BACK_OFF_MS = 60_000;
+/** Somebody who went away need not be told, and asking for them would keep their session from ending. */
+const AWAY_MS = 10 * 60_000;
+
+/** What an event of the ledger makes old: the first words of the keys of queries. */
+const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
+  [/^(decision|reservation|capability)\./, ['decisions', 'decision', 'agents', 'overview', 'report']],
+  [/^(agent|authority|merchant)\./, ['agents', 'authority', 'workspace', 'report', 'audit']],
+  [/^api_key\./, ['keys', 'audit']],
+  [/^webhook\./, ['webhooks', 'audit']],
+  [/^(workspace|plan)\./, ['workspace', 'me', 'audit']],
+  [/^(member|invitation|sessions)\./, ['team', 'me', 'audit']],
+];
+
+/** The first words of the keys of queries that these events make old. The ledger has grown by any event. */
+export function madeOld(types: readonly string[]): ReadonlySet<string> {
+  const found = MAKES_OLD.filter(([pattern]) => types.some((type) => pattern.test(type)));
+  return new Set(['ledger', ...found.flatMap(([, keys]) => keys)]);
+}
+
+/**
+ * Keeps every screen as new as the service: asks what changed, and has only that fetched again. Rests while the tab is
+ * hidden or its person is away. Gives how many reviews are pending.
+ */
+export function useLive(): { pending_reviews: number } {
+  const is_watched = useRouterState({
+    select: ({ location: { pathname, search } }) =>
+      pathname.startsWith('/reviews') || (search as Record<string, unknown>).live === '1',
+  });
+  const pause_ms = is_watched ? WATCHED_MS : ELSEWHERE_MS;
+  const seen = useRef<number | null>(null);
+  const [pending_reviews, setPending] = useState(0);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let is_asking = false;
+    let failures = 0;
+    let used_at = Date.now();
+
+    const isResting = () => document.hidden || Date.now() - used_at > AWAY_MS;
+    const later = () => {
+      clearTimeout(timer);
+      if (signal.aborted) return;
+      timer = setTimeout(ask, Math.min(pause_ms * 2 ** failures, MAX_BACK_OFF_MS));
+    };
+    async function ask(): Promise<void> {
+      if (is_asking || isResting()) return;
+      is_asking = true;
+      try {
+        const since = seen.current;
+        const query = since === null ? {} : { since };
+        const changes = await call<Changes>('GET', '/v1/changes', { query, signal });
+        failures = 0;
+        seen.current = changes.seq;
+        setPending(changes.pending_reviews);
+        if (since !== null && changes.seq !== since) {
+          const old = madeOld(Object.keys(changes.types));
+          void queryClient.invalidateQueries({
+            predicate: ({ queryKey: [first] }) => changes.truncated || old.has(String(first)),
+          });
+        }
+      } catch (error) {
+        failures += 1;
+        // A chain that was put back, as from a backup, is shorter than what was seen of it.
+        if (codeOfError(error) === 'invalid_request') seen.current = null;
+      } finally {
+        is_asking = false;
+        later();
+      }
+    }
+    const onReturn = () => {
+      const was_resting = isResting();
+      used_at = Date.now();
+      if (was_resting) void ask();
+    };
+    const onVisible = () => {
+      if (!document.hidden) void ask();
+    };
+    for (const event of ['pointerdown', 'keydown', 'wheel'] as const) {
+      document.addEventListener(event, onReturn, { passive: true, capture: true, signal });
+    }
+    document.addEventListener('visibilitychange', onVisible, { signal });
+    void ask();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [pause_ms]);
+
+  return { pending_reviews };
+}

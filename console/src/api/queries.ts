@@ -1,0 +1,62 @@
+import { APIError } from '@purser/sdk';
+import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { purser } from './client.ts';
+import { type Me, people } from './people.ts';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What changes is told by `live.ts`; this bounds how old a screen can be without it.
+      staleTime: 15_000,
+      // The client library has tried again already where that helps.
+      retry: false,
+      refetchOnWindowFocus: true,
+      throwOnError: false,
+    },
+    mutations: { retry: false },
+  },
+});
+
+/** Who is signed in; null when nobody is. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async (): Promise<Me | null> => {
+    try {
+      return await people.me();
+    } catch (error) {
+      if (error instanceof APIError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export const signInOptionsQuery = queryOptions({
+  queryKey: ['sign-in-options'],
+  queryFn: people.options,
+  staleTime: 60_000,
+});
+
+export const workspaceQuery = queryOptions({
+  queryKey: ['workspace'],
+  queryFn: async () => purser.workspace.retrieve(),
+  staleTime: 60_000,
+});
+
+/** Who is signed in. Only for what the shell renders once somebody is. */
+export function useMe(): Me {
+  const { data } = useQuery(meQuery);
+  if (!data) throw new Error('nobody is signed in');
+  return data;
+}
+
+/** Whether the person's role has a scope. */
+export function useMay(scope: 'admin' | 'review'): boolean {
+  return useMe().scopes.includes(scope);
+}
+
+/** Why a control is disabled for somebody without a scope. */
+export const WHY_NOT = {
+  admin: 'Only an administrator can do this.',
+  review: 'Your role lets you look, not review.',
+} as const;

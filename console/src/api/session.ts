@@ -1,0 +1,54 @@
+import { useSyncExternalStore } from 'react';
+
+/**
+ * What the server asked of the person in the middle of something: to sign in again, or to prove who they are. The
+ * request that met it waits here, so that nothing that was typed is lost; it goes on when the dialog is done.
+ */
+export type Demand = 'sign-in' | 'proof';
+
+interface Pending {
+  demand: Demand;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+let pending: Pending[] = [];
+const listeners = new Set<() => void>();
+const tell = () => {
+  for (const each of listeners) each();
+};
+
+/** Waits until the person has met a demand. Rejects when they decline. */
+export function demand(kind: Demand): Promise<void> {
+  return new Promise((resolve, reject) => {
+    pending = [...pending, { demand: kind, resolve, reject }];
+    tell();
+  });
+}
+
+/** The demand that is to be met now; null when there is none. */
+export function useDemand(): Demand | null {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => pending[0]?.demand ?? null,
+  );
+}
+
+/** Lets every request go on that waits for this demand. A new sign-in is a fresh proof too. */
+export function met(kind: Demand): void {
+  const going = pending.filter((each) => each.demand === kind || kind === 'sign-in');
+  pending = pending.filter((each) => !going.includes(each));
+  for (const each of going) each.resolve();
+  tell();
+}
+
+/** Fails every request that waits for this demand. */
+export function declined(kind: Demand, error: Error): void {
+  const failing = pending.filter((each) => each.demand === kind);
+  pending = pending.filter((each) => each.demand !== kind);
+  for (const each of failing) each.reject(error);
+  tell();
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from 'react';
+import { cx } from '../lib/cx.ts';
+import { words } from '../lib/words.ts';
+import styles from './Badge.module.css';
+
+export type Tone = 'idle' | 'allow' | 'review' | 'deny' | 'accent';
+
+/** A short word on a coloured ground. The word says it; the colour only repeats it. */
+export function Badge({
+  tone = 'idle',
+  title,
+  children,
+}: {
+  tone?: Tone;
+  title?: string | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <span className={cx(styles.badge, tone !== 'idle' && styles[tone])} title={title}>
+      {children}
+    </span>
+  );
+}
+
+const TONES: Record<string, Tone> = {
+  ALLOW: 'allow',
+  ALLOWED: 'allow',
+  EXECUTED: 'allow',
+  SUCCEEDED: 'allow',
+  active: 'allow',
+  PURPOSE_ALIGNED: 'allow',
+  PASS: 'allow',
+  REVIEW: 'review',
+  PENDING: 'review',
+  RETRYING: 'review',
+  LIMIT: 'review',
+  paused: 'review',
+  PURPOSE_UNCLEAR: 'review',
+  PARTIALLY_REFUNDED: 'review',
+  DENY: 'deny',
+  DENIED: 'deny',
+  FAILED: 'deny',
+  revoked: 'deny',
+  PURPOSE_MISALIGNED: 'deny',
+  ENFORCE: 'accent',
+};
+
+/** A state of the API as a badge: decisions, reviews, outcomes, labels, modes, statuses. */
+export function StateBadge({ state, title }: { state: string; title?: string | undefined }) {
+  return (
+    <Badge tone={TONES[state] ?? 'idle'} title={title}>
+      {words(state)}
+    </Badge>
+  );
+}
+
+/** What was decided and, where that is something else, what is in force. */
+export function DecisionBadges({ decision, effective }: { decision: string; effective: string }) {
+  if (decision === effective) return <StateBadge state={decision} />;
+  return (
+    <span className={styles.arrow}>
+      <StateBadge state={decision} />
+      <span aria-hidden="true">→</span>
+      <span className="visually-hidden">in force: </span>
+      <StateBadge state={effective} />
+    </span>
+  );
+}

@@ -1,0 +1,68 @@
+import { PurserError } from '@purser/sdk';
+import type { ReactNode } from 'react';
+import { sentenceOf } from '../api/client.ts';
+import { cx } from '../lib/cx.ts';
+import { Button } from './Button.tsx';
+import styles from './Notice.module.css';
+
+/** Something to know, where it matters. `bad` is announced at once. */
+export function Notice({
+  tone = 'plain',
+  title,
+  children,
+  actions,
+}: {
+  tone?: 'plain' | 'good' | 'warn' | 'bad';
+  title?: string | undefined;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) {
+  return (
+    <div
+      className={cx(styles.notice, tone !== 'plain' && styles[tone])}
+      role={tone === 'bad' ? 'alert' : 'note'}
+    >
+      <div>
+        {title !== undefined && <strong>{title}</strong>}
+        {children !== undefined && <div>{children}</div>}
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </div>
+    </div>
+  );
+}
+
+/** What went wrong, with the number that finds it in the service's log, and the way to try again. */
+export function ErrorNotice({
+  error,
+  title,
+  onRetry,
+}: {
+  error: unknown;
+  title?: string | undefined;
+  onRetry?: (() => void) | undefined;
+}) {
+  const request_id = error instanceof PurserError ? error.requestId : undefined;
+  return (
+    <Notice
+      tone="bad"
+      title={title}
+      actions={
+        onRetry !== undefined && (
+          <Button small onClick={onRetry}>
+            Try again
+          </Button>
+        )
+      }
+    >
+      {sentenceOf(error)}
+      {request_id !== undefined && (
+        <>
+          {' '}
+          <span className={styles.request}>
+            Request <code>{request_id}</code>
+          </span>
+        </>
+      )}
+    </Notice>
+  );
+}

@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { codeOfError } from '../api/client.ts';
+import { people } from '../api/people.ts';
+import { meQuery, queryClient, signInOptionsQuery, useMe } from '../api/queries.ts';
+import { declined, met, useDemand } from '../api/session.ts';
+import { useForm } from '../lib/use-form.ts';
+import { Button } from './Button.tsx';
+import { Actions, Dialog } from './Dialog.tsx';
+import { TextField } from './Field.tsx';
+import { ErrorNotice, Notice } from './Notice.tsx';
+
+/** Asks to sign in again, or to prove who one is, over whatever was being done; that then goes on. */
+export function Reauthentication() {
+  const demand = useDemand();
+  if (demand === null) return null;
+  return demand === 'sign-in' ? <SignInAgain /> : <Prove />;
+}
+
+function SignInAgain() {
+  const me = useMe();
+  const options = useQuery(signInOptionsQuery);
+  const form = useForm({ password: '' }, async ({ password }) => {
+    const now = await people.signIn({ email: me.user.email, password });
+    queryClient.setQueryData(meQuery.queryKey, now);
+    // Another workspace's page must not be sent into this one.
+    if (now.workspace.id !== me.workspace.id) {
+      if (me.workspaces.some((each) => each.id === me.workspace.id))
+        await people.switchWorkspace(me.workspace.id);
+      else location.assign('/console/');
+    }
+    met('sign-in');
+    void queryClient.invalidateQueries();
+  });
+  const leave = () => {
+    declined('sign-in', new Error('You are signed out. Sign in and try again.'));
+    location.assign('/console/sign-in');
+  };
+  return (
+    <Dialog title="Sign in again" onClose={leave}>
+      <p>Your session ended. What you were doing is still here and goes on when you have signed in.</p>
+      <form onSubmit={form.onSubmit} style={{ display: 'grid', gap: '0.9rem' }}>
+        {form.error !== null && <ErrorNotice error={form.error} />}
+        <TextField label="E-mail" value={me.user.email} readOnly autoComplete="username" onValue={() => {}} />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          autoFocus
+          required
+          value={form.values.password}
+          problem={form.problemOf('password')}
+          onValue={(value) => form.set('password', value)}
+        />
+        <Actions>
+          {options.data?.oidc && (
+            <a href="/v1/auth/oidc/start" style={{ marginRight: 'auto', alignSelf: 'center' }}>
+              Continue with {options.data.oidc.name}
+            </a>
+          )}
+          <Button onClick={leave}>Sign in as somebody else</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            Sign in
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
+
+function Prove() {
+  const [is_wrong, setWrong] = useState(false);
+  const form = useForm({ password: '' }, async ({ password }) => {
+    setWrong(false);
+    try {
+      await people.reauthenticate({ password });
+    } catch (error) {
+      if (codeOfError(error) !== 'unauthenticated') throw error;
+      setWrong(true);
+      return;
+    }
+    met('proof');
+  });
+  const leave = () => declined('proof', new Error('It was not done: your password is needed for it.'));
+  return (
+    <Dialog title="Confirm that it is you" onClose={leave}>
+      <p>
+        This changes what others may do. Your last sign-in is a while ago, so enter your password once more.
+      </p>
+      <form onSubmit={form.onSubmit} style={{ display: 'grid', gap: '0.9rem' }}>
+        {is_wrong && <Notice tone="bad">That is not your password.</Notice>}
+        {form.error !== null && <ErrorNotice error={form.error} />}
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          autoFocus
+          required
+          value={form.values.password}
+          problem={form.problemOf('password')}
+          onValue={(value) => form.set('password', value)}
+        />
+        <Actions>
+          <Button onClick={leave}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            Confirm
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,76 @@
+import type { ReactNode } from 'react';
+import { cx } from '../lib/cx.ts';
+import { Button } from './Button.tsx';
+import styles from './Table.module.css';
+
+export interface Column<Row> {
+  name: string;
+  /** Right-aligned, for amounts and counts. */
+  number?: boolean;
+  /** The column that says what the row is about. */
+  heading?: boolean;
+  cell: (row: Row) => ReactNode;
+}
+
+/** A table. What is wider than its place scrolls within it. */
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+}: {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            {columns.map(({ name, number }) => (
+              <th key={name} scope="col" className={cx(number === true && styles.number)}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, number, heading, cell }) =>
+                heading === true ? (
+                  <th key={name} scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={name} className={cx(number === true && styles.number)}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Fetches the next page of a list. Nothing where there is none. */
+export function LoadMore({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className={styles.more}>
+      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        Load more
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+/** The signs of the navigation, drawn on a grid of 16. They say nothing that the words beside them do not. */
+const PATHS = {
+  inbox: 'M2.5 9.5 4.3 3h7.4l1.8 6.5v3.5h-11zM2.5 9.5h3.2l1 1.8h2.6l1-1.8h3.2',
+  overview: 'M2.5 13.5v-5M6.2 13.5v-11M9.8 13.5v-7M13.5 13.5v-9',
+  decisions: 'M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01',
+  agents: 'M3.5 5.5h9v7h-9zM8 5.5v-3M6 8.5v1.2M10 8.5v1.2M1.5 8v2.5M14.5 8v2.5',
+  report: 'M3.5 2.5h6l3 3v8h-9zM6 8.5l1.5 1.5L10.2 7',
+  webhooks: 'M6.2 6.8a2.4 2.4 0 1 1 3.6 0L12 11M4.2 9.2A2.4 2.4 0 1 0 7 12h4M6.2 6.8 4.6 9.6',
+  ledger: 'M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2.5',
+  audit: 'M8 2.5a5.5 5.5 0 1 1-5.2 3.7M8 5v3.2l2.2 1.3M2.5 3v3.2h3.2',
+  keys: 'M9.7 9.2a3.1 3.1 0 1 0-2.8-2.8L2.5 10.8v2.7h2.7v-1.6h1.6v-1.6z',
+  team: 'M6 7.5a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6zM1.8 13.2c.3-2.3 2-3.6 4.2-3.6s3.900 1.300 4.200 3.600M10.500 3.200a2.100 2.100 0 0 1 0 4.100M12 9.900c1.300.500 2.100 1.600 2.300 3.300',
+  settings: 'M2.500 4.500h6M11.500 4.500h2M2.500 11.500h2M7.500 11.500h6M10 3v3M6 10v3',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** One of them. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

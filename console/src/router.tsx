@@ -1,0 +1,63 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { meQuery, queryClient } from './api/queries.ts';
+import { NotFound, ScreenError } from './components/Failure.tsx';
+import { Loading } from './components/Page.tsx';
+import { Shell } from './components/Shell.tsx';
+import { parseSearch, type Search, stringifySearch } from './lib/search.ts';
+
+type Screen = () => Promise<{ default: () => React.ReactNode }>;
+
+const root = createRootRoute({ component: Outlet, validateSearch: (search): Search => search as Search });
+
+/** Screens for whoever is not signed in. */
+const OPEN: Record<string, Screen> = {
+  '/sign-in': () => import('./screens/sign-in/SignIn.tsx'),
+  '/setup': () => import('./screens/sign-in/SetUp.tsx'),
+  '/invitation': () => import('./screens/sign-in/Invitation.tsx'),
+};
+
+/** Screens within the shell: a path and the file that has it. This is all that a new screen needs here. */
+const SCREENS: Record<string, Screen> = {
+  '/': () => import('./screens/overview/Overview.tsx'),
+};
+
+const open = Object.entries(OPEN).map(([path, load]) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
+);
+
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  component: Shell,
+  async beforeLoad({ location }) {
+    const me = await queryClient.ensureQueryData(meQuery);
+    if (me !== null) return;
+    queryClient.removeQueries(meQuery);
+    throw redirect({
+      href: `/sign-in${location.href === '/' ? '' : `?next=${encodeURIComponent(location.href)}`}`,
+    });
+  },
+});
+
+const screens = Object.entries(SCREENS).map(([path, load]) =>
+  createRoute({ getParentRoute: () => inside, path, component: lazyRouteComponent(load) }),
+);
+
+export const router = createRouter({
+  routeTree: root.addChildren([...open, inside.addChildren(screens)]),
+  basepath: '/console',
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPendingComponent: () => <Loading />,
+  defaultErrorComponent: ScreenError,
+  defaultNotFoundComponent: NotFound,
+  scrollRestoration: true,
+});

@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import { useTitle } from '../../components/Page.tsx';
+import styles from './Entrance.module.css';
+
+/** What surrounds the screens before somebody is signed in. */
+export function Entrance({
+  title,
+  lead,
+  foot,
+  children,
+}: {
+  title: string;
+  lead?: ReactNode;
+  foot?: ReactNode;
+  children: ReactNode;
+}) {
+  useTitle(title);
+  return (
+    <main className={styles.entrance}>
+      <div className={styles.brand}>
+        <img src="/console/icon.svg" alt="" />
+        Purser
+      </div>
+      <div className={styles.box}>
+        <div>
+          <h1>{title}</h1>
+          {lead !== undefined && <p className={styles.lead}>{lead}</p>}
+        </div>
+        {children}
+      </div>
+      {foot !== undefined && <div className={styles.foot}>{foot}</div>}
+    </main>
+  );
+}

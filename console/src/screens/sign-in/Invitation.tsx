@@ -1,0 +1,45 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { codeOfError } from '../../api/client.ts';
+import { people } from '../../api/people.ts';
+import { meQuery, queryClient } from '../../api/queries.ts';
+import { Notice } from '../../components/Notice.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import { Entrance } from './Entrance.tsx';
+import { checkAccount, NewAccountFields } from './NewAccount.tsx';
+
+export default function Invitation() {
+  const navigate = useNavigate();
+  const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
+  const [is_refused, setRefused] = useState(token === '');
+  const form = useForm(
+    { email: '', name: '', password: '' },
+    async ({ name, password }) => {
+      setRefused(false);
+      try {
+        const me = await people.accept({ token, name, password });
+        queryClient.clear();
+        queryClient.setQueryData(meQuery.queryKey, me);
+        await navigate({ to: '/', replace: true });
+      } catch (error) {
+        if (codeOfError(error) !== 'unauthenticated') throw error;
+        setRefused(true);
+      }
+    },
+    { check: (values) => checkAccount(values, false) },
+  );
+  return (
+    <Entrance
+      title="Join Purser"
+      lead="You were invited. If your e-mail has an account here already, use that account's password."
+    >
+      {is_refused && (
+        <Notice tone="bad" title="This invitation does not work.">
+          It was used, taken back, or is older than seven days, or the password is not that of your account.
+          Ask whoever invited you for a new link.
+        </Notice>
+      )}
+      {token !== '' && <NewAccountFields form={form} with_email={false} action="Join" />}
+    </Entrance>
+  );
+}

@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import type { Form } from '../../lib/use-form.ts';
+import styles from './Entrance.module.css';
+
+/** What any account needs. A server's judgement of the password comes beside it. */
+export function NewAccountFields({
+  form,
+  with_email,
+  action,
+  children,
+}: {
+  form: Form<{ email: string; name: string; password: string }>;
+  with_email: boolean;
+  action: string;
+  children?: ReactNode;
+}) {
+  return (
+    <form className={styles.form} onSubmit={form.onSubmit} noValidate>
+      {form.error !== null && <ErrorNotice error={form.error} />}
+      {children}
+      {with_email && (
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          autoFocus
+          required
+          value={form.values.email}
+          problem={form.problemOf('email')}
+          onValue={(value) => form.set('email', value)}
+        />
+      )}
+      <TextField
+        label="Name"
+        autoComplete="name"
+        autoFocus={!with_email}
+        required
+        value={form.values.name}
+        problem={form.problemOf('name')}
+        onValue={(value) => form.set('name', value)}
+      />
+      <TextField
+        label="Password"
+        type="password"
+        autoComplete="new-password"
+        required
+        hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
+        value={form.values.password}
+        problem={form.problemOf('password')}
+        onValue={(value) => form.set('password', value)}
+      />
+      <Button kind="primary" type="submit" busy={form.busy}>
+        {action}
+      </Button>
+    </form>
+  );
+}
+
+/** What can be told without asking the service. */
+export function checkAccount(values: { email: string; name: string; password: string }, with_email: boolean) {
+  const problems: Partial<Record<'email' | 'name' | 'password', string>> = {};
+  if (with_email && !/^\S+@\S+$/.test(values.email.trim())) problems.email = 'must be an e-mail address';
+  if (values.name.trim() === '') problems.name = 'must not be empty';
+  if ([...values.password.normalize('NFKC')].length < 12)
+    problems.password = 'must have at least 12 characters';
+  return problems;
+}

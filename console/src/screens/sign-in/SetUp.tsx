@@ -1,0 +1,80 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { codeOfError } from '../../api/client.ts';
+import { people } from '../../api/people.ts';
+import { meQuery, queryClient } from '../../api/queries.ts';
+import { TextField } from '../../components/Field.tsx';
+import { Notice } from '../../components/Notice.tsx';
+import { CodeBlock } from '../../components/Value.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import { Entrance } from './Entrance.tsx';
+import { checkAccount, NewAccountFields } from './NewAccount.tsx';
+
+/** The code comes after the `#`, so that it reaches no log and no other server. */
+const codeOfAddress = () => decodeURIComponent(location.hash.slice(1));
+
+export default function SetUp() {
+  const navigate = useNavigate();
+  const [from_address] = useState(codeOfAddress);
+  const [refusal, setRefusal] = useState<'code' | 'done' | null>(null);
+  const form = useForm(
+    { code: from_address, email: '', name: '', password: '' },
+    async (values) => {
+      setRefusal(null);
+      try {
+        const me = await people.setUp({ ...values, code: values.code.trim() });
+        queryClient.clear();
+        queryClient.setQueryData(meQuery.queryKey, me);
+        await navigate({ to: '/', replace: true });
+      } catch (error) {
+        const code = codeOfError(error);
+        if (code === 'unauthenticated') setRefusal('code');
+        else if (code === 'already_set_up') setRefusal('done');
+        else throw error;
+      }
+    },
+    {
+      check: (values) => ({
+        ...checkAccount(values, true),
+        ...(values.code.trim() === '' ? { code: 'must be the code that the service printed' } : {}),
+      }),
+    },
+  );
+
+  if (refusal === 'done') {
+    return (
+      <Entrance title="Set up Purser">
+        <Notice tone="bad" title="This is set up already.">
+          Somebody is an administrator here. <a href="/console/sign-in">Sign in</a>, or ask them for an
+          invitation.
+        </Notice>
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance
+      title="Set up Purser"
+      lead="You become the first administrator. Everybody else is invited by you."
+    >
+      {refusal === 'code' && (
+        <Notice tone="bad" title="This code is wrong or too old.">
+          A code works once and for an hour. Print a new one and open its address:
+          <CodeBlock label="the command" code="npm run -s purser -- user setup-link" />
+        </Notice>
+      )}
+      <NewAccountFields form={form as never} with_email action="Create administrator">
+        {(from_address === '' || refusal === 'code') && (
+          <TextField
+            label="Code"
+            autoComplete="one-time-code"
+            required
+            hint="It stands in the terminal where the service was started."
+            value={form.values.code}
+            problem={form.problemOf('code')}
+            onValue={(value) => form.set('code', value)}
+          />
+        )}
+      </NewAccountFields>
+    </Entrance>
+  );
+}

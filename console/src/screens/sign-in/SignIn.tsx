@@ -1,0 +1,142 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { codeOfError } from '../../api/client.ts';
+import { people } from '../../api/people.ts';
+import { meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
+import { Button, buttonClass } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { CodeBlock } from '../../components/Value.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import styles from './Entrance.module.css';
+import { Entrance } from './Entrance.tsx';
+
+/** What the identity provider's way back may say, in words. */
+const CALLBACK_ERRORS: Record<string, string> = {
+  auth_unavailable: 'The identity provider did not answer. Try again in a moment.',
+  not_invited: 'That account is not invited here. Ask an administrator for an invitation.',
+  email_unverified: 'That account has no verified e-mail, so it cannot be told whose it is.',
+};
+
+const RETRY_MS = 3_000;
+
+export default function SignIn() {
+  const { error: code, next } = useSearch({ strict: false }) as { error?: string; next?: string };
+  const navigate = useNavigate();
+  const options = useQuery({
+    ...signInOptionsQuery,
+    refetchInterval: ({ state }) => (state.error ? RETRY_MS : false),
+  });
+  const [is_wrong, setWrong] = useState(false);
+  const form = useForm({ email: '', password: '' }, async (values) => {
+    setWrong(false);
+    try {
+      const me = await people.signIn(values);
+      queryClient.clear();
+      queryClient.setQueryData(meQuery.queryKey, me);
+      await navigate({ href: ownPath(next), replace: true });
+    } catch (error) {
+      if (codeOfError(error) !== 'unauthenticated') throw error;
+      setWrong(true);
+    }
+  });
+  const is_unavailable = codeOfError(form.error) === 'auth_unavailable';
+  const { onSubmit } = form;
+  // Whether somebody may come in could not be told: that mends itself, so the same is asked again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each such answer
+  useEffect(() => {
+    if (!is_unavailable) return;
+    const timer = setTimeout(() => void onSubmit(), RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [form.error]);
+
+  if (options.data?.setup === true) {
+    return (
+      <Entrance title="Sign in" lead="Nobody has an account here yet.">
+        <p>
+          The first administrator is made with the address that the service printed when it started. Look for
+          the line <strong>Console</strong> in its terminal, or print a new one:
+        </p>
+        <CodeBlock label="the command" code="npm run -s purser -- user setup-link" />
+        <a href="/console/setup" className={buttonClass()}>
+          I have a code
+        </a>
+      </Entrance>
+    );
+  }
+
+  return (
+    <Entrance
+      title="Sign in"
+      foot={
+        <details>
+          <summary>Forgot your password?</summary>
+          <div>
+            <p>An administrator can send you a new link from Team. Whoever runs the service can print one:</p>
+            <CodeBlock
+              label="the command"
+              code="npm run -s purser -- user reset-link --email you@example.com"
+            />
+          </div>
+        </details>
+      }
+    >
+      {options.isError && (
+        <Notice tone="warn" title="The service does not answer.">
+          Trying again by itself.
+        </Notice>
+      )}
+      {code !== undefined && (
+        <Notice tone="bad">{CALLBACK_ERRORS[code] ?? `Signing in did not work (${code}). Try again.`}</Notice>
+      )}
+      {is_wrong && <Notice tone="bad">E-mail or password is wrong.</Notice>}
+      {is_unavailable ? (
+        <Notice tone="warn" title="Sign-in could not be verified right now.">
+          Trying again by itself.
+        </Notice>
+      ) : (
+        form.error !== null && <ErrorNotice error={form.error} />
+      )}
+      {options.data?.oidc && (
+        <>
+          <a href="/v1/auth/oidc/start" className={buttonClass()}>
+            Continue with {options.data.oidc.name}
+          </a>
+          {options.data.password && <div className={styles.or}>or</div>}
+        </>
+      )}
+      {options.data?.password !== false && (
+        <form className={styles.form} onSubmit={form.onSubmit}>
+          <TextField
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            required
+            value={form.values.email}
+            problem={form.problemOf('email')}
+            onValue={(value) => form.set('email', value)}
+          />
+          <TextField
+            label="Password"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={form.values.password}
+            problem={form.problemOf('password')}
+            onValue={(value) => form.set('password', value)}
+          />
+          <Button kind="primary" type="submit" busy={form.busy}>
+            Sign in
+          </Button>
+        </form>
+      )}
+    </Entrance>
+  );
+}
+
+/** Where to go on after signing in: a screen of this console, and never another address. */
+export function ownPath(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/';
+}

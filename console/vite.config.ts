@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+const DIST = fileURLToPath(new URL('./dist/', import.meta.url));
+const COMPRESSIBLE = /\.(html|js|css|svg)$/;
+
+/** Writes a `.br` and a `.gz` beside every text file, so that the service compresses nothing while it serves. */
+function precompress(): Plugin {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    closeBundle() {
+      for (const name of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
+        if (!COMPRESSIBLE.test(name)) continue;
+        const path = join(DIST, name);
+        const content = readFileSync(path);
+        const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+        writeFileSync(`${path}.br`, brotliCompressSync(content, { params }));
+        writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: '/console/',
+  plugins: [react(), precompress()],
+  resolve: { alias: { '@purser/sdk': fileURLToPath(new URL('../sdk/src/index.ts', import.meta.url)) } },
+  build: {
+    outDir: DIST,
+    emptyOutDir: true,
+    target: 'es2022',
+    // Inlined assets would be `data:` addresses, which the page's policy allows for images alone.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    cssCodeSplit: true,
+    manifest: 'manifest.json',
+  },
+  server: {
+    // `npm run dev -w console` beside a running service.
+    proxy: { '/v1': process.env.PURSER_BASE_URL ?? 'http://127.0.0.1:8080' },
+  },
+});
