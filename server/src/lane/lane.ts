@@ -54,6 +54,11 @@ const MAX_QUEUE_LENGTH = 2_000;
 /** A command that has waited this long is refused; the connection of a batch that takes this long is closed. */
 const DEADLINE_MS = 5_000;
 /**
+ * Where more waits than a batch takes, half of that: what is carried out is then answered in time. Otherwise every command
+ * of an overloaded workspace would reach its turn just when its caller has been told that it is too late.
+ */
+const MAX_WAIT_IN_OVERLOAD_MS = 2_500;
+/**
  * A shared batch that fails after this long was blocked by one of its workspaces. Each of them is then carried out
  * alone until it succeeds, but at most for `ISOLATION_MS`.
  */
@@ -112,13 +117,14 @@ export function makeLane(options: LaneOptions): Lane {
       if (busy.has(workspace_id)) continue;
       const begins = queue[0]?.command.begins_workspace === true;
       // A new workspace has no head to lock yet. A shared batch treats it as locked, so it is then carried out alone.
+      const max_wait_ms = queue.length > room ? MAX_WAIT_IN_OVERLOAD_MS : DEADLINE_MS;
       const taken = queue.splice(0, begins ? 1 : room);
       queues.delete(workspace_id);
       if (queue.length > 0) queues.set(workspace_id, queue);
       waiting_count -= taken.length;
       in_flight += taken.length;
       const jobs = taken.filter((job) => {
-        if (now_ms() - job.since_ms < DEADLINE_MS) return true;
+        if (now_ms() - job.since_ms < max_wait_ms) return true;
         job.reject(OVERLOADED);
         in_flight -= 1;
         return false;

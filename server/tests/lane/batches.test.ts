@@ -123,10 +123,30 @@ describe('one command never fails its neighbours', () => {
 
 describe('limits of the lane', () => {
   const idle: Command<null, null> = { name: 'idle', needs: () => ({}), apply: () => done(null) };
-  const makeTestLane = (pool: pg.Pool) =>
-    makeLane({ pool, log, random: Math.random, now_ms: () => performance.now(), observeBatch: () => {} });
+  const makeTestLane = (pool: pg.Pool, now_ms = () => performance.now()) =>
+    makeLane({ pool, log, random: Math.random, now_ms, observeBatch: () => {} });
   const pool = () =>
     makePool(database.connection, { max: 2, pipeline: true, onBroken: () => {}, role: 'purser_service' });
+
+  test.each([
+    ['fits into one batch', 150, 0],
+    ['is more than a batch takes', 250, 200],
+  ])(
+    'of what has waited for 3 s and %s, so many are refused (waiting %i, refused %i)',
+    async (_what, waiting, refused) => {
+      const own = pool();
+      let at_ms = 0;
+      const lane = makeTestLane(own, () => at_ms);
+      const submit = () => lane.submit(workspace_id, idle, null, origin);
+      const answers = Promise.allSettled(Array.from({ length: waiting }, submit));
+      at_ms = 3_000;
+      const reasons = (await answers).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+      expect(reasons).toHaveLength(refused);
+      for (const reason of reasons) expect(reason).toMatchObject({ code: 'unavailable', retry_after_s: 1 });
+      await lane.drain();
+      await own.end();
+    },
+  );
 
   test('what would wait too long is refused at once, and what was accepted is answered', async () => {
     const own = pool();
