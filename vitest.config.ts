@@ -18,6 +18,12 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 2,
+    // Files run one after the other in the same processes: loading the service anew for each cost more than most tests.
+    isolate: false,
+    setupFiles: ['server/tests/support/process-as-found.ts'],
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     projects: [
       {
         extends: true,
