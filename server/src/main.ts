@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { EmbeddedPostgresError } from '@purser/embedded-postgres';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
-import { type Service, startService, startWorkers } from './app.ts';
+import type { Service } from './app.ts';
 import { setPlan } from './commands/set-plan.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { transportWarnings } from './config/transport-warnings.ts';
@@ -111,6 +111,9 @@ function welcome(url: string, first: { admin_key: string } | undefined, given: b
   return lines.join('\n');
 }
 
+/** Loaded where something serves or works: it takes most of a second, which no command of the operator has to wait. */
+const loadApp = () => import('./app.ts');
+
 /** Everything that `serve` opens, in order; what was opened is closed again when a later step fails. */
 async function start(
   config: Config,
@@ -118,9 +121,10 @@ async function start(
   signal: AbortSignal,
 ): Promise<{ service: Service; database: OpenedDatabase }> {
   const database = await openDatabase(config, { as: 'service', log, signal });
-  collectGarbage();
   const made: { admin_key: string }[] = [];
   try {
+    const { startService } = await loadApp();
+    collectGarbage();
     return { service: await startService(config, database, log, (first) => made.push(first)), database };
   } catch (error) {
     // The workspace is made, and no later start can show its key.
@@ -165,6 +169,7 @@ async function serve(): Promise<void> {
 async function work(): Promise<void> {
   const config = readConfig(process.env);
   const { log, end } = startLog(config.log_level, process.stdout);
+  const { startWorkers } = await loadApp();
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   const workers = startWorkers(core, config, null);

@@ -14,8 +14,9 @@ import {
 } from './conflicts.ts';
 import { ENOUGH_SUPPORT, type Fit, fitOf } from './fit.ts';
 import { inLightOf, NO_PAST, type Past, pastOf } from './history.ts';
+import { carriesMeaning } from './language/everyday-words.ts';
 import { figuresIn } from './language/figures.ts';
-import { carriesMeaning, indexMerchants } from './language/lexicon.ts';
+import { indexMerchants } from './language/lexicon.ts';
 import { beforeAttack, type Suspicion, suspicionsIn } from './manipulation.ts';
 import { otherTrade } from './other-trade.ts';
 import type { OwnMerchant } from './own-merchants.ts';

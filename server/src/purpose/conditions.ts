@@ -1,7 +1,8 @@
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import { OTHER_ACCOUNT } from './data/record-language.ts';
+import type { Trade } from './data/trades.ts';
 import { attributesIn } from './language/attributes.ts';
-import { carriesMeaning, LOOSE_STEMS, type Trade } from './language/lexicon.ts';
+import { carriesMeaning, LOOSE_STEMS } from './language/everyday-words.ts';
 import { MAX_TEXT_LENGTH, stemsOf, type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { AuthorityReading, Requirement } from './reading/authority-terms.ts';

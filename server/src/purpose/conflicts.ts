@@ -1,8 +1,10 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import { UNIT_CODE } from './data/constraint-language.ts';
+import type { Trade } from './data/trades.ts';
 import { attributesIn } from './language/attributes.ts';
+import { carriesMeaning } from './language/everyday-words.ts';
 import { ceilingIn, plainAccount } from './language/figures.ts';
-import { carriesMeaning, privateCircleWords, type Trade } from './language/lexicon.ts';
+import { privateCircleWords } from './language/lexicon.ts';
 import { foldText, MAX_TEXT_LENGTH, stemsOf, stemWord, type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { AuthorityReading, Prohibition } from './reading/authority-terms.ts';

@@ -1,6 +1,8 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
+import type { Trade } from './data/trades.ts';
+import { carriesMeaning, LOOSE_STEMS, NAME_COMPANIONS } from './language/everyday-words.ts';
 import { plainAccount } from './language/figures.ts';
-import { carriesMeaning, isPrivate, LOOSE_STEMS, NAME_COMPANIONS, type Trade } from './language/lexicon.ts';
+import { isPrivate } from './language/lexicon.ts';
 import { MAX_TEXT_LENGTH, type Token } from './language/text.ts';
 import { isLedBy } from './payees.ts';
 import { OWN_NUMBER, SHINGLE_LENGTH, saidIn, shinglesOf } from './reading/authority-reading.ts';

@@ -3,7 +3,7 @@ import type { SpendNames } from '../domain/feedback.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { normaliseMerchant } from '../merchants/blocklist.ts';
-import { carriesMeaning, LOOSE_STEMS } from './language/lexicon.ts';
+import { carriesMeaning, LOOSE_STEMS } from './language/everyday-words.ts';
 import { tokenize } from './language/text.ts';
 
 /** Names and words are keys of an index, whose entries are limited to some 2,700 bytes. */

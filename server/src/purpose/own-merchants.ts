@@ -1,4 +1,4 @@
-import { TRADES, tradesOfCode } from './language/lexicon.ts';
+import { TRADES, tradesOfCode } from './data/trades.ts';
 
 /** A merchant that the operator knows, with its trades; without any, it sells nearly everything. */
 export interface OwnMerchant {

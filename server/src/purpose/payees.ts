@@ -1,7 +1,7 @@
 import { type Conflict, conflictsWith } from './conflicts.ts';
 import { SAID_PAYEE } from './data/record-language.ts';
+import { carriesMeaning } from './language/everyday-words.ts';
 import { IBAN_REST, plainAccount } from './language/figures.ts';
-import { carriesMeaning } from './language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from './language/text.ts';
 import type { AuthorityReading } from './reading/authority-terms.ts';
 import type { SpendReading } from './reading/spend-reading.ts';

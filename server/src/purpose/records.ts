@@ -10,8 +10,8 @@ import {
   SLICING,
   TAKEN_UP,
 } from './data/record-language.ts';
+import { carriesMeaning } from './language/everyday-words.ts';
 import { figuresIn, plainAccount } from './language/figures.ts';
-import { carriesMeaning } from './language/lexicon.ts';
 import { tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import type { AuthorityReading, NamedEntry } from './reading/authority-terms.ts';

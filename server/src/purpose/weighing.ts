@@ -1,7 +1,8 @@
 import type { Assessment, PurposeEvidence } from '../domain/assessment.ts';
 import { answersTask, confirmedByTrace, openQuestion, taskShare, unseenCondition } from './conditions.ts';
 import { ENOUGH_SUPPORT, type Fit } from './fit.ts';
-import { carriesMeaning, isPrivate } from './language/lexicon.ts';
+import { carriesMeaning } from './language/everyday-words.ts';
+import { isPrivate } from './language/lexicon.ts';
 import { type Token, tokenize } from './language/text.ts';
 import { MAX_QUOTE_LENGTH } from './manipulation.ts';
 import { NEVER_MEANT } from './other-trade.ts';

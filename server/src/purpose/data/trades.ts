@@ -74,3 +74,16 @@ const COMPANIES = readTerms('trade-companies');
 export const TRADES: readonly Trade[] = readTable<Omit<Trade, 'words' | 'companies'>[]>('trades').map(
   (trade) => ({ ...trade, words: WORDS.get(trade.id) ?? [], companies: COMPANIES.get(trade.id) ?? [] }),
 );
+
+/** True if a merchant category code (ISO 18245) is in a list of codes and ranges such as "3000-3299, 4511". */
+function isCodeOf(code: string, codes: string): boolean {
+  return codes.split(',').some((part) => {
+    const [from = '', to = from] = part.trim().split('-');
+    return code >= from && code <= to;
+  });
+}
+
+/** The trades of a merchant category code of four digits. */
+export function tradesOfCode(code: string): Trade[] {
+  return TRADES.filter((trade) => isCodeOf(code, trade.mcc));
+}

@@ -1,5 +1,6 @@
 import { readTable, readTerms } from '../data/read-data.ts';
 import { PRIVATE_FAMILIES, TRADES, type Trade } from '../data/trades.ts';
+import { EVERYDAY_WORDS, NAME_COMPANIONS } from './everyday-words.ts';
 import {
   findPhrases,
   indexPhrases,
@@ -9,15 +10,12 @@ import {
   type PhraseMatch,
   phrasesOf,
 } from './phrase-index.ts';
-import { stemsOf, type Token, tokenize } from './text.ts';
-
-export { TRADES, type Trade } from '../data/trades.ts';
+import { type Token, tokenize } from './text.ts';
 
 const BRANDS = readTerms('brands');
 const WIDER_COMPANIES = readTerms('wider-companies');
 const WIDER_WORDS = readTerms('wider-words');
 const GOODS = readTerms('goods');
-const EVERYDAY_WORDS = readTerms('everyday-words');
 /** The section of companies whose name says nothing about what is bought. */
 const GENERAL = 'general';
 const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
@@ -27,34 +25,6 @@ const ORDINARY_FIRST_WORDS = new Set(readTerms('ordinary-words').get('first_word
  * them. Such a trade is hinted at, not wanted by name: it is in scope, but goods and merchant must both support it.
  */
 const BROAD_WORDS = readTable<{ words: string[]; trades: string[] }[]>('broad-words');
-
-/** True if a merchant category code (ISO 18245) is in a list of codes and ranges such as "3000-3299, 4511". */
-function isCodeOf(code: string, codes: string): boolean {
-  return codes.split(',').some((part) => {
-    const [from = '', to = from] = part.trim().split('-');
-    return code >= from && code <= to;
-  });
-}
-
-/** The trades of a merchant category code of four digits. */
-export function tradesOfCode(code: string): Trade[] {
-  return TRADES.filter((trade) => isCodeOf(code, trade.mcc));
-}
-
-/** Stems that carry no subject matter at all. */
-export const COMMON_STEMS: ReadonlySet<string> = new Set(
-  EVERYDAY_WORDS.get('common')?.flatMap((word) => [...stemsOf(word)]),
-);
-/** Stems too loose to tie a purchase to a purpose by themselves. */
-export const LOOSE_STEMS: ReadonlySet<string> = new Set(
-  EVERYDAY_WORDS.get('loose')?.flatMap((word) => [...stemsOf(word)]),
-);
-
-/** Those of the stems that are not loose; all where there are no others. */
-export function firmStems(stems: readonly string[]): readonly string[] {
-  const firm = stems.filter((stem) => !LOOSE_STEMS.has(stem));
-  return firm.length > 0 ? firm : stems;
-}
 
 /** Words of a text that match one trade. */
 export interface TradeMatch {
@@ -240,11 +210,6 @@ export interface KnownMerchant {
   general: boolean;
 }
 
-/** Words that may accompany a company's name without making it the name of another company. */
-export const NAME_COMPANIONS = stemsOf(
-  'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
-);
-
 /** Index of the operator's own merchants, which are looked up before the tables. */
 export type OwnIndex = PhraseIndex;
 
@@ -287,16 +252,6 @@ export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMe
     matches: tradeMatches(tokens, found),
     general: found.some(({ meaning }) => meaning.trade === null),
   };
-}
-
-/** True for a word that says something about a subject. The answer is cached with the token. */
-export function carriesMeaning(token: Token): boolean {
-  token.meaning ??=
-    token.word.length > 2 &&
-    !COMMON_STEMS.has(token.stem) &&
-    !COMMON_STEMS.has(token.word) &&
-    !/^\d+$/.test(token.word);
-  return token.meaning;
 }
 
 export const isPrivate = (trade: Trade): boolean => PRIVATE_FAMILIES.has(trade.family);

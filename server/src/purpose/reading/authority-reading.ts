@@ -10,18 +10,11 @@ import {
   REQUIREMENT,
   TOLERANCE,
 } from '../data/constraint-language.ts';
+import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
+import { COMMON_STEMS, carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { ceilingIn, IBAN_REST, plainAccount } from '../language/figures.ts';
-import {
-  COMMON_STEMS,
-  carriesMeaning,
-  companiesInText,
-  firmStems,
-  impliedTrades,
-  LOOSE_STEMS,
-  type Trade,
-  tradeWords,
-} from '../language/lexicon.ts';
+import { companiesInText, impliedTrades, tradeWords } from '../language/lexicon.ts';
 import {
   foldText,
   isTooLong,

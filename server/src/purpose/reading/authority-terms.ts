@@ -1,4 +1,4 @@
-import type { Trade } from '../language/lexicon.ts';
+import type { Trade } from '../data/trades.ts';
 
 /** Words of the operator, and their field. */
 export interface Quote {

@@ -10,8 +10,8 @@ import {
   PROHIBITS,
   RULED_OUT,
 } from '../data/constraint-language.ts';
+import { carriesMeaning } from '../language/everyday-words.ts';
 import {
-  carriesMeaning,
   companiesInText,
   impliedTrades,
   narrowTrades,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Authority } from '../../domain/authorities.ts';
-import { TRADES } from '../language/lexicon.ts';
+import { TRADES } from '../data/trades.ts';
 import { readAuthority } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
 

@@ -12,16 +12,10 @@ import {
   UNIT_CODE,
   UNIT_RANGE,
 } from '../data/constraint-language.ts';
+import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
-import {
-  carriesMeaning,
-  firmStems,
-  impliedTrades,
-  LOOSE_STEMS,
-  narrowTrades,
-  type Trade,
-  tradeWords,
-} from '../language/lexicon.ts';
+import { carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
+import { impliedTrades, narrowTrades, tradeWords } from '../language/lexicon.ts';
 import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
 import type { Quote, Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
 

@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { SpendRequest } from '../../domain/spends.ts';
 import { currencyExponent, isActiveCurrency } from '../../values/money.ts';
+import { type Trade, tradesOfCode } from '../data/trades.ts';
 import {
   companiesInText,
   type KnownMerchant,
   knownMerchant,
   type OwnIndex,
-  type Trade,
   type TradeMatch,
-  tradesOfCode,
   tradeWords,
 } from '../language/lexicon.ts';
 import { foldText, isTooLong, type Token, tokenize, withinBudget } from '../language/text.ts';

@@ -1,4 +1,4 @@
-import type { Trade } from '../language/lexicon.ts';
+import type { Trade } from '../data/trades.ts';
 import type { Quote } from './authority-terms.ts';
 
 /** A trade that a word of the operator may mean. `place` is the same for all trades of one word. */
