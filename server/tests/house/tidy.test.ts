@@ -28,7 +28,7 @@ const roomOf = (name: string) => (dirname(name) === '.' ? name : dirname(name));
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['errors.ts', 'version.ts'],
-  ['log.ts', 'work-time.ts', 'process-end.ts', 'data-directory.ts', 'purpose/data'],
+  ['log.ts', 'presence.ts', 'work-time.ts', 'process-end.ts', 'data-directory.ts', 'purpose/data'],
   ['values', 'merchants', 'purpose/language'],
   ['domain'],
   ['secrets.ts', 'purpose/reading'],
