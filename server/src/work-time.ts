@@ -6,6 +6,8 @@ const MAX_AT_ONCE_MS = 5;
 const MAX_WAIT_MS = 2_500;
 /** Each piece of work counts so much in what a piece of its name is taken to last. */
 const LAST_PIECE = 0.2;
+/** What a turn took that nobody else wanted. */
+const NOT_CHARGED: Settle = () => {};
 /** When there are more names than this, those that owe nothing are forgotten. */
 const MAX_NAMES = 10_000;
 
@@ -32,7 +34,15 @@ export interface WorkTime {
    * would take too long, or half of that for the member. An error of the work is thrown, or rejects the promise.
    */
   spend<T>(name: string, work: () => T, member?: string): T | Promise<T>;
+  /**
+   * Waits for a turn as `spend` does, for work that is done in parts, at various times. Its turn is charged with what such
+   * a turn took lately; the caller tells what it took in the end.
+   */
+  reserve(name: string, member?: string): Settle | Promise<Settle>;
 }
+
+/** Tells what the work of a turn took, ms. Only the first call has an effect. */
+export type Settle = (took_ms: number) => void;
 
 export interface WorkTimeOptions {
   /** The share of passing time that work under one name may take: above 0, at most 1. */
@@ -74,6 +84,10 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     return account;
   }
 
+  function noteTaken(account: Account, took_ms: number): void {
+    account.piece_ms += (took_ms - account.piece_ms) * LAST_PIECE;
+  }
+
   function charged<T>(account: Account, work: () => T): T {
     const began_ms = now_ms();
     try {
@@ -81,8 +95,20 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     } finally {
       const took_ms = now_ms() - began_ms;
       account.owed_ms += took_ms;
-      account.piece_ms += (took_ms - account.piece_ms) * LAST_PIECE;
+      noteTaken(account, took_ms);
     }
+  }
+
+  function reserved(account: Account): Settle {
+    const expected_ms = account.piece_ms;
+    account.owed_ms += expected_ms;
+    let is_settled = false;
+    return (took_ms) => {
+      if (is_settled) return;
+      is_settled = true;
+      account.owed_ms = Math.max(0, owedBy(account) + took_ms - expected_ms);
+      noteTaken(account, took_ms);
+    };
   }
 
   /** Waits until everything owed is paid: a timer for each small piece would cost more than the piece. */
@@ -103,36 +129,40 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     return works.shift() as () => void;
   }
 
-  return {
-    spend(name, work, member = '') {
-      const account = accountOf(name);
-      if (account.waiting_count === 0) {
-        // Nothing is charged for time that nobody else wanted.
-        if (isAlone(name)) return work();
-        if (owedBy(account) < max_at_once_ms) return charged(account, work);
-      }
-      const works = account.waiting.get(member) ?? [];
-      const lasts_ms = (pieces: number) => (pieces * account.piece_ms) / share;
-      if (
-        lasts_ms(account.waiting_count) >= max_wait_ms ||
-        (member !== '' && lasts_ms(works.length) >= max_wait_ms / 2)
-      ) {
-        throw new ApiError('unavailable', 'This workspace asks for more than its share of the time; retry.', {
-          retry_after_s: 1,
-        });
-      }
-      return new Promise((resolve, reject) => {
-        works.push(() => {
-          try {
-            resolve(charged(account, work));
-          } catch (error) {
-            reject(error);
-          }
-        });
-        account.waiting.set(member, works);
-        account.waiting_count += 1;
-        if (account.waiting_count === 1) resumeLater(account);
+  /** Calls `begin` when it is the turn of a piece of work; at once where nobody else wants the time, and `alone` then. */
+  function inTurn<T>(name: string, member: string, alone: () => T, begin: (account: Account) => T) {
+    const account = accountOf(name);
+    if (account.waiting_count === 0) {
+      // Nothing is charged for time that nobody else wanted.
+      if (isAlone(name)) return alone();
+      if (owedBy(account) < max_at_once_ms) return begin(account);
+    }
+    const works = account.waiting.get(member) ?? [];
+    const lasts_ms = (pieces: number) => (pieces * account.piece_ms) / share;
+    if (
+      lasts_ms(account.waiting_count) >= max_wait_ms ||
+      (member !== '' && lasts_ms(works.length) >= max_wait_ms / 2)
+    ) {
+      throw new ApiError('unavailable', 'This workspace asks for more than its share of the time; retry.', {
+        retry_after_s: 1,
       });
-    },
+    }
+    return new Promise<T>((resolve, reject) => {
+      works.push(() => {
+        try {
+          resolve(begin(account));
+        } catch (error) {
+          reject(error);
+        }
+      });
+      account.waiting.set(member, works);
+      account.waiting_count += 1;
+      if (account.waiting_count === 1) resumeLater(account);
+    });
+  }
+
+  return {
+    spend: (name, work, member = '') => inTurn(name, member, work, (account) => charged(account, work)),
+    reserve: (name, member = '') => inTurn(name, member, () => NOT_CHARGED, reserved),
   };
 }

@@ -38,10 +38,11 @@ type RouteConfig = Pick<
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
 /**
- * Of the event loop's time, how much the assessments of one workspace may take: some thousand ordinary ones a second. And
- * how much all replays of simulations together.
+ * Of the event loop's time, how much the assessments of one workspace may take (some thousand ordinary ones a second), how
+ * much its reads, lists, reports and exports, and how much all replays of simulations together.
  */
 const ASSESS_SHARE = 0.25;
+const ANSWER_SHARE = 0.25;
 const REPLAY_SHARE = 0.25;
 /** One workspace leaves the others a quarter of the calls to the model. */
 const MODEL_WORKSPACE_SHARE = 0.75;
@@ -116,6 +117,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
   const tokens = secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
   const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone });
+  const answer_time = makeWorkTime({ share: ANSWER_SHARE, now_ms, isAlone });
   const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
   const routes = [
     ...makeDecisionRoutes({
@@ -160,5 +162,5 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
     }),
   ];
   const resources = makeResources(metrics.watchUse);
-  return routes.map((route) => takingTurns(route, resources, presence));
+  return routes.map((route) => takingTurns(route, resources, { answer_time, presence }));
 }

@@ -4,6 +4,7 @@ import { makeTestCore } from '../../tests/support/running-service.ts';
 import { readConfig } from '../config/config.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makePresence } from '../presence.ts';
+import { makeWorkTime } from '../work-time.ts';
 import { makeApiRoutes } from './routes.ts';
 import { makeResources, takingTurns } from './shared-resources.ts';
 
@@ -12,6 +13,11 @@ const NAMES: ResourceName[] = ['reads', 'lists', 'reports', 'verifications', 'ex
 /** A request of a workspace; each has a key of its own unless one is named. */
 const callOf = (workspace_id: string, key_id = `key_of_${workspace_id}`) =>
   ({ caller: { workspace_id, key_id } }) as Call;
+
+const turns = {
+  answer_time: makeWorkTime({ share: 1, now_ms: () => 0, isAlone: () => true }),
+  presence: makePresence(() => 0),
+};
 
 /** A route that takes turns at a resource and is answered when the test says so. */
 function makeHeldRoute(name: ResourceName) {
@@ -22,11 +28,7 @@ function makeHeldRoute(name: ResourceName) {
       new Promise<Answer>((answer) => under_way.push({ workspace_id: call.caller.workspace_id, answer })),
   } as unknown as Route;
   const resources = makeResources(() => {});
-  const handle = takingTurns(
-    route,
-    resources,
-    makePresence(() => 0),
-  ).handler as unknown as (call: Call) => Promise<Answer>;
+  const handle = takingTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
   const of = (workspace_id: string) => under_way.filter((each) => each.workspace_id === workspace_id).length;
   return { handle, under_way, of, shares: resources[name] };
 }
@@ -59,11 +61,7 @@ describe.each(NAMES)('of %s', (name) => {
 test('what a handler throws gives its turn back', async () => {
   const resources = makeResources(() => {});
   const route = { shares: 'lists', handler: () => Promise.reject(new Error('no')) } as unknown as Route;
-  const handle = takingTurns(
-    route,
-    resources,
-    makePresence(() => 0),
-  ).handler as unknown as (call: Call) => Promise<Answer>;
+  const handle = takingTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
   await expect(handle(callOf('ws_1'))).rejects.toThrow('no');
   expect(resources.lists.inUse()).toBe(0);
 });
@@ -79,11 +77,7 @@ describe('a stream holds its turn', () => {
     const resources = makeResources(() => {});
     const answer: Answer = { status: 200, stream: { chunks, content_type: 'text/plain' } };
     const route = { shares: 'exports', handler: async () => answer } as unknown as Route;
-    const handle = takingTurns(
-      route,
-      resources,
-      makePresence(() => 0),
-    ).handler as unknown as (call: Call) => Promise<Answer>;
+    const handle = takingTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
     const { stream } = await handle(callOf('ws_1'));
     return { chunks: stream?.chunks as typeof chunks, inUse: resources.exports.inUse };
   }
@@ -120,4 +114,67 @@ test('every route that reads from the database takes turns, or looks up together
     .filter((route) => route.method === 'GET' || route.takes_long === true);
   await core.close();
   expect(without.map((route) => route.operationId)).toEqual(['getDecision']);
+});
+
+test('an answer and each chunk of a stream take a turn of the event loop, which is told what they cost', async () => {
+  const costs: number[] = [];
+  const answer_time = {
+    reserve: (workspace_id: string) => {
+      expect(workspace_id).toBe('ws_1');
+      return (took_ms: number) => void costs.push(took_ms);
+    },
+  };
+  const page = 'x'.repeat(1_000_000);
+  async function* chunks() {
+    yield page;
+    yield page;
+  }
+  const answers: Answer[] = [
+    { status: 200, json: page },
+    { status: 200, body: { data: page } },
+    { status: 200, stream: { chunks: chunks(), content_type: 'text/plain' } },
+  ];
+  const route = { shares: 'lists', handler: async () => answers.shift() } as unknown as Route;
+  const { handler } = takingTurns(
+    route,
+    makeResources(() => {}),
+    { ...turns, answer_time },
+  );
+  const ask = () => (handler as unknown as (call: Call) => Promise<Answer>)(callOf('ws_1'));
+  expect((await ask()).json).toBe(page);
+  expect((await ask()).json).toBe(JSON.stringify({ data: page }));
+  const { stream } = await ask();
+  for await (const chunk of stream?.chunks ?? []) expect(chunk).toBe(page);
+  expect(costs.map(Math.round)).toEqual([13, 13, 1, 13, 13, 1]);
+});
+
+test('the second page of a workspace waits until the first is paid for, while another is served', async () => {
+  let at_ms = 0;
+  const timers: (() => void)[] = [];
+  const answer_time = makeWorkTime({
+    share: 0.25,
+    now_ms: () => at_ms,
+    after: (wait_ms, resume) =>
+      void timers.push(() => {
+        at_ms += wait_ms;
+        resume();
+      }),
+  });
+  const route = {
+    shares: 'lists',
+    handler: async () => ({ status: 200, json: 'x'.repeat(1_000_000) }),
+  } as unknown as Route;
+  const { handler } = takingTurns(
+    route,
+    makeResources(() => {}),
+    { ...turns, answer_time },
+  );
+  const ask = handler as unknown as (call: Call) => Promise<Answer>;
+  await ask(callOf('ws_flood'));
+  const second = ask(callOf('ws_flood'));
+  await ask(callOf('ws_honest'));
+  expect(at_ms).toBe(0);
+  while (timers.length > 0) timers.shift()?.();
+  await second;
+  expect(at_ms).toBeGreaterThanOrEqual(40);
 });
