@@ -297,6 +297,12 @@ export interface Label {
   created_at: string;
 }
 
+export interface LabelPage {
+  data: Label[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface LabelRecordedEvent {
   /** The same on every retry and at every endpoint: deduplicate on it. */
   id: string;
@@ -543,6 +549,12 @@ export interface Review {
   principal_id: string | null;
   key_id: string;
   created_at: string;
+}
+
+export interface ReviewPage {
+  data: Review[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 export interface ReviewRecordedEvent {
@@ -967,10 +979,24 @@ export interface Workspace {
 export interface ListDecisionsQuery {
   /** An agent's slug or id. */
   agent?: string | undefined;
-  decision?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
-  mode?: 'SHADOW' | 'ENFORCE' | undefined;
-  /** Any of `reason_codes`. */
-  reason?: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | undefined;
+  /** One or several, separated by commas. */
+  decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
+  /** What is in force; one or several, separated by commas. */
+  effective_decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
+  /** One or several, separated by commas. */
+  mode?: 'SHADOW' | 'ENFORCE' | ('SHADOW' | 'ENFORCE')[] | undefined;
+  /** Any of `reason_codes`; one or several, separated by commas. */
+  reason?: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED')[] | undefined;
+  /** One or several, separated by commas. */
+  review_state?: 'PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED' | ('PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED')[] | undefined;
+  /** One or several, separated by commas. */
+  outcome_state?: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED' | ('NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED')[] | undefined;
+  /** The current label; one or several, separated by commas. */
+  label?: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | ('PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR')[] | undefined;
+  /** One or several, separated by commas. */
+  currency?: string | string[] | undefined;
+  /** The whole name, as it was requested. */
+  merchant?: string | undefined;
   /** A part of the merchant, in any case. */
   q?: string | undefined;
   /** Inclusive, requested amount, minor units. */
@@ -983,8 +1009,8 @@ export interface ListDecisionsQuery {
   from?: string | undefined;
   /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
-  /** By time; newest first (`desc`) when left out. */
-  order?: 'asc' | 'desc' | undefined;
+  /** By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last. */
+  order?: 'asc' | 'desc' | 'expires' | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
@@ -995,6 +1021,46 @@ export interface ListDecisionsQuery {
 export interface GetDecisionQuery {
   /** Wait so long for a change of its review or outcome before answering. */
   wait_seconds?: number | undefined;
+}
+
+/** The query of `GET /v1/decisions/export`. */
+export interface ExportDecisionsQuery {
+  /** `csv`: the columns of a table. `jsonl`: whole decisions. */
+  format?: 'csv' | 'jsonl' | undefined;
+  /** An agent's slug or id. */
+  agent?: string | undefined;
+  /** One or several, separated by commas. */
+  decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
+  /** What is in force; one or several, separated by commas. */
+  effective_decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
+  /** One or several, separated by commas. */
+  mode?: 'SHADOW' | 'ENFORCE' | ('SHADOW' | 'ENFORCE')[] | undefined;
+  /** Any of `reason_codes`; one or several, separated by commas. */
+  reason?: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED')[] | undefined;
+  /** One or several, separated by commas. */
+  review_state?: 'PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED' | ('PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED')[] | undefined;
+  /** One or several, separated by commas. */
+  outcome_state?: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED' | ('NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED')[] | undefined;
+  /** The current label; one or several, separated by commas. */
+  label?: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | ('PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR')[] | undefined;
+  /** One or several, separated by commas. */
+  currency?: string | string[] | undefined;
+  /** The whole name, as it was requested. */
+  merchant?: string | undefined;
+  /** A part of the merchant, in any case. */
+  q?: string | undefined;
+  /** Inclusive, requested amount, minor units. */
+  min_amount?: number | undefined;
+  /** Inclusive, requested amount, minor units. */
+  max_amount?: number | undefined;
+  reviewed?: boolean | undefined;
+  labeled?: boolean | undefined;
+  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  from?: string | undefined;
+  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  to?: string | undefined;
+  /** By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last. */
+  order?: 'asc' | 'desc' | 'expires' | undefined;
 }
 
 /** The body of `POST /v1/agents`. */

@@ -53,13 +53,25 @@ export class Decisions extends Resource {
   list(query?: t.DecisionListQuery, options?: Options): PagePromise<t.Decision> {
     return this.pages('/v1/decisions', { query, options });
   }
+  /** All that `query` finds, as CSV or JSON Lines, unread: `response.body` streams it. `timeout` and `signal` end with its headers. */
+  export(query: t.ExportDecisionsQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/decisions/export', { query, options, streamed: true });
+  }
   /** A person's word on a decision that waits for one. Not sent again after a lost connection. */
   review(id: string, body: t.ReviewRequest, options?: Options): APIPromise<t.RecordedReview> {
     return this.call('POST', '/v1/decisions/:id/reviews', { params: { id }, body, options });
   }
+  /** All reviews, oldest first. */
+  listReviews(id: string, options?: Options): PagePromise<t.Review> {
+    return this.pages('/v1/decisions/:id/reviews', { params: { id }, options });
+  }
   /** Whether the spend fit the purpose. Not sent again after a lost connection. */
   label(id: string, body: t.LabelRequest, options?: Options): APIPromise<t.Label> {
     return this.call('POST', '/v1/decisions/:id/labels', { params: { id }, body, options });
+  }
+  /** All labels, oldest first. */
+  listLabels(id: string, options?: Options): PagePromise<t.Label> {
+    return this.pages('/v1/decisions/:id/labels', { params: { id }, options });
   }
   /** What became of the spend. An exact repeat is free. */
   reportOutcome(id: string, body: t.OutcomeRequest, options?: Options): APIPromise<t.Outcome> {

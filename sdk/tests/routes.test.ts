@@ -44,7 +44,8 @@ test('there is one method for every route of the API that takes a key, and none 
       await method();
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (/^(decisions|agents|apiKeys|webhookEndpoints)\.create$/.test(name)) await method({});
-    else await method('the-id', /\.(retrieve|delete|test|listOutcomes)$/.test(name) ? undefined : {});
+    else if (name === 'decisions.export') await method({ format: 'csv' });
+    else await method('the-id', /\.(retrieve|delete|test|list\w+)$/.test(name) ? undefined : {});
     expect(sent.size - before, `${name} is a route of its own`).toBe(
       name === 'decisions.retrieveChanged' ? 0 : 1,
     );

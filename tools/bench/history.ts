@@ -61,7 +61,7 @@ export async function fillHistory(
         replace(replace(document, substr(decision_id, 5), u), iso, new_iso)
       from chunk order by i`,
     );
-    const states = `from chunk where i % 2 = 0 or i % 50 = 1 or (decision = 'REVIEW' and i % 4 < 2)`;
+    const states = `from chunk where i % 2 = 0 or i % 50 = 1 or decision = 'REVIEW'`;
     await client.query(
       `insert into decision_states (workspace_id, decision_id, agent_id, reservation_status, period, currency,
         amount_minor, outcome_state, verified, review_state, review_id, label_id)

@@ -9,6 +9,7 @@ import {
   STAGE_OUTCOMES,
   STAGES,
 } from '../domain/decisions.ts';
+import { LABELS } from '../domain/labels.ts';
 import { RESERVATION_STATUSES } from '../domain/reservations.ts';
 import {
   AgentRef,
@@ -27,6 +28,7 @@ import {
   QueryBoolean,
   QueryBound,
   QueryInteger,
+  QuerySeveral,
   Timestamp,
   TimestampIn,
 } from '../http/schemas.ts';
@@ -212,12 +214,28 @@ export const DecisionBody = Fields(
   { $id: 'Decision' },
 );
 
-/** The filters of `GET /v1/decisions`. */
-export const ListQuery = Fields({
+/** What a list or an export of decisions may be narrowed to; all must hold together. */
+export const DecisionFilterFields = {
   agent: Type.Optional(AgentRef()),
-  decision: Type.Optional(OneOf(DECISIONS)),
-  mode: Type.Optional(OneOf(MODES)),
-  reason: Type.Optional(OneOf(REASON_CODES, { description: 'Any of `reason_codes`.' })),
+  decision: Type.Optional(QuerySeveral(OneOf(DECISIONS))),
+  effective_decision: Type.Optional(
+    QuerySeveral(OneOf(DECISIONS), { description: 'What is in force; one or several, separated by commas.' }),
+  ),
+  mode: Type.Optional(QuerySeveral(OneOf(MODES))),
+  reason: Type.Optional(
+    QuerySeveral(OneOf(REASON_CODES), {
+      description: 'Any of `reason_codes`; one or several, separated by commas.',
+    }),
+  ),
+  review_state: Type.Optional(QuerySeveral(OneOf(REVIEW_STATES))),
+  outcome_state: Type.Optional(QuerySeveral(OneOf(OUTCOME_STATES))),
+  label: Type.Optional(
+    QuerySeveral(OneOf(LABELS), { description: 'The current label; one or several, separated by commas.' }),
+  ),
+  currency: Type.Optional(QuerySeveral(Currency())),
+  merchant: Type.Optional(
+    Line({ max: TEXT_LENGTHS.merchant }, { description: 'The whole name, as it was requested.' }),
+  ),
   q: Type.Optional(
     Line({ max: TEXT_LENGTHS.merchant }, { description: 'A part of the merchant, in any case.' }),
   ),
@@ -232,10 +250,15 @@ export const ListQuery = Fields({
   from: Type.Optional(QueryBound('from')),
   to: Type.Optional(QueryBound('to')),
   order: Type.Optional(
-    OneOf(['asc', 'desc'], { description: 'By time; newest first (`desc`) when left out.' }),
+    OneOf(['asc', 'desc', 'expires'], {
+      description:
+        'By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last.',
+    }),
   ),
-  ...PageQuery,
-});
+};
+
+/** The query of `GET /v1/decisions`. */
+export const ListQuery = Fields({ ...DecisionFilterFields, ...PageQuery });
 
 const MAX_WAIT_SECONDS = 25;
 

@@ -1,27 +1,19 @@
-import type pg from 'pg';
 import Type, { type Static } from 'typebox';
-import type { FindAgentId } from '../decisions/authority-cache.ts';
 import type { makeAuthorizeSpend } from '../decisions/authorize-spend.ts';
-import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
+import type { DecisionView } from '../decisions/present-decisions.ts';
 import { requestIdIn } from '../domain/decision-document.ts';
 import type { Decision } from '../domain/decisions.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
-import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, page } from '../http/schemas.ts';
-import { type DecisionFilters, listDecisions } from '../storage/decisions.ts';
-import { DecisionBody, DecisionQuery, DecisionRequest, ListQuery } from './decision-schemas.ts';
+import { Fields } from '../http/schemas.ts';
+import { DecisionBody, DecisionQuery, DecisionRequest } from './decision-schemas.ts';
 import { originOf } from './origin.ts';
 
 const IdParams = Fields({ id: Type.String() });
 
 export interface DecisionRouteOptions {
-  /** For the list: a filter may have to look at very many decisions. */
-  lists_db: pg.Pool;
-  cursors: Cursors;
   authorizeSpend: ReturnType<typeof makeAuthorizeSpend>;
-  findAgentId: FindAgentId;
   view: DecisionView;
 }
 
@@ -32,9 +24,9 @@ const LOOK_AGAIN_MS = 500;
 const changesOf = ({ review_state, review, outcome_state, verified }: Decision): string =>
   [review_state, review?.review_id, outcome_state, verified].join(' ');
 
-/** Asking for decisions and looking at them. */
+/** Asking for a decision and looking at it. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
-  const { lists_db, cursors, authorizeSpend, findAgentId, view } = options;
+  const { authorizeSpend, view } = options;
   return [
     {
       method: 'POST',
@@ -75,49 +67,6 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         const made_by = requestIdIn(created.document);
         const of = made_by === undefined ? {} : { 'idempotent-replay-of': made_by };
         return { status: 200, json, headers: { 'idempotent-replay': 'true', ...of } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/decisions',
-      operationId: 'listDecisions',
-      tag: 'Decisions',
-      summary: 'List decisions',
-      description:
-        'Newest first unless `order` is `asc`. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first.',
-      scopes: ['read'],
-      shares: 'lists',
-      agentKey: 'own',
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of decisions.', schema: page(DecisionBody, { $id: 'DecisionPage' }) },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor, order = 'desc', agent, ...rest } = call.query;
-        const { workspace_id } = call.caller;
-        const own = onlyAgentOf(call.caller);
-        const list = ['listDecisions', workspace_id, own, call.query.agent ?? null, order, rest];
-        const after = cursors.open(list, cursor) as string | null;
-        const agent_id = agent === undefined ? undefined : await findAgentId(workspace_id, agent);
-        const hidden =
-          (agent !== undefined && agent_id === undefined) ||
-          (own !== null && agent_id !== undefined && agent_id !== own);
-        if (hidden) return { status: 200, body: { data: [], next_cursor: null } };
-        const wanted_agent = own ?? agent_id;
-        const filters: DecisionFilters = {
-          ...rest,
-          ...(wanted_agent === undefined ? {} : { agent_id: wanted_agent }),
-        };
-        const found = await listDecisions(lists_db, workspace_id, filters, {
-          order,
-          after,
-          limit,
-        });
-        const { rows, next_cursor } = pageOf(found, limit, (last) =>
-          cursors.seal(list, last.decision.decision_id),
-        );
-        return { status: 200, body: { data: await view.present(call.caller, rows), next_cursor } };
       },
     },
     {

@@ -1,15 +1,21 @@
+import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createLabel } from '../commands/create-label.ts';
 import type { CreatedReview, CreateReviewInput } from '../commands/create-review.ts';
+import { onlyAgentOf } from '../decisions/present-decisions.ts';
 import { LABELS } from '../domain/labels.ts';
 import { REVIEW_ACTIONS, reviewBody } from '../domain/reviews.ts';
+import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, Formed, IdIn, LongText, OneOf } from '../http/schemas.ts';
+import { Fields, Formed, IdIn, LongText, OneOf, page } from '../http/schemas.ts';
 import type { Command } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
+import { getDecision } from '../storage/decisions.ts';
+import { listLabels } from '../storage/labels.ts';
+import { loadReviewsOfDecisions } from '../storage/reviews.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { originOf } from './origin.ts';
-import { LabelBody, RecordedReviewBody } from './record-schemas.ts';
+import { LabelBody, RecordedReviewBody, ReviewBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });
 const Comment = () => Type.Optional(LongText({ max: TEXT_LENGTHS.description }));
@@ -39,10 +45,18 @@ const LabelRequest = Fields(
 
 /** What people say of decisions. */
 export function makeReviewRoutes(options: {
+  db: pg.Pool;
   lane: Lane;
   createReview: Command<CreateReviewInput, CreatedReview>;
 }): Route[] {
-  const { lane, createReview } = options;
+  const { db, lane, createReview } = options;
+
+  /** Refuses a decision that the caller may not see. */
+  async function mustSee({ caller, params }: Call<{ id: string }, unknown, unknown>): Promise<void> {
+    const found = await getDecision(db, caller.workspace_id, params.id, onlyAgentOf(caller));
+    if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+  }
+
   return [
     {
       method: 'POST',
@@ -70,6 +84,25 @@ export function makeReviewRoutes(options: {
       },
     },
     {
+      method: 'GET',
+      path: '/v1/decisions/:id/reviews',
+      operationId: 'listReviews',
+      tag: 'Reviews and labels',
+      summary: 'List the reviews of a decision',
+      description: 'Oldest first; all of them, corrected ones too.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'The reviews.', schema: page(ReviewBody, { $id: 'ReviewPage' }) } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        await mustSee(call);
+        const rows = await loadReviewsOfDecisions(db, call.caller.workspace_id, [call.params.id]);
+        return { status: 200, body: { data: rows.map(reviewBody), next_cursor: null } };
+      },
+    },
+    {
       method: 'POST',
       path: '/v1/decisions/:id/labels',
       operationId: 'createLabel',
@@ -91,6 +124,25 @@ export function makeReviewRoutes(options: {
           originOf(call),
         );
         return { status: 201, body: recorded };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/decisions/:id/labels',
+      operationId: 'listLabels',
+      tag: 'Reviews and labels',
+      summary: 'List the labels of a decision',
+      description: 'Oldest first; all of them, corrected ones too.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'The labels.', schema: page(LabelBody, { $id: 'LabelPage' }) } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        await mustSee(call);
+        const data = await listLabels(db, call.caller.workspace_id, call.params.id);
+        return { status: 200, body: { data, next_cursor: null } };
       },
     },
   ];

@@ -19,6 +19,7 @@ import { makeWorkTime } from '../work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
+import { makeDecisionListRoutes } from './decision-lists.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
 import { makeOutcomeRoutes } from './outcomes.ts';
@@ -119,11 +120,9 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
   const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone });
   const answer_time = makeWorkTime({ share: ANSWER_SHARE, now_ms, isAlone });
   const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
+  const view = makeDecisionView({ db, tokens });
   const routes = [
     ...makeDecisionRoutes({
-      lists_db,
-      cursors,
-      findAgentId,
       authorizeSpend: makeAuthorizeSpend({
         lane,
         createDecision,
@@ -132,9 +131,10 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
         preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeTrackRecords(core), assess_time }),
         countDecision: metrics.countDecision,
       }),
-      view: makeDecisionView({ db, tokens }),
+      view,
     }),
-    ...makeReviewRoutes({ lane, createReview }),
+    ...makeDecisionListRoutes({ lists_db, cursors, findAgentId, view }),
+    ...makeReviewRoutes({ db, lane, createReview }),
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),

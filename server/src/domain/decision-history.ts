@@ -200,12 +200,14 @@ function afterReport(
     capability_status: state.capability_status === 'ISSUED' ? 'REVOKED' : state.capability_status,
   };
   if (decision.mode === 'SHADOW' && decision.decision === 'DENY') return after;
+  // A hold that is settled expires no more; the deadline of a review that still waits stays known.
+  const expires_at = state.review_state === 'PENDING' ? state.expires_at : null;
   const commit = (amount_minor: number): DecisionState => ({
     ...after,
     reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: 'COMMITTED',
     amount_minor,
-    expires_at: null,
+    expires_at,
   });
   if (!mayLower(event, state)) {
     const is_claim = event.report.type === 'SPEND_EXECUTED';
@@ -218,7 +220,7 @@ function afterReport(
     case 'FAILED':
     case 'CANCELLED': {
       const counts = state.reservation_status === 'HELD' || state.reservation_status === 'COMMITTED';
-      return counts ? { ...after, reservation_status: 'RELEASED', expires_at: null } : after;
+      return counts ? { ...after, reservation_status: 'RELEASED', expires_at } : after;
     }
     default:
       return commit(trusted.executed_minor - trusted.refunded_minor);

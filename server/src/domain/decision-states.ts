@@ -25,7 +25,10 @@ export interface DecisionState {
   currency: string;
   /** The amount held; once committed, the amount spent and not refunded; once released, the amount that was held. */
   amount_minor: number;
-  /** When the hold expires; null: never, or no longer. */
+  /**
+   * When the hold expires; null: never, or no longer. While a review is pending it is the review's deadline too, also where
+   * an outcome has settled the hold: only a hold that is HELD expires (`holdExpiresAt`).
+   */
   expires_at: string | null;
   review_state: ReviewState | null;
   review_id: string | null;
@@ -37,6 +40,14 @@ export interface DecisionState {
   capability_issued_at: string | null;
   capability_expires_at: string | null;
   capability_consumed_at: string | null;
+}
+
+/**
+ * Whether a decision has a stored state from the moment of its making: where its hold expires by itself, and where it waits
+ * for a person, so that what waits is found without a look at every decision.
+ */
+export function beginsWithState(decision: Pick<DecisionCore, 'reservation' | 'review_state'>): boolean {
+  return decision.reservation.expires_at !== null || decision.review_state === 'PENDING';
 }
 
 /** The state of a decision that was just made. */

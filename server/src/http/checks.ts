@@ -14,10 +14,15 @@ export type Rule =
   | { kind: 'free_object'; max_bytes: number }
   | { kind: 'query_integer'; min: number; max: number }
   | { kind: 'query_boolean' }
-  | { kind: 'query_bound'; side: 'from' | 'to' };
+  | { kind: 'query_bound'; side: 'from' | 'to' }
+  | { kind: 'one_of'; values: readonly string[] }
+  | { kind: 'query_several'; each: Rule };
 
 /** What a rule makes of a value: the value that the handler sees, or what is wrong ("must be …"). */
 export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };
+
+/** Of one query parameter: each is looked up by itself. */
+const MAX_SEVERAL = 50;
 
 const STRING_EXPECTED: Finding = { ok: false, problem: 'must be a string' };
 
@@ -87,5 +92,22 @@ export function makeCheck(rule: Rule): (value: unknown) => Finding {
             )
           : { ok: true, value: bound };
       };
+    case 'one_of':
+      return (value) =>
+        rule.values.includes(value as string)
+          ? { ok: true, value }
+          : wrong(`must be one of ${rule.values.join(', ')}`);
+    case 'query_several': {
+      const check = makeCheck(rule.each);
+      return (value) => {
+        const parts = typeof value === 'string' ? [...new Set(value.split(','))].sort() : [];
+        if (parts.length > MAX_SEVERAL) return wrong(`must be at most ${MAX_SEVERAL} values`);
+        for (const part of parts) {
+          const found = check(part);
+          if (!found.ok) return wrong(`${found.problem}, or several of that separated by commas`);
+        }
+        return { ok: true, value: parts };
+      };
+    }
   }
 }

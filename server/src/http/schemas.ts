@@ -227,6 +227,17 @@ export function QueryBound(side: 'from' | 'to', words?: Words): TUnsafe<string> 
   );
 }
 
+/**
+ * A query parameter of one value or several, separated by commas, each of which `of` accepts; the handler sees them as an
+ * array, each once, in order. `of` must have a rule or be a closed list.
+ */
+export function QuerySeveral<T extends string>(of: TUnsafe<T>, words?: Words): TUnsafe<T[]> {
+  const { 'x-rule': own, ...items } = of as unknown as { 'x-rule'?: Rule; enum?: string[] };
+  const each: Rule = own ?? { kind: 'one_of', values: items.enum ?? [] };
+  const schema = { type: 'array', items, description: 'One or several, separated by commas.' };
+  return ruled({ kind: 'query_several', each }, schema, words);
+}
+
 /** The two parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(

@@ -6,6 +6,7 @@ import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts
 import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
 import {
   afterExpiry,
+  beginsWithState,
   budgetImpact,
   type DecisionState,
   expiredReservation,
@@ -202,14 +203,11 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  /**
-   * Adds a decision, which is the content of the row's document. Its state is stored only if its hold will expire by
-   * itself. Returns the id of its event.
-   */
+  /** Adds a decision, the content of the row's document, with its state if `beginsWithState`. Returns its event's id. */
   addDecision(row: DecisionRow, decision: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    if (decision.reservation.expires_at !== null) {
+    if (beginsWithState(decision)) {
       const state = initialState(decision);
       this.changes.states.set(state.decision_id, state);
       this.#noteExpiring(null, state);

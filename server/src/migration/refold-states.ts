@@ -1,6 +1,11 @@
 import type pg from 'pg';
 import { foldHistory } from '../domain/decision-history.ts';
-import { budgetImpact, type DecisionState } from '../domain/decision-states.ts';
+import {
+  beginsWithState,
+  budgetImpact,
+  type DecisionState,
+  initialState,
+} from '../domain/decision-states.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { putDecisionStates } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
@@ -10,8 +15,8 @@ import { oneAtATime } from '../storage/transactions.ts';
 const DECISIONS_AT_ONCE = 500;
 
 /**
- * Refolds the states of the decisions that a migration put into `states_to_refold` because a rule of the fold changed;
- * otherwise verification would report an intact history as broken. Budget counters and report counters are corrected
+ * Refolds the states of the decisions that a migration put into `states_to_refold` because a rule of the fold changed, or
+ * because a state is stored now where none was; otherwise verification would report an intact history as broken. Budget counters and report counters are corrected
  * too. Each page is one transaction, so that the work can be interrupted at any point and continued. Only one process may
  * call this at a time.
  */
@@ -43,24 +48,22 @@ async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly
   const events = await loadDecisionEvents(client, workspace_id, ids);
   const changed: DecisionState[] = [];
   let is_report_stale = false;
-  for (const { decision, state: before } of records) {
-    if (before === null) continue;
+  for (const { decision, state: stored } of records) {
+    if (stored === null && !beginsWithState(decision)) continue;
+    const before = stored ?? initialState(decision);
     const recorded = (events.get(decision.decision_id) ?? []).map(({ event }) => event);
     const { state } = foldHistory(decision, recorded);
     const was = budgetImpact(before);
     const is = budgetImpact(state);
-    await client.query({
-      text: `update budgets set held_minor = held_minor + $5, committed_minor = committed_minor + $6
-        where workspace_id = $1 and agent_id = $2 and period = $3 and currency = $4`,
-      values: [
-        workspace_id,
-        state.agent_id,
-        state.period,
-        state.currency,
-        is.held_minor - was.held_minor,
-        is.committed_minor - was.committed_minor,
-      ],
-    });
+    const held_minor = is.held_minor - was.held_minor;
+    const committed_minor = is.committed_minor - was.committed_minor;
+    if (held_minor !== 0 || committed_minor !== 0) {
+      await client.query({
+        text: `update budgets set held_minor = held_minor + $5, committed_minor = committed_minor + $6
+          where workspace_id = $1 and agent_id = $2 and period = $3 and currency = $4`,
+        values: [workspace_id, state.agent_id, state.period, state.currency, held_minor, committed_minor],
+      });
+    }
     is_report_stale ||= state.outcome_state !== before.outcome_state;
     changed.push(state);
   }

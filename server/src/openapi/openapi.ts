@@ -11,6 +11,9 @@ export interface Parameter {
   in: 'path' | 'query' | 'header';
   required: boolean;
   description?: string;
+  /** Of a parameter with several values: they are separated by commas. */
+  style?: 'form';
+  explode?: false;
   schema: JsonSchema;
 }
 
@@ -282,6 +285,7 @@ function parametersOf(
     in: place,
     required: place === 'path' || required.includes(name),
     ...(description === undefined ? {} : { description: description as string }),
+    ...(rest.type === 'array' ? { style: 'form' as const, explode: false as const } : {}),
     schema: rest,
   }));
 }

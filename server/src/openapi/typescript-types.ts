@@ -22,7 +22,13 @@ export function renderTypes(document: OpenApi): string {
       const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
       if (query.length === 0) continue;
       const properties = Object.fromEntries(
-        query.map(({ name, description, schema }) => [name, { description, ...schema }]),
+        // What takes several values takes one as well.
+        query.map(({ name, description, schema }) => [
+          name,
+          schema.type === 'array'
+            ? { description, anyOf: [schema.items as JsonSchema, schema] }
+            : { description, ...schema },
+        ]),
       );
       types.push(
         declaration(`${Operation}Query`, { description: `The query ${of}`, type: 'object', properties }),

@@ -1,10 +1,9 @@
 import { CORE_MARKS, decodeDecision } from '../domain/decision-document.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
-import { firstIdAt } from '../values/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
-import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
+import { withinBytes } from './pages.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
 const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
@@ -77,29 +76,12 @@ export interface DecisionRecord extends DecisionCoreRecord {
   decision: Decision;
 }
 
-/** A row of the join: the columns of the state are null where there is no state. */
-type RecordRow = DecisionState & { document: string; kept_id: string | null };
+/** A row of a join of decisions and states: the columns of the state are null where there is no state. */
+export type RecordRow = DecisionState & { document: string; kept_id: string | null };
 
-function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRecord {
+/** The record of a row. */
+export function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRecord {
   return { decision: decodeDecision(document), state: kept_id === null ? null : state };
-}
-
-/** The filters of the list; those left out do not filter. Amounts are minor units, times ISO 8601 UTC. */
-export interface DecisionFilters {
-  agent_id?: string;
-  decision?: string;
-  mode?: string;
-  reason?: string;
-  /** Case-insensitive substring of the merchant. */
-  q?: string;
-  min_amount?: number;
-  max_amount?: number;
-  reviewed?: boolean;
-  labeled?: boolean;
-  /** Inclusive. */
-  from?: string;
-  /** Exclusive. */
-  to?: string;
 }
 
 /** Returns these decisions with their states. */
@@ -196,51 +178,6 @@ export async function getDecision(
   return result.rows.map(({ made_id, ...row }) => recordOf(row))[0];
 }
 
-/**
- * Returns a page of decisions in the order of their ids, which is the order of creation: `limit` of them, or fewer if
- * they add up to about a megabyte. `after` is the last id of the previous page.
- */
-export async function listDecisions(
-  db: Queryable,
-  workspace_id: string,
-  filters: DecisionFilters,
-  page: { order: 'asc' | 'desc'; after: string | null; limit: number },
-): Promise<PageRows<DecisionRecord>> {
-  const values: unknown[] = [workspace_id];
-  const conditions = ['d.workspace_id = $1'];
-  const addFilter = (condition: (parameter: string) => string, value: unknown) => {
-    if (value === undefined) return;
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-  };
-  addFilter((p) => `d.agent_id = ${p} and d.agent_id <> ''`, filters.agent_id);
-  addFilter((p) => `d.decision = ${p}`, filters.decision);
-  addFilter((p) => `d.mode = ${p}`, filters.mode);
-  addFilter((p) => `${p} = any(d.reason_codes)`, filters.reason);
-  // ICU compares case by Unicode's rules, whatever the database's own locale is.
-  addFilter(
-    (p) => `d.merchant collate "und-x-icu" ilike ${p}`,
-    filters.q === undefined ? undefined : `%${escapeLike(filters.q)}%`,
-  );
-  addFilter((p) => `d.requested_amount_minor >= ${p}`, filters.min_amount);
-  addFilter((p) => `d.requested_amount_minor <= ${p}`, filters.max_amount);
-  addFilter((p) => `coalesce(s.review_state in ('ALLOWED', 'DENIED'), false) = ${p}`, filters.reviewed);
-  addFilter((p) => `(s.label_id is not null) = ${p}`, filters.labeled);
-  // Ids begin with their creation time, so a span of time is a range of the primary key.
-  addFilter((p) => `d.decision_id >= ${p}`, filters.from && firstIdAt('decision', Date.parse(filters.from)));
-  addFilter((p) => `d.decision_id < ${p}`, filters.to && firstIdAt('decision', Date.parse(filters.to)));
-  addFilter((p) => `d.decision_id ${page.order === 'asc' ? '>' : '<'} ${p}`, page.after ?? undefined);
-  values.push(page.limit + 1);
-  const result = await db.query<RecordRow & SizedRow & { made_id: string }>({
-    text: withinBytes(
-      `${SELECT_RECORDS} where ${conditions.join(' and ')} order by d.decision_id ${page.order} limit $${values.length}`,
-      { size: 'octet_length(document)', order: `made_id ${page.order}` },
-    ),
-    values,
-  });
-  return pageRows(result.rows, page.limit, ({ made_id, found, bytes_before, ...row }) => recordOf(row));
-}
-
 /** Returns the original rows of these decisions; a decision whose idempotency key is missing is left out. */
 export async function loadDecisionRows(
   db: Queryable,
@@ -293,8 +230,4 @@ export async function loadMadeDocuments(
     values: [workspace_id, decision_ids],
   });
   return result.rows;
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, (character) => `\\${character}`);
 }

@@ -29,6 +29,17 @@ export async function loadLabels(
   return result.rows;
 }
 
+/** Returns all labels of a decision, oldest first. */
+export async function listLabels(db: Queryable, workspace_id: string, decision_id: string): Promise<Label[]> {
+  const result = await db.query<Label & { workspace_id: string }>({
+    name: 'list_labels',
+    text: `select ${COLUMNS} from labels where workspace_id = $1 and decision_id = $2 and decision_id <> ''
+      order by label_id`,
+    values: [workspace_id, decision_id],
+  });
+  return result.rows;
+}
+
 /** Returns the links between the labels of these decisions, which tell which labels are current. */
 export async function loadLabelsOfDecisions(
   db: Queryable,

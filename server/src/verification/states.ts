@@ -1,6 +1,11 @@
 import type { BudgetRow } from '../domain/budget.ts';
 import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
-import { budgetImpact, type DecisionState, holdExpiresAt } from '../domain/decision-states.ts';
+import {
+  beginsWithState,
+  budgetImpact,
+  type DecisionState,
+  holdExpiresAt,
+} from '../domain/decision-states.ts';
 import type { Decision, DecisionCore } from '../domain/decisions.ts';
 import { loadAllBudgets } from '../storage/budgets.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -63,7 +68,7 @@ function sameState(one: DecisionState, other: DecisionState): boolean {
 /** The state that a decision must have according to its records. */
 interface RebuiltState {
   state: DecisionState;
-  /** Whether it must be stored: only if something was recorded, or if its hold expires by itself. */
+  /** Whether it must be stored: only if something was recorded, or if it was stored with the decision. */
   is_stored: boolean;
   /** Whether it ever counted in the budget of its month, which then must have a counter. */
   ever_counted: boolean;
@@ -82,7 +87,7 @@ function rebuiltState(decision: DecisionCore, events: readonly PlacedEvent[]): R
     history = apply(history, event);
     ever_counted ||= counts(history.state);
   }
-  const is_stored = events.length > 0 || decision.reservation.expires_at !== null;
+  const is_stored = events.length > 0 || beginsWithState(decision);
   return { state: history.state, is_stored, ever_counted };
 }
 

@@ -346,9 +346,11 @@ async function checkDecisions(
   for (const event of events) {
     if (event.type !== 'decision.created') continue;
     if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
-    // In ENFORCE a hold may expire by itself, which only the document tells.
-    const may_expire = event.mode === 'ENFORCE' && event.decision !== 'DENY';
-    if (may_expire || with_state.has(event.subject_id) || recorded.has(event.subject_id)) to_fold.push(event);
+    // In ENFORCE a hold may expire by itself, which only the document tells; what waits for a person begins with a state.
+    const may_begin_with_state =
+      event.decision === 'REVIEW' || (event.mode === 'ENFORCE' && event.decision !== 'DENY');
+    if (may_begin_with_state || with_state.has(event.subject_id) || recorded.has(event.subject_id))
+      to_fold.push(event);
     else countUnchanged(walk.tally, event);
   }
   await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);

@@ -90,6 +90,14 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
     other_agent: [200, undefined],
   },
+  'GET /v1/decisions/export': {
+    scopes: ['read'],
+    agent_key: true,
+    request: fixed('/v1/decisions/export?format=csv'),
+    status: 200,
+    names: 'nothing',
+    other_agent: [200, undefined],
+  },
   'GET /v1/decisions/:id': {
     scopes: ['read'],
     agent_key: true,
@@ -109,6 +117,22 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     request: ofDecision('/labels', 10, { label: 'PURPOSE_ALIGNED' }),
     status: 201,
     names: 'one thing',
+  },
+  'GET /v1/decisions/:id/reviews': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofDecision('/reviews', 10),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'GET /v1/decisions/:id/labels': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofDecision('/labels', 10),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
   },
   'POST /v1/decisions/:id/outcomes': {
     scopes: ['authorize', 'consume', 'admin'],

@@ -102,7 +102,9 @@ function makeAnswerCheck(routes: readonly Route[]): (method: string, path: strin
       }
     }
     const plain = path.split('?')[0] as string;
-    const route = patterns.find((each) => each.route.method === method && each.pattern.test(plain))?.route;
+    const fitting = patterns.filter((each) => each.route.method === method && each.pattern.test(plain));
+    // A path that is spelt out goes before one with a parameter, as in the router.
+    const route = (fitting.find((each) => each.route.path === plain) ?? fitting[0])?.route;
     if (route === undefined) return;
     if (reply.status >= 400) {
       const known = [...route.errors, ...KEYED_ERRORS, 'not_found'];

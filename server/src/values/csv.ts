@@ -1,0 +1,18 @@
+/** What a spreadsheet may take for the beginning of a formula, in the wide forms of East Asian texts too. */
+const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+function cellOf(value: string | number | boolean | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  const text = String(value);
+  const harmless = typeof value === 'string' && BEGINS_FORMULA.test(text) ? `'${text}` : text;
+  return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/**
+ * One line of CSV (RFC 4180, ended by a newline alone). A text that a spreadsheet would run as a formula gets a leading `'`;
+ * null and undefined are empty cells.
+ */
+export function csvLine(cells: readonly (string | number | boolean | null | undefined)[]): string {
+  return `${cells.map(cellOf).join(',')}\n`;
+}
