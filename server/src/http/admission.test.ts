@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { makeAdmission } from './admission.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS, makeAdmission } from './admission.ts';
 
 test('refusals are told of at once, then by the second, to the last one', () => {
   vi.useFakeTimers();

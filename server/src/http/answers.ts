@@ -1,24 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission } from './admission.ts';
+import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import { errorJson, toApiError } from './failures.ts';
-import type { Limits } from './limits.ts';
 import type { Answer } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
-import { writeAll, writeWhole } from './streams.ts';
+import { bodyOf, writeWhole } from './streams.ts';
 
 const JSON_TYPE = 'application/json';
 /** In the log only: the client had gone before it could be answered. */
 const CLIENT_GONE = 499;
 
 type Headers = Record<string, string>;
-
-export interface Answers {
-  /** Sends what a handler answered. Rejects only while nothing was sent. */
-  answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void>;
-  /** Answers with whatever was thrown. */
-  fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void;
-}
 
 /**
  * How requests are answered: once each, with the headers that every answer has, and a line in the log. The exchange
@@ -30,7 +22,7 @@ export function makeAnswers(
     admission: Admission;
     isDraining: () => boolean;
   },
-): Answers {
+) {
   const { logger, metrics, now_ms, limits, admission, isDraining } = options;
 
   function headersOf(exchange: Exchange, body: Record<string, string | number>, extra: Headers | undefined) {
@@ -49,10 +41,10 @@ export function makeAnswers(
 
   function record(method: string, exchange: Exchange, status: number): void {
     const duration_ms = Math.round((now_ms() - exchange.began_ms) * 1000) / 1000;
-    metrics.countRequest(method, exchange.route, status, duration_ms);
+    metrics.countRequest(method, exchange.route_name, status, duration_ms);
     const line = {
       method,
-      route: exchange.route,
+      route: exchange.route_name,
       status,
       duration_ms,
       request_id: exchange.request_id,
@@ -91,10 +83,13 @@ export function makeAnswers(
       payload === null ? {} : { 'content-type': content_type, 'content-length': Buffer.byteLength(payload) };
     const headers = headersOf(exchange, body, extra);
     const { raw } = reply;
-    if (!reply.sent) reply.hijack();
     const gone = raw.destroyed || raw.headersSent;
+    // First, because a header that cannot be sent throws, and Fastify's error handler then answers in its place.
+    if (!gone) raw.writeHead(status, headers);
+    // `reply.send` would write names of headers in lower case, add a charset to the content type, and hand a long body
+    // over as a whole, so that nobody could see how much of it a slow client has taken.
+    if (!reply.sent) reply.hijack();
     if (!gone) {
-      raw.writeHead(status, headers);
       const unsent = writeWhole(raw, payload ?? '', limits);
       if (unsent > 0) holdUnsent(reply, exchange, unsent);
     }
@@ -111,40 +106,44 @@ export function makeAnswers(
     const { exchange } = request;
     const { chunks, content_type } = stream;
     // Whatever the generator has taken is given back with the exchange, also when nothing was ever asked of it.
-    exchange.hold(() => void chunks.return().catch((error: unknown) => logStreamFailure(exchange, error)));
+    exchange.hold(() => void chunks.return().catch((error: unknown) => logFailure(exchange, error)));
     exchange.hold(await admission.streams.take(exchange.holder));
     if (exchange.answered) return;
     const first = await chunks.next();
     if (exchange.answered) return;
-    const { raw } = reply;
-    if (!reply.sent) reply.hijack();
     exchange.is_export = true;
-    if (!raw.destroyed) raw.writeHead(status, headersOf(exchange, { 'content-type': content_type }, headers));
+    const { raw } = reply;
+    if (raw.destroyed) return send(request, reply, status, null, content_type, headers);
+    raw.statusCode = status;
+    raw.setHeaders(new Map(Object.entries(headersOf(exchange, { 'content-type': content_type }, headers))));
     exchange.answered = true;
     exchange.clearDeadline();
-    try {
-      await writeAll(raw, first, chunks, limits);
-    } catch (error) {
-      logStreamFailure(exchange, error);
-    }
-    exchange.end();
-    record(request.method, exchange, raw.destroyed ? CLIENT_GONE : status);
+    const body = bodyOf(raw, first, chunks, limits);
+    body.once('error', (error) => logFailure(exchange, error));
+    body.once('close', () => {
+      exchange.end();
+      record(request.method, exchange, raw.writableEnded ? status : CLIENT_GONE);
+    });
+    await reply.send(body);
   }
 
-  function logStreamFailure(exchange: Exchange, error: unknown): void {
-    logger.error({ err: error, request_id: exchange.request_id, route: exchange.route }, 'request failed');
+  function logFailure(exchange: Exchange, error: unknown): void {
+    logger.error(
+      { err: error, request_id: exchange.request_id, route: exchange.route_name },
+      'request failed',
+    );
   }
 
   return {
-    async answer(request, reply, answer) {
-      const { status, headers, text, stream } = answer;
-      if (stream !== undefined) await sendStream(request, reply, { ...answer, stream });
-      else if (text !== undefined) send(request, reply, status, text.content, text.content_type, headers);
-      else if (answer.json !== undefined) send(request, reply, status, answer.json, JSON_TYPE, headers);
-      else if (answer.body === undefined) send(request, reply, status, null, JSON_TYPE, headers);
-      else send(request, reply, status, JSON.stringify(answer.body), JSON_TYPE, headers);
+    /** Sends what a handler answered. Rejects only while nothing was sent. */
+    async answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
+      const { status, headers, text, json, body, stream } = answer;
+      if (stream !== undefined) return sendStream(request, reply, { ...answer, stream });
+      const payload = text?.content ?? json ?? (body === undefined ? null : JSON.stringify(body));
+      send(request, reply, status, payload, text?.content_type ?? JSON_TYPE, headers);
     },
-    fail(request, reply, thrown) {
+    /** Answers with whatever was thrown. */
+    fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
       const error = toApiError(thrown);
       const { exchange } = request;
       // A client that hangs up makes reading its body fail; that is no failure of the service.
@@ -155,7 +154,7 @@ export function makeAnswers(
             err: error.cause ?? error,
             code: error.code,
             request_id: exchange.request_id,
-            route: exchange.route,
+            route: exchange.route_name,
           },
           'request failed',
         );

@@ -4,61 +4,78 @@ import { ApiError, invalidField } from '../errors.ts';
 import { checkIdempotencyKey, hashBody, parseBody } from './body.ts';
 import type { ParsedQuery } from './query-string.ts';
 import type { Answer, Call, Route } from './route.ts';
-import { echo, type Validate } from './validation.ts';
+import { compileSchema, echo } from './validation.ts';
 
 const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
 const FILE_PARAM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
-/** Everything a handler is given. Throws the refusal of whatever is wrong with the request. */
-export function makeCall(
-  route: Route,
-  request: FastifyRequest,
-  validateQuery: Validate | null,
-  validateBody: Validate | null,
-  hold: Call['hold'],
-): Call {
-  const params = request.params as Record<string, string>;
-  const param = route.names_file === true ? FILE_PARAM : PARAM;
-  for (const name in params) {
-    if (!param.test(params[name] as string)) throw new ApiError('not_found', 'No such resource.');
-  }
+type Check = (request: FastifyRequest) => void;
 
-  const query = request.query as ParsedQuery;
-  if (query.invalid !== null) throw invalidField(echo(query.invalid.field), query.invalid.problem);
-  if (validateQuery !== null) validateQuery(query.values);
-  else for (const name in query.values) throw invalidField(echo(name), 'is not a known query parameter');
+/**
+ * What is checked of a request once its body is there and before Fastify validates that, in this order: path, query,
+ * idempotency key, and whether the body is JSON. Each throws the refusal of what is wrong. These are no schemas of the
+ * route, because Fastify validates the body before the query, and knows no 404 for a parameter of the path.
+ */
+export function makeChecks(route: Route): Check[] {
+  const checks: Check[] = [makePathCheck(route), makeQueryCheck(route)];
+  if (route.idempotent === true) checks.push(({ headers }) => checkIdempotencyKey(headers));
+  checks.push(route.body === undefined ? refuseBody : parseJson);
+  return checks;
+}
 
-  if (route.idempotent === true) checkIdempotencyKey(request.headers);
+/** What can be no id, or no name of a file, names nothing. */
+function makePathCheck({ names_file }: Route): Check {
+  const form = names_file === true ? FILE_PARAM : PARAM;
+  return ({ params }) => {
+    for (const value of Object.values(params as Record<string, string>)) {
+      if (!form.test(value)) throw new ApiError('not_found', 'No such resource.');
+    }
+  };
+}
 
-  let body: unknown;
-  let body_hash: Buffer | undefined;
-  const bytes = request.body as Buffer | undefined;
-  if (validateBody !== null) {
-    const is_left_out = route.bodyOptional === true && (bytes === undefined || bytes.length === 0);
-    body = is_left_out ? {} : parseBody(bytes);
-    // Before validation, because that replaces text by its normalised form.
-    if (route.idempotent === true) body_hash = hashBody(body);
-    validateBody(body);
-  } else if (bytes !== undefined && bytes.length > 0) {
-    throw invalidField('body', 'must be empty');
-  }
+function makeQueryCheck({ query: schema }: Route): Check {
+  const validate = schema === undefined ? refuseParameters : compileSchema(schema, 'query');
+  return (request) => {
+    const { values, invalid } = request.query as ParsedQuery;
+    if (invalid !== null) throw invalidField(echo(invalid.field), invalid.problem);
+    validate(values);
+    request.query = values;
+  };
+}
 
+function refuseParameters(values: unknown): void {
+  for (const name in values as object) throw invalidField(echo(name), 'is not a known query parameter');
+}
+
+/** Of a chunked body only its end tells whether there is one. */
+function refuseBody({ body }: FastifyRequest): void {
+  if (body !== undefined && (body as Buffer).length > 0) throw invalidField('body', 'must be empty');
+}
+
+function parseJson(request: FastifyRequest): void {
   const { exchange } = request;
-  return {
-    params,
-    query: query.values,
-    body,
-    headers: request.headers,
+  const bytes = request.body as Buffer | undefined;
+  const is_left_out = exchange.route?.bodyOptional === true && (bytes === undefined || bytes.length === 0);
+  request.body = is_left_out ? {} : parseBody(bytes);
+  // Before validation, because that replaces text by its normalised form.
+  if (exchange.route?.idempotent === true) exchange.body_hash = hashBody(request.body);
+}
+
+/** Hands a request that has passed all checks to its route's handler. */
+export function callHandler(route: Route, request: FastifyRequest, hold: Call['hold']): Promise<Answer> {
+  const { exchange, params, query, body, headers } = request;
+  // `Route` erases the types that its schemas gave the handler; what was validated has them.
+  const call: Call<never, never, never> = {
+    params: params as never,
+    query: query as never,
+    body: body as never,
+    headers,
     // Null on public routes, whose handlers do not look at it.
     caller: exchange.caller as Caller,
     request_id: exchange.request_id,
     client_address: exchange.client_address,
-    body_hash,
+    body_hash: exchange.body_hash,
     hold,
   };
-}
-
-/** `Route` erases the types that its schemas gave the handler; what was validated above has them. */
-export function runHandler(route: Route, call: Call): Promise<Answer> {
-  return route.handler(call as Call<never, never, never>);
+  return route.handler(call);
 }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, invalidField } from '../errors.ts';
+import type { Limits } from './admission.ts';
+import { requestId } from './exchange.ts';
 import { malformedRequest, rawErrorAnswer } from './failures.ts';
-import type { Limits } from './limits.ts';
-import { requestId } from './request-ids.ts';
 import type { Shares } from './shares.ts';
 
 /** A request's headers must have come within this time, the whole request within the next. */

@@ -1,6 +1,27 @@
-import type { Caller } from '../domain/keys.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Caller, KEY_NOT_GOOD } from '../domain/keys.ts';
 import type { Count } from './rate-limit.ts';
+import type { Route } from './route.ts';
 import { type Holder, makeShares, type Release } from './shares.ts';
+
+const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
+/** W3C Trace Context, version 00; later versions may append fields after the flags. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
+
+/** The client's own `x-request-id` where it is 1 to 128 safe characters, else a fresh one. */
+export function requestId(headers: IncomingHttpHeaders, newRequestId: () => string): string {
+  const own = headers['x-request-id'];
+  return typeof own === 'string' && SAFE_REQUEST_ID.test(own) ? own : newRequestId();
+}
+
+/** The trace id of a well-formed `traceparent` header. */
+export function traceId(headers: IncomingHttpHeaders): string | undefined {
+  const traceparent = headers.traceparent;
+  if (typeof traceparent !== 'string') return undefined;
+  const parts = TRACEPARENT.exec(traceparent);
+  // Version 00 has exactly four fields.
+  return parts === null || (parts[2] !== undefined && traceparent.startsWith('00')) ? undefined : parts[1];
+}
 
 /** What the log of security events calls a request that belongs into it. */
 export type SecurityEvent = 'key_refused' | 'forbidden' | 'rate_limited' | 'export';
@@ -20,15 +41,20 @@ export class Exchange {
   readonly request_id: string;
   readonly trace_id: string | undefined;
   readonly client_address: string;
-  /** The route's pattern, or `unknown`. */
-  readonly route: string;
+  /** Null: no route was found. */
+  readonly route: Route | null;
   readonly began_ms: number;
+  /** Who asks; null: authentication has not found anybody. */
   caller: Caller | null = null;
+  /** What the 401 of a request without a caller says. */
+  refusal = KEY_NOT_GOOD;
   count: Count | null = null;
   /** Something was sent, or there is nobody to send it to: no second answer. */
   answered = false;
   /** Gives back the place among the bodies that come in; null: it has none. */
   body: Release | null = null;
+  /** As the handler is given it. */
+  body_hash: Buffer | undefined = undefined;
   /** Whether the answer carries a workspace's data away as a whole. */
   is_export = false;
   private deadline: NodeJS.Timeout | null = null;
@@ -41,6 +67,11 @@ export class Exchange {
     this.client_address = facts.client_address;
     this.route = facts.route;
     this.began_ms = facts.began_ms;
+  }
+
+  /** The route as logs and metrics name it: its pattern, or `unknown`. */
+  get route_name(): string {
+    return this.route?.path ?? 'unknown';
   }
 
   /** Who answers for what this request takes: its key, or where it has none its client's address. */
@@ -131,5 +162,9 @@ export function makeHolds(): Holds {
 declare module 'fastify' {
   interface FastifyRequest {
     exchange: Exchange;
+  }
+  interface FastifyContextConfig {
+    /** The declaration that a route was registered from. */
+    route?: Route;
   }
 }

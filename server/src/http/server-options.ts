@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Limits } from './limits.ts';
+import type { Limits } from './admission.ts';
 import type { Route } from './route.ts';
 
 /** Whether a key is good. `message` is what the caller reads in the 401. */

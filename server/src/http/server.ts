@@ -1,35 +1,44 @@
 import { Server as NetServer } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type onRequestHookHandler,
+} from 'fastify';
+import type { TSchema } from 'typebox';
 import { ApiError, OVERLOADED } from '../errors.ts';
-import { makeAccess } from './access.ts';
-import { makeAdmission } from './admission.ts';
+import { authorize, makeAccess } from './access.ts';
+import { LIMITS, makeAdmission } from './admission.ts';
 import { makeAnswers } from './answers.ts';
 import { BODY_LIMIT, checkBodyHeaders, hasBody, readBody } from './body.ts';
-import { makeCall, runHandler } from './call.ts';
+import { callHandler, makeChecks } from './call.ts';
 import { makeClientAddress } from './client-address.ts';
 import { makeConnections } from './connections.ts';
-import { Exchange, makeHolds } from './exchange.ts';
+import { Exchange, makeHolds, requestId, traceId } from './exchange.ts';
 import { checkMessage, keyUnknownYet, tooLate } from './failures.ts';
-import { LIMITS } from './limits.ts';
 import { parseQueryString } from './query-string.ts';
-import { requestId, traceId } from './request-ids.ts';
-import type { Call, Route } from './route.ts';
+import type { Route } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
 import type { Shares } from './shares.ts';
 import { compileSchema } from './validation.ts';
-
-const UNKNOWN_ROUTE = 'unknown';
 
 /** How long clients are asked to close their connections before idle ones are closed. */
 const DRAIN_NOTICE_MS = 500;
 /** How long requests under way may take after that; then their connections are cut. */
 const DRAIN_LIMIT_MS = 3_000;
 
+/** A hook of Fastify that is done when `step` is, and refuses the request with what that throws. */
+const hook =
+  (step: (request: FastifyRequest, reply: FastifyReply) => void): onRequestHookHandler =>
+  (request, reply, done) => {
+    step(request, reply);
+    done();
+  };
+
 /**
- * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request.
- * For a known route the order is: request id, key and limits, scope, body headers (all before the body is read), body,
- * a place among the writes, path, query, idempotency key, the body's content, handler. `close()` stops accepting and
- * waits for what is in flight.
+ * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request. The hooks
+ * below run in the order in which they are added: all of `onRequest` comes before the body is read, `preValidation`
+ * after it. `close()` stops accepting and waits for what is in flight.
  */
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { logger, metrics, now_ms, newRequestId, isFull } = options;
@@ -51,7 +60,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     admission,
     isDraining: () => draining,
   });
-  const { identify, admit, admitPublic } = makeAccess(options, admission);
+  const { authenticate, limitRate, limitPublicRate } = makeAccess(options, admission);
   const connections = makeConnections({
     limits,
     shares: of_addresses,
@@ -64,6 +73,73 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       logger.info({ route: 'malformed', status, request_id, client_address, code }, 'request');
     },
   });
+
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    const exchange = new Exchange({
+      request_id: request.id,
+      trace_id: traceId(request.headers),
+      client_address: clientAddress(request.raw),
+      route: request.routeOptions.config?.route ?? null,
+      began_ms: now_ms(),
+    });
+    request.exchange = exchange;
+    // Every answer under way has its connection (connections.ts), so this comes, however it ends.
+    reply.raw.once('close', () => exchange.end());
+    checkMessage(request.raw, limits.max_headers);
+  }
+
+  async function refuseUnknownRoute(request: FastifyRequest): Promise<void> {
+    // Without a key there is nothing to count; with one, probing for routes is no way around the limits.
+    if (request.headers['x-api-key'] !== undefined) {
+      try {
+        await authenticate(request);
+        await limitRate(request);
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'rate_limited') throw error;
+      }
+    }
+    throw new ApiError('not_found', 'No such route.');
+  }
+
+  /** While the lane is full a write is refused before anything is done for it. */
+  function refuseWhenFull({ exchange }: FastifyRequest): void {
+    if (exchange.route?.method !== 'GET' && isFull()) throw OVERLOADED;
+  }
+
+  /**
+   * Answers 503 when nothing else has answered in time: a database that says nothing, or a queue before it. What
+   * was begun goes on, and a retry with the same idempotency key finds out what became of it.
+   */
+  function setDeadline({ exchange, raw }: FastifyRequest, reply: FastifyReply): void {
+    const has_none = () => exchange.caller !== null && exchange.route?.takes_long === true;
+    if (has_none()) return;
+    exchange.setDeadline(options.deadline_ms, () => {
+      // A body that is still coming in is not our delay; the handler's time counts from its end.
+      if (has_none() || (exchange.caller !== null && !raw.complete)) return;
+      reply.send(exchange.caller === null ? keyUnknownYet() : tooLate());
+    });
+  }
+
+  function admitBody({ exchange, raw }: FastifyRequest): void {
+    checkBodyHeaders(raw, exchange.route ?? {});
+    if (hasBody(raw)) exchange.body = takeShare(exchange, bodies);
+  }
+
+  function releaseBody({ exchange }: FastifyRequest): void {
+    exchange.body?.();
+  }
+
+  function admitWrite({ exchange }: FastifyRequest): void {
+    if (exchange.route?.method !== 'GET') takeShare(exchange, writes);
+  }
+
+  /** Takes one of something for a request, until its end or until what this gives is called. */
+  function takeShare(exchange: Exchange, shares: Shares): () => void {
+    const release = shares.tryTake(exchange.holder);
+    if (release === null) throw OVERLOADED;
+    exchange.hold(release);
+    return release;
+  }
 
   const server = Fastify({
     logger: false,
@@ -81,118 +157,83 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       maxParamLength: 16_384,
       querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
     },
-    frameworkErrors: (_error, request, reply) => {
-      // The one kind that can happen here: a path that cannot be decoded, which therefore names nothing.
-      begin(request, reply, UNKNOWN_ROUTE);
-      void answerUnknownRoute(request, reply);
+    // The one kind that can happen here is a path that cannot be decoded, which therefore names nothing. Fastify runs no
+    // hooks for it.
+    frameworkErrors: async (_error, request, reply) => {
+      try {
+        begin(request, reply);
+        await refuseUnknownRoute(request);
+      } catch (error) {
+        fail(request, reply, error);
+      }
     },
   });
 
-  function begin(request: FastifyRequest, reply: FastifyReply, route: string): void {
-    const exchange = new Exchange({
-      request_id: request.id,
-      trace_id: traceId(request.headers),
-      client_address: clientAddress(request.raw),
-      route,
-      began_ms: now_ms(),
-    });
-    request.exchange = exchange;
-    // Every answer under way has its connection (connections.ts), so this comes, however it ends.
-    reply.raw.once('close', () => exchange.end());
-  }
-
-  /**
-   * Answers 503 when nothing else has answered in time: a database that says nothing, or a queue before it. What
-   * was begun goes on, and a retry with the same idempotency key finds out what became of it.
-   */
-  function setDeadline(request: FastifyRequest, reply: FastifyReply, route: Route): void {
-    const { exchange } = request;
-    if (route.takes_long === true && exchange.caller !== null) return;
-    exchange.setDeadline(options.deadline_ms, () => {
-      // A body that is still coming in is not our delay; the handler's time counts from its end.
-      if (exchange.caller !== null && (route.takes_long === true || !request.raw.complete)) return;
-      fail(request, reply, exchange.caller === null ? keyUnknownYet() : tooLate());
-    });
-  }
-
-  /** Takes one of something for a request, until its end or until what this gives is called. */
-  function takeShare({ exchange }: FastifyRequest, shares: Shares): () => void {
-    const release = shares.tryTake(exchange.holder);
-    if (release === null) throw OVERLOADED;
-    exchange.hold(release);
-    return release;
-  }
-
-  async function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    try {
-      checkMessage(request.raw, limits.max_headers);
-      // Without a key there is nothing to count; with one, probing for routes is no way around the limits.
-      if (request.headers['x-api-key'] !== undefined) await identify(request);
-    } catch (error) {
-      if (error instanceof ApiError && error.code !== 'auth_unavailable') return fail(request, reply, error);
-    }
-    fail(request, reply, new ApiError('not_found', 'No such route.'));
-  }
-
-  /** All that comes before the body is read. */
-  async function enter(request: FastifyRequest, reply: FastifyReply, route: Route): Promise<void> {
-    const { exchange, raw } = request;
-    checkMessage(raw, limits.max_headers);
-    if (route.scopes !== 'public') {
-      if (route.method !== 'GET' && isFull()) throw OVERLOADED;
-      setDeadline(request, reply, route);
-      await admit(request, route);
-    } else if (route.is_probe !== true) await admitPublic(request);
-    checkBodyHeaders(raw, route);
-    if (hasBody(raw) && !exchange.answered) exchange.body = takeShare(request, bodies);
-  }
-
-  function register(route: Route): void {
-    const validateQuery = route.query === undefined ? null : compileSchema(route.query, 'query');
-    const validateBody = route.body === undefined ? null : compileSchema(route.body, 'body');
-    const is_public = route.scopes === 'public';
-    server.route({
-      // Those who only ask whether it is there use HEAD on public routes: load balancers do.
-      method: is_public ? [route.method, 'HEAD'] : route.method,
-      url: route.path,
-      onRequest: (request, reply, done) => {
-        begin(request, reply, route.path);
-        enter(request, reply, route).then(
-          () => {
-            if (!request.exchange.answered) done();
-          },
-          (error: unknown) => fail(request, reply, error),
-        );
-      },
-      handler: (request, reply) => {
-        request.exchange.body?.();
-        if (!is_public) setDeadline(request, reply, route);
-        const hold = (ms: number) =>
-          holds.hold(request.exchange, ms, () => setDeadline(request, reply, route));
-        serve(request, hold)
-          .then((answered) => answer(request, reply, answered))
-          .catch((error: unknown) => fail(request, reply, error));
-      },
-    });
-
-    async function serve(request: FastifyRequest, hold: Call['hold']) {
-      if (!is_public && route.method !== 'GET') takeShare(request, writes);
-      return runHandler(route, makeCall(route, request, validateQuery, validateBody, hold));
-    }
-  }
-
+  server.decorateRequest('exchange');
+  server.setErrorHandler((error, request, reply) => fail(request, reply, error));
+  server.setValidatorCompiler(({ schema }) => {
+    const validate = compileSchema(schema as TSchema, 'body');
+    return (value) => {
+      try {
+        validate(value);
+        return { value };
+      } catch (error) {
+        if (error instanceof ApiError) return { error };
+        throw error;
+      }
+    };
+  });
   server.removeAllContentTypeParsers();
   // The body is only gathered here; it is parsed once its route's path, query and headers have passed.
   server.addContentTypeParser('*', (_request, payload, done) => readBody(payload, done));
-  server.setErrorHandler((error, request, reply) => {
-    if (request.exchange === undefined) begin(request, reply, UNKNOWN_ROUTE);
-    fail(request, reply, error);
+
+  server.addHook('onRequest', hook(begin));
+  server.addHook('onRequest', (request, _reply, done) => {
+    if (request.exchange.route !== null) done();
+    else refuseUnknownRoute(request).catch(done);
   });
-  server.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
-    begin(request, reply, UNKNOWN_ROUTE);
-    void answerUnknownRoute(request, reply);
+
+  server.register(async (keyed) => {
+    keyed.addHook('onRequest', hook(refuseWhenFull));
+    keyed.addHook('onRequest', hook(setDeadline));
+    keyed.addHook('onRequest', authenticate);
+    keyed.addHook('onRequest', limitRate);
+    keyed.addHook('onRequest', hook(authorize));
+    keyed.addHook('onRequest', hook(admitBody));
+    keyed.addHook('preValidation', hook(releaseBody));
+    keyed.addHook('preValidation', hook(setDeadline));
+    keyed.addHook('preValidation', hook(admitWrite));
+    for (const route of options.routes) if (route.scopes !== 'public') register(keyed, route);
   });
+  server.register(async (open) => {
+    open.addHook('onRequest', limitPublicRate);
+    open.addHook('onRequest', hook(admitBody));
+    open.addHook('preValidation', hook(releaseBody));
+    for (const route of options.routes) if (route.scopes === 'public') register(open, route);
+  });
+
+  function register(scope: FastifyInstance, route: Route): void {
+    scope.route({
+      // Those who only ask whether it is there use HEAD on public routes: load balancers do.
+      method: route.scopes === 'public' ? [route.method, 'HEAD'] : route.method,
+      url: route.path,
+      config: { route },
+      ...(route.body === undefined ? {} : { schema: { body: route.body } }),
+      preValidation: makeChecks(route).map(hook),
+      async handler(request, reply) {
+        const { exchange } = request;
+        const hold = (ms: number) => holds.hold(exchange, ms, () => setDeadline(request, reply));
+        try {
+          await answer(request, reply, await callHandler(route, request, hold));
+        } catch (error) {
+          // What fails after the deadline has answered would be dropped by Fastify unseen.
+          if (reply.sent) fail(request, reply, error);
+          else throw error;
+        }
+      },
+    });
+  }
+
   server.addHook('preClose', (done) => {
     draining = true;
     holds.release();
@@ -211,7 +252,5 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     // A connection that never finishes its request's body would otherwise hold up the end of the process.
     setTimeout(() => server.server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
   });
-
-  for (const route of options.routes) register(route);
   return server;
 }

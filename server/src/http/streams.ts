@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Limits } from './limits.ts';
+import { Readable } from 'node:stream';
+import type { Limits } from './admission.ts';
 
 /** Long answers are handed over in slices of this many bytes, so that a slow client is seen to take them. */
 export const SLICE_BYTES = 65_536;
@@ -8,34 +9,40 @@ type Chunks = AsyncGenerator<string, void, void>;
 type DeliveryLimits = Pick<Limits, 'stall_ms' | 'max_delivery_ms'>;
 
 /**
- * Writes a body of any length as fast as the client takes it. When making it fails the connection is cut, so that
- * nobody takes a part for the whole, and the failure is thrown. A client that goes, or is cut off because it takes
- * nothing for `stall_ms` or has not all of it after `max_delivery_ms`, is no failure.
- * The answer must have its connection: of one that waits behind another Node tells neither that it drains nor that it
- * closes.
+ * A body of any length, to be sent with `raw` as fast as the client takes it: `first`, then the rest of `chunks`. A
+ * client that takes nothing for `stall_ms` or has not all of it after `max_delivery_ms` is cut off.
  */
-export async function writeAll(
+export function bodyOf(
   raw: ServerResponse,
   first: IteratorResult<string, void>,
   chunks: Chunks,
   limits: DeliveryLimits,
-): Promise<void> {
+): Readable {
   limitDelivery(raw, limits);
-  try {
-    for (let chunk = first; chunk.done !== true; chunk = await chunks.next()) {
-      const bytes = Buffer.from(chunk.value);
-      for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-        if (raw.destroyed) return;
-        if (!raw.write(bytes.subarray(at, at + SLICE_BYTES))) {
-          await new Promise<void>((taken) => onTaken(raw, limits, taken));
-        }
+  const body = Readable.from(slices(raw, first, chunks, limits));
+  body.once('close', () => {
+    if (raw.writableLength > 0 && !raw.destroyed) onTaken(raw, limits, () => {});
+  });
+  return body;
+}
+
+async function* slices(
+  raw: ServerResponse,
+  first: IteratorResult<string, void>,
+  chunks: Chunks,
+  { stall_ms }: DeliveryLimits,
+): AsyncGenerator<Buffer, void, void> {
+  for (let chunk = first; chunk.done !== true; chunk = await chunks.next()) {
+    const bytes = Buffer.from(chunk.value);
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      // The next slice is asked for when the client has taken those before it.
+      const stalled = setTimeout(() => raw.destroy(), stall_ms);
+      try {
+        yield bytes.subarray(at, at + SLICE_BYTES);
+      } finally {
+        clearTimeout(stalled);
       }
     }
-    raw.end();
-    if (raw.writableLength > 0) onTaken(raw, limits, () => {});
-  } catch (error) {
-    raw.destroy();
-    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Type from 'typebox';
 import { afterEach, expect, test } from 'vitest';
-import { LIMITS } from '../../src/http/limits.ts';
+import { LIMITS } from '../../src/http/admission.ts';
 import type { Route } from '../../src/http/route.ts';
 import { caller, errorOf, FAKE_ROUTES, GOOD_SPEND, heldWrite, startFakes } from '../support/http-fakes.ts';
 
