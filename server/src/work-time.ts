@@ -35,10 +35,10 @@ export interface WorkTime {
    */
   spend<T>(name: string, work: () => T, member?: string): T | Promise<T>;
   /**
-   * Waits for a turn as `spend` does, for work that is done in parts, at various times. Its turn is charged with what such
-   * a turn took lately; the caller tells what it took in the end.
+   * Waits for a turn as `spend` does, for work that is done in parts, at various times. It is charged with `expected_ms` at
+   * first; the caller tells what it took in the end.
    */
-  reserve(name: string, member?: string): Settle | Promise<Settle>;
+  reserve(name: string, expected_ms: number, member?: string): Settle | Promise<Settle>;
 }
 
 /** Tells what the work of a turn took, ms. Only the first call has an effect. */
@@ -99,8 +99,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     }
   }
 
-  function reserved(account: Account): Settle {
-    const expected_ms = account.piece_ms;
+  function reserved(account: Account, expected_ms: number): Settle {
     account.owed_ms += expected_ms;
     let is_settled = false;
     return (took_ms) => {
@@ -163,6 +162,12 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
 
   return {
     spend: (name, work, member = '') => inTurn(name, member, work, (account) => charged(account, work)),
-    reserve: (name, member = '') => inTurn(name, member, () => NOT_CHARGED, reserved),
+    reserve: (name, expected_ms, member = '') =>
+      inTurn(
+        name,
+        member,
+        () => NOT_CHARGED,
+        (account) => reserved(account, expected_ms),
+      ),
   };
 }

@@ -10,24 +10,38 @@ const MAX_WAITING = 400;
 
 /**
  * What the requests of all workspaces share besides the write slots. `total` says how many are served at a time, and
- * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it.
+ * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it. `expected_ms`
+ * is what a turn is taken to cost of the event loop until it has ended.
  */
-const RESOURCES: Record<ResourceName, SharesOptions> = {
+const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number }> = {
   /** Answers that are read from the database in a few look-ups by key. */
-  reads: { resource: 'reads', total: 8, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
+  reads: { resource: 'reads', total: 8, expected_ms: 1, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
   /** Lists whose filters may have to look at very many rows, and whose pages may be a megabyte. */
-  lists: { resource: 'lists', total: 4, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
-  reports: { resource: 'reports', total: 2, max_waiting: 40, max_wait_ms: MAX_WAIT_MS },
-  verifications: { resource: 'verifications', total: 2, max_waiting: 40, max_wait_ms: MAX_WAIT_MS },
+  lists: { resource: 'lists', total: 4, expected_ms: 5, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
+  reports: { resource: 'reports', total: 2, expected_ms: 2, max_waiting: 40, max_wait_ms: MAX_WAIT_MS },
+  verifications: {
+    resource: 'verifications',
+    total: 2,
+    expected_ms: 2,
+    max_waiting: 40,
+    max_wait_ms: MAX_WAIT_MS,
+  },
   /** They hold no connection while their readers take their time, but two pages of memory each. */
   exports: {
     resource: 'exports',
     total: 16,
+    expected_ms: 5,
     workspace_share: 0.25,
     max_waiting: 40,
     max_wait_ms: MAX_WAIT_MS,
   },
-  simulations: { resource: 'simulations', total: 2, max_waiting: 40, max_wait_ms: MAX_WAIT_MS },
+  simulations: {
+    resource: 'simulations',
+    total: 2,
+    expected_ms: 2,
+    max_waiting: 40,
+    max_wait_ms: MAX_WAIT_MS,
+  },
 };
 
 /** Makes what a process has of each, and shows it in the metrics. */
@@ -116,12 +130,13 @@ export function takingTurns(
     };
   }
   const resource = resources[route.shares];
+  const { expected_ms } = RESOURCES[route.shares];
   return {
     ...route,
     handler: async (call: Call) => {
       const { workspace_id, key_id } = call.caller;
       presence.note(workspace_id);
-      const takeTurn = () => answer_time.reserve(workspace_id, key_id);
+      const takeTurn = () => answer_time.reserve(workspace_id, expected_ms, key_id);
       const settle = await takeTurn();
       let bytes = 0;
       let is_streamed = false;
