@@ -99,12 +99,13 @@ async function errorOf(response: Response): Promise<APIError> {
 export const codeOfError = (error: unknown): string | undefined =>
   error instanceof APIError ? error.code : undefined;
 
+/** What is wrong with a field, without its name: that stands above it. */
+export function problemOf({ field, message }: InvalidRequestError): string {
+  return field === undefined ? message : message.slice(field.length + 2);
+}
+
 /** What went wrong, in a sentence for people. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof InvalidRequestError) {
-    const { field, message } = error;
-    return field === undefined ? message : message.slice(field.length + 2);
-  }
   if (error instanceof APIError) {
     if (error.code === 'rate_limited') return 'Too many requests for the moment; try again in a minute.';
     return error.message;

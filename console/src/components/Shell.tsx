@@ -85,13 +85,16 @@ export function Shell() {
               ))}
             </ul>
           ))}
+          <Link to="/me" className={styles.me}>
+            <strong>
+              <span className="visually-hidden">Your account: </span>
+              {me.user.name}
+            </strong>
+            <span>
+              {words(me.role)} · {me.user.email}
+            </span>
+          </Link>
         </nav>
-        <Link to="/me" className={styles.me} aria-label={`Your account: ${me.user.name}`}>
-          <strong>{me.user.name}</strong>
-          <span>
-            {words(me.role)} · {me.user.email}
-          </span>
-        </Link>
       </div>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <Outlet />

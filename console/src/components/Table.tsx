@@ -7,6 +7,10 @@ export interface Column<Row> {
   name: string;
   /** Right-aligned, for amounts and counts. */
   number?: boolean;
+  /** Longer texts break into lines. Everything else stays in one. */
+  wrap?: boolean;
+  /** Longer texts are cut off; the cell's own title should say them whole. */
+  short?: boolean;
   /** The column that says what the row is about. */
   heading?: boolean;
   cell: (row: Row) => ReactNode;
@@ -26,7 +30,7 @@ export function Table<Row>({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+    <section className={styles.scroll} aria-label={label} tabIndex={0} data-table>
       <table className={styles.table}>
         <thead>
           <tr>
@@ -40,17 +44,22 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ name, number, heading, cell }) =>
-                heading === true ? (
-                  <th key={name} scope="row">
+              {columns.map(({ name, number, wrap, short, heading, cell }) => {
+                const className = cx(
+                  number === true && styles.number,
+                  wrap === true && styles.wrap,
+                  short === true && styles.short,
+                );
+                return heading === true ? (
+                  <th key={name} scope="row" className={className}>
                     {cell(row)}
                   </th>
                 ) : (
-                  <td key={name} className={cx(number === true && styles.number)}>
+                  <td key={name} className={className}>
                     {cell(row)}
                   </td>
-                ),
-              )}
+                );
+              })}
             </tr>
           ))}
         </tbody>

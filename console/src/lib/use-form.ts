@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '@purser/sdk';
 import { type FormEvent, useState } from 'react';
-import { sentenceOf } from '../api/client.ts';
+import { problemOf } from '../api/client.ts';
 
 /** The state of a form while it is filled in and sent. */
 export interface Form<Values> {
@@ -50,10 +50,10 @@ export function useForm<Values extends Record<string, unknown>>(
       try {
         await submit(values);
       } catch (thrown) {
-        const named = thrown instanceof InvalidRequestError ? thrown.field : undefined;
-        const field = named === undefined ? undefined : (options.fields?.[named] ?? named);
-        if (field !== undefined && field in values) {
-          setProblems({ [field]: sentenceOf(thrown) });
+        const refusal = thrown instanceof InvalidRequestError && thrown.field !== undefined ? thrown : null;
+        const field = options.fields?.[refusal?.field ?? ''] ?? refusal?.field ?? '';
+        if (refusal !== null && field in values) {
+          setProblems({ [field]: problemOf(refusal) });
           focusFirstProblem(event);
         } else setError(thrown);
       } finally {

@@ -1,0 +1,174 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { Search } from '../lib/search.ts';
+import { Button } from './Button.tsx';
+import { Field, SelectField } from './Field.tsx';
+import styles from './Filters.module.css';
+
+/** One filter of a list: a parameter of the address that goes to the API as it is. */
+export interface Filter {
+  param: string;
+  name: string;
+  /** Choices with their words. Without them it is a text, a day or an amount. */
+  options?: readonly (readonly [value: string, text: string])[];
+  type?: 'text' | 'date' | 'search';
+  placeholder?: string;
+  /** Among the further ones, which are folded until one of them is set. */
+  more?: boolean;
+  /** A value in words, where they are not those of the options. */
+  say?: (value: string) => string;
+}
+
+const PAUSE_MS = 350;
+
+/** How a value is said in a chip; several values stand side by side. */
+export function saidOf(filter: Filter, value: string): string {
+  if (filter.say !== undefined) return filter.say(value);
+  const words = new Map(filter.options);
+  return value
+    .split(',')
+    .map((each) => words.get(each) ?? each)
+    .join(' or ');
+}
+
+/** The fields of a list's filters, and what is set as chips. All of it is in the address. */
+export function Filters({
+  filters,
+  search,
+  to,
+  keep = [],
+}: {
+  filters: readonly Filter[];
+  search: Search;
+  /** The path of the screen. */
+  to: string;
+  /** Parameters that are no filters and stay when all filters go. */
+  keep?: readonly string[];
+}) {
+  const navigate = useNavigate();
+  const set = (changes: Record<string, string | undefined>) => {
+    const next: Search = {};
+    for (const [name, value] of Object.entries({ ...search, ...changes })) {
+      if (value !== undefined && value !== '') next[name] = value;
+    }
+    void navigate({ to, search: next, replace: true });
+  };
+  const active = filters.filter(({ param }) => search[param] !== undefined);
+  const has_more = filters.some(({ more }) => more === true);
+  const [is_open, setOpen] = useState(active.some(({ more }) => more === true));
+  const shown = filters.filter(({ more }) => more !== true || is_open);
+  return (
+    <search className={styles.filters}>
+      <div className={styles.fields}>
+        {shown.map((filter) => (
+          <FilterField
+            key={filter.param}
+            filter={filter}
+            value={search[filter.param] ?? ''}
+            onValue={(value) => set({ [filter.param]: value })}
+          />
+        ))}
+      </div>
+      {(has_more || active.length > 0) && (
+        <div className={styles.foot}>
+          {has_more && (
+            <Button small kind="quiet" aria-expanded={is_open} onClick={() => setOpen(!is_open)}>
+              {is_open ? 'Fewer filters' : 'More filters'}
+            </Button>
+          )}
+          {active.map((filter) => (
+            <span key={filter.param} className={styles.chip}>
+              {filter.name}: {saidOf(filter, search[filter.param] as string)}
+              <button
+                type="button"
+                aria-label={`Remove the filter ${filter.name}`}
+                onClick={() => set({ [filter.param]: undefined })}
+              >
+                ✕
+              </button>
+            </span>
+          ))}
+          {active.length > 1 && (
+            <Button
+              small
+              kind="quiet"
+              onClick={() =>
+                void navigate({
+                  to,
+                  search: Object.fromEntries(Object.entries(search).filter(([name]) => keep.includes(name))),
+                  replace: true,
+                })
+              }
+            >
+              Clear all
+            </Button>
+          )}
+        </div>
+      )}
+    </search>
+  );
+}
+
+function FilterField({
+  filter,
+  value,
+  onValue,
+}: {
+  filter: Filter;
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  const { name, options, type = 'text', placeholder } = filter;
+  if (options !== undefined) {
+    const is_known = value === '' || options.some(([each]) => each === value);
+    return (
+      <SelectField
+        label={name}
+        value={value}
+        onValue={onValue}
+        options={[['', 'Any'], ...options, ...(is_known ? [] : [[value, saidOf(filter, value)] as const])]}
+      />
+    );
+  }
+  return <TypedFilter name={name} type={type} placeholder={placeholder} value={value} onValue={onValue} />;
+}
+
+/** What is typed is asked for when the typing pauses. */
+function TypedFilter({
+  name,
+  type,
+  placeholder,
+  value,
+  onValue,
+}: {
+  name: string;
+  type: string;
+  placeholder: string | undefined;
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the pause
+  useEffect(() => {
+    if (typed === value) return;
+    const timer = setTimeout(() => onValue(typed), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <Field label={name}>
+      {(control) => (
+        <input
+          {...control}
+          type={type}
+          placeholder={placeholder}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') onValue(typed);
+          }}
+        />
+      )}
+    </Field>
+  );
+}

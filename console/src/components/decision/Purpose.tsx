@@ -1,0 +1,73 @@
+import type { Decision } from '@purser/sdk';
+import { Badge, StateBadge, type Tone } from '../Badge.tsx';
+import styles from './decision.module.css';
+
+/** Where in the request or the authority a quotation stands. */
+function placeOf(field: string): string {
+  const [, name = field, index] = /^([^[]+)(?:\[(\d+)\])?/.exec(field) ?? [];
+  const place = PLACES[name] ?? name;
+  return index === undefined ? place : `${place} ${Number(index) + 1}`;
+}
+
+const PLACES: Record<string, string> = {
+  'action.merchant': 'merchant',
+  'action.description': 'what, and why',
+  'action.category': 'category',
+  'action.payee_id': 'payee',
+  'purpose.objective': 'the objective',
+  'purpose.success_criteria': 'success criterion',
+  'purpose.constraints': 'constraint',
+  'purpose.context': 'the purpose’s context',
+  allowed_merchants: 'allowed merchant',
+  blocked_merchants: 'blocked merchant',
+  trace: 'step',
+};
+
+const EFFECTS: Record<string, [Tone, string]> = {
+  supports: ['allow', 'supports'],
+  conflicts: ['review', 'conflicts'],
+  suspicious: ['deny', 'suspicious'],
+};
+
+/** Whether the spend serves the purpose, and the words that this stands on. */
+export function Purpose({
+  decision,
+  said,
+}: {
+  decision: Decision;
+  /** What stands above it already, so that nothing is read twice. */
+  said?: string;
+}) {
+  const { assessment, confidence, rationale, evidence, method } = decision.purpose;
+  const order = ['suspicious', 'conflicts', 'supports'];
+  const sorted = [...evidence].sort((a, b) => order.indexOf(a.effect) - order.indexOf(b.effect));
+  return (
+    <>
+      <p className={styles.assessment}>
+        <StateBadge state={assessment} />
+        <span className={styles.where}>
+          confidence {Math.round(confidence * 100)}% · {method}
+        </span>
+      </p>
+      {said?.includes(rationale) !== true && <p>{rationale}</p>}
+      {sorted.length > 0 && (
+        <ul className={styles.evidence}>
+          {sorted.map(({ field, text, effect }, i) => {
+            const [tone, word] = EFFECTS[effect] ?? ['idle', effect];
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+              <li key={i}>
+                <span>
+                  <Badge tone={tone}>{word}</Badge>
+                </span>
+                <span>
+                  <q>{text}</q> <span className={styles.where}>{placeOf(field)}</span>
+                </span>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </>
+  );
+}

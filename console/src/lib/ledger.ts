@@ -1,0 +1,33 @@
+import type { LedgerEvent } from '@purser/sdk';
+
+/**
+ * RFC 8785 of a value made of objects, texts and whole numbers, which is all that a ledger entry holds: keys in order,
+ * nothing between.
+ */
+export function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;
+}
+
+function bytesOf(hash: string): Uint8Array {
+  const hex = hash.replace(/^sha256:/, '');
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+/** The hash that an entry of the ledger must have, computed here and not asked of the service. */
+export async function hashOf(event: LedgerEvent): Promise<string> {
+  const { seq, id, type, subject, occurred_at, data_hash, prev_hash } = event;
+  const text = canonical({ seq, id, type, subject, occurred_at, data_hash });
+  const prev = bytesOf(prev_hash);
+  const body = new TextEncoder().encode(text);
+  const bytes = new Uint8Array(prev.length + body.length);
+  bytes.set(prev);
+  bytes.set(body, prev.length);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** Whether this browser can compute hashes: only over https and on localhost. */
+export const canHash = (): boolean => globalThis.crypto?.subtle !== undefined;

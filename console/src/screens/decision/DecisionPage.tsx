@@ -1,0 +1,238 @@
+import type { Decision } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { purser } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Budget } from '../../components/decision/Budget.tsx';
+import { Past } from '../../components/decision/Past.tsx';
+import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
+import { Purpose } from '../../components/decision/Purpose.tsx';
+import { Request } from '../../components/decision/Request.tsx';
+import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
+import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.tsx';
+import { downloadText } from '../../lib/download.ts';
+import styles from './DecisionPage.module.css';
+import { Deliveries, LedgerEntry } from './Evidence.tsx';
+import { Outcomes } from './Outcomes.tsx';
+import { Thread } from './Thread.tsx';
+
+export default function DecisionPage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const query = useQuery({
+    queryKey: ['decision', id],
+    queryFn: async () => purser.decisions.retrieve(id),
+  });
+  const back = <Link to="/decisions">← Decisions</Link>;
+  if (query.data === undefined) {
+    return (
+      <Page title="Decision" above={back}>
+        {query.isError ? (
+          <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <Loading lines={12} />
+        )}
+      </Page>
+    );
+  }
+  return <Whole decision={query.data} above={back} />;
+}
+
+function Whole({ decision, above }: { decision: Decision; above: React.ReactNode }) {
+  const { decision_id, action, agent, mode, currency, review_state } = decision;
+  const changed = () => {
+    void queryClient.invalidateQueries({ queryKey: ['decision', decision_id] });
+    void queryClient.invalidateQueries({ queryKey: ['decisions'] });
+  };
+  return (
+    <Page
+      title={action.merchant}
+      above={above}
+      badges={
+        <>
+          <DecisionBadges decision={decision.decision} effective={decision.effective_decision} />
+          <StateBadge state={mode} />
+        </>
+      }
+      actions={
+        <Button
+          onClick={() =>
+            downloadText(`${decision_id}.json`, JSON.stringify(decision, null, 2), 'application/json')
+          }
+        >
+          Download JSON
+        </Button>
+      }
+    >
+      <div className={styles.verdict}>
+        <dl className={styles.sums}>
+          <div>
+            <dt>Requested</dt>
+            <dd>
+              <Money amount_minor={decision.requested_amount_minor} currency={currency} />
+            </dd>
+          </div>
+          <div>
+            <dt>Authorized</dt>
+            <dd>
+              <Money amount_minor={decision.authorized_amount_minor} currency={currency} />
+            </dd>
+          </div>
+        </dl>
+        <p className={styles.why}>{decision.explanation}</p>
+      </div>
+      <div className={styles.columns}>
+        <div className={styles.column}>
+          {review_state === 'PENDING' && (
+            <Card
+              title="A person decides"
+              aside={
+                decision.reservation.expires_at !== null && (
+                  <Countdown until={decision.reservation.expires_at} />
+                )
+              }
+            >
+              <ReviewBox decision={decision} onDone={changed} />
+            </Card>
+          )}
+          <Card title="What was checked">
+            <PolicyTrace decision={decision} />
+          </Card>
+          <Card title="What the agent said">
+            <Request decision={decision} />
+          </Card>
+          <Card title="Does it serve the purpose?">
+            <Purpose decision={decision} />
+          </Card>
+          <Card title="What people said">
+            <Thread decision={decision} />
+          </Card>
+          <Card title="What became of it">
+            <Outcomes decision={decision} />
+          </Card>
+          <Card title="This merchant, before">
+            <Past decision={decision} />
+          </Card>
+          <Card title="The request">
+            <CodeBlock label="the request as curl" code={curlOf(decision)} />
+          </Card>
+        </div>
+        <div className={styles.column}>
+          <Card title="Facts">
+            <Facts
+              of={[
+                [
+                  'Agent',
+                  <Link key="a" to={`/agents/${agent.slug}`}>
+                    {agent.slug}
+                  </Link>,
+                ],
+                ['Kind', action.type],
+                ['Decided', <Time key="t" at={decision.created_at} exact />],
+                [
+                  'Asked by',
+                  decision.requested_by.principal_id ?? <Id key="k" id={decision.requested_by.key_id} />,
+                ],
+                [
+                  'Authority',
+                  decision.authority_version === null ? (
+                    'None was set'
+                  ) : (
+                    <Link
+                      key="v"
+                      to={`/agents/${agent.slug}/authority`}
+                      search={{ version: String(decision.authority_version) }}
+                    >
+                      Version {decision.authority_version}
+                    </Link>
+                  ),
+                ],
+                ['Decision', <Id key="d" id={decision_id} />],
+                decision.request_id === undefined
+                  ? null
+                  : ['Request', <Id key="r" id={decision.request_id} />],
+              ]}
+            />
+          </Card>
+          <Card title="Hold and budget">
+            <Hold decision={decision} />
+            <Budget decision={decision} />
+          </Card>
+          {decision.capability !== null && (
+            <Card title="Capability">
+              <CapabilityFacts decision={decision} />
+            </Card>
+          )}
+          <Card title="In the ledger">
+            <LedgerEntry decision_id={decision_id} />
+          </Card>
+          <Deliveries decision_id={decision_id} />
+          {decision.context !== null && (
+            <Card title="Context that came with it">
+              <CodeBlock label="the context" code={JSON.stringify(decision.context, null, 2)} />
+            </Card>
+          )}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Hold({ decision: { reservation, currency } }: { decision: Decision }) {
+  const { status, amount_minor, expires_at } = reservation;
+  if (status === 'NONE') return <p>Nothing was held.</p>;
+  return (
+    <Facts
+      of={[
+        ['Status', <StateBadge key="s" state={status} />],
+        ['Amount', <Money key="m" amount_minor={amount_minor} currency={currency} />],
+        status !== 'HELD'
+          ? null
+          : [
+              'Until',
+              expires_at === null ? 'an outcome settles it' : <Countdown key="c" until={expires_at} />,
+            ],
+      ]}
+    />
+  );
+}
+
+function CapabilityFacts({ decision: { capability } }: { decision: Decision }) {
+  if (capability === null) return null;
+  const { status, max_amount_minor, currency, payee_id, expires_at, consumed_at, capability_id } = capability;
+  return (
+    <Facts
+      of={[
+        ['Status', <StateBadge key="s" state={status} />],
+        ['At most', <Money key="m" amount_minor={max_amount_minor} currency={currency} />],
+        payee_id === null ? null : ['Payee', <code key="p">{payee_id}</code>],
+        consumed_at === null
+          ? [status === 'ISSUED' ? 'Runs out' : 'Ran until', <Time key="e" at={expires_at} />]
+          : ['Consumed', <Time key="c" at={consumed_at} exact />],
+        ['Id', <Id key="i" id={capability_id} />],
+      ]}
+    />
+  );
+}
+
+/** The request that asks the same again, with a key and a name of its own. */
+function curlOf({ agent, action, task, trace, limitable, min_amount_minor, context }: Decision): string {
+  const body = {
+    agent: agent.slug,
+    action,
+    ...(task === null ? {} : { task }),
+    ...(trace === null ? {} : { trace }),
+    ...(limitable ? { limitable } : {}),
+    ...(min_amount_minor === null ? {} : { min_amount_minor }),
+    ...(context === null ? {} : { context }),
+  };
+  const text = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
+  return [
+    `curl -s ${location.origin}/v1/decisions -H "x-api-key: $PURSER_KEY" \\`,
+    `  -H 'content-type: application/json' -H "idempotency-key: $(date +%s)" \\`,
+    `  -d '${text}'`,
+  ].join('\n');
+}

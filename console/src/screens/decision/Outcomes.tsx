@@ -1,0 +1,57 @@
+import type { Decision, Outcome } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { purser } from '../../api/client.ts';
+import { Badge, StateBadge } from '../../components/Badge.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { type Column, Table } from '../../components/Table.tsx';
+import { Money, Time } from '../../components/Value.tsx';
+import { words } from '../../lib/words.ts';
+
+const COLUMNS: readonly Column<Outcome>[] = [
+  { name: 'What', heading: true, cell: (each) => words(each.type) },
+  {
+    name: 'Amount',
+    number: true,
+    cell: (each) =>
+      each.amount_minor === null ? '' : <Money amount_minor={each.amount_minor} currency={each.currency} />,
+  },
+  { name: 'Whose word', cell: (each) => words(each.source) },
+  { name: 'Reference', cell: (each) => each.external_reference ?? '' },
+  { name: 'When', cell: (each) => <Time at={each.occurred_at} /> },
+  {
+    name: 'Remarks',
+    cell: (each) =>
+      each.flags.map((flag) => (
+        <Badge key={flag} tone="deny">
+          {words(flag)}
+        </Badge>
+      )),
+  },
+];
+
+/** What was reported of the spend, by whom, and whether the payment rail says the same. */
+export function Outcomes({ decision }: { decision: Decision }) {
+  const { decision_id, outcome_state, verified } = decision;
+  const query = useQuery({
+    queryKey: ['decision', decision_id, 'outcomes'],
+    queryFn: async () => (await purser.decisions.listOutcomes(decision_id)).data,
+  });
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined || query.data.length === 0) {
+    return <p>No outcome was reported. Until one is, it is not known whether money moved.</p>;
+  }
+  return (
+    <>
+      <p>
+        <StateBadge state={outcome_state} />{' '}
+        {verified ? 'All of it is the payment rail’s word.' : 'Not all of it is the payment rail’s word.'}
+      </p>
+      {query.data.some((each) => each.flags.includes('CONTRADICTS_CLIENT')) && (
+        <Notice tone="warn" title="Client and payment rail disagree.">
+          What the rail says prevails.
+        </Notice>
+      )}
+      <Table label="Outcomes" columns={COLUMNS} rows={query.data} keyOf={(each) => each.outcome_id} />
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Decision, Label, Review } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import type { List } from '../../api/people.ts';
+import { StateBadge } from '../../components/Badge.tsx';
+import { LabelBox } from '../../components/decision/LabelBox.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Time } from '../../components/Value.tsx';
+import { reasonWords } from '../../lib/words.ts';
+import styles from './DecisionPage.module.css';
+
+/** A review or a label, as one said after the other. */
+interface Entry {
+  id: string;
+  state: string;
+  reason: string | null;
+  comment: string | null;
+  who: string;
+  at: string;
+  supersedes: string | null;
+}
+
+const ofReview = (each: Review): Entry => ({
+  id: each.review_id,
+  state: each.action === 'ALLOW' ? 'ALLOWED' : 'DENIED',
+  reason: each.reason_code,
+  comment: each.comment,
+  who: each.principal_id ?? `key ${each.key_id}`,
+  at: each.created_at,
+  supersedes: each.supersedes,
+});
+const ofLabel = (each: Label): Entry => ({
+  id: each.label_id,
+  state: each.label,
+  reason: null,
+  comment: each.comment,
+  who: each.principal_id ?? `key ${each.key_id}`,
+  at: each.created_at,
+  supersedes: each.supersedes,
+});
+
+/** All reviews and labels of a decision, oldest first; what was corrected stays to be seen. */
+export function Thread({ decision }: { decision: Decision }) {
+  const { decision_id } = decision;
+  const query = useQuery({
+    queryKey: ['decision', decision_id, 'thread'],
+    queryFn: async () => {
+      const [reviews, labels] = await Promise.all([
+        call<List<Review>>('GET', `/v1/decisions/${decision_id}/reviews`),
+        call<List<Label>>('GET', `/v1/decisions/${decision_id}/labels`),
+      ]);
+      const entries = [...reviews.data.map(ofReview), ...labels.data.map(ofLabel)];
+      return entries.sort((a, b) => (a.at < b.at ? -1 : 1));
+    },
+  });
+  const entries = query.data ?? [];
+  const corrected = new Set(entries.map((each) => each.supersedes));
+  return (
+    <>
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && entries.length === 0 && <p>Nobody has said anything about this spend yet.</p>}
+      {entries.length > 0 && (
+        <ol className={styles.thread}>
+          {entries.map((each) => (
+            <li key={each.id} data-old={corrected.has(each.id) || undefined}>
+              <p className={styles.line}>
+                <StateBadge state={each.state} />
+                <span className={styles.by}>
+                  {each.who} · <Time at={each.at} />
+                </span>
+                {each.reason !== null && <span className={styles.sub}>{reasonWords(each.reason)}</span>}
+                {corrected.has(each.id) && <span className={styles.sub}>corrected later</span>}
+              </p>
+              {each.comment !== null && <p>{each.comment}</p>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <div>
+        <p className={styles.sub} style={{ marginBottom: '0.4rem' }}>
+          Did this spend serve the purpose? Labels teach the assessor and count in the shadow report.
+        </p>
+        <LabelBox decision_id={decision_id} label={decision.label} />
+      </div>
+    </>
+  );
+}

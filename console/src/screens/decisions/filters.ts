@@ -1,0 +1,80 @@
+import type { Filter } from '../../components/Filters.tsx';
+import type { View } from '../../lib/views.ts';
+import { REASON_CODES, reasonWords, words } from '../../lib/words.ts';
+
+const said = (codes: readonly string[]) => codes.map((code) => [code, words(code)] as const);
+
+/** The filters of decisions, as the API has them. Those of fixed values take several, separated by commas. */
+export const FILTERS: readonly Filter[] = [
+  { param: 'q', name: 'Merchant', type: 'search', placeholder: 'Part of the name' },
+  { param: 'agent', name: 'Agent', placeholder: 'Slug or id' },
+  { param: 'decision', name: 'Decision', options: said(['ALLOW', 'REVIEW', 'DENY']) },
+  { param: 'mode', name: 'Mode', options: said(['SHADOW', 'ENFORCE']) },
+  {
+    param: 'reason',
+    name: 'Reason',
+    options: REASON_CODES.map((code) => [code, reasonWords(code)] as const),
+  },
+  {
+    param: 'outcome_state',
+    name: 'Outcome',
+    options: said(['NONE', 'EXECUTED', 'FAILED', 'CANCELLED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
+  },
+  { param: 'effective_decision', name: 'In force', options: said(['ALLOW', 'REVIEW', 'DENY']), more: true },
+  {
+    param: 'review_state',
+    name: 'Review',
+    options: said(['PENDING', 'ALLOWED', 'DENIED', 'EXPIRED']),
+    more: true,
+  },
+  {
+    param: 'label',
+    name: 'Label',
+    options: said(['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR']),
+    more: true,
+  },
+  {
+    param: 'labeled',
+    name: 'Labelled',
+    options: [
+      ['true', 'Yes'],
+      ['false', 'No'],
+    ],
+    more: true,
+  },
+  {
+    param: 'reviewed',
+    name: 'Reviewed',
+    options: [
+      ['true', 'Yes'],
+      ['false', 'No'],
+    ],
+    more: true,
+  },
+  { param: 'merchant', name: 'Merchant, exactly', more: true },
+  { param: 'currency', name: 'Currency', placeholder: 'EUR', more: true },
+  { param: 'min_amount', name: 'At least', placeholder: 'In minor units', more: true },
+  { param: 'max_amount', name: 'At most', placeholder: 'In minor units', more: true },
+  { param: 'from', name: 'From', type: 'date', more: true },
+  { param: 'to', name: 'To', type: 'date', more: true },
+  {
+    param: 'order',
+    name: 'Order',
+    options: [
+      ['desc', 'Newest first'],
+      ['asc', 'Oldest first'],
+    ],
+    more: true,
+  },
+];
+
+export const FILTER_PARAMS = FILTERS.map(({ param }) => param);
+
+/** The views that everybody has. */
+export const SYSTEM_VIEWS: readonly View[] = [
+  { name: 'All', search: {} },
+  { name: 'Stopped', search: { effective_decision: 'DENY,REVIEW' } },
+  { name: 'Would have been stopped', search: { mode: 'SHADOW', decision: 'DENY,REVIEW' } },
+  { name: 'Executed although stopped', search: { decision: 'DENY,REVIEW', outcome_state: 'EXECUTED' } },
+  { name: 'Unlabelled', search: { labeled: 'false' } },
+];

@@ -1,0 +1,240 @@
+import type { Decision, DecisionListQuery, RecordedReview } from '@purser/sdk';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { purser } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import { queryClient } from '../../api/queries.ts';
+import { LabelBox } from '../../components/decision/LabelBox.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
+import { LoadMore } from '../../components/Table.tsx';
+import { pick } from '../../lib/search.ts';
+import { useKeys } from '../../lib/use-keys.ts';
+import { BulkBar } from './BulkBar.tsx';
+import styles from './Inbox.module.css';
+import { InboxRow } from './InboxRow.tsx';
+import { KeyHelp } from './KeyHelp.tsx';
+import { Pane } from './Pane.tsx';
+
+/** What each tab asks for. What waits is ordered by its deadline, the rest by time. */
+const TABS: Record<string, { name: string; query: Record<string, string> }> = {
+  waiting: { name: 'Waiting', query: { review_state: 'PENDING', order: 'expires' } },
+  reviewed: { name: 'Reviewed', query: { review_state: 'ALLOWED,DENIED' } },
+  expired: { name: 'Ran out', query: { review_state: 'EXPIRED' } },
+};
+
+/** The last review made here: it can be labelled without going back. */
+interface Done {
+  decision: Decision;
+  review: RecordedReview;
+}
+
+export default function Inbox() {
+  useTitle('Inbox');
+  const search = useSearch({ strict: false });
+  const { tab = 'waiting', id, agent } = pick(search, ['tab', 'id', 'agent']);
+  const navigate = useNavigate();
+  const { query } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
+  const list = useList<Decision>(['decisions', 'inbox', tab, agent], (cursor) =>
+    purser.decisions.list({ ...query, agent, limit: 50, cursor } as DecisionListQuery),
+  );
+  const [aside, setAside] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [done, setDone] = useState<Done | null>(null);
+  const [is_helping, setHelping] = useState(false);
+  const anchor = useRef<string | null>(null);
+
+  const rows = useMemo(
+    () => [
+      ...list.rows.filter((each) => !aside.has(each.decision_id)),
+      ...list.rows.filter((each) => aside.has(each.decision_id)),
+    ],
+    [list.rows, aside],
+  );
+  useExpiry(list.rows);
+
+  const place = rows.findIndex((each) => each.decision_id === id);
+  const go = (to: string | undefined) =>
+    navigate({
+      to: '/reviews',
+      search: { ...pick(search, ['tab', 'agent']), ...(to === undefined ? {} : { id: to }) },
+      replace: id !== undefined && to !== undefined,
+    });
+  const step = (by: number) => {
+    const next = rows[Math.min(rows.length - 1, Math.max(0, place + by))];
+    if (next !== undefined) void go(next.decision_id);
+  };
+  const toggle = (which: string, with_range: boolean) => {
+    const from = rows.findIndex((each) => each.decision_id === anchor.current);
+    const to = rows.findIndex((each) => each.decision_id === which);
+    setSelected((before) => {
+      const after = new Set(before);
+      if (with_range && from >= 0) {
+        for (const each of rows.slice(Math.min(from, to), Math.max(from, to) + 1))
+          after.add(each.decision_id);
+      } else if (!after.delete(which)) after.add(which);
+      return after;
+    });
+    anchor.current = which;
+  };
+
+  // On a wide screen something is open from the start, so that the first key already decides.
+  const first = rows[0]?.decision_id;
+  const is_wide = useIsWide();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when nothing is open
+  useEffect(() => {
+    if (id === undefined && first !== undefined && is_wide) void go(first);
+  }, [id, first, is_wide]);
+
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    o: () => id !== undefined && void navigate({ to: `/decisions/${id}` }),
+    x: () => id !== undefined && tab === 'waiting' && toggle(id, false),
+    'Shift+X': () => id !== undefined && tab === 'waiting' && toggle(id, true),
+    z: () => {
+      if (id === undefined) return false;
+      const next = rows[place + 1] ?? rows[place - 1];
+      setAside((before) => new Set([...before, id]));
+      if (next !== undefined) void go(next.decision_id);
+    },
+    l: () => document.querySelector<HTMLElement>('[data-label-box] button')?.focus(),
+    '?': () => setHelping(true),
+  });
+
+  const onReviewed = (decision: Decision, review: RecordedReview) => {
+    setDone({ decision, review });
+    setSelected((before) => new Set([...before].filter((each) => each !== decision.decision_id)));
+    const next = rows[place + 1] ?? rows[place - 1];
+    void queryClient.invalidateQueries({ queryKey: ['decision', decision.decision_id] });
+    void queryClient.invalidateQueries({ queryKey: ['decisions'] });
+    void go(next?.decision_id === decision.decision_id ? undefined : next?.decision_id);
+  };
+
+  return (
+    <div className={styles.inbox} data-open={id !== undefined || undefined}>
+      <section className={styles.left} aria-label="Spends that were sent to a person">
+        <header className={styles.head}>
+          <div className={styles.titleRow}>
+            <h1>Inbox</h1>
+            <button type="button" className={styles.help} onClick={() => setHelping(true)}>
+              Keys <kbd>?</kbd>
+            </button>
+          </div>
+          <Tabs label="Which reviews">
+            {Object.entries(TABS).map(([key, { name }]) => (
+              <Link
+                key={key}
+                to="/reviews"
+                search={key === 'waiting' ? {} : { tab: key }}
+                activeOptions={{ exact: true, includeSearch: true }}
+                aria-current={key === tab ? 'page' : undefined}
+              >
+                {name}
+              </Link>
+            ))}
+          </Tabs>
+        </header>
+        <div role="status" className={done === null ? 'visually-hidden' : undefined}>
+          {done !== null && <AfterReview done={done} onClose={() => setDone(null)} />}
+        </div>
+        <div className={styles.list}>
+          {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+          {list.isPending && <Loading lines={8} />}
+          {list.isSuccess && rows.length === 0 && <NothingHere tab={tab} />}
+          <ul>
+            {rows.map((decision) => (
+              <InboxRow
+                key={decision.decision_id}
+                decision={decision}
+                is_current={decision.decision_id === id}
+                is_aside={aside.has(decision.decision_id)}
+                is_selected={selected.has(decision.decision_id)}
+                search={{ ...pick(search, ['tab', 'agent']), id: decision.decision_id }}
+                onToggle={
+                  tab === 'waiting' ? (with_range) => toggle(decision.decision_id, with_range) : undefined
+                }
+              />
+            ))}
+          </ul>
+          <LoadMore query={list} />
+        </div>
+        {selected.size > 0 && (
+          <BulkBar
+            decisions={rows.filter((each) => selected.has(each.decision_id))}
+            onClear={() => setSelected(new Set())}
+          />
+        )}
+      </section>
+      <div className={styles.right}>
+        {id === undefined ? null : (
+          <Pane
+            key={id}
+            id={id}
+            known={rows.find((each) => each.decision_id === id)}
+            onBack={() => void go(undefined)}
+            onReviewed={onReviewed}
+          />
+        )}
+      </div>
+      {is_helping && <KeyHelp onClose={() => setHelping(false)} />}
+    </div>
+  );
+}
+
+function AfterReview({ done: { decision, review }, onClose }: { done: Done; onClose: () => void }) {
+  return (
+    <div className={styles.after} data-label-box>
+      <span>
+        {review.action === 'ALLOW' ? 'Allowed' : 'Denied'}{' '}
+        <Link to={`/decisions/${decision.decision_id}`}>{decision.action.merchant}</Link>. Label it too?
+      </span>
+      <LabelBox decision_id={decision.decision_id} label={decision.label} onDone={onClose} />
+    </div>
+  );
+}
+
+function NothingHere({ tab }: { tab: string }) {
+  if (tab === 'expired') {
+    return <Empty title="None ran out">Every review in ENFORCE was made in its time.</Empty>;
+  }
+  if (tab === 'reviewed') {
+    return <Empty title="Nothing reviewed yet">What people allow and deny is kept here.</Empty>;
+  }
+  return (
+    <Empty title="Nothing waits for you">
+      <p>
+        Spends that are over a review threshold, or that do not seem to serve an agent’s purpose, come here by
+        themselves.
+      </p>
+    </Empty>
+  );
+}
+
+/** Whether list and detail have room beside each other. */
+function useIsWide(): boolean {
+  const [query] = useState(() => matchMedia('(min-width: 60rem)'));
+  const [is_wide, setWide] = useState(query.matches);
+  useEffect(() => {
+    const onChange = () => setWide(query.matches);
+    query.addEventListener('change', onChange);
+    return () => query.removeEventListener('change', onChange);
+  }, [query]);
+  return is_wide;
+}
+
+/** Reviews that run out say nothing themselves: the list is fetched again at the moment when the next one does. */
+function useExpiry(rows: readonly Decision[]): void {
+  const soonest_ms = Math.min(
+    ...rows
+      .filter((each) => each.review_state === 'PENDING' && each.reservation.expires_at !== null)
+      .map((each) => Date.parse(each.reservation.expires_at as string)),
+  );
+  useEffect(() => {
+    if (!Number.isFinite(soonest_ms)) return;
+    const wait_ms = Math.max(1_000, soonest_ms - Date.now() + 500);
+    if (wait_ms > 2_000_000_000) return;
+    const timer = setTimeout(() => void queryClient.invalidateQueries({ queryKey: ['decisions'] }), wait_ms);
+    return () => clearTimeout(timer);
+  }, [soonest_ms]);
+}

@@ -1,0 +1,73 @@
+import type { Decision } from '@purser/sdk';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { StateBadge } from '../../components/Badge.tsx';
+import { Countdown, Money, Time } from '../../components/Value.tsx';
+import type { Search } from '../../lib/search.ts';
+import { reasonWords } from '../../lib/words.ts';
+import styles from './Inbox.module.css';
+
+/** A spend in the list: what, how much, who asks, why it is here, and how long it can wait. */
+export function InboxRow({
+  decision,
+  is_current,
+  is_aside,
+  is_selected,
+  search,
+  onToggle,
+}: {
+  decision: Decision;
+  is_current: boolean;
+  is_aside: boolean;
+  is_selected: boolean;
+  search: Search;
+  /** None: it cannot be selected. */
+  onToggle: ((with_range: boolean) => void) | undefined;
+}) {
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (is_current) row.current?.scrollIntoView({ block: 'nearest' });
+  }, [is_current]);
+  const { action, agent, reason_code, reservation, review_state, requested_amount_minor, currency } =
+    decision;
+  const is_pending = review_state === 'PENDING';
+  return (
+    <li ref={row} className={styles.row} data-current={is_current || undefined}>
+      {onToggle === undefined ? (
+        <span />
+      ) : (
+        <input
+          type="checkbox"
+          checked={is_selected}
+          aria-label={`Select ${action.merchant}`}
+          onChange={() => {}}
+          onClick={(event) => onToggle(event.shiftKey)}
+        />
+      )}
+      <Link
+        to="/reviews"
+        search={search}
+        className={styles.open}
+        aria-current={is_current ? 'true' : undefined}
+      >
+        <span className={styles.merchant}>{action.merchant}</span>
+        <Money className={styles.amount} amount_minor={requested_amount_minor} currency={currency} />
+        <span className={styles.meta}>
+          {is_aside && 'Put aside · '}
+          {agent.slug} · {reasonWords(reason_code)}
+        </span>
+        <span className={styles.due}>
+          {is_pending && reservation.expires_at !== null ? (
+            <Countdown until={reservation.expires_at} />
+          ) : is_pending ? (
+            <>
+              SHADOW · <Time at={decision.created_at} />
+            </>
+          ) : (
+            <StateBadge state={review_state ?? 'NONE'} />
+          )}
+        </span>
+      </Link>
+    </li>
+  );
+}
