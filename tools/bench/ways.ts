@@ -1,4 +1,6 @@
-import { describeError, type JsonClient } from '../demo/json-client.ts';
+import type { Purser } from '@purser/sdk';
+import type { CreateApiKeyRequest, DecisionListQuery } from '@purser/sdk/types';
+import { describeError } from '../demo/json-client.ts';
 import { type Percentiles, percentilesOf } from '../demo/totals.ts';
 import { type Bench, type Loaded, requestText } from './bench.ts';
 import type { Goal } from './goals.ts';
@@ -7,7 +9,7 @@ import { shownNumber } from './render.ts';
 import type { GroupResult } from './result.ts';
 import { BENCH_AUTHORITY, makeSpendBody } from './spend-bodies.ts';
 import { medianOf } from './statistics.ts';
-import { type BenchWorkspace, makeWorkspaces, must } from './workspaces.ts';
+import { type BenchWorkspace, makeWorkspaces } from './workspaces.ts';
 
 const CLIENTS = 64;
 const LIST_CLIENTS = 16;
@@ -105,14 +107,14 @@ async function inTurn(times: number, one: () => Promise<number>, signal: AbortSi
 }
 
 /** The cursor that leads to the page of this number. Throws where there are fewer pages. */
-async function cursorOf(client: JsonClient, list: string, page: number): Promise<string> {
-  let cursor = '';
+async function cursorOf(purser: Purser, query: DecisionListQuery, page: number): Promise<string> {
+  let cursor: string | undefined;
   for (let n = 1; n < page; n += 1) {
-    const { next_cursor } = await must(client, 'GET', `${list}${cursor}`);
-    if (typeof next_cursor !== 'string') throw new Error(`${list} has only ${n} pages.`);
-    cursor = `&cursor=${encodeURIComponent(next_cursor)}`;
+    const { next_cursor } = await purser.decisions.list(cursor === undefined ? query : { ...query, cursor });
+    if (next_cursor === null) throw new Error(`The list has only ${n} pages.`);
+    cursor = next_cursor;
   }
-  return cursor;
+  return cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
 }
 
 /**
@@ -126,8 +128,9 @@ export async function measureLists(
 ): Promise<{ rows: Row[]; ratio: number }> {
   const { plan } = bench;
   const { admin_key } = workspace;
+  const query = { decision: 'ALLOW', min_amount: 2_000, limit: page_size } as const;
   const list = `/v1/decisions?decision=ALLOW&min_amount=2000&limit=${page_size}`;
-  const deep = await cursorOf(workspace.client, list, DEEP_PAGE);
+  const deep = await cursorOf(workspace.purser, query, DEEP_PAGE);
   const limits = { warm_up_ms: plan.warm_up_ms, measured_ms: (plan.seconds * 1000) / LIST_RUNS };
   const first: Loaded[] = [];
   const last: Loaded[] = [];
@@ -196,16 +199,12 @@ export async function measureWays(bench: Bench): Promise<GroupResult> {
   say('Making a workspace in ENFORCE and its decisions…');
   const [workspace] = await makeWorkspaces(purser, { count: 1, agents: 1, mode: 'ENFORCE' });
   if (workspace === undefined) throw new Error('No workspace was made.');
-  const { admin_key, client, targets, id } = workspace;
+  const { admin_key, client, purser: admin, targets, id } = workspace;
   const agent_key = targets[0]?.agent_key as string;
-  const keyWith = async (name: string, scopes: readonly string[]) => {
-    const { key } = await must(client, 'POST', '/v1/api-keys', {
-      name,
-      scopes,
-      principal_id: `user:${name}`,
-    });
+  const keyWith = async (name: string, scopes: CreateApiKeyRequest['scopes'] & {}) => {
+    const { key } = await admin.apiKeys.create({ name, scopes, principal_id: `user:${name}` });
     bench.expectEvents(id, 1);
-    return String(key);
+    return key;
   };
   const review_key = await keyWith('reviews', ['review', 'read']);
   const adapter_key = await keyWith('pays', ['consume']);

@@ -5,7 +5,7 @@ import { percentilesOf } from '../demo/totals.ts';
 import type { Bench, Loaded } from './bench.ts';
 import { shownNumber } from './render.ts';
 import type { GroupResult } from './result.ts';
-import { makeWorkspaces, must } from './workspaces.ts';
+import { makeWorkspaces } from './workspaces.ts';
 
 const ENDPOINTS = 3;
 const LOAD_CLIENTS = 64;
@@ -49,7 +49,7 @@ export async function measureWebhooks(bench: Bench): Promise<GroupResult> {
   const { plan, signal } = bench;
   const [workspace] = await makeWorkspaces(bench.purser, { count: 1, agents: 5 });
   if (workspace === undefined) throw new Error('No workspace was made.');
-  const { client } = workspace;
+  const { purser } = workspace;
   const problems: string[] = [];
   const load = () =>
     bench.load(LOAD_CLIENTS, bench.decisionsOf(workspace.targets), {
@@ -61,8 +61,8 @@ export async function measureWebhooks(bench: Bench): Promise<GroupResult> {
   try {
     const endpoint_ids: string[] = [];
     for (let i = 0; i < ENDPOINTS; i++) {
-      const { id } = await must(client, 'POST', '/v1/webhooks', { url: receiver.url });
-      endpoint_ids.push(String(id));
+      const { id } = await purser.webhookEndpoints.create({ url: receiver.url });
+      endpoint_ids.push(id);
     }
     const beside = await load();
     const expected = beside.good * ENDPOINTS;
@@ -79,8 +79,7 @@ export async function measureWebhooks(bench: Bench): Promise<GroupResult> {
     while (queued < wanted) {
       const queued_before = queued;
       for (const id of endpoint_ids) {
-        const replayed = await must(client, 'POST', `/v1/webhooks/${id}/replay`, { from: daysAgo(20) });
-        queued += Number(replayed.queued);
+        queued += (await purser.webhookDeliveries.replay(id, { from: daysAgo(20) })).queued;
       }
       if (queued === queued_before) break;
     }
@@ -120,7 +119,6 @@ export async function measureWebhooks(bench: Bench): Promise<GroupResult> {
     };
   } finally {
     await receiver.close();
-    client.close();
   }
 }
 

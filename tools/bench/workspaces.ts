@@ -1,8 +1,8 @@
+import { Purser } from '@purser/sdk';
 import { addWorkspace, makeCore, openDatabase, readConfig } from '@purser/server/tools';
 import pino from 'pino';
-import { describeError, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
+import { type JsonClient, makeJsonClient } from '../demo/json-client.ts';
 import type { PurserProcess } from '../demo/purser-process.ts';
-import { verifyLedger } from '../demo/send-spends.ts';
 import { BENCH_AUTHORITY } from './spend-bodies.ts';
 
 /** Whose decisions are asked for. */
@@ -15,6 +15,8 @@ export interface Target {
 export interface BenchWorkspace {
   id: string;
   admin_key: string;
+  purser: Purser;
+  /** For what is measured on the wire. */
   client: JsonClient;
   targets: Target[];
   agent_ids: string[];
@@ -22,47 +24,36 @@ export interface BenchWorkspace {
   events_before: number;
 }
 
+/** A long history takes its time to verify. */
+const TIMEOUT_MS = 120_000;
 /** How many workspaces are given their agents at a time. */
 const AT_ONCE = 8;
-
-/** Sends a request that has to succeed; gives the answer's body. Throws with what the service said otherwise. */
-export async function must(
-  client: JsonClient,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Record<string, unknown>> {
-  const answer = await client.send(method, path, body);
-  if (answer.status < 200 || answer.status > 299) {
-    throw new Error(`${method} ${path} was answered ${describeError(answer)}`);
-  }
-  return answer.body as Record<string, unknown>;
-}
 
 async function addAgents(
   base_url: string,
   made: { workspace_id: string; admin_key: string },
   options: { agents: number; mode: 'SHADOW' | 'ENFORCE' },
 ): Promise<BenchWorkspace> {
-  const client = makeJsonClient(base_url, made.admin_key);
+  const purser = new Purser({ baseURL: base_url, apiKey: made.admin_key, timeout: TIMEOUT_MS });
   const { workspace_id } = made;
   const targets: Target[] = [];
   const agent_ids: string[] = [];
   for (let number = 1; number <= options.agents; number += 1) {
-    const { id } = await must(client, 'POST', '/v1/agents', {
+    const { id } = await purser.agents.create({
       slug: `workshop-${number}`,
       mode: options.mode,
       authority: BENCH_AUTHORITY,
     });
-    const { key } = await must(client, 'POST', '/v1/api-keys', { name: `Workshop ${number}`, agent_id: id });
-    targets.push({ workspace_id, agent_key: String(key) });
-    agent_ids.push(String(id));
+    const { key } = await purser.apiKeys.create({ name: `Workshop ${number}`, agent_id: id });
+    targets.push({ workspace_id, agent_key: key });
+    agent_ids.push(id);
   }
-  const { events_checked } = await verifyLedger(client);
+  const { events_checked } = await purser.ledger.verify();
   return {
     id: workspace_id,
     admin_key: made.admin_key,
-    client,
+    purser,
+    client: makeJsonClient(base_url, made.admin_key),
     targets,
     agent_ids,
     events_before: events_checked,
@@ -75,10 +66,8 @@ export async function prepareFirstWorkspace(
   agents: number,
 ): Promise<BenchWorkspace> {
   const { base_url, admin_key } = purser;
-  const client = makeJsonClient(base_url, admin_key);
-  const { id } = await must(client, 'GET', '/v1/workspace');
-  client.close();
-  return addAgents(base_url, { workspace_id: String(id), admin_key }, { agents, mode: 'SHADOW' });
+  const { id } = await new Purser({ baseURL: base_url, apiKey: admin_key }).workspace.retrieve();
+  return addAgents(base_url, { workspace_id: id, admin_key }, { agents, mode: 'SHADOW' });
 }
 
 /**
@@ -114,12 +103,12 @@ export async function makeWorkspaces(
 
 /** What does not hold in a workspace that must have gained `added` events: its chain, or their number. */
 export async function checkWorkspace(
-  { id, client, events_before }: BenchWorkspace,
+  { id, purser, events_before }: BenchWorkspace,
   added: number,
   signal: AbortSignal,
 ): Promise<string[]> {
   signal.throwIfAborted();
-  const { valid, events_checked } = await verifyLedger(client);
+  const { valid, events_checked } = await purser.ledger.verify();
   const found = events_checked - events_before;
   return [
     ...(valid ? [] : [`The ledger of ${id} is not valid.`]),

@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Purser } from '@purser/sdk';
 import { MODES, type Mode } from '@purser/server/tools';
-import { makeJsonClient } from './json-client.ts';
 import { type PurserProcess, PurserProcessError, startPurser } from './purser-process.ts';
 import { renderSpends, renderTotals, type Screen } from './report.ts';
-import { type SentSpend, sendSpends, verifyLedger } from './send-spends.ts';
+import { type SentSpend, sendSpends } from './send-spends.ts';
 import { type ExpectedSpend, readSpends, SpendsFileError } from './spends-file.ts';
 import { totalsOf } from './totals.ts';
 
@@ -21,6 +21,8 @@ export interface ToolContext {
 
 const OWN_SPENDS_FILE = fileURLToPath(new URL('./spends.jsonl', import.meta.url));
 const WIDTH_WITHOUT_TERMINAL = 160;
+/** A model that gives a second opinion may take long. */
+const TIMEOUT_MS = 120_000;
 
 const HELP = `npm run demo -- [options]
 
@@ -74,38 +76,40 @@ async function sendAll(
   surroundings: ToolContext,
 ): Promise<boolean> {
   const { stdout, stderr, env, signal } = surroundings;
-  const client = makeJsonClient(purser.base_url, purser.admin_key);
+  // Whatever fails is to be seen, and not to be tried again.
+  const client = new Purser({
+    baseURL: purser.base_url,
+    apiKey: purser.admin_key,
+    maxRetries: 0,
+    timeout: TIMEOUT_MS,
+  });
   const shows_progress = stdout.isTTY === true && !options.is_json;
   let done = 0;
   const onSent = () => {
     done += 1;
     if (shows_progress) stdout.write(`\r${done} of ${spends.length} spends`);
   };
-  try {
-    const all = await sendSpends(client, spends, options.mode, onSent, signal);
-    const ledger = await verifyLedger(client);
-    const totals = totalsOf(all, ledger);
-    if (options.is_json) {
-      const report = { file: options.file, mode: options.mode, ...totals, results: all.map(spendAsJson) };
-      stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    } else {
-      if (shows_progress) stdout.write('\r\u001b[K');
-      const screen: Screen = {
-        width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,
-        has_colour: stdout.isTTY === true && !env.NO_COLOR,
-      };
-      const table = options.is_quiet ? [] : renderSpends(all, screen);
-      stdout.write(`${[...table, ...renderTotals(totals, screen)].join('\n').trimStart()}\n`);
-    }
-    const failures = all.filter(({ status, error }) => error !== null && (status >= 500 || status === 201));
-    if (failures.length > 0) {
-      stderr.write(`The service failed on ${failures.length} spends. The end of its output:\n`);
-      stderr.write(`${await purser.lastOutput()}\n`);
-    }
-    return ledger.valid && failures.length === 0;
-  } finally {
-    client.close();
+  const all = await sendSpends(client, spends, options.mode, onSent, signal);
+  const { valid, events_checked, head, duration_ms } = await client.ledger.verify();
+  const totals = totalsOf(all, { valid, events_checked, head, duration_ms });
+  if (options.is_json) {
+    const report = { file: options.file, mode: options.mode, ...totals, results: all.map(spendAsJson) };
+    stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  } else {
+    if (shows_progress) stdout.write('\r\u001b[K');
+    const screen: Screen = {
+      width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,
+      has_colour: stdout.isTTY === true && !env.NO_COLOR,
+    };
+    const table = options.is_quiet ? [] : renderSpends(all, screen);
+    stdout.write(`${[...table, ...renderTotals(totals, screen)].join('\n').trimStart()}\n`);
   }
+  const failures = all.filter(({ status, error }) => error !== null && (status >= 500 || status === 201));
+  if (failures.length > 0) {
+    stderr.write(`The service failed on ${failures.length} spends. The end of its output:\n`);
+    stderr.write(`${await purser.lastOutput()}\n`);
+  }
+  return valid && failures.length === 0;
 }
 
 /**

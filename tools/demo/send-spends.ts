@@ -1,11 +1,6 @@
-import {
-  DECISIONS,
-  type DecisionKind,
-  type Mode,
-  PURPOSE_ASSESSMENTS,
-  type PurposeAssessment,
-} from '@purser/server/tools';
-import { type Answer, describeError, type JsonClient } from './json-client.ts';
+import { APIError, type Purser } from '@purser/sdk';
+import type { Decision } from '@purser/sdk/types';
+import type { DecisionKind, Mode, PurposeAssessment } from '@purser/server/tools';
 import type { ExpectedSpend } from './spends-file.ts';
 
 /** What the service decided about one spend. */
@@ -27,14 +22,6 @@ export interface SentSpend {
   /** The answer's status; 0 when the request was not sent, since its agent could not be made. */
   status: number;
   took_ms: number;
-}
-
-/** The ledger's verification as `GET /v1/ledger/verify` answers it. */
-export interface LedgerVerification {
-  valid: boolean;
-  events_checked: number;
-  head: { seq: number; hash: string };
-  duration_ms: number;
 }
 
 const MAX_SLUG_LENGTH = 64;
@@ -64,7 +51,7 @@ function agentKey({ authority_id, authority }: ExpectedSpend): string {
 }
 
 async function makeAgents(
-  client: JsonClient,
+  purser: Purser,
   spends: readonly ExpectedSpend[],
   mode: Mode,
 ): Promise<ReadonlyMap<string, MadeAgent>> {
@@ -75,40 +62,46 @@ async function makeAgents(
     if (made.has(key)) continue;
     const slug = makeSlug(spend.authority_id, slugs);
     slugs.add(slug);
-    const authority = spend.authority === null ? {} : { authority: spend.authority };
-    const answer = await client.send('POST', '/v1/agents', { slug, mode, ...authority });
-    const error = answer.status === 201 ? null : `its agent was not made: ${describeError(answer)}`;
-    made.set(key, { slug, error });
+    // The file may hold anything: what is wrong with it is for the service to say.
+    const authority = spend.authority === null ? {} : { authority: spend.authority as never };
+    try {
+      await purser.agents.create({ slug, mode, ...authority });
+      made.set(key, { slug, error: null });
+    } catch (error) {
+      made.set(key, { slug, error: `its agent was not made: ${refusalOf(error).text}` });
+    }
   }
   return made;
 }
 
-/** Null when the answer is not of the form that the API promises. */
-function readDecision(body: unknown): Decided | null {
-  const { decision, reason_codes, purpose, authorized_amount_minor, explanation } = (body ?? {}) as Record<
-    string,
-    unknown
-  >;
-  const { assessment, rationale } = (purpose ?? {}) as Record<string, unknown>;
-  const kind = DECISIONS.find((known) => known === decision);
-  const assessed = PURPOSE_ASSESSMENTS.find((known) => known === assessment);
-  if (kind === undefined || assessed === undefined || !Array.isArray(reason_codes)) return null;
-  return {
-    decision: kind,
-    reason_codes: reason_codes.map(String),
-    purpose: assessed,
-    authorized_amount_minor: Number(authorized_amount_minor),
-    explanation: String(explanation),
-    rationale: String(rationale),
-  };
+/** What the service said of a request that it refused, or on which it failed. Throws again where it said nothing. */
+function refusalOf(error: unknown): { status: number; text: string } {
+  if (!(error instanceof APIError)) throw error;
+  return { status: error.status, text: `${error.status} ${error.code}: ${error.message}` };
 }
 
-function readSent(spend: ExpectedSpend, answer: Answer): SentSpend {
-  const { status, took_ms } = answer;
-  if (status !== 201) return { spend, decided: null, error: describeError(answer), status, took_ms };
-  const decided = readDecision(answer.body);
-  const error = decided === null ? 'the answer is not a decision' : null;
-  return { spend, decided, error, status, took_ms };
+function decidedOf({ purpose, ...decision }: Decision): Decided {
+  const { assessment, rationale } = purpose;
+  const { reason_codes, authorized_amount_minor, explanation } = decision;
+  const parts = { reason_codes, authorized_amount_minor, explanation };
+  return { decision: decision.decision, purpose: assessment, rationale, ...parts };
+}
+
+async function send(purser: Purser, spend: ExpectedSpend, agent: string, number: number): Promise<SentSpend> {
+  const begun_at_ms = performance.now();
+  const sent = (more: Pick<SentSpend, 'decided' | 'error' | 'status'>) => ({
+    spend,
+    ...more,
+    took_ms: performance.now() - begun_at_ms,
+  });
+  try {
+    const request = { ...(spend.request as object), agent } as never;
+    const decision = await purser.decisions.create(request, { idempotencyKey: `demo-${number}` });
+    return sent({ decided: decidedOf(decision), error: null, status: 201 });
+  } catch (error) {
+    const { status, text } = refusalOf(error);
+    return sent({ decided: null, error: text, status });
+  }
 }
 
 /**
@@ -117,13 +110,13 @@ function readSent(spend: ExpectedSpend, answer: Answer): SentSpend {
  * Rejects when the service does not answer.
  */
 export async function sendSpends(
-  client: JsonClient,
+  purser: Purser,
   spends: readonly ExpectedSpend[],
   mode: Mode,
   onSent: (sent: SentSpend) => void,
   signal: AbortSignal,
 ): Promise<SentSpend[]> {
-  const agents = await makeAgents(client, spends, mode);
+  const agents = await makeAgents(purser, spends, mode);
   const all: SentSpend[] = [];
   for (const [index, spend] of spends.entries()) {
     signal.throwIfAborted();
@@ -132,27 +125,10 @@ export async function sendSpends(
     if (agent === undefined || agent.error !== null) {
       sent = { spend, decided: null, error: agent?.error ?? 'it has no agent', status: 0, took_ms: 0 };
     } else {
-      const body = { ...spend.request, agent: agent.slug };
-      const headers = { 'idempotency-key': `demo-${index + 1}` };
-      sent = readSent(spend, await client.send('POST', '/v1/decisions', body, headers));
+      sent = await send(purser, spend, agent.slug, index + 1);
     }
     all.push(sent);
     onSent(sent);
   }
   return all;
-}
-
-/** Has the service verify its ledger. Throws when it does not answer with a verification. */
-export async function verifyLedger(client: JsonClient): Promise<LedgerVerification> {
-  const answer = await client.send('GET', '/v1/ledger/verify');
-  const { valid, events_checked, head, duration_ms } = (answer.body ?? {}) as Partial<LedgerVerification>;
-  if (answer.status !== 200 || typeof valid !== 'boolean') {
-    throw new Error(`The ledger could not be verified: ${describeError(answer)}`);
-  }
-  return {
-    valid,
-    events_checked: Number(events_checked),
-    head: { seq: Number(head?.seq), hash: String(head?.hash) },
-    duration_ms: Number(duration_ms),
-  };
 }

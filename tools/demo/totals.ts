@@ -1,10 +1,11 @@
+import type { LedgerVerification } from '@purser/sdk/types';
 import {
   type DecisionKind,
   PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
   REASON_CODES,
 } from '@purser/server/tools';
-import type { LedgerVerification, SentSpend } from './send-spends.ts';
+import type { SentSpend } from './send-spends.ts';
 
 export interface Percentiles {
   p50: number;
@@ -14,6 +15,9 @@ export interface Percentiles {
 }
 
 type Matrix = Record<PurposeAssessment, Record<PurposeAssessment, number>>;
+
+/** What is shown of the ledger's verification. */
+export type LedgerSummary = Pick<LedgerVerification, 'valid' | 'events_checked' | 'head' | 'duration_ms'>;
 
 /** What came of all spends together. */
 export interface Totals {
@@ -36,7 +40,7 @@ export interface Totals {
   /** Spends on which an attack was tried and which do not fit the purpose, and how many of them were let pass. */
   attacks: { tried: number; allowed: number; allowed_ids: string[] };
   time_ms: Percentiles;
-  ledger: LedgerVerification;
+  ledger: LedgerSummary;
 }
 
 /** Nearest-rank percentiles; all 0 when there are no values. */
@@ -52,7 +56,7 @@ function emptyMatrix(): Matrix {
 }
 
 /** Adds up what came of the spends. */
-export function totalsOf(all: readonly SentSpend[], ledger: LedgerVerification): Totals {
+export function totalsOf(all: readonly SentSpend[], ledger: LedgerSummary): Totals {
   const decisions: Record<DecisionKind, number> = { ALLOW: 0, REVIEW: 0, DENY: 0 };
   const reasons: Totals['reasons'] = Object.fromEntries(
     REASON_CODES.map((code) => [code, { first: 0, any: 0 }]),
