@@ -86,8 +86,9 @@ export interface AuditRecord {
   id: string;
   action: string;
   actor: {
-    type: 'api_key' | 'operator' | 'system';
+    type: 'api_key' | 'user' | 'operator' | 'system';
     key_id: string | null;
+    session_id: string | null;
     principal_id: string | null;
   };
   target: {
@@ -278,10 +279,26 @@ export interface Error {
 }
 
 /** What clients branch on. */
-export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'last_admin_key' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
+export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'already_member' | 'principal_taken' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
   data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent)[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+export interface Invitation {
+  id: string;
+  email: string;
+  role: 'admin' | 'reviewer' | 'viewer';
+  principal_id: string | null;
+  status: 'pending' | 'accepted' | 'revoked' | 'expired';
+  created_at: string;
+  expires_at: string;
+}
+
+export interface InvitationPage {
+  data: Invitation[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
 }
@@ -293,7 +310,7 @@ export interface Label {
   comment: string | null;
   supersedes: string | null;
   principal_id: string | null;
-  key_id: string;
+  key_id: string | null;
   created_at: string;
 }
 
@@ -315,7 +332,7 @@ export interface LabelRecordedEvent {
     comment: string | null;
     supersedes: string | null;
     principal_id: string | null;
-    key_id: string;
+    key_id: string | null;
     created_at: string;
     decision: DecisionBrief;
   };
@@ -347,9 +364,9 @@ export interface LedgerEvent {
   /** 1, 2, 3, … without a gap. */
   seq: number;
   id: string;
-  type: 'workspace.created' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped';
+  type: 'workspace.created' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
   subject: {
-    type: 'workspace' | 'agent' | 'authority' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook';
+    type: 'workspace' | 'agent' | 'authority' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
     id: string;
   };
   occurred_at: string;
@@ -386,6 +403,49 @@ export interface LedgerVerification {
   duration_ms: number;
 }
 
+export interface Me {
+  user: {
+    id: string;
+    email: string;
+    name: string;
+  };
+  /** The current workspace of the session. */
+  workspace: {
+    id: string;
+    name: string;
+  };
+  role: 'admin' | 'reviewer' | 'viewer';
+  scopes: ('authorize' | 'admin' | 'review' | 'read' | 'consume')[];
+  /** Whom the reviews are attributed to. */
+  principal_id: string;
+  session: {
+    id: string;
+    created_at: string;
+    expires_at: string;
+  };
+  workspaces: {
+    id: string;
+    name: string;
+    role: 'admin' | 'reviewer' | 'viewer';
+  }[];
+}
+
+export interface Member {
+  user_id: string;
+  email: string;
+  name: string;
+  role: 'admin' | 'reviewer' | 'viewer';
+  principal_id: string;
+  last_seen_at: string | null;
+  joined_at: string;
+}
+
+export interface MemberPage {
+  data: Member[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface NewApiKey {
   id: string;
   name: string;
@@ -397,6 +457,16 @@ export interface NewApiKey {
   expires_at: string | null;
   /** The value, shown only here. */
   key: string;
+}
+
+export interface NewInvitation {
+  id: string;
+  email: string;
+  role: 'admin' | 'reviewer' | 'viewer';
+  principal_id: string | null;
+  /** The link to give to the person, shown only here. Its secret stands behind the `#`. */
+  url: string;
+  expires_at: string;
 }
 
 export interface NewWebhook {
@@ -417,7 +487,7 @@ export interface Outcome {
   occurred_at: string;
   source: 'CLIENT_REPORTED' | 'PAYMENT_RAIL';
   reported_by: {
-    key_id: string;
+    key_id: string | null;
     principal_id: string | null;
   };
   recorded_at: string;
@@ -445,7 +515,7 @@ export interface OutcomeRecordedEvent {
     occurred_at: string;
     source: 'CLIENT_REPORTED' | 'PAYMENT_RAIL';
     reported_by: {
-      key_id: string;
+      key_id: string | null;
       principal_id: string | null;
     };
     recorded_at: string;
@@ -513,7 +583,7 @@ export interface RecordedReview {
   comment: string | null;
   supersedes: string | null;
   principal_id: string | null;
-  key_id: string;
+  key_id: string | null;
   created_at: string;
   /** What is in force from now on. */
   effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
@@ -547,7 +617,7 @@ export interface Review {
   comment: string | null;
   supersedes: string | null;
   principal_id: string | null;
-  key_id: string;
+  key_id: string | null;
   created_at: string;
 }
 
@@ -570,7 +640,7 @@ export interface ReviewRecordedEvent {
     comment: string | null;
     supersedes: string | null;
     principal_id: string | null;
-    key_id: string;
+    key_id: string | null;
     created_at: string;
     /** What is in force from now on. */
     effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
@@ -595,6 +665,22 @@ export interface RotatedWebhook {
   /** Keys the signatures. Shown only here. */
   secret: string;
   previous_secrets_expire_at: string | null;
+}
+
+export interface Session {
+  id: string;
+  created_at: string;
+  /** To the minute. */
+  last_seen_at: string;
+  expires_at: string;
+  client_address: string;
+  user_agent: string | null;
+  current: boolean;
+}
+
+export interface SessionPage {
+  data: Session[];
+  next_cursor: null;
 }
 
 /** Decisions made in SHADOW, by the moment of their making; reviews, labels and outcomes as they stand now. */
@@ -806,6 +892,33 @@ export interface ShadowReport {
       agents: string[];
     }[];
   };
+}
+
+export interface SignIn {
+  id: string;
+  created_at: string;
+  /** `ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed`: no sign-in. */
+  kind: 'ok' | 'wrong' | 'locked' | 'oidc_failed' | 'password_changed';
+  email: string;
+  user_id: string | null;
+  method: 'password' | 'passkey' | 'oidc' | 'setup' | 'invitation' | 'reset';
+  client_address: string;
+}
+
+export interface SignInOptions {
+  /** Nobody is there yet: the first administrator is still to be made. */
+  setup: boolean;
+  password: boolean;
+  passkey: boolean;
+  oidc: {
+    name: string;
+  } | null;
+}
+
+export interface SignInPage {
+  data: SignIn[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 /** Amounts are minor units of the draft's currency. */
@@ -1197,6 +1310,44 @@ export interface ListAuditRecordsQuery {
   cursor?: string | undefined;
 }
 
+/** The query of `GET /v1/members`. */
+export interface ListMembersQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
+/** The body of `PATCH /v1/members/{user_id}`. */
+export interface UpdateMemberRequest {
+  role: 'admin' | 'reviewer' | 'viewer';
+}
+
+/** The body of `POST /v1/invitations`. */
+export interface CreateInvitationRequest {
+  /** Compared in lower case. */
+  email: string;
+  role: 'admin' | 'reviewer' | 'viewer';
+  /** Whom the person’s reviews are attributed to: the principal that their keys carry already, so that nobody reviews what their own key asked for. Without it, `user:` and the id of the user. */
+  principal_id?: string | undefined;
+}
+
+/** The query of `GET /v1/invitations`. */
+export interface ListInvitationsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
+/** The query of `GET /v1/sign-ins`. */
+export interface ListSignInsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
 /** The query of `GET /v1/reports/shadow`. */
 export interface GetShadowReportQuery {
   /** 30 UTC days up to `to` when left out. */
@@ -1225,6 +1376,66 @@ export interface VerifyLedgerQuery {
 export interface ExportLedgerQuery {
   /** Export only what follows this event. */
   since?: number | undefined;
+}
+
+/** The body of `POST /v1/auth/setup`. */
+export interface SetUpRequest {
+  /** What the start of the service printed. */
+  code: string;
+  /** Compared in lower case. */
+  email: string;
+  name: string;
+  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. */
+  password: string;
+}
+
+/** The body of `POST /v1/auth/sign-in`. */
+export interface SignInRequest {
+  email: string;
+  /** The password. */
+  password: string;
+}
+
+/** The body of `POST /v1/auth/invitations/accept`. */
+export interface AcceptInvitationRequest {
+  /** From the link of the invitation. */
+  token: string;
+  name: string;
+  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. Where the e-mail has an account already, the one of that account. */
+  password: string;
+}
+
+/** The body of `POST /v1/auth/password/reset`. */
+export interface ResetPasswordRequest {
+  /** From the link that the operator made. */
+  token: string;
+  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. */
+  password: string;
+}
+
+/** The body of `POST /v1/auth/reauthenticate`. */
+export interface ReauthenticateRequest {
+  /** The password. */
+  password: string;
+}
+
+/** The body of `POST /v1/auth/password`. */
+export interface ChangePasswordRequest {
+  /** The present one. */
+  current_password: string;
+  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. */
+  new_password: string;
+}
+
+/** The body of `PATCH /v1/me`. */
+export interface UpdateMeRequest {
+  name: string;
+}
+
+/** The body of `POST /v1/me/workspace`. */
+export interface SwitchWorkspaceRequest {
+  /** An id that begins with "ws_". */
+  workspace_id: string;
 }
 
 /** What is delivered to webhook endpoints. */

@@ -2,6 +2,10 @@
 export interface PurserOptions {
   /** `sk_…`; default `process.env.PURSER_API_KEY`. Sent as `x-api-key`, never logged, never in an error. */
   apiKey?: string | undefined;
+  /**
+   * In a page of the service itself: the cookie of the person who is signed in says who asks, and there is no key.
+   */
+  credentials?: 'same-origin' | undefined;
   /** Default `process.env.PURSER_BASE_URL`, else http://127.0.0.1:8080. */
   baseURL?: string | URL | undefined;
   /** Of one attempt, milliseconds. Default 10 000. */
@@ -48,7 +52,8 @@ export interface RequestEvent {
 
 /** Options that were checked, with their defaults. */
 export interface Settings {
-  readonly apiKey: string;
+  /** Null: a person's session. */
+  readonly apiKey: string | null;
   readonly baseURL: string;
   readonly timeout: number;
   readonly maxRetries: number;
@@ -89,6 +94,7 @@ export const abortSignal: Check = {
 
 const PURSER_OPTIONS: Record<keyof PurserOptions, Check> = {
   apiKey: visible,
+  credentials: { must: "'same-origin', without apiKey", holds: (value: unknown) => value === 'same-origin' },
   baseURL: { must: 'an http or https URL', holds: (value: unknown) => isBaseURL(value) },
   timeout: milliseconds,
   maxRetries: count,
@@ -158,20 +164,33 @@ export function settingsOf(options: PurserOptions): Settings {
   checkOptions(options, PURSER_OPTIONS, 'Purser');
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const env = process?.env ?? {};
-  const apiKey = options.apiKey ?? env.PURSER_API_KEY;
-  if (apiKey === undefined || !visible.holds(apiKey as never)) {
+  const apiKey = options.credentials === undefined ? (options.apiKey ?? env.PURSER_API_KEY) : null;
+  if (apiKey === null && options.apiKey !== undefined) {
+    throw new TypeError('credentials and apiKey cannot both be given');
+  }
+  if (apiKey === undefined || (apiKey !== null && !visible.holds(apiKey as never))) {
     throw new TypeError('An API key is missing: give apiKey or set PURSER_API_KEY');
   }
   const given = options.baseURL ?? env.PURSER_BASE_URL ?? 'http://127.0.0.1:8080';
   if (!isBaseURL(given)) throw new TypeError('PURSER_BASE_URL must be an http or https URL');
   const url = new URL(given);
-  if (url.protocol === 'http:' && options.allowInsecure !== true && !isLoopback(url.hostname)) {
+  if (
+    apiKey !== null &&
+    url.protocol === 'http:' &&
+    options.allowInsecure !== true &&
+    !isLoopback(url.hostname)
+  ) {
     throw new TypeError(
       `baseURL: the key would travel in the clear to ${url.hostname}; use https, or allowInsecure: true`,
     );
   }
   const { window, document } = globalThis as { window?: unknown; document?: unknown };
-  if (window !== undefined && document !== undefined && options.dangerouslyAllowBrowser !== true) {
+  if (
+    apiKey !== null &&
+    window !== undefined &&
+    document !== undefined &&
+    options.dangerouslyAllowBrowser !== true
+  ) {
     throw new TypeError(
       'A key in a page is everybody’s key: call Purser from a server, or set dangerouslyAllowBrowser',
     );

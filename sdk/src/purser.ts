@@ -6,7 +6,7 @@ import { type Grant, type PaymentResult, type SpendOptions, type Spent, spend } 
 import { Transport } from './transport.ts';
 import type { SpendRequest, WebhookEvent } from './types.ts';
 
-/** A client of the service with one key. Makes no connection until it is used; safe to share. */
+/** A client of the service with one key, or with the session of a person who is signed in. Makes no connection until it is used; safe to share. */
 export class Purser {
   readonly decisions: resources.Decisions;
   readonly capabilities: resources.Capabilities;
@@ -19,6 +19,10 @@ export class Purser {
   readonly ledger: resources.Ledger;
   readonly audit: resources.Audit;
   readonly workspace: resources.Workspaces;
+  readonly members: resources.Members;
+  readonly invitations: resources.Invitations;
+  readonly signIns: resources.SignIns;
+  readonly me: resources.MyAccount;
   readonly #options: PurserOptions;
   readonly #transport: Transport;
 
@@ -38,6 +42,10 @@ export class Purser {
     this.ledger = new resources.Ledger(transport);
     this.audit = new resources.Audit(transport);
     this.workspace = new resources.Workspaces(transport);
+    this.members = new resources.Members(transport);
+    this.invitations = new resources.Invitations(transport);
+    this.signIns = new resources.SignIns(transport);
+    this.me = new resources.MyAccount(transport);
   }
 
   /** The same client but for these options. */

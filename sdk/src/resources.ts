@@ -242,3 +242,57 @@ export class Workspaces extends Resource {
     return this.call('GET', '/v1/workspace', { options });
   }
 }
+
+/** Who works in the workspace, and in which role. */
+export class Members extends Resource {
+  list(query?: t.ListMembersQuery, options?: Options): PagePromise<t.Member> {
+    return this.pages('/v1/members', { query, options });
+  }
+  /** Another role ends the member's sessions. */
+  update(user_id: string, body: t.UpdateMemberRequest, options?: Options): APIPromise<t.Member> {
+    return this.call('PATCH', '/v1/members/:user_id', { params: { user_id }, body, options });
+  }
+  delete(user_id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/members/:user_id', { params: { user_id }, options });
+  }
+}
+
+export class Invitations extends Resource {
+  /** The link is only in this answer. Not sent again after a lost connection. */
+  create(body: t.CreateInvitationRequest, options?: Options): APIPromise<t.NewInvitation> {
+    return this.call('POST', '/v1/invitations', { body, options });
+  }
+  list(query?: t.ListInvitationsQuery, options?: Options): PagePromise<t.Invitation> {
+    return this.pages('/v1/invitations', { query, options });
+  }
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/invitations/:id', { params: { id }, options });
+  }
+}
+
+/** Who came to the door, and who was refused. */
+export class SignIns extends Resource {
+  list(query?: t.ListSignInsQuery, options?: Options): PagePromise<t.SignIn> {
+    return this.pages('/v1/sign-ins', { query, options });
+  }
+}
+
+/** The person who is signed in: only with `credentials`, never with a key. */
+export class MyAccount extends Resource {
+  retrieve(options?: Options): APIPromise<t.Me> {
+    return this.call('GET', '/v1/me', { options });
+  }
+  update(body: t.UpdateMeRequest, options?: Options): APIPromise<t.Me> {
+    return this.call('PATCH', '/v1/me', { body, options });
+  }
+  /** Goes to another of the person's workspaces. */
+  switchWorkspace(body: t.SwitchWorkspaceRequest, options?: Options): APIPromise<t.Me> {
+    return this.call('POST', '/v1/me/workspace', { body, options, repeatable: true });
+  }
+  listSessions(options?: Options): PagePromise<t.Session> {
+    return this.pages('/v1/me/sessions', { options });
+  }
+  endSession(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options });
+  }
+}

@@ -68,7 +68,7 @@ export class Transport {
 
   /** What tells apart whose idempotency keys are meant: the service and the key. Never shown. */
   nameOf(...parts: string[]): string {
-    return [this.#settings.baseURL, this.#settings.apiKey, ...parts].join('\n');
+    return [this.#settings.baseURL, this.#settings.apiKey ?? 'session', ...parts].join('\n');
   }
 
   /** Resolves with the first successful answer; rejects with a `PurserError`, or a `TypeError` before anything is sent. */
@@ -99,6 +99,7 @@ export class Transport {
           method,
           headers,
           redirect: 'manual',
+          ...(this.#settings.apiKey === null ? { credentials: 'same-origin' } : {}),
           ...(body === undefined ? {} : { body }),
         };
         const read = (signal: AbortSignal) => this.#attempt(url, { ...init, signal }, call, facts);
@@ -123,7 +124,7 @@ export class Transport {
     const headers = new Headers({ ...this.#settings.defaultHeaders, ...options.headers });
     headers.set('accept', 'application/json, */*;q=0.1');
     headers.set('user-agent', `purser-sdk/${VERSION} ${runtime()}`);
-    headers.set('x-api-key', this.#settings.apiKey);
+    if (this.#settings.apiKey !== null) headers.set('x-api-key', this.#settings.apiKey);
     headers.set('x-request-id', facts.requestId as string);
     if (with_body) headers.set('content-type', 'application/json');
     if (facts.idempotencyKey !== undefined) headers.set('idempotency-key', facts.idempotencyKey);

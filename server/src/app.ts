@@ -1,12 +1,15 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
-import { makeApiRoutes, makeSecondOpinion } from './api/routes.ts';
-import type { Config } from './config/config.ts';
+import { makeApiRoutes, makePeopleServices, makePersonRoutes, makeSecondOpinion } from './api/routes.ts';
+import { type Config, ConfigError } from './config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './console/console-files.ts';
+import { SYSTEM } from './domain/audit.ts';
+import { ApiError } from './errors.ts';
 import { aggregateFeedback, MAX_PAGES_A_ROUND as LEARN_PAGES } from './feedback/aggregate-feedback.ts';
 import { makeFollowerRound } from './followers/follow-chains.ts';
 import { countSkippedEvents } from './followers/follower-rows.ts';
@@ -15,6 +18,12 @@ import { makeServer } from './http/server.ts';
 import type { ServerOptions } from './http/server-options.ts';
 import { connectSharedCounts } from './http/shared-counts.ts';
 import { checkReady } from './migration/migrate.ts';
+import type { PeopleServices } from './people/make-people.ts';
+import { passwordProblem } from './people/passwords.ts';
+import { pruneOldSignIns } from './people/session-rows.ts';
+import type { Sessions } from './people/sessions.ts';
+import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from './people/setup-code.ts';
+import { hasPeople } from './people/user-rows.ts';
 import { MAX_PAGES_A_ROUND as ROLL_UP_PAGES, rollUpDecisions } from './reports/roll-up-decisions.ts';
 import { addWorkspace, type Core, type Database, makeCore, newId, random } from './runtime.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
@@ -75,6 +84,41 @@ async function bootstrap(
   });
 }
 
+/**
+ * While there is nobody: makes the first person of the settings and returns null, or returns the code that makes one.
+ * Throws `ConfigError` if the settings' password cannot be read or may not be chosen.
+ */
+async function prepareFirstPerson(
+  core: Core,
+  { flows }: PeopleServices,
+  config: Config,
+): Promise<string | null> {
+  const { bootstrap_admin_email: email, bootstrap_admin_password_file: file } = config;
+  if (await hasPeople(core.db)) return null;
+  if (email === null || file === null) {
+    const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
+    await keepSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
+    return code;
+  }
+  const name = email.split('@')[0] as string;
+  const password = await readFile(file, 'utf8').then(
+    (text) => text.replace(/\r?\n$/, ''),
+    (error: NodeJS.ErrnoException) => {
+      throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD_FILE ${file} cannot be read (${error.code}).`);
+    },
+  );
+  const problem = passwordProblem(password, { email, name });
+  if (problem !== null) {
+    throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD_FILE ${file} holds a password that ${problem}.`);
+  }
+  const origin = { actor: SYSTEM, request_id: null, client_address: null };
+  await flows.makeFirst({ email, name, password }, origin, 'bootstrap').catch((error: unknown) => {
+    // Another node was faster.
+    if (!(error instanceof ApiError && error.code === 'already_set_up')) throw error;
+  });
+  return null;
+}
+
 type WorkerConfig = Pick<
   Config,
   'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
@@ -112,7 +156,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
 export function startWorkers(
   core: Core,
   config: WorkerConfig,
-  of_requests: { key_uses: KeyUses; rewrapping: KeyRewrapping } | null,
+  of_requests: { key_uses: KeyUses; rewrapping: KeyRewrapping; sessions: Sessions } | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db } = core;
   const countSkip = core.metrics.countSkippedEvent;
@@ -142,13 +186,15 @@ export function startWorkers(
       log,
       round: () => pruneOldWebhooks(webhooks_db),
     }),
+    startLoop({ name: 'prune-sign-ins', pause_ms: PRUNE_PAUSE_MS, log, round: () => pruneOldSignIns(db) }),
     startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
   ];
   if (of_requests !== null) {
-    const { key_uses, rewrapping } = of_requests;
+    const { key_uses, rewrapping, sessions } = of_requests;
     loops.push(
       startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }),
       startLoop({ name: 'rewrap-keys', pause_ms: KEY_USES_PAUSE_MS, log, round: rewrapping.flush }),
+      startLoop({ name: 'note-session-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: sessions.flush }),
     );
   }
   return {
@@ -161,6 +207,8 @@ export function startWorkers(
 export interface Service {
   /** `http://127.0.0.1:8080` */
   url: string;
+  /** Where people go; while there is nobody, with the code that makes the first administrator. */
+  console_url: string;
   /** Where `/metrics` answers, when it has an address of its own. */
   metrics_url: string | null;
   /** The first workspace's key, when this start made it. */
@@ -196,7 +244,12 @@ export async function startService(
     onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
   });
   const second_opinion = makeSecondOpinion(core, config);
-  const api_routes = makeApiRoutes(core, config, second_opinion?.preAssess);
+  const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
+  const people = makePeopleServices(core, config, shared_counts?.client ?? null);
+  const api_routes = [
+    ...makeApiRoutes(core, config, second_opinion?.preAssess, people),
+    ...makePersonRoutes(core, config, people),
+  ];
   const metrics_route = makeMetricsRoute(core.metrics, core.now_ms);
   const health = makeHealthRoutes({
     checkReady: async () => {
@@ -211,10 +264,11 @@ export async function startService(
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built and not served: run npm run build');
-  const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
   const server_options: ServerOptions = {
     routes: [...api_routes, ...health, ...makeConsoleRoutes(console_files)],
     authenticate,
+    authenticateSession: people.sessions.authenticate,
+    checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
     redis: shared_counts?.client ?? null,
@@ -241,16 +295,19 @@ export async function startService(
   try {
     const first = await bootstrap(core, database.address, config);
     if (first !== undefined) onFirst(first);
+    const setup_code = await prepareFirstPerson(core, people, config);
     await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await metrics_server?.listen({
       port: config.metrics_port ?? 0,
       host: config.metrics_host ?? config.host,
     });
+    people.site.listensOn((server.server.address() as AddressInfo).port);
     const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
     if (metrics_url !== null) log.info({ metrics_url }, 'metrics are told at an address of their own');
-    const workers = startWorkers(core, config, { key_uses, rewrapping });
+    const workers = startWorkers(core, config, { key_uses, rewrapping, sessions: people.sessions });
     return {
       url: urlOf(server),
+      console_url: people.site.consoleUrl(setup_code === null ? '' : `setup#${setup_code}`),
       metrics_url,
       first,
       async stop() {
@@ -260,6 +317,7 @@ export async function startService(
         await Promise.all([server.close(), metrics_server?.close(), workers.stop()]);
         shared_counts?.close();
         await key_uses.flush();
+        await people.sessions.flush().catch(() => {});
         await core.close();
       },
     };

@@ -1,7 +1,7 @@
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
-import { makeApiRoutes } from './api/routes.ts';
+import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
 import { WEBHOOK_EVENTS } from './api/webhook-schemas.ts';
-import { renderConfigurationReference } from './config/config.ts';
+import { readConfig, renderConfigurationReference } from './config/config.ts';
 import { REASONS, STAGES } from './domain/decisions.ts';
 import { ERRORS } from './errors.ts';
 import { makeMetrics } from './metrics.ts';
@@ -24,11 +24,9 @@ export function renderOpenApi(): OpenApi {
     metrics,
     now_ms: () => 0,
   } as Core;
-  const api_routes = makeApiRoutes(core, {
-    review_ttl_seconds: 0,
-    capability_ttl_seconds: 0,
-    webhook_allow_private_network: false,
-  });
+  const config = readConfig({});
+  const people = makePeopleServices(core, config, null);
+  const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people)];
   const health = makeHealthRoutes({
     checkReady: () => Promise.reject(new Error('nothing is served here')),
     metrics_route: makeMetricsRoute(metrics, core.now_ms),
@@ -87,10 +85,11 @@ function renderOperations(document: OpenApi): string {
   lines.push('| Operation | Scopes | What it does |', '|---|---|---|');
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      const { security, summary } = operation as { security?: { ApiKey?: string[] }[]; summary?: string };
-      const scopes = (security ?? []).flatMap((each) => each.ApiKey ?? []).map((scope) => `\`${scope}\``);
+      const { security, summary } = operation;
+      const scopes = security.flatMap((each) => each.ApiKey ?? []).map((scope) => `\`${scope}\``);
+      const is_of_people = security.some((each) => each.Session?.length === 0);
       lines.push(
-        `| \`${method.toUpperCase()} ${path}\` | ${scopes.join(' or ') || 'none'} | ${summary ?? ''} |`,
+        `| \`${method.toUpperCase()} ${path}\` | ${is_of_people ? 'a session' : scopes.join(' or ') || 'none'} | ${summary ?? ''} |`,
       );
     }
   }

@@ -8,13 +8,27 @@ export const ERRORS = {
     when: 'Body, query or header failed validation; the message names the field.',
     retry: false,
   },
-  unauthenticated: { status: 401, when: 'The key is missing, unknown, revoked or expired.', retry: false },
+  unauthenticated: {
+    status: 401,
+    when: 'The key is missing, unknown, revoked or expired; nobody is signed in; or what was given to sign in is wrong.',
+    retry: false,
+  },
   insufficient_scope: { status: 403, when: 'The key cannot do this.', retry: false },
   agent_mismatch: { status: 403, when: 'An agent key named a different agent.', retry: false },
   agent_not_active: { status: 403, when: 'The agent is paused or revoked.', retry: false },
   self_review_forbidden: {
     status: 403,
     when: 'Whoever requested a spend tries to review it: the same key, or another key of the same principal.',
+    retry: false,
+  },
+  cross_site_request: {
+    status: 403,
+    when: 'A request with a session does not come from the console: `Sec-Fetch-Site` or `Origin` is missing or foreign.',
+    retry: false,
+  },
+  reauthentication_required: {
+    status: 403,
+    when: 'This change needs a sign-in of the last minutes: prove who you are at `POST /v1/auth/reauthenticate`, and send it again.',
     retry: false,
   },
   not_found: { status: 404, when: 'No such resource in this workspace, or no such route.', retry: false },
@@ -67,6 +81,18 @@ export const ERRORS = {
     when: "The workspace's last active admin key cannot revoke itself.",
     retry: false,
   },
+  last_admin: {
+    status: 409,
+    when: "The workspace's last administrator cannot be demoted or removed.",
+    retry: false,
+  },
+  already_set_up: { status: 409, when: 'There is a first administrator already.', retry: false },
+  already_member: { status: 409, when: 'The person is a member of the workspace already.', retry: false },
+  principal_taken: {
+    status: 409,
+    when: 'A member of the workspace has this principal already.',
+    retry: false,
+  },
   agent_required: { status: 422, when: 'A workspace key must name the agent.', retry: false },
   currency_mismatch: { status: 422, when: "The currency differs from the decision's.", retry: false },
   payee_mismatch: {
@@ -96,7 +122,11 @@ export const ERRORS = {
     when: 'The body has another `transfer-encoding` than `chunked`.',
     retry: false,
   },
-  auth_unavailable: { status: 503, when: 'The key could not be verified right now; retry.', retry: true },
+  auth_unavailable: {
+    status: 503,
+    when: 'A key, a session or a sign-in could not be verified right now; retry.',
+    retry: true,
+  },
   unavailable: {
     status: 503,
     when: 'The service cannot answer right now; retry with the same idempotency key.',

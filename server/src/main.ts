@@ -29,6 +29,7 @@ import { listCheckpointedWorkspaces } from './verification/checkpoint-rows.ts';
 import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './verification/ledger-file.ts';
 import { verificationBody, verifyLedger } from './verification/verify-ledger.ts';
 import { VERSION } from './version.ts';
+import { welcome } from './welcome.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
 // machine with much memory. Measured over 100,000 decisions of 64 clients, the most resident memory and the service's
@@ -87,30 +88,6 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-function welcome(url: string, first: { admin_key: string } | undefined, given: boolean): string {
-  const lines = ['', `Purser listens on ${url}`, `  Reference   ${url}/docs`];
-  if (first === undefined) {
-    lines.push('  Admin key   the one of the first start');
-  } else if (given) {
-    lines.push('  Admin key   the one in BOOTSTRAP_ADMIN_KEY');
-  } else {
-    lines.push(`  Admin key   ${first.admin_key}`, '              shown only this once: keep it safe');
-  }
-  const key = first === undefined || given ? '$PURSER_KEY' : first.admin_key;
-  lines.push(
-    '',
-    'A first agent, and its first decision:',
-    '',
-    `curl -s ${url}/v1/agents -H "x-api-key: ${key}" -H 'content-type: application/json' \\`,
-    `  -d '{"slug":"infra-bot","authority":{"purpose":{"objective":"Keep the staging servers running"},"currency":"EUR","per_transaction_limit_minor":20000,"monthly_budget_minor":150000}}'`,
-    `curl -s ${url}/v1/decisions -H "x-api-key: ${key}" -H 'content-type: application/json' -H 'idempotency-key: first-spend' \\`,
-    `  -d '{"agent":"infra-bot","action":{"type":"purchase","merchant":"Hetzner Online","amount_minor":5440,"currency":"EUR","description":"Server for staging"}}'`,
-    '',
-    '',
-  );
-  return lines.join('\n');
-}
-
 /** Loaded where something serves or works: it takes most of a second, which no command of the operator has to wait. */
 const loadApp = () => import('./app.ts');
 
@@ -162,7 +139,7 @@ async function serve(): Promise<void> {
     );
   }
   for (const warning of transportWarnings(config)) log.warn(warning);
-  process.stdout.write(welcome(service.url, service.first, config.bootstrap_admin_key !== null));
+  process.stdout.write(welcome(service, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION }, 'listening');
 }
 

@@ -1,4 +1,4 @@
-import { randomFillSync, randomInt } from 'node:crypto';
+import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { createWorkspace } from './commands/create-workspace.ts';
@@ -79,6 +79,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
+const TOKEN_BYTES = 32;
 const RANDOM_BYTES = 6;
 const DRAWN_AT_ONCE = 512;
 
@@ -105,8 +106,11 @@ function makeRandom(): () => number {
 export const random = makeRandom();
 /** A fresh API key. */
 export const newKey = () => makeApiKey((limit) => randomInt(limit));
+/** A token that nobody can guess. */
+export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 /** A fresh id outside of the lane. */
-export const newId = (kind: 'workspace' | 'request') => makeIdsAt(Date.now(), random)(kind);
+export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in') =>
+  makeIdsAt(Date.now(), random)(kind);
 
 /** Connections, lane and secrets: what the service and the operator's command line both work with. */
 export function makeCore(database: Database, log: Logger): Core {

@@ -26,6 +26,10 @@ export interface KeyDigest {
   secret_id: string;
 }
 
+/** What an HMAC-SHA256 under a key of its own stands for. */
+const MAC_PURPOSES = ['session', 'setup-code', 'link'] as const;
+export type MacPurpose = (typeof MAC_PURPOSES)[number];
+
 /** HMAC-SHA256 of a text. */
 export type Mac = (text: string) => Buffer;
 
@@ -49,6 +53,12 @@ export interface Secrets {
   /** Whether it is sealed with the present key. */
   isSealedNow: (workspace_id: string, sealed: string) => boolean;
   capabilityTokens: CapabilityTokens;
+  /** The digests of sessions and set-up codes, and the proofs in links: the first makes them, any may have made them. */
+  macs: (purpose: MacPurpose) => readonly [Mac, ...Mac[]];
+  /** Encrypts what a browser keeps between two steps of a sign-in: AES-256-GCM, base64url. `nonce` as above. */
+  sealState: (text: string, nonce: Buffer) => string;
+  /** The text again; null when it was altered, or sealed under an unknown key. */
+  openState: (sealed: string) => string | null;
   /**
    * What a database keeps to tell one SECRET_KEY from another, 32 bytes from which nothing else follows: of the present
    * key first, then of the old ones.
@@ -94,12 +104,34 @@ function makeSigningKey(seed: Buffer): SigningKey {
   };
 }
 
+/** Encrypts a text with AES-256-GCM: nonce, text and tag. `bound_to` must be the same when it is opened. */
+function seal(key: Buffer, bound_to: string, text: string, nonce: Buffer): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(bound_to));
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The text again; null: it was not sealed with this key for this, or was altered. */
+function open(key: Buffer, bound_to: string, bytes: Buffer): string | null {
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(Buffer.from(bound_to)).setAuthTag(bytes.subarray(-TAG_BYTES));
+  const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
 /** What is derived from one secret key, by HKDF-SHA256 (RFC 5869), each under a name of its own. */
 function deriveOne(secret_key: Buffer) {
   const derive = (name: string) => Buffer.from(hkdfSync('sha256', secret_key, '', `purser/${name}/v1`, 32));
   const pepper = derive('api-key-pepper');
   const cursor = derive('cursor');
   const webhooks = derive('webhook-secrets');
+  const state = derive('sign-in-state');
   const installationCheck = derive('installation-check');
   const secret_id = secretIdOf(installationCheck);
   return {
@@ -111,26 +143,18 @@ function deriveOne(secret_key: Buffer) {
     }),
     cursorMac: (text: string) => createHmac('sha256', cursor).update(text).digest(),
     capabilityTokens: makeCapabilityTokens(derive('capability-token')),
-    sealWebhookSecret(workspace_id: string, secret: string, nonce: Buffer): string {
-      const cipher = createCipheriv('aes-256-gcm', webhooks, nonce).setAAD(Buffer.from(workspace_id));
-      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64');
-    },
-    /** Null: it is not sealed with this key, or was altered. */
-    openWebhookSecret(workspace_id: string, sealed: string): string | null {
-      const bytes = Buffer.from(sealed, 'base64');
-      if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
-      const decipher = createDecipheriv('aes-256-gcm', webhooks, bytes.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAAD(Buffer.from(workspace_id)).setAuthTag(bytes.subarray(-TAG_BYTES));
-      const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
-      try {
-        return Buffer.concat([text, decipher.final()]).toString('utf8');
-      } catch {
-        return null;
-      }
-    },
+    sealWebhookSecret: (workspace_id: string, secret: string, nonce: Buffer) =>
+      seal(webhooks, workspace_id, secret, nonce).toString('base64'),
+    openWebhookSecret: (workspace_id: string, sealed: string) =>
+      open(webhooks, workspace_id, Buffer.from(sealed, 'base64')),
+    macs: Object.fromEntries(
+      MAC_PURPOSES.map((purpose) => {
+        const key = derive(purpose);
+        return [purpose, (text: string) => createHmac('sha256', key).update(text).digest()];
+      }),
+    ) as Record<MacPurpose, Mac>,
+    sealState: (text: string, nonce: Buffer) => seal(state, '', text, nonce).toString('base64url'),
+    openState: (sealed: string) => open(state, '', Buffer.from(sealed, 'base64url')),
     checkpointKey: makeSigningKey(derive('checkpoint')),
   };
 }
@@ -164,6 +188,15 @@ export function deriveSecrets(
         if (secret !== null) return secret;
       }
       throw new Error('the webhook secret was altered, or sealed with a secret key that is not known here');
+    },
+    macs: (purpose) => [present.macs[purpose], ...earlier.map(({ macs }) => macs[purpose])],
+    sealState: present.sealState,
+    openState(sealed) {
+      for (const one of all) {
+        const text = one.openState(sealed);
+        if (text !== null) return text;
+      }
+      return null;
     },
     isSealedNow: (workspace_id, sealed) => present.openWebhookSecret(workspace_id, sealed) !== null,
     capabilityTokens: {

@@ -1,12 +1,38 @@
 import type { Origin } from '../domain/audit.ts';
+import { ApiError } from '../errors.ts';
 import type { Call } from '../http/route.ts';
+import type { From, Self } from '../people/sign-in.ts';
 
 /** Who does it, for the lane and the audit list. */
 export function originOf(call: Pick<Call, 'caller' | 'request_id' | 'client_address'>): Origin {
-  const { key_id, principal_id } = call.caller;
+  const { key_id, session, principal_id } = call.caller;
+  const session_id = session?.session_id ?? null;
   return {
-    actor: { type: 'api_key', key_id, principal_id },
+    actor: { type: session === null ? 'api_key' : 'user', key_id, session_id, principal_id },
+    ...(session === null ? {} : { role: session.role }),
     request_id: call.request_id,
     client_address: call.client_address,
   };
+}
+
+/** Whose request it is, for what happens at the door. */
+export function fromOf(call: Pick<Call, 'headers' | 'request_id' | 'client_address'>): From {
+  const { headers, request_id, client_address } = call;
+  return { headers, request_id, client_address };
+}
+
+/** The person who calls a route with the scope `session`. */
+export function selfOf(call: Pick<Call, 'caller'>): Self {
+  const { session, workspace_id } = call.caller;
+  if (session === null) throw new Error('a key called a route of people');
+  return { user_id: session.user_id, session_id: session.session_id, workspace_id };
+}
+
+/** Throws `reauthentication_required` if it is a person who has not proved lately who they are. Keys pass. */
+export function requireFreshProof({ caller }: Pick<Call, 'caller'>): void {
+  if (caller.session === null || caller.session.is_proof_fresh) return;
+  throw new ApiError(
+    'reauthentication_required',
+    'Your sign-in is too long ago for this: prove who you are at /v1/auth/reauthenticate, then send it again.',
+  );
 }

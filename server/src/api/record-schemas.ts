@@ -29,7 +29,7 @@ export const CapabilityBody = Fields(
 
 const Who = {
   principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
-  key_id: Id('api_key'),
+  key_id: Nullable(Id('api_key', { description: 'Null: a person, whom `principal_id` names.' })),
 };
 
 const reviewFields = {
@@ -81,7 +81,7 @@ export const OutcomeBody = Fields(
     external_reference: Nullable(Type.String()),
     occurred_at: Timestamp(),
     source: OneOf(OUTCOME_SOURCES),
-    reported_by: Fields({ key_id: Id('api_key'), principal_id: Who.principal_id }),
+    reported_by: Fields({ key_id: Who.key_id, principal_id: Who.principal_id }),
     recorded_at: Timestamp(),
     flags: Type.Array(OneOf(OUTCOME_FLAGS)),
   },

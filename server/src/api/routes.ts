@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { makeCreateDecision } from '../commands/create-decision.ts';
 import { makeCreateReview } from '../commands/create-review.ts';
 import type { Config } from '../config/config.ts';
@@ -13,15 +14,19 @@ import type { Route } from '../http/route.ts';
 import { makeShares } from '../http/shares.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
 import { type ChatClient, makeChatClient } from '../model-judge/chat-client.ts';
+import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeBuiltInAssessor } from '../purpose/built-in-assessor.ts';
-import { type Core, newKey } from '../runtime.ts';
+import { type Core, newId, newKey, newToken } from '../runtime.ts';
 import { makeWorkTime } from '../work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
+import { makeAuthRoutes } from './auth.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeDecisionListRoutes } from './decision-lists.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
+import { makeMeRoutes } from './me.ts';
+import { makeMemberRoutes } from './members.ts';
 import { makeOutcomeRoutes } from './outcomes.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeReviewRoutes } from './reviews.ts';
@@ -104,8 +109,16 @@ export function makeSecondOpinion(
   return { preAssess, stop: client.stop };
 }
 
-/** Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
-export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAssess | null = null): Route[] {
+/**
+ * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. `people`:
+ * what the process has of it already.
+ */
+export function makeApiRoutes(
+  core: Core,
+  config: RouteConfig & PeopleConfig,
+  preAssess: PreAssess | null = null,
+  { links, site }: Pick<PeopleServices, 'links' | 'site'> = makePeopleServices(core, config, null),
+): Route[] {
   const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
   const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
   const cursors = makeCursors(secrets.cursorMacs);
@@ -150,6 +163,7 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
     }),
     ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors }),
     ...makeWorkspaceRoutes({ db, cursors }),
+    ...makeMemberRoutes({ db, lane, cursors, links, site }),
     ...makeReportRoutes({ db, reports_db }),
     ...makeLedgerRoutes({
       db,
@@ -163,4 +177,18 @@ export function makeApiRoutes(core: Core, config: RouteConfig, preAssess: PreAss
   ];
   const resources = makeResources(metrics.watchUse);
   return routes.map((route) => takingTurns(route, resources, { answer_time, presence }));
+}
+
+/** Sessions, passwords and the door, as the settings say. `redis`: where all nodes count wrong passwords together. */
+export function makePeopleServices(core: Core, config: PeopleConfig, redis: Redis | null): PeopleServices {
+  const { db, keys_db, lane, secrets, log } = core;
+  return makePeople(config, { db, sessions_db: keys_db, lane, secrets, log, redis, newId, newToken });
+}
+
+/** The routes that take no key: the door, and a person's own account. */
+export function makePersonRoutes(core: Core, config: PeopleConfig, people: PeopleServices): Route[] {
+  const { db } = core;
+  const { flows, site } = people;
+  const offers = { password: config.password_sign_in === 'on', passkey: false, oidc: null };
+  return [...makeAuthRoutes({ flows, site, offers }), ...makeMeRoutes({ db, flows })];
 }

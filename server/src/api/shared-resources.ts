@@ -1,3 +1,4 @@
+import { holderOf } from '../domain/keys.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makeShares, type Release, type Shares, type SharesOptions } from '../http/shares.ts';
 import type { Presence } from '../presence.ts';
@@ -134,7 +135,8 @@ export function takingTurns(
   return {
     ...route,
     handler: async (call: Call) => {
-      const { workspace_id, key_id } = call.caller;
+      const holder = holderOf(call.caller);
+      const { workspace_id, key_id } = holder;
       presence.note(workspace_id);
       const takeTurn = () => answer_time.reserve(workspace_id, expected_ms, key_id);
       const settle = await takeTurn();
@@ -142,7 +144,7 @@ export function takingTurns(
       let is_streamed = false;
       let release = () => {};
       try {
-        release = await resource.take(call.caller);
+        release = await resource.take(holder);
         const answer = written(await handle(call));
         bytes = answer.json?.length ?? answer.text?.content.length ?? 0;
         if (answer.stream === undefined) return answer;

@@ -39,6 +39,7 @@ const AuditItem = Fields(
     actor: Fields({
       type: OneOf(ACTOR_TYPES),
       key_id: Nullable(Type.String()),
+      session_id: Nullable(Type.String()),
       principal_id: Nullable(Type.String()),
     }),
     target: Fields({ type: Type.String(), id: Type.String() }),

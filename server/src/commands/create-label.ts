@@ -34,7 +34,7 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       comment: input.comment,
       supersedes,
       principal_id: origin.actor.principal_id,
-      key_id: origin.actor.key_id as string,
+      key_id: origin.actor.key_id,
       created_at: set.now,
     };
     const { decision } = record;

@@ -94,7 +94,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       ...report,
       amount_minor: judged.amount_minor,
       occurred_at,
-      key_id: origin.actor.key_id as string,
+      key_id: origin.actor.key_id,
       principal_id: origin.actor.principal_id,
       recorded_at: set.now,
       flags: [

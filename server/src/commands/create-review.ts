@@ -85,7 +85,7 @@ export function makeCreateReview(options: {
         comment: input.comment,
         supersedes: input.supersedes,
         principal_id: origin.actor.principal_id,
-        key_id: origin.actor.key_id as string,
+        key_id: origin.actor.key_id,
         created_at: set.now,
         capability_expires_at: issuesCapability(decision, state, action)
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds)

@@ -7,12 +7,14 @@ import {
   oneOf,
   optional,
   parseAdminKey,
+  parseEmail,
   parseHost,
   parseMerchantsFile,
   parseModelParameters,
   parseModelUrl,
   parseOldSecretKeys,
   parseProxies,
+  parsePublicUrl,
   parseSecretKey,
   parseUrl,
   parseVisible,
@@ -182,6 +184,42 @@ export const SETTINGS = {
     meaning: 'Further fields of each request to the model; some models take no temperature, for example.',
     parse: parseModelParameters,
   }),
+  PUBLIC_URL: optional('http://localhost:PORT, for browsers on the same machine', {
+    allowed: 'a URL that begins with https://, or http:// on localhost or a loopback address, without a path',
+    meaning:
+      'Where browsers find this service: the origin of cookies, links, redirects and passkeys. Behind a proxy that speaks https it is the address of the proxy.',
+    parse: parsePublicUrl,
+  }),
+  SESSION_HOURS: withDefault('12', {
+    ...wholeNumber(1, 8_760),
+    meaning: 'How long a person stays signed in at most.',
+  }),
+  SESSION_IDLE_MINUTES: withDefault('30', {
+    ...wholeNumber(1, 525_600),
+    meaning:
+      'Minutes without a request after which an administrator is signed out; other people after 8 hours, or after these where they are more.',
+  }),
+  REAUTHENTICATE_MINUTES: withDefault('15', {
+    ...wholeNumber(1, 525_600),
+    meaning:
+      'How long after signing in a person may make keys with admin, change roles, invite administrators, switch to ENFORCE, rotate secrets and add passkeys without proving again who they are.',
+  }),
+  BOOTSTRAP_ADMIN_EMAIL: optional('a code for the first administrator is printed', {
+    allowed: 'an e-mail address',
+    meaning:
+      'E-mail of the first administrator, made at the start; needs BOOTSTRAP_ADMIN_PASSWORD_FILE; read only while there is nobody.',
+    parse: parseEmail,
+  }),
+  BOOTSTRAP_ADMIN_PASSWORD_FILE: optional('a code for the first administrator is printed', {
+    allowed: 'the path of a file that holds a password of 12 to 256 characters',
+    meaning:
+      'File with the password of BOOTSTRAP_ADMIN_EMAIL; read only while there is nobody. A line break at its end does not count.',
+    parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
+  }),
+  PASSWORD_SIGN_IN: withDefault('on', {
+    ...oneOf(['on', 'off']),
+    meaning: 'off lets nobody sign in with a password; needs OIDC_ISSUER.',
+  }),
   LOG_LEVEL: withDefault('info', {
     ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     meaning: 'The least severe messages that are logged, as JSON lines on standard output.',
@@ -198,6 +236,15 @@ export type Config = Readonly<{
 function must(name: SettingName, problem: string, addition = ''): ConfigError {
   return new ConfigError(`${name} ${problem}, but must be ${SETTINGS[name].allowed}${addition}.`);
 }
+
+/** Settings that mean nothing without the other one. */
+const BOTH_OR_NONE: readonly (readonly [SettingName, SettingName])[] = [
+  ['BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_ADMIN_PASSWORD_FILE'],
+  ['BOOTSTRAP_ADMIN_PASSWORD_FILE', 'BOOTSTRAP_ADMIN_EMAIL'],
+];
+
+const isSet = (config: Config, name: SettingName) =>
+  config[name.toLowerCase() as Lowercase<SettingName>] !== null;
 
 /**
  * Checks an environment and returns it as a frozen object. `cwd` is where a relative DATA_DIR starts.
@@ -218,6 +265,9 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
   }
   if (config.metrics_host !== null && config.metrics_port === null) {
     throw must('METRICS_PORT', 'is unset', ' when METRICS_HOST is set');
+  }
+  for (const [name, other] of BOTH_OR_NONE) {
+    if (isSet(config, name) && !isSet(config, other)) throw must(other, 'is unset', ` when ${name} is set`);
   }
   const { secret_key, secret_keys_old } = config;
   if (secret_key !== null && secret_keys_old.some((old) => old.equals(secret_key))) {

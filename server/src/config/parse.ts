@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import { EMAIL, normaliseEmail } from '../domain/people.ts';
 import { MerchantsFileError, type OwnMerchant, parseMerchants } from '../purpose/own-merchants.ts';
 import { SECRET_KEY_MIN_BYTES, weaknessOf } from './secret-key.ts';
 
@@ -103,6 +104,26 @@ export function parseUrl(text: string, protocols: readonly string[]): string | W
   if (scheme === undefined || !URL.canParse(text)) return new Wrong('is not a URL (its value is not shown)');
   if (protocols.includes(new URL(text).protocol)) return text;
   return new Wrong(`begins with ${shown(scheme)} (the rest is not shown)`);
+}
+
+const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+
+/** Returns whether a URL's host name is this machine itself, where plain http cannot be listened to. */
+export function isLoopbackName(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
+/** An origin that browsers keep secrets for: https, or loopback. Returned without a slash at its end. */
+export function parsePublicUrl(text: string): string | Wrong {
+  if (!URL.canParse(text)) return is(text);
+  const { protocol, hostname, pathname, search, hash, username, password, origin } = new URL(text);
+  if (pathname !== '/' || search + hash + username + password !== '') return is(text);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname)) ? origin : is(text);
+}
+
+/** An e-mail address, as `normaliseEmail` compares it. */
+export function parseEmail(text: string): string | Wrong {
+  return EMAIL.test(text) ? normaliseEmail(text) : is(text);
 }
 
 /** The address of a chat endpoint; its credentials belong into the API key. */

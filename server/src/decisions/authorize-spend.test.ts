@@ -21,7 +21,7 @@ const spend: AskedSpend = {
   idempotency_key: 'k',
   request_hash: Buffer.alloc(32),
   origin: {
-    actor: { type: 'api_key', key_id: 'key_1', principal_id: null },
+    actor: { type: 'api_key', key_id: 'key_1', session_id: null, principal_id: null },
     request_id: null,
     client_address: null,
   },

@@ -1,22 +1,26 @@
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
-import type { ApiKey } from './keys.ts';
+import type { ApiKey, Role } from './keys.ts';
 import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
+import type { Invitation, Member } from './people.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
 import type { Workspace } from './workspace.ts';
 
-export const ACTOR_TYPES = ['api_key', 'operator', 'system'] as const;
+export const ACTOR_TYPES = ['api_key', 'user', 'operator', 'system'] as const;
 
-/** Who made a change. An operator works at the command line; the system is the service itself. */
+/** Who made a change. An operator works at the command line; the system is the service itself; a user is signed in. */
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   key_id: string | null;
+  /** The session of a user; null of a person who just joins, and has none yet. */
+  session_id: string | null;
   principal_id: string | null;
 }
 
-export const OPERATOR: Actor = { type: 'operator', key_id: null, principal_id: null };
-export const SYSTEM: Actor = { type: 'system', key_id: null, principal_id: null };
+const NOBODY = { key_id: null, session_id: null, principal_id: null };
+export const OPERATOR: Actor = { type: 'operator', ...NOBODY };
+export const SYSTEM: Actor = { type: 'system', ...NOBODY };
 
 /** An administrative change. Secrets never appear in it. */
 export interface AuditRecord {
@@ -67,7 +71,8 @@ export function auditBody(record: Omit<AuditRecord, 'state'>): Record<string, un
   return {
     id: record.audit_id,
     action: record.action,
-    actor: record.actor,
+    // Records from before there were sessions do not name one.
+    actor: { ...NOBODY, ...record.actor },
     target: { type: record.target_type, id: record.target_id },
     changes: record.changes,
     request_id: record.request_id,
@@ -83,6 +88,8 @@ export interface AuditedState {
   authority?: AuthorityRow;
   api_key?: ApiKey;
   webhook?: WebhookEndpoint;
+  member?: Member;
+  invitation?: Invitation;
 }
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
@@ -98,6 +105,8 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
 /** Where a change came from, for the audit list. */
 export interface Origin {
   actor: Actor;
+  /** The role by which a user's request was let in. */
+  role?: Role;
   request_id: string | null;
   client_address: string | null;
 }

@@ -17,16 +17,53 @@ export function kindOfScopes(scopes: readonly Scope[]): KeyKind {
   return KINDS_BY_SCOPES[[...scopes].sort().join(',')] ?? 'custom';
 }
 
-/** Who is calling: the properties of the key that never change. */
+/** A role is a name for a set of scopes. None holds `authorize` or `consume`: a person never asks for a spend. */
+export const ROLES = ['admin', 'reviewer', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+const SCOPES_OF_ROLES: Readonly<Record<Role, readonly Scope[]>> = {
+  admin: ['admin', 'review', 'read'],
+  reviewer: ['review', 'read'],
+  viewer: ['read'],
+};
+
+/** Returns what a person with this role may do. */
+export function scopesOfRole(role: Role): readonly Scope[] {
+  return SCOPES_OF_ROLES[role];
+}
+
+/** Who is calling: the holder of a key, or a person who is signed in. */
 export interface Caller {
   workspace_id: string;
-  key_id: string;
+  /** The key, or null for a person. */
+  key_id: string | null;
+  /** The person's session, or null for a key. */
+  session: CallerSession | null;
   kind: KeyKind;
   scopes: readonly Scope[];
   /** Set for an agent key: the one agent it is bound to. */
   agent_id: string | null;
   /** `user:<id>`, to whom reviews are attributed. */
   principal_id: string | null;
+}
+
+/** The session of a person who is calling. */
+export interface CallerSession {
+  session_id: string;
+  user_id: string;
+  role: Role;
+  /** Whether the person proved who they are a short while ago, as some changes need it. */
+  is_proof_fresh: boolean;
+}
+
+/** What requests are counted by: the key's id, or the session's. */
+export function credentialOf(caller: Pick<Caller, 'key_id' | 'session'>): string {
+  return (caller.key_id ?? caller.session?.session_id) as string;
+}
+
+/** Who answers for what a caller's requests take of the process: the workspace, and the key or session. */
+export function holderOf(caller: Caller): { workspace_id: string; key_id: string } {
+  return { workspace_id: caller.workspace_id, key_id: credentialOf(caller) };
 }
 
 /** A key as it is stored: its value only as a keyed hash. */

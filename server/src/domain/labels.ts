@@ -11,7 +11,8 @@ export interface Label {
   /** The label that this one replaces. */
   supersedes: string | null;
   principal_id: string | null;
-  key_id: string;
+  /** Null: a person gave it. */
+  key_id: string | null;
   created_at: string;
 }
 

@@ -21,6 +21,12 @@ export const LEDGER_EVENT_TYPES = [
   'webhook.deleted',
   'webhook.secret_rotated',
   'webhook.secret_rewrapped',
+  'member.invited',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'invitation.revoked',
+  'sessions.revoked',
 ] as const;
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
 
@@ -36,6 +42,8 @@ export const SUBJECT_TYPES = [
   'capability',
   'reservation',
   'webhook',
+  'member',
+  'invitation',
 ] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 

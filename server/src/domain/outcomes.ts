@@ -32,7 +32,8 @@ export interface Outcome {
   external_reference: string | null;
   occurred_at: string;
   source: OutcomeSource;
-  key_id: string;
+  /** Null: a person reported it. */
+  key_id: string | null;
   principal_id: string | null;
   recorded_at: string;
   flags: OutcomeFlag[];

@@ -14,7 +14,8 @@ export interface Review {
   /** The review that this one replaces. */
   supersedes: string | null;
   principal_id: string | null;
-  key_id: string;
+  /** Null: a person gave it. */
+  key_id: string | null;
   created_at: string;
 }
 

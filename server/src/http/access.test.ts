@@ -8,6 +8,7 @@ import type { Route } from './route.ts';
 const CALLER: Caller = {
   workspace_id: 'ws_1',
   key_id: 'key_1',
+  session: null,
   kind: 'custom',
   scopes: ['read'],
   agent_id: null,

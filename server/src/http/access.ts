@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { credentialOf } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import { makeKeyLimit, makePublicLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
@@ -18,7 +19,9 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
   return {
     /** Tells the exchange its caller, or why it has none. Throws what looking the key up throws. */
     async authenticate({ exchange, headers }: FastifyRequest): Promise<void> {
-      const result = await options.authenticate(headers['x-api-key'] as string | undefined);
+      const key = headers['x-api-key'] as string | undefined;
+      const of_session = key === undefined ? options.authenticateSession?.(headers) : null;
+      const result = await (of_session ?? options.authenticate(key));
       if (result.ok) exchange.caller = result.caller;
       else exchange.refusal = result.message;
     },
@@ -27,11 +30,16 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
       const { caller } = exchange;
       exchange.count = await (caller === null
         ? countUnknownKey(exchange.client_address)
-        : countKey(caller.key_id));
+        : countKey(credentialOf(caller)));
       if (exchange.count.within) return;
-      if (caller !== null) throw tooMany('with this key');
+      if (caller !== null) throw tooMany('with this key or session');
       await admission.holdBack();
       throw tooMany('with this address without a valid key');
+    },
+    /** Throws `cross_site_request` where a session would change something and the request is not the console's own. */
+    checkSite({ exchange, headers }: FastifyRequest): void {
+      if (exchange.caller?.session == null || exchange.route?.method === 'GET') return;
+      options.checkSameSite?.(headers);
     },
     /** Counts a request of a route without a key against the client's address. Throws `rate_limited`. */
     async limitPublicRate({ exchange }: FastifyRequest): Promise<void> {
@@ -50,13 +58,18 @@ export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void 
   const { caller, route } = exchange;
   if (caller === null) throw new ApiError('unauthenticated', exchange.refusal);
   const scopes = route?.scopes ?? [];
+  if (scopes === 'session') {
+    if (caller.session !== null) return;
+    throw new ApiError('insufficient_scope', 'This is for people who are signed in; a key cannot do it.');
+  }
   const in_scope =
     scopes === 'public' ||
     caller.scopes.some((scope) => scopes.includes(scope)) ||
     (route?.agentKey === 'own' && caller.agent_id !== null);
   if (in_scope) return;
   const held = caller.scopes.join(', ') || 'none';
-  const whose = caller.agent_id === null ? 'This key' : 'This agent key';
+  const of_key = caller.agent_id === null ? 'This key' : 'This agent key';
+  const whose = caller.session === null ? of_key : `The role ${caller.session.role}`;
   throw new ApiError(
     'insufficient_scope',
     `This needs the scope ${scopes.join(' or ')}. ${whose} has ${held}.`,

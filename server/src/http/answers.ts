@@ -51,6 +51,7 @@ export function makeAnswers(
       client_address: exchange.client_address,
       workspace_id: exchange.caller?.workspace_id,
       key_id: exchange.caller?.key_id,
+      session_id: exchange.caller?.session?.session_id,
       trace_id: exchange.trace_id,
     };
     const kind = exchange.securityEvent(status);

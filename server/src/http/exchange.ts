@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Caller, KEY_NOT_GOOD } from '../domain/keys.ts';
+import { type Caller, holderOf, KEY_NOT_GOOD } from '../domain/keys.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { type Holder, makeShares, type Release } from './shares.ts';
@@ -76,7 +76,9 @@ export class Exchange {
 
   /** Who answers for what this request takes: its key, or where it has none its client's address. */
   get holder(): Holder {
-    return this.caller ?? { workspace_id: this.client_address, key_id: this.client_address };
+    return this.caller === null
+      ? { workspace_id: this.client_address, key_id: this.client_address }
+      : holderOf(this.caller);
   }
 
   /** Hands over something that was taken for this request. The release may be called before the end, too. */

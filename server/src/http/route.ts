@@ -12,7 +12,7 @@ export interface Call<Params = Record<string, string>, Query = Record<string, st
   body: Body;
   /** Lower-case header names. */
   headers: Record<string, string | string[] | undefined>;
-  /** The key's holder; null only on public routes. */
+  /** The key's holder or the person who is signed in; null only on public routes. */
   caller: Caller;
   request_id: string;
   /** The client's address after `TRUSTED_PROXIES`. */
@@ -56,6 +56,8 @@ export const TAGS = [
   'Reports',
   'Workspace',
   'Ledger',
+  'People',
+  'Sign-in',
   'Service',
 ] as const;
 
@@ -70,8 +72,11 @@ export interface Route {
   summary: string;
   /** Markdown paragraphs: what the caller should know. */
   description: string;
-  /** The key needs one of these; `public` routes take no key and are counted by the client's address. */
-  scopes: readonly Scope[] | 'public';
+  /**
+   * The key or the person's role needs one of these. `session`: any person who is signed in, and no key. `public` routes
+   * take neither and are counted by the client's address.
+   */
+  scopes: readonly Scope[] | 'session' | 'public';
   /** `own`: an agent key may call it too, and sees what is its agent's. Otherwise it needs the scope. */
   agentKey?: 'own';
   /** The request must carry `idempotency-key` (1-255 visible ASCII characters); `body_hash` is then computed. */

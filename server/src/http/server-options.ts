@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
@@ -15,6 +16,13 @@ export interface ServerOptions {
    * cannot be told; whatever it throws, the request is refused.
    */
   authenticate: (key: string | undefined) => Promise<AuthResult>;
+  /**
+   * Tells who is signed in, where there is no such header; null: the request has no session. Throws as above.
+   * Undefined: this server lets nobody in by a session.
+   */
+  authenticateSession?: (headers: IncomingHttpHeaders) => Promise<AuthResult> | null;
+  /** Throws the refusal of a request with a session that does not come from the console itself. */
+  checkSameSite?: (headers: IncomingHttpHeaders) => void;
   rate_limit_per_minute: number;
   unknown_key_limit_per_minute: number;
   /** Where all nodes count requests together; null: each process by itself. */

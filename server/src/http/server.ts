@@ -60,7 +60,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     admission,
     isDraining: () => draining,
   });
-  const { authenticate, limitRate, limitPublicRate } = makeAccess(options, admission);
+  const { authenticate, checkSite, limitRate, limitPublicRate } = makeAccess(options, admission);
   const connections = makeConnections({
     limits,
     shares: of_addresses,
@@ -198,6 +198,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     keyed.addHook('onRequest', hook(setDeadline));
     keyed.addHook('onRequest', authenticate);
     keyed.addHook('onRequest', limitRate);
+    keyed.addHook('onRequest', hook(checkSite));
     keyed.addHook('onRequest', hook(authorize));
     keyed.addHook('onRequest', hook(admitBody));
     keyed.addHook('preValidation', hook(releaseBody));
@@ -215,7 +216,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   function register(scope: FastifyInstance, route: Route): void {
     scope.route({
       // Those who only ask whether it is there use HEAD on public routes: load balancers do.
-      method: route.scopes === 'public' ? [route.method, 'HEAD'] : route.method,
+      method: route.scopes === 'public' && route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
       url: route.path,
       config: { route },
       ...(route.body === undefined ? {} : { schema: { body: route.body } }),

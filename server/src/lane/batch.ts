@@ -1,6 +1,7 @@
 import type { Origin } from '../domain/audit.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
+import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
 import { ApiError } from '../errors.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
@@ -44,15 +45,16 @@ async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   return settled.map((each) => (each as PromiseFulfilledResult<T>).value);
 }
 
-/** Returns what a command needs loaded, and with it the API key that submitted it. */
+/** Returns what a command needs loaded, and with it the API key or the session that submitted it. */
 export function needsOf<Input>(
   command: { needs: (input: Input) => Needs },
   input: Input,
   origin: Origin,
 ): Needs {
   const needs = command.needs(input);
-  const { key_id } = origin.actor;
-  return key_id === null ? needs : { ...needs, keys: [...(needs.keys ?? []), key_id] };
+  const { key_id, session_id } = origin.actor;
+  if (key_id !== null) return { ...needs, keys: [...(needs.keys ?? []), key_id] };
+  return session_id === null ? needs : { ...needs, sessions: [session_id] };
 }
 
 /** Begins the transaction, locks the heads and loads the rows that the commands need, all in one round trip. */
@@ -102,14 +104,23 @@ async function open(
   return opened;
 }
 
-/** Applies one command, after checking that its API key is still valid at the batch timestamp. */
-function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
-  const { key_id } = job.origin.actor;
-  if (key_id !== null) {
-    const key = set.key(key_id);
-    const refusal = key === undefined ? KEY_NOT_GOOD : keyRefusal(key, set.now_ms);
-    if (refusal !== null) return refuse('unauthenticated', refusal);
+/** Returns why the API key or the session of a job is not good at the batch timestamp, or null if it is. */
+function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
+  if (actor.key_id !== null) {
+    const key = set.key(actor.key_id);
+    return key === undefined ? KEY_NOT_GOOD : keyRefusal(key, set.now_ms);
   }
+  if (actor.session_id === null) return null;
+  const session = set.people.session(actor.session_id);
+  // The request was let in by the scopes of a role, which another command may have changed since.
+  if (session === undefined || session.role !== role) return NOT_SIGNED_IN;
+  return sessionRefusal(session, set.now_ms);
+}
+
+/** Applies one command, after checking that its API key or session is still good at the batch timestamp. */
+function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
+  const refusal = refusalOf(set, job.origin);
+  if (refusal !== null) return refuse('unauthenticated', refusal);
   set.may_publish = job.needs.webhooks === true;
   const before = set.change_count;
   const result: CommandResult<unknown, unknown> = job.command.apply(set, job.input, job.origin);

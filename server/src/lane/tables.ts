@@ -22,9 +22,22 @@ import {
 import { insertDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
+import {
+  insertUsers,
+  loadAdminMembers,
+  loadAnyPerson,
+  loadInvitations,
+  loadInvitationsByEmail,
+  loadMembers,
+  loadMembersByPrincipal,
+  loadPeopleByEmail,
+  putInvitations,
+  putMembers,
+} from '../storage/members.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { insertReviews } from '../storage/reviews.ts';
 import { type InWorkspace, type Write, withoutWorkspace } from '../storage/rows.ts';
+import { endSessionsOf, loadSessions } from '../storage/sessions.ts';
 import {
   deleteWebhookEndpoints,
   insertWebhookDeliveries,
@@ -36,6 +49,7 @@ import {
 import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
 import type { Changes } from './changes.ts';
 import type { OutboxChanges } from './outbox.ts';
+import type { PeopleChanges } from './people.ts';
 
 /** The rows that a command needs loaded before it is applied. */
 export interface Needs {
@@ -57,6 +71,17 @@ export interface Needs {
   admin_keys?: boolean;
   /** The webhook endpoints, for commands that publish events or change endpoints. */
   webhooks?: boolean;
+  sessions?: readonly string[];
+  /** Members by the ids of their users. */
+  members?: readonly string[];
+  admin_members?: boolean;
+  /** The members who have these principals. */
+  principals?: readonly string[];
+  /** The people with these e-mails, and the invitations that wait for them. */
+  emails?: readonly string[];
+  /** Whether there is anybody. */
+  any_person?: boolean;
+  invitations?: readonly string[];
 }
 
 /** One kind of row that a batch loads. */
@@ -77,6 +102,7 @@ const refs = (all?: readonly string[]) => all?.map((ref) => ({ ref })) ?? NONE;
 const agentIds = (all?: readonly string[]) => all?.map((agent_id) => ({ agent_id })) ?? NONE;
 const decisionIds = (all?: readonly string[]) => all?.map((decision_id) => ({ decision_id })) ?? NONE;
 const keyIds = (all?: readonly string[]) => all?.map((key_id) => ({ key_id })) ?? NONE;
+const emails = (all?: readonly string[]) => all?.map((email) => ({ email })) ?? NONE;
 /** The key of what is needed of a workspace as a whole. */
 const whole = (is_wanted = false): readonly object[] => (is_wanted ? [{}] : NONE);
 const workspaceIds = (keys: readonly InWorkspace<object>[]) => keys.map(({ workspace_id }) => workspace_id);
@@ -118,6 +144,26 @@ const LOADS = {
     ({ consumption_key }) => (consumption_key === undefined ? NONE : [{ idempotency_key: consumption_key }]),
     loadEarlierConsumptions,
   ),
+  sessions: load(({ sessions }) => sessions?.map((session_id) => ({ session_id })) ?? NONE, loadSessions),
+  members: load(({ members }) => members?.map((user_id) => ({ user_id })) ?? NONE, loadMembers),
+  admin_members: load(
+    (needs) => whole(needs.admin_members),
+    (client, keys) => loadAdminMembers(client, workspaceIds(keys)),
+  ),
+  members_by_principal: load(
+    ({ principals }) => principals?.map((principal_id) => ({ principal_id })) ?? NONE,
+    loadMembersByPrincipal,
+  ),
+  people: load((needs) => emails(needs.emails), loadPeopleByEmail),
+  any_person: load(
+    (needs) => whole(needs.any_person),
+    (client, keys) => loadAnyPerson(client, workspaceIds(keys)),
+  ),
+  invitations: load(
+    ({ invitations }) => invitations?.map((invitation_id) => ({ invitation_id })) ?? NONE,
+    loadInvitations,
+  ),
+  invitations_by_email: load((needs) => emails(needs.emails), loadInvitationsByEmail),
 };
 
 /**
@@ -206,6 +252,7 @@ interface ChangedSet {
   workspace_id: string;
   changes: Changes;
   outbox: { changes: OutboxChanges };
+  people: { changes: PeopleChanges };
 }
 
 type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
@@ -240,6 +287,10 @@ const WRITES: readonly Put[] = [
   put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
   put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
   put(putBudgets, ({ changes }) => changes.budgets.values()),
+  put(insertUsers, ({ people }) => people.changes.users),
+  put(putMembers, ({ people }) => people.changes.members.values()),
+  put(putInvitations, ({ people }) => people.changes.invitations.values()),
+  put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
   put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),

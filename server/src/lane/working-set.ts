@@ -40,6 +40,7 @@ import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
 import { budgetKey, type Changes, idempotencyKey, noChanges, pushTo, type Recorded } from './changes.ts';
 import { Outbox } from './outbox.ts';
+import { People } from './people.ts';
 import type { Loaded } from './tables.ts';
 
 /**
@@ -55,6 +56,7 @@ export class WorkingSet {
   readonly newId: NewId;
   /** The webhook endpoints and the events to be sent to them. */
   readonly outbox: Outbox;
+  readonly people: People;
   readonly changes: Changes = noChanges();
   /** Grows with every change, so that a command which left it unchanged has changed nothing. */
   change_count = 0;
@@ -73,16 +75,17 @@ export class WorkingSet {
   readonly #outcomes = new Map<string, Outcome[]>();
   readonly #consumptions = new Map<string, Consumption>();
   readonly #keys = new Map<string, ApiKey>();
-  readonly #admin_key_ids: string[];
 
   constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
     this.workspace_id = workspace_id;
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
     this.newId = newId;
-    this.outbox = new Outbox(this.now, loaded.webhooks, () => {
+    const noteChange = () => {
       this.change_count += 1;
-    });
+    };
+    this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
+    this.people = new People(this.now, loaded, noteChange);
     this.#head = head;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
@@ -94,9 +97,7 @@ export class WorkingSet {
     for (const earlier of loaded.earlier_decisions) {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
     }
-    for (const key of loaded.keys) this.#keys.set(key.key_id, key);
-    for (const key of loaded.admin_keys) this.#keys.set(key.key_id, key);
-    this.#admin_key_ids = loaded.admin_keys.map((key) => key.key_id);
+    for (const key of [...loaded.keys, ...loaded.admin_keys]) this.#keys.set(key.key_id, key);
     for (const { decision, state } of loaded.decisions) {
       this.#decisions.set(decision.decision_id, { decision, state: state ?? initialState(decision) });
     }
@@ -153,10 +154,9 @@ export class WorkingSet {
     return this.#keys.get(key_id);
   }
 
+  /** The command must need `admin_keys`. */
   adminKeys(): ApiKey[] {
-    return this.#admin_key_ids
-      .flatMap((id) => this.#keys.get(id) ?? [])
-      .filter((key) => key.revoked_at === null);
+    return [...this.#keys.values()].filter((key) => key.scopes.includes('admin') && key.revoked_at === null);
   }
 
   putWorkspace(workspace: Workspace): void {

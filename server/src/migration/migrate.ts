@@ -59,6 +59,12 @@ const CHANGEABLE = [
   'webhook_endpoints',
   'webhook_deliveries',
   'webhook_queues',
+  'users',
+  'user_identities',
+  'user_passkeys',
+  'sessions',
+  'members',
+  'invitations',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
@@ -70,6 +76,11 @@ const REMOVABLE = [
   'webhook_deliveries',
   'webhook_queues',
   'webhook_attempts',
+  'user_passkeys',
+  'passkey_challenges',
+  'sessions',
+  'sign_ins',
+  'setup_codes',
 ] as const;
 
 export interface Migrated {

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { ROLES, scopesOfRole } from '../domain/keys.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Route } from '../http/route.ts';
 import { ErrorBody } from '../http/schemas.ts';
@@ -81,6 +82,8 @@ const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
   Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
   Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',
   Workspace: 'The plan, the quotas and what was done in the workspace.',
+  People: 'Who works in the workspace, in which role, and who is invited.',
+  'Sign-in': 'People: how they come in, their sessions, and their own account.',
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',
 };
@@ -90,6 +93,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'invalid_request',
   'unauthenticated',
   'insufficient_scope',
+  'cross_site_request',
   'rate_limited',
   'internal_error',
   'auth_unavailable',
@@ -144,6 +148,13 @@ export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): 
           in: 'header',
           name: 'x-api-key',
           description: 'A key (`sk_…`). Each operation lists the scopes of which one is enough.',
+        },
+        Session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-purser',
+          description:
+            'The session of a person who is signed in, sent by the browser. Where the service is at plain http on loopback the cookie has another name. A request other than GET needs `Sec-Fetch-Site: same-origin` or an `Origin` of the service. Each operation lists the scopes of which the role gives one; where none is listed, every role does.',
         },
       },
       headers: {
@@ -214,7 +225,7 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
     summary: route.summary,
     description: route.agentKey === 'own' ? `${route.description}\n\n${OWN_ONLY}` : route.description,
     tags: [route.tag],
-    security: route.scopes === 'public' ? [] : route.scopes.map((scope) => ({ ApiKey: [scope] })),
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
@@ -226,6 +237,17 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
         }),
     responses,
   };
+}
+
+/** One entry for each scope of a key that is enough, then one for each that a person's role gives. */
+function securityOf({ scopes }: Route): Record<string, string[]>[] {
+  if (scopes === 'public') return [];
+  if (scopes === 'session') return [{ Session: [] }];
+  const of_people = scopes.filter((scope) => ROLES.some((role) => scopesOfRole(role).includes(scope)));
+  return [
+    ...scopes.map((scope) => ({ ApiKey: [scope] })),
+    ...of_people.map((scope) => ({ Session: [scope] })),
+  ];
 }
 
 function delivery(summary: string, schema: JsonSchema): Omit<Operation, 'parameters'> {
@@ -293,6 +315,8 @@ function parametersOf(
 /** Every code that the route may answer with, by status, in the order of the table of errors. */
 function errorsByStatus(route: Route): Map<string, ErrorCode[]> {
   const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
+  // Only what changes something has to come from the console itself.
+  if (route.method === 'GET') codes.delete('cross_site_request');
   const by_status = new Map<string, ErrorCode[]>();
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {
     if (!codes.has(code)) continue;

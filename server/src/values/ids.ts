@@ -16,6 +16,10 @@ export const ID_PREFIXES = {
   webhook: 'wh',
   delivery: 'dlv',
   request: 'req',
+  user: 'usr',
+  session: 'ses',
+  invitation: 'inv',
+  sign_in: 'sgn',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -5,6 +5,7 @@ import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
 import { listAuthorities } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import type { StoredHead } from '../storage/ledger.ts';
+import { listAllMembers, listInvitations } from '../storage/members.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import type { Findings } from './findings.ts';
@@ -25,6 +26,8 @@ const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unkn
   authority: (row) => `authority ${row.agent_id} version ${row.version}`,
   api_key: (row) => `api_key ${row.key_id}`,
   webhook: (row) => `webhook ${row.endpoint_id}`,
+  member: (row) => `member ${row.user_id}`,
+  invitation: (row) => `invitation ${row.invitation_id}`,
 };
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof AuditedState](row);
@@ -110,6 +113,18 @@ export async function checkLiveRows(
       }
     }
     after = keys.at(-1)?.key_id ?? null;
+    if (after === null) break;
+  }
+  for (;;) {
+    const members = await listAllMembers(db, workspace_id, { after: after ?? '', limit: ROWS_AT_ONCE });
+    for (const member of members) check({ member });
+    after = members.at(-1)?.user_id ?? null;
+    if (after === null) break;
+  }
+  for (;;) {
+    const invitations = await listInvitations(db, workspace_id, { after, limit: ROWS_AT_ONCE });
+    for (const { clock_ms, ...invitation } of invitations) check({ invitation });
+    after = invitations.at(-1)?.invitation_id ?? null;
     if (after === null) break;
   }
   const webhooks = await loadWebhookEndpoints(db, workspace_id);

@@ -204,7 +204,12 @@ describe('audit', () => {
       request_id: 'my-own-id',
       actor: { type: 'api_key' },
     });
-    expect(audit.body.data[6].actor).toEqual({ type: 'operator', key_id: null, principal_id: null });
+    expect(audit.body.data[6].actor).toEqual({
+      type: 'operator',
+      key_id: null,
+      session_id: null,
+      principal_id: null,
+    });
     expect(audit.text).not.toContain(made.key);
     expect((await s.call('GET', '/v1/ledger/verify', { key })).body).toMatchObject({
       valid: true,

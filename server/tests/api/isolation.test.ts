@@ -28,7 +28,17 @@ let key: string;
 let agent_key: string;
 /** What the other workspace has, by what it is. */
 let foreign: Record<
-  'decision' | 'agent' | 'slug' | 'api_key' | 'review' | 'label' | 'token' | 'webhook' | 'event',
+  | 'decision'
+  | 'agent'
+  | 'slug'
+  | 'api_key'
+  | 'review'
+  | 'label'
+  | 'token'
+  | 'webhook'
+  | 'event'
+  | 'user'
+  | 'invitation',
   string
 >;
 let foreign_ids: Set<string>;
@@ -82,6 +92,8 @@ beforeAll(async () => {
     token: decision.capability?.token as string,
     webhook,
     event,
+    user: await there.member(),
+    invitation: (await there.invite()).id,
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
@@ -124,6 +136,9 @@ async function recordsOf(workspace_id: string): Promise<Record<string, number>> 
     'labels',
     'outcomes',
     'consumptions',
+    'members',
+    'invitations',
+    'sessions',
   ]) {
     const { rowCount } = await s.sql(`select 1 from ${table} where workspace_id = $1`, [workspace_id]);
     counts[table] = rowCount ?? 0;
@@ -182,6 +197,8 @@ const PATHS: Record<string, Kind[]> = {
   agents: ['agent', 'slug'],
   'api-keys': ['api_key'],
   webhooks: ['webhook'],
+  members: ['user'],
+  invitations: ['invitation'],
 };
 type Expected = readonly [number, string | undefined, string?];
 const EMPTY: Expected = [200, undefined];

@@ -27,8 +27,17 @@ afterAll(async () => {
   pg.Client.prototype.query = query;
 });
 
+/** A person may be a member of several workspaces, and is looked for before it is known in which one. */
+const OF_PEOPLE = [
+  'passkey_challenges',
+  'sessions',
+  'setup_codes',
+  'user_identities',
+  'user_passkeys',
+  'users',
+];
 /** Tables that answer the question which workspace something belongs to, or belong to no workspace. */
-const OF_NO_WORKSPACE = ['api_key_digests', 'installation', 'schema_migrations'];
+const OF_NO_WORKSPACE = ['api_key_digests', 'installation', 'schema_migrations', ...OF_PEOPLE];
 
 test('every primary key and unique index begins with workspace_id, so that the schema distributes by it', async () => {
   const { rows } = await s.sql(
@@ -45,6 +54,14 @@ test('every primary key and unique index begins with workspace_id, so that the s
 
 /** What a worker looks for in all workspaces at once: on an engine that spreads them, on every machine. */
 const OF_ALL_WORKSPACES = ['expiring_holds_by_time', 'webhook_queues_due'];
+/** How a person's workspaces, sessions and ways to sign in are found. */
+const BY_PERSON = [
+  'invitations_by_email',
+  'members_by_user',
+  'sessions_by_user',
+  'user_identities_by_user',
+  'user_passkeys_by_user',
+];
 
 test('every other index begins with workspace_id too, but for what workers look for in all workspaces', async () => {
   const { rows } = await s.sql(
@@ -53,7 +70,7 @@ test('every other index begins with workspace_id too, but for what workers look 
       join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
       where n.nspname = 'public' and not x.indisunique and a.attname <> 'workspace_id'`,
   );
-  expect(rows.map((row) => row.index).sort()).toEqual(OF_ALL_WORKSPACES);
+  expect(rows.map((row) => row.index).sort()).toEqual([...BY_PERSON, ...OF_ALL_WORKSPACES].sort());
 });
 
 test('there is no foreign key, trigger, sequence or exclusion constraint that a distributed engine would refuse', async () => {
@@ -73,7 +90,9 @@ test('every table has a workspace_id', async () => {
       where n.nspname = 'public' and c.relkind in ('r', 'p') and not exists (
         select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'workspace_id' and not a.attisdropped)`,
   );
-  expect(rows.map((row) => row.table).sort()).toEqual(['installation', 'schema_migrations']);
+  expect(rows.map((row) => row.table).sort()).toEqual(
+    ['installation', 'schema_migrations', ...OF_PEOPLE.filter((table) => table !== 'sessions')].sort(),
+  );
 });
 
 test('every statement on a table of workspaces names workspace_id', async () => {

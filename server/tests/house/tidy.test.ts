@@ -34,14 +34,14 @@ const FLOORS: readonly (readonly string[])[] = [
   ['secrets.ts', 'purpose/reading'],
   ['purpose', 'storage'],
   ['config', 'model-judge', 'lane', 'migration', 'followers'],
-  ['commands', 'metrics.ts', 'reports'],
+  ['commands', 'commands/people', 'metrics.ts', 'reports'],
   ['feedback'],
   ['verification'],
   ['decisions', 'webhook-delivery', 'workers', 'http'],
-  ['runtime.ts', 'openapi', 'console'],
+  ['runtime.ts', 'openapi', 'console', 'people'],
   ['api', 'open-database.ts', 'rotate-secrets.ts'],
   ['app.ts'],
-  ['documents.ts', 'tools.ts'],
+  ['documents.ts', 'tools.ts', 'welcome.ts'],
   ['main.ts'],
 ];
 const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));

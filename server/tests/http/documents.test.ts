@@ -128,6 +128,8 @@ describe('/openapi.json', () => {
     expect(document.paths['/v1/spends/{id}']?.delete?.security).toEqual([
       { ApiKey: ['admin'] },
       { ApiKey: ['review'] },
+      { Session: ['admin'] },
+      { Session: ['review'] },
     ]);
     expect(document.paths['/healthz']?.get?.security).toEqual([]);
   });

@@ -125,6 +125,7 @@ describe('204', () => {
         caller: {
           workspace_id: 'ws_1',
           key_id: 'key_1',
+          session: null,
           kind: 'admin',
           scopes: ['admin'],
           agent_id: null,

@@ -34,6 +34,14 @@ const NO_HISTORY = [
   'webhook_deliveries',
   'webhook_queues',
   'webhook_attempts',
+  // Of a person the e-mail is sealed with each membership; see below.
+  'users',
+  'user_identities',
+  'user_passkeys',
+  'passkey_challenges',
+  'sessions',
+  'sign_ins',
+  'setup_codes',
 ];
 const tables = () => [...new Set(columns.map((each) => each.table))];
 
@@ -137,6 +145,16 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['endpoint_id'],
     row: 'order by endpoint_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.endpoint_id)',
+  },
+  members: {
+    key: ['user_id', 'principal_id'],
+    row: 'order by removed_at is null, user_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.user_id)',
+  },
+  invitations: {
+    key: ['invitation_id'],
+    row: 'order by accepted_at is null, invitation_id limit 1',
+    seq: newestOf('t.invitation_id'),
   },
   feedback: {
     key: ['agent_id', 'purpose_hash', 'kind', 'name'],
@@ -253,6 +271,21 @@ describe('an edit of any column is reported at its own event', () => {
       }
     }
   });
+});
+
+test('a person’s other e-mail is reported at the newest event of the membership', async () => {
+  const at = await seqOf('members');
+  try {
+    await sql(
+      "update users set email = 'mallory@example.com' where user_id = (select user_id from members where workspace_id = W order by removed_at is null, user_id limit 1)",
+    );
+    const found = await h.verify();
+    expect([found.first_break_seq, ...kindsAt(found, at)]).toEqual([at, 'ROW_MISMATCH']);
+  } finally {
+    await sql(
+      "update users u set email = (select state::json->'member'->>'email' from audit_records a where a.target_id = u.user_id limit 1) where email = 'mallory@example.com'",
+    );
+  }
 });
 
 describe('a deleted row is reported at its own event', () => {

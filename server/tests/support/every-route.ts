@@ -23,6 +23,10 @@ export interface World {
   ask(amount_minor: number): Promise<{ decision_id: string; capability: { token: string } | null }>;
   /** An endpoint of the workspace, made when there is none. */
   webhook(): Promise<string>;
+  /** Invites somebody new. */
+  invite(): Promise<{ id: string; url: string }>;
+  /** Has somebody new join, and tells the user's id. */
+  member(): Promise<string>;
   authority: object;
 }
 
@@ -285,6 +289,41 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 202,
     names: 'one thing',
   },
+  'GET /v1/members': { scopes: ['admin'], request: fixed('/v1/members'), status: 200, names: 'nothing' },
+  'PATCH /v1/members/:user_id': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: `/v1/members/${await world.member()}`, body: { role: 'viewer' } }),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/members/:user_id': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: `/v1/members/${await world.member()}` }),
+    status: 204,
+    names: 'one thing',
+  },
+  'POST /v1/invitations': {
+    scopes: ['admin'],
+    request: async () => ({
+      path: '/v1/invitations',
+      body: { email: `${freshKey()}@example.com`, role: 'viewer' },
+    }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/invitations': {
+    scopes: ['admin'],
+    request: fixed('/v1/invitations'),
+    status: 200,
+    names: 'nothing',
+  },
+  'DELETE /v1/invitations/:id': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: `/v1/invitations/${(await world.invite()).id}` }),
+    status: 204,
+    names: 'one thing',
+  },
+  'GET /v1/sign-ins': { scopes: ['admin'], request: fixed('/v1/sign-ins'), status: 200, names: 'nothing' },
   'GET /v1/events': {
     scopes: ['admin'],
     request: fixed('/v1/events'),
@@ -330,7 +369,7 @@ export async function makeWorld(
     body: { slug, name: `${words} name`, mode: 'ENFORCE', authority },
   });
   if (made.status !== 201) throw new Error(made.text);
-  return {
+  const world: World = {
     service,
     workspace_id: tenant.workspace_id,
     setup,
@@ -349,6 +388,19 @@ export async function makeWorld(
       if (reply.status !== 201) throw new Error(reply.text);
       return reply.body;
     },
+    async invite() {
+      const body = { email: `${words}${freshKey()}@example.com`, role: 'reviewer' };
+      const reply = await service.call('POST', '/v1/invitations', { key: setup, body });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body;
+    },
+    async member() {
+      const token = (await world.invite()).url.split('#')[1];
+      const body = { token, name: `${words} Somebody`, password: `${words} long enough 4711` };
+      const reply = await service.call('POST', '/v1/auth/invitations/accept', { key: null, body });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body.user.id;
+    },
     async webhook() {
       const { body } = await service.call('GET', '/v1/webhooks', { key: setup });
       if (body.data.length > 0) return body.data[0].id;
@@ -356,4 +408,5 @@ export async function makeWorld(
       return (await service.call('POST', '/v1/webhooks', { key: setup, body: { url } })).body.id;
     },
   };
+  return world;
 }

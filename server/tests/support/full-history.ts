@@ -6,6 +6,7 @@ import { getWatermark } from '../../src/followers/follower-rows.ts';
 import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import type { Core } from '../../src/runtime.ts';
 import { type VerifyOptions, verifyLedger } from '../../src/verification/verify-ledger.ts';
+import { openBrowser, PASSWORD, setUp } from './browser.ts';
 import {
   AUTHORITY,
   freshKey,
@@ -85,6 +86,20 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await post('/v1/api-keys', { name: 'short', scopes: ['read'], expires_in_seconds: 600 });
   const { id: revoked } = await post('/v1/api-keys', { name: 'revoked', scopes: ['read'] });
   await s.call('DELETE', `/v1/api-keys/${revoked}`);
+
+  // People: the first administrator, one who joined and left, an invitation that was revoked and one that waits.
+  const ada = await setUp(s);
+  const invite = async (email: string, extra: object = {}) =>
+    (await ada.call('POST', '/v1/invitations', { body: { email, role: 'reviewer', ...extra } })).body;
+  const bob = await invite('bob@example.com', { principal_id: 'user:bob' });
+  const joined = await openBrowser(s).call('POST', '/v1/auth/invitations/accept', {
+    body: { token: bob.url.split('#')[1], name: 'Bob', password: PASSWORD },
+  });
+  const { id: bob_id } = joined.body.user;
+  await ada.call('PATCH', `/v1/members/${bob_id}`, { body: { role: 'viewer' } });
+  await ada.call('DELETE', `/v1/members/${bob_id}`);
+  await ada.call('DELETE', `/v1/invitations/${(await invite('eve@example.com')).id}`);
+  await invite('kim@example.com');
 
   const asks = (slug: string, amount: number, extra: object = {}, on = s) =>
     ok(on, 'POST', '/v1/decisions', spend(slug, amount, extra as Record<string, unknown>));

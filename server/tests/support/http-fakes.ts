@@ -262,6 +262,7 @@ export function caller(overrides: Partial<Caller> = {}): Caller {
   return {
     workspace_id: 'ws_1',
     key_id: 'key_all',
+    session: null,
     kind: 'custom',
     scopes: ['authorize', 'read', 'admin'],
     agent_id: null,

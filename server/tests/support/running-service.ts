@@ -6,7 +6,7 @@ import { SUPERUSER } from '@purser/embedded-postgres';
 import { Ajv } from 'ajv';
 import pg from 'pg';
 import pino from 'pino';
-import { makeApiRoutes } from '../../src/api/routes.ts';
+import { makeApiRoutes, makePeopleServices, makePersonRoutes } from '../../src/api/routes.ts';
 import { type Service, startService } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Plan } from '../../src/domain/workspace.ts';
@@ -90,7 +90,7 @@ function checkOf(schema: object): ReturnType<typeof ajv.compile> {
 function makeAnswerCheck(routes: readonly Route[]): (method: string, path: string, reply: Reply) => void {
   const patterns = routes.map((route) => ({
     route,
-    pattern: new RegExp(`^${route.path.replace(/:[a-z]+/g, '[^/]+')}$`),
+    pattern: new RegExp(`^${route.path.replace(/:[a-z_]+/g, '[^/]+')}$`),
   }));
   return (method, path, reply) => {
     if (!reply.headers.get('x-request-id')) throw new Error(`${method} ${path}: no x-request-id`);
@@ -172,7 +172,10 @@ export async function startTestService(
   const opened = { address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir };
   const service = await startService(config, opened, log);
   const core = makeCore(opened, log);
-  const checkAnswer = makeAnswerCheck(makeApiRoutes(core, config));
+  const checkAnswer = makeAnswerCheck([
+    ...makeApiRoutes(core, config),
+    ...makePersonRoutes(core, config, makePeopleServices(core, config, null)),
+  ]);
   const workspace_id =
     options.beside?.workspace_id ??
     (await superuser.query('select workspace_id from workspaces')).rows[0].workspace_id;

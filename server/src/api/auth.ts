@@ -1,0 +1,205 @@
+import Type, { type Static } from 'typebox';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { Fields, Nullable } from '../http/schemas.ts';
+import type { SignedIn, SignInFlows } from '../people/sign-in.ts';
+import type { Site } from '../people/site.ts';
+import { fromOf, selfOf } from './origin.ts';
+import { EmailIn, MeBody, NEW_PASSWORD, PasswordIn, PersonName, TokenIn } from './person-schemas.ts';
+
+const OptionsBody = Fields(
+  {
+    setup: Type.Boolean({ description: 'Nobody is there yet: the first administrator is still to be made.' }),
+    password: Type.Boolean(),
+    passkey: Type.Boolean(),
+    oidc: Nullable(Fields({ name: Type.String({ examples: ['Okta'] }) })),
+  },
+  { $id: 'SignInOptions' },
+);
+
+const SetUpBody = Fields({
+  code: TokenIn('What the start of the service printed.'),
+  email: EmailIn(),
+  name: PersonName(),
+  password: PasswordIn(NEW_PASSWORD),
+});
+const SignInBody = Fields({
+  email: Type.String({ maxLength: 512, examples: ['ada@example.com'] }),
+  password: PasswordIn('The password.'),
+});
+const ChangePasswordBody = Fields({
+  current_password: PasswordIn('The present one.'),
+  new_password: PasswordIn(NEW_PASSWORD),
+});
+const ReauthenticateBody = Fields({ password: PasswordIn('The password.') });
+const AcceptBody = Fields({
+  token: TokenIn('From the link of the invitation.'),
+  name: PersonName(),
+  password: PasswordIn(`${NEW_PASSWORD} Where the e-mail has an account already, the one of that account.`),
+});
+const ResetBody = Fields({
+  token: TokenIn('From the link that the operator made.'),
+  password: PasswordIn(NEW_PASSWORD),
+});
+
+const SESSION_HEADERS = { 'set-cookie': 'The session. Scripts cannot read it.' };
+const NO_CONTENT = { 204: { description: 'Done.', schema: null } };
+
+/** What every public route of signing in may answer. */
+export const DOOR_ERRORS: readonly ErrorCode[] = [
+  'unauthenticated',
+  'cross_site_request',
+  'rate_limited',
+  'auth_unavailable',
+  'unavailable',
+];
+
+function letIn(status: number, { me, cookie }: SignedIn): Answer {
+  return { status, body: me, headers: { 'set-cookie': cookie } };
+}
+
+/** The door: who comes in, and how they prove who they are. */
+export function makeAuthRoutes(options: {
+  flows: SignInFlows;
+  site: Site;
+  /** What the settings offer. */
+  offers: { password: boolean; passkey: boolean; oidc: { name: string } | null };
+}): Route[] {
+  const { flows, site, offers } = options;
+  const fromHere = (call: Call<never, never, never>) => {
+    site.checkSameSite(call.headers, { required: false });
+    return fromOf(call);
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/v1/auth/options',
+      operationId: 'getSignInOptions',
+      tag: 'Sign-in',
+      summary: 'Get the ways to sign in',
+      description: 'For the page that asks for them. Needs no key.',
+      scopes: 'public',
+      responses: { 200: { description: 'The ways that there are.', schema: OptionsBody } },
+      errors: ['auth_unavailable', 'rate_limited'],
+      handler: async () => ({ status: 200, body: { setup: !(await flows.isSetUp()), ...offers } }),
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/setup',
+      operationId: 'setUp',
+      tag: 'Sign-in',
+      summary: 'Make the first administrator',
+      description:
+        'With the code that the start of the service printed, good for an hour and one use. Once there is somebody, people come by invitation or through the identity provider.',
+      scopes: 'public',
+      body: SetUpBody,
+      responses: {
+        201: { description: 'The first administrator, signed in.', schema: MeBody, headers: SESSION_HEADERS },
+      },
+      errors: ['already_set_up', ...DOOR_ERRORS],
+      handler: async (call: Call<never, never, Static<typeof SetUpBody>>) =>
+        letIn(201, await flows.setUp(call.body, fromHere(call as never))),
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/sign-in',
+      operationId: 'signIn',
+      tag: 'Sign-in',
+      summary: 'Sign in with a password',
+      description:
+        'Whatever is wrong is answered in the same words. After 10 wrong attempts in 15 minutes for an address and an e-mail the answer is 429 until they are over.',
+      scopes: 'public',
+      body: SignInBody,
+      responses: { 200: { description: 'Signed in.', schema: MeBody, headers: SESSION_HEADERS } },
+      errors: DOOR_ERRORS,
+      handler: async (call: Call<never, never, Static<typeof SignInBody>>) =>
+        letIn(200, await flows.signIn(call.body, fromHere(call as never))),
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/invitations/accept',
+      operationId: 'acceptInvitation',
+      tag: 'Sign-in',
+      summary: 'Join a workspace by invitation',
+      description:
+        'Makes an account for the e-mail of the invitation. Where it has one already, `password` must be that account’s, and `name` is ignored.',
+      scopes: 'public',
+      body: AcceptBody,
+      responses: { 201: { description: 'Joined and signed in.', schema: MeBody, headers: SESSION_HEADERS } },
+      errors: ['already_member', 'principal_taken', ...DOOR_ERRORS],
+      handler: async (call: Call<never, never, Static<typeof AcceptBody>>) =>
+        letIn(201, await flows.acceptInvitation(call.body, fromHere(call as never))),
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/password/reset',
+      operationId: 'resetPassword',
+      tag: 'Sign-in',
+      summary: 'Set a new password by a link',
+      description:
+        'With the link that `purser user reset-link` prints, good for a day and one use. All sessions of the person end.',
+      scopes: 'public',
+      body: ResetBody,
+      responses: {
+        200: {
+          description: 'The password is set, and the person signed in.',
+          schema: MeBody,
+          headers: SESSION_HEADERS,
+        },
+      },
+      errors: DOOR_ERRORS,
+      handler: async (call: Call<never, never, Static<typeof ResetBody>>) => {
+        if (!offers.password) throw new ApiError('unauthenticated', 'Nobody signs in with a password here.');
+        return letIn(200, await flows.resetPassword(call.body, fromHere(call as never)));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/sign-out',
+      operationId: 'signOut',
+      tag: 'Sign-in',
+      summary: 'Sign out',
+      description: 'The session is over on every node.',
+      scopes: 'session',
+      responses: NO_CONTENT,
+      errors: [],
+      handler: async (call: Call) => {
+        await flows.signOut(selfOf(call));
+        return { status: 204, headers: { 'set-cookie': site.clearSession() } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/reauthenticate',
+      operationId: 'reauthenticate',
+      tag: 'Sign-in',
+      summary: 'Prove anew who you are',
+      description:
+        'For changes that answered `reauthentication_required`. A wrong password counts as at the sign-in.',
+      scopes: 'session',
+      body: ReauthenticateBody,
+      responses: NO_CONTENT,
+      errors: [],
+      handler: async (call: Call<never, never, Static<typeof ReauthenticateBody>>) => {
+        await flows.reauthenticate(selfOf(call), call.body.password, fromOf(call as never));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/auth/password',
+      operationId: 'changePassword',
+      tag: 'Sign-in',
+      summary: 'Change your password',
+      description: 'All other sessions of yours end. A wrong password counts as at the sign-in.',
+      scopes: 'session',
+      body: ChangePasswordBody,
+      responses: NO_CONTENT,
+      errors: [],
+      handler: async (call: Call<never, never, Static<typeof ChangePasswordBody>>) => {
+        await flows.changePassword(selfOf(call), call.body, fromOf(call as never));
+        return { status: 204 };
+      },
+    },
+  ];
+}

@@ -1,0 +1,122 @@
+import Type, { type Static } from 'typebox';
+import { ApiError } from '../errors.ts';
+import type { Call, Route } from '../http/route.ts';
+import { Fields, Id, IdIn, Nullable, Timestamp } from '../http/schemas.ts';
+import { endSession, listSessions } from '../people/session-rows.ts';
+import { type SignInFlows, verifying } from '../people/sign-in.ts';
+import type { Queryable } from '../storage/database.ts';
+import { selfOf } from './origin.ts';
+import { MeBody, PersonName } from './person-schemas.ts';
+
+const SessionItem = Fields(
+  {
+    id: Id('session'),
+    created_at: Timestamp(),
+    last_seen_at: Timestamp({ description: 'To the minute.' }),
+    expires_at: Timestamp(),
+    client_address: Type.String(),
+    user_agent: Nullable(Type.String()),
+    current: Type.Boolean(),
+  },
+  { $id: 'Session' },
+);
+
+const RenameBody = Fields({ name: PersonName() });
+const SwitchBody = Fields({ workspace_id: IdIn('workspace') });
+const IdParams = Fields({ id: Type.String() });
+const ME = { 200: { description: 'Who is signed in.', schema: MeBody } };
+
+/** A person's own account. */
+export function makeMeRoutes(options: { db: Queryable; flows: SignInFlows }): Route[] {
+  const { db, flows } = options;
+  return [
+    {
+      method: 'GET',
+      path: '/v1/me',
+      operationId: 'getMe',
+      tag: 'Sign-in',
+      summary: 'Get who is signed in',
+      description: 'The person, the current workspace and what they may do there.',
+      scopes: 'session',
+      responses: ME,
+      errors: [],
+      handler: async (call: Call) => ({ status: 200, body: await flows.me(selfOf(call)) }),
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/me',
+      operationId: 'updateMe',
+      tag: 'Sign-in',
+      summary: 'Change your name',
+      description: 'The e-mail of an account does not change.',
+      scopes: 'session',
+      body: RenameBody,
+      responses: ME,
+      errors: [],
+      handler: async (call: Call<never, never, Static<typeof RenameBody>>) => ({
+        status: 200,
+        body: await flows.rename(selfOf(call), call.body.name),
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/v1/me/workspace',
+      operationId: 'switchWorkspace',
+      tag: 'Sign-in',
+      summary: 'Go to another of your workspaces',
+      description: 'It is the current workspace of this session from the next request on.',
+      scopes: 'session',
+      body: SwitchBody,
+      responses: ME,
+      errors: ['not_found'],
+      handler: async (call: Call<never, never, Static<typeof SwitchBody>>) => ({
+        status: 200,
+        body: await flows.switchTo(selfOf(call), call.body.workspace_id),
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/v1/me/sessions',
+      operationId: 'listMySessions',
+      tag: 'Sign-in',
+      summary: 'List your sessions',
+      description: 'Those that are not over, newest first.',
+      scopes: 'session',
+      responses: {
+        200: {
+          description: 'The sessions.',
+          schema: Fields({ data: Type.Array(SessionItem), next_cursor: Type.Null() }, { $id: 'SessionPage' }),
+        },
+      },
+      errors: [],
+      handler: async (call: Call) => {
+        const { user_id, session_id: current } = selfOf(call);
+        const data = (await listSessions(db, user_id)).map(({ session_id, workspace_id, ...session }) => ({
+          id: session_id,
+          ...session,
+          current: session_id === current,
+        }));
+        return { status: 200, body: { data, next_cursor: null } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/me/sessions/:id',
+      operationId: 'endMySession',
+      tag: 'Sign-in',
+      summary: 'End one of your sessions',
+      description: 'It is over on every node. Ending it again answers 204 again.',
+      scopes: 'session',
+      params: IdParams,
+      responses: { 204: { description: 'It is over.', schema: null } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, never, never>) => {
+        const { user_id } = selfOf(call);
+        if (!(await verifying(() => endSession(db, user_id, call.params.id)))) {
+          throw new ApiError('not_found', 'There is no such session.');
+        }
+        return { status: 204 };
+      },
+    },
+  ];
+}

@@ -1,0 +1,288 @@
+import Type, { type Static } from 'typebox';
+import { inviteMember } from '../commands/people/invite-member.ts';
+import { removeMember } from '../commands/people/remove-member.ts';
+import { revokeInvitation } from '../commands/people/revoke-invitation.ts';
+import { NO_SUCH_MEMBER, updateMember } from '../commands/people/update-member.ts';
+import { ROLES } from '../domain/keys.ts';
+import { INVITATION_STATUSES, type Invitation, invitationStatus, normaliseEmail } from '../domain/people.ts';
+import { ApiError } from '../errors.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Call, Route } from '../http/route.ts';
+import { Fields, Id, Nullable, OneOf, PageQuery, PrincipalId, page, Timestamp } from '../http/schemas.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { LinkTokens } from '../people/links.ts';
+import { listSignIns, SIGN_IN_KINDS } from '../people/sign-in-rows.ts';
+import type { Site } from '../people/site.ts';
+import type { Queryable } from '../storage/database.ts';
+import { type ListedMember, listInvitations, listMembers } from '../storage/members.ts';
+import { SIGN_IN_METHODS } from '../storage/sessions.ts';
+import { originOf, requireFreshProof } from './origin.ts';
+import { EmailIn } from './person-schemas.ts';
+
+const MemberBody = Fields(
+  {
+    user_id: Id('user'),
+    email: Type.String(),
+    name: Type.String(),
+    role: OneOf(ROLES),
+    principal_id: Type.String({ examples: ['user:ada'] }),
+    last_seen_at: Nullable(Timestamp({ description: 'In this workspace, to the minute.' })),
+    joined_at: Timestamp(),
+  },
+  { $id: 'Member' },
+);
+
+const invited = {
+  id: Id('invitation'),
+  email: Type.String(),
+  role: OneOf(ROLES),
+  principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
+};
+const NewInvitation = Fields(
+  {
+    ...invited,
+    url: Type.String({
+      description: 'The link to give to the person, shown only here. Its secret stands behind the `#`.',
+    }),
+    expires_at: Timestamp(),
+  },
+  { $id: 'NewInvitation' },
+);
+const InvitationItem = Fields(
+  { ...invited, status: OneOf(INVITATION_STATUSES), created_at: Timestamp(), expires_at: Timestamp() },
+  { $id: 'Invitation' },
+);
+
+const SignInItem = Fields(
+  {
+    id: Id('sign_in'),
+    created_at: Timestamp(),
+    kind: OneOf(SIGN_IN_KINDS, {
+      description:
+        '`ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed`: no sign-in.',
+    }),
+    email: Type.String(),
+    user_id: Nullable(Id('user', { description: 'Null: nobody has this e-mail.' })),
+    method: OneOf(SIGN_IN_METHODS),
+    client_address: Type.String(),
+  },
+  { $id: 'SignIn' },
+);
+
+const InviteBody = Fields({
+  email: EmailIn(),
+  role: OneOf(ROLES),
+  principal_id: Type.Optional(
+    PrincipalId({
+      description:
+        'Whom the person’s reviews are attributed to: the principal that their keys carry already, so that nobody reviews what their own key asked for. Without it, `user:` and the id of the user.',
+    }),
+  ),
+});
+const RoleBody = Fields({ role: OneOf(ROLES) });
+const UserParams = Fields({ user_id: Type.String() });
+const IdParams = Fields({ id: Type.String() });
+const ListQuery = Fields(PageQuery);
+type ListCall = Call<unknown, Static<typeof ListQuery>, unknown>;
+
+const memberBody = ({ user_id, email, name, role, principal_id, last_seen_at, joined_at }: ListedMember) => ({
+  user_id,
+  email,
+  name,
+  role,
+  principal_id,
+  last_seen_at,
+  joined_at,
+});
+
+const invitationBody = (invitation: Invitation & { clock_ms: number }) => ({
+  id: invitation.invitation_id,
+  email: invitation.email,
+  role: invitation.role,
+  principal_id: invitation.principal_id,
+  status: invitationStatus(invitation, invitation.clock_ms),
+  created_at: invitation.created_at,
+  expires_at: invitation.expires_at,
+});
+
+/** Who works in the workspace, who is invited, and who came to the door. */
+export function makeMemberRoutes(options: {
+  db: Queryable;
+  lane: Lane;
+  cursors: Cursors;
+  links: LinkTokens;
+  site: Site;
+}): Route[] {
+  const { db, lane, cursors, links, site } = options;
+  return [
+    {
+      method: 'GET',
+      path: '/v1/members',
+      operationId: 'listMembers',
+      tag: 'People',
+      summary: 'List the members of the workspace',
+      description: 'Newest accounts first. Removed members are not among them.',
+      scopes: ['admin'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of members.', schema: page(MemberBody, { $id: 'MemberPage' }) },
+      },
+      errors: [],
+      handler: async (call: ListCall) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listMembers', workspace_id];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listMembers(db, workspace_id, { after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.user_id));
+        return { status: 200, body: { data: rows.map(memberBody), next_cursor } };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/members/:user_id',
+      operationId: 'updateMember',
+      tag: 'People',
+      summary: 'Give a member another role',
+      description:
+        'Ends the sessions that the person has in this workspace, on every node. A person who does this needs to have signed in lately.',
+      scopes: ['admin'],
+      params: UserParams,
+      body: RoleBody,
+      responses: { 200: { description: 'The member.', schema: MemberBody } },
+      errors: ['not_found', 'last_admin', 'reauthentication_required'],
+      handler: async (call: Call<{ user_id: string }, unknown, Static<typeof RoleBody>>) => {
+        requireFreshProof(call);
+        const { user_id } = call.params;
+        const { workspace_id } = call.caller;
+        await lane.submit(workspace_id, updateMember, { user_id, role: call.body.role }, originOf(call));
+        const [member] = await listMembers(db, workspace_id, { after: null, limit: 1, user_id });
+        if (member === undefined) throw new ApiError('not_found', NO_SUCH_MEMBER);
+        return { status: 200, body: memberBody(member) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/members/:user_id',
+      operationId: 'removeMember',
+      tag: 'People',
+      summary: 'Remove a member',
+      description:
+        'The person’s next request in this workspace is refused, on every node. Keys that the person made stay. Removing them again answers 204 again.',
+      scopes: ['admin'],
+      params: UserParams,
+      responses: { 204: { description: 'Removed.', schema: null } },
+      errors: ['not_found', 'last_admin'],
+      handler: async (call: Call<{ user_id: string }, unknown, unknown>) => {
+        const { user_id } = call.params;
+        await lane.submit(call.caller.workspace_id, removeMember, { user_id }, originOf(call));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/invitations',
+      operationId: 'createInvitation',
+      tag: 'People',
+      summary: 'Invite a person',
+      description:
+        'Answers with a link that is good for 7 days and one use; no mail is sent. To invite an administrator a person needs to have signed in lately.',
+      scopes: ['admin'],
+      body: InviteBody,
+      responses: { 201: { description: 'The invitation, with its link.', schema: NewInvitation } },
+      errors: ['already_member', 'principal_taken', 'reauthentication_required'],
+      handler: async (call: Call<unknown, unknown, Static<typeof InviteBody>>) => {
+        const { email, role, principal_id = null } = call.body;
+        if (role === 'admin') requireFreshProof(call);
+        const { workspace_id } = call.caller;
+        const { invitation_id, expires_at, ...made } = await lane.submit(
+          workspace_id,
+          inviteMember,
+          { email: normaliseEmail(email), role, principal_id },
+          originOf(call),
+        );
+        const url = `${site.consoleUrl('invitation')}#${links.invitation(workspace_id, invitation_id)}`;
+        const body = {
+          id: invitation_id,
+          email: made.email,
+          role,
+          principal_id: made.principal_id,
+          url,
+          expires_at,
+        };
+        return { status: 201, body };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/invitations',
+      operationId: 'listInvitations',
+      tag: 'People',
+      summary: 'List invitations',
+      description: 'Newest first, without their links; used, revoked and expired ones among them.',
+      scopes: ['admin'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: {
+          description: 'A page of invitations.',
+          schema: page(InvitationItem, { $id: 'InvitationPage' }),
+        },
+      },
+      errors: [],
+      handler: async (call: ListCall) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listInvitations', workspace_id];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listInvitations(db, workspace_id, { after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.invitation_id));
+        return { status: 200, body: { data: rows.map(invitationBody), next_cursor } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/invitations/:id',
+      operationId: 'revokeInvitation',
+      tag: 'People',
+      summary: 'Revoke an invitation',
+      description: 'Its link is worth nothing from now on. Revoking it again answers 204 again.',
+      scopes: ['admin'],
+      params: IdParams,
+      responses: { 204: { description: 'Revoked.', schema: null } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const input = { invitation_id: call.params.id };
+        await lane.submit(call.caller.workspace_id, revokeInvitation, input, originOf(call));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/sign-ins',
+      operationId: 'listSignIns',
+      tag: 'People',
+      summary: 'List sign-ins',
+      description:
+        'Of the members of the workspace, newest first, refused ones too; kept for a year. Attempts with an e-mail that nobody has are listed where the installation has a single workspace.',
+      scopes: ['admin'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of sign-ins.', schema: page(SignInItem, { $id: 'SignInPage' }) },
+      },
+      errors: [],
+      handler: async (call: ListCall) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listSignIns', workspace_id];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listSignIns(db, workspace_id, { after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.sign_in_id));
+        const data = rows.map(({ sign_in_id: id, ...signIn }) => ({ id, ...signIn }));
+        return { status: 200, body: { data, next_cursor } };
+      },
+    },
+  ];
+}

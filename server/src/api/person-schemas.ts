@@ -1,0 +1,44 @@
+import Type from 'typebox';
+import { ROLES, SCOPES } from '../domain/keys.ts';
+import { EMAIL } from '../domain/people.ts';
+import { Fields, Formed, Id, Line, OneOf, Timestamp } from '../http/schemas.ts';
+import { TEXT_LENGTHS } from '../values/text.ts';
+
+/** An e-mail that somebody is to be known by. */
+export const EmailIn = () =>
+  Formed(`^\\s*${EMAIL.source.slice(1, -1)}\\s*$`, 'must be an e-mail address', {
+    description: 'Compared in lower case.',
+    examples: ['ada@example.com'],
+  });
+
+/** A person's name. */
+export const PersonName = () => Line({ max: TEXT_LENGTHS.name }, { examples: ['Ada Lovelace'] });
+
+/** A password, old or new; what a new one must be is told by `passwordProblem`. */
+export const PasswordIn = (description: string) => Type.String({ maxLength: 4_096, description });
+
+export const NEW_PASSWORD =
+  '12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name.';
+
+/** A secret in a link or of a terminal. */
+export const TokenIn = (description: string) => Type.String({ maxLength: 512, description });
+
+/** Who is signed in, where, and what they may do. */
+export const MeBody = Fields(
+  {
+    user: Fields({ id: Id('user'), email: Type.String(), name: Type.String() }),
+    workspace: Fields(
+      { id: Id('workspace'), name: Type.String() },
+      { description: 'The current workspace of the session.' },
+    ),
+    role: OneOf(ROLES),
+    scopes: Type.Array(OneOf(SCOPES)),
+    principal_id: Type.String({
+      description: 'Whom the reviews are attributed to.',
+      examples: ['user:ada'],
+    }),
+    session: Fields({ id: Id('session'), created_at: Timestamp(), expires_at: Timestamp() }),
+    workspaces: Type.Array(Fields({ id: Id('workspace'), name: Type.String(), role: OneOf(ROLES) })),
+  },
+  { $id: 'Me' },
+);

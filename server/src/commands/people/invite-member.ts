@@ -1,0 +1,50 @@
+import type { Role } from '../../domain/keys.ts';
+import type { Invitation } from '../../domain/people.ts';
+import { type Command, done, refuse } from '../../lane/command.ts';
+import { ALREADY_MEMBER, PRINCIPAL_TAKEN } from './join-workspace.ts';
+
+const DAY_MS = 86_400_000;
+const INVITATION_DAYS = 7;
+
+export interface InviteMemberInput {
+  /** As `normaliseEmail` returns it. */
+  email: string;
+  role: Role;
+  principal_id: string | null;
+}
+
+/** Makes an invitation. Earlier ones of the same e-mail stay good; the first that is accepted uses up all of them. */
+export const inviteMember: Command<InviteMemberInput, Invitation> = {
+  name: 'createInvitation',
+  needs: ({ email, principal_id }) => ({
+    emails: [email],
+    principals: principal_id === null ? [] : [principal_id],
+  }),
+  apply(set, { email, role, principal_id }, origin) {
+    const { people } = set;
+    const user = people.user(email);
+    const member = user && people.member(user.user_id);
+    if (member !== undefined && member.removed_at === null) return refuse('already_member', ALREADY_MEMBER);
+    if (principal_id !== null && people.memberOf(principal_id) !== undefined) {
+      return refuse('principal_taken', PRINCIPAL_TAKEN);
+    }
+    const invitation: Invitation = {
+      invitation_id: set.newId('invitation'),
+      email,
+      role,
+      principal_id,
+      created_at: set.now,
+      expires_at: new Date(set.now_ms + INVITATION_DAYS * DAY_MS).toISOString(),
+      accepted_at: null,
+      accepted_by: null,
+      revoked_at: null,
+    };
+    people.putInvitation(invitation);
+    set.audit('member.invited', { type: 'invitation', id: invitation.invitation_id }, origin, {
+      from: null,
+      to: { email, role, principal_id, expires_at: invitation.expires_at },
+      state: { invitation },
+    });
+    return done(invitation);
+  },
+};

@@ -1,0 +1,117 @@
+import type { Origin } from '../../domain/audit.ts';
+import type { Role } from '../../domain/keys.ts';
+import {
+  INVITATION_NOT_GOOD,
+  type Invitation,
+  invitationStatus,
+  type Member,
+  principalOf,
+} from '../../domain/people.ts';
+import { type Command, done, refuse } from '../../lane/command.ts';
+import type { WorkingSet } from '../../lane/working-set.ts';
+import type { Identity } from '../../storage/members.ts';
+
+/** What lets a person join: being the first, an invitation, or the settings of the identity provider. */
+export type Admittance =
+  | { by: 'first' }
+  | { by: 'invitation'; invitation_id: string; principal_id: string | null }
+  | { by: 'provider'; role: Role };
+
+export interface JoinWorkspaceInput {
+  admittance: Admittance;
+  /** As `normaliseEmail` returns it. */
+  email: string;
+  /** The account with this e-mail, which its owner has proved to be theirs; null where there is none yet. */
+  user_id: string | null;
+  /** For a new account. */
+  name: string;
+  password_hash: string | null;
+  identity: Identity | null;
+}
+
+export const ALREADY_SET_UP = 'There is an administrator already; sign in, or ask for an invitation.';
+export const ALREADY_MEMBER = 'This person is a member of the workspace already.';
+export const PRINCIPAL_TAKEN = 'A member of the workspace has this principal already; choose another one.';
+
+/** The principal that the person would have, as far as it is known before they have an id. */
+function principalsOf(admittance: Admittance, user_id: string | null): string[] {
+  if (admittance.by === 'invitation' && admittance.principal_id !== null) return [admittance.principal_id];
+  return user_id === null ? [] : [principalOf(user_id)];
+}
+
+/** The invitation that a person joins by; null where none is needed, undefined if it is not good. */
+function invitationOf(
+  set: WorkingSet,
+  { admittance, email }: JoinWorkspaceInput,
+): Invitation | null | undefined {
+  if (admittance.by !== 'invitation') return null;
+  const invitation = set.people.invitation(admittance.invitation_id);
+  if (invitation === undefined || invitation.email !== email) return undefined;
+  return invitationStatus(invitation, set.now_ms) === 'pending' ? invitation : undefined;
+}
+
+/**
+ * Makes a person a member of the workspace, and an account for who has none. All invitations of the e-mail to this
+ * workspace are used up by it.
+ */
+export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
+  name: 'joinWorkspace',
+  needs: ({ admittance, email, user_id }) => ({
+    emails: [email],
+    any_person: admittance.by === 'first',
+    ...(admittance.by === 'invitation' ? { invitations: [admittance.invitation_id] } : {}),
+    principals: principalsOf(admittance, user_id),
+  }),
+  apply(set, input, origin) {
+    const { admittance, email } = input;
+    const { people } = set;
+    if (admittance.by === 'first' && people.hasPeople()) return refuse('already_set_up', ALREADY_SET_UP);
+    const invitation = invitationOf(set, input);
+    if (invitation === undefined) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    const user = people.user(email);
+    // Somebody made an account with this e-mail, or it is another one, since the caller looked.
+    if ((user?.user_id ?? null) !== input.user_id) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    const user_id = user?.user_id ?? set.newId('user');
+    const earlier = people.member(user_id);
+    if (earlier !== undefined && earlier.removed_at === null) return refuse('already_member', ALREADY_MEMBER);
+    const principal_id = invitation?.principal_id ?? principalOf(user_id);
+    if (people.memberOf(principal_id) !== undefined) return refuse('principal_taken', PRINCIPAL_TAKEN);
+
+    if (user === undefined) {
+      const { name, password_hash, identity } = input;
+      people.addUser({
+        user_id,
+        email,
+        name,
+        password_hash,
+        identity,
+        created_at: set.now,
+        disabled_at: null,
+      });
+    }
+    const role = admittance.by === 'provider' ? admittance.role : (invitation?.role ?? 'admin');
+    const member: Member = { user_id, email, role, principal_id, joined_at: set.now, removed_at: null };
+    people.putMember(member);
+    const by: Origin = {
+      ...origin,
+      actor: origin.actor.type === 'user' ? { ...origin.actor, principal_id } : origin.actor,
+    };
+    const used = invitation && { ...invitation, accepted_at: set.now, accepted_by: user_id };
+    if (used !== null) people.putInvitation(used);
+    set.audit('member.joined', { type: 'member', id: user_id }, by, {
+      from: null,
+      to: { email, role, principal_id, invitation_id: used?.invitation_id ?? null },
+      state: { member, ...(used === null ? {} : { invitation: used }) },
+    });
+    for (const other of people.pendingInvitations(email)) {
+      const revoked = { ...other, revoked_at: set.now };
+      people.putInvitation(revoked);
+      set.audit('invitation.revoked', { type: 'invitation', id: other.invitation_id }, by, {
+        from: { revoked_at: null },
+        to: { revoked_at: set.now },
+        state: { invitation: revoked },
+      });
+    }
+    return done(member);
+  },
+};

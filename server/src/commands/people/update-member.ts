@@ -1,0 +1,29 @@
+import type { Role } from '../../domain/keys.ts';
+import type { Member } from '../../domain/people.ts';
+import { type Command, done, refuse } from '../../lane/command.ts';
+
+export const NO_SUCH_MEMBER = 'There is no such member.';
+export const LAST_ADMIN =
+  "This is the workspace's last administrator; make another member an administrator first.";
+
+/** Gives a member another role, which ends the sessions that they have in the workspace. */
+export const updateMember: Command<{ user_id: string; role: Role }, Member> = {
+  name: 'updateMember',
+  needs: ({ user_id }) => ({ members: [user_id], admin_members: true }),
+  apply(set, { user_id, role }, origin) {
+    const { people } = set;
+    const before = people.member(user_id);
+    if (before === undefined || before.removed_at !== null) return refuse('not_found', NO_SUCH_MEMBER);
+    if (before.role === role) return done(before);
+    if (before.role === 'admin' && people.adminCount(user_id) === 0) return refuse('last_admin', LAST_ADMIN);
+    const member = { ...before, role };
+    people.putMember(member);
+    people.endSessions(user_id);
+    set.audit('member.role_changed', { type: 'member', id: user_id }, origin, {
+      from: { role: before.role },
+      to: { role },
+      state: { member },
+    });
+    return done(member);
+  },
+};

@@ -1,0 +1,92 @@
+import type { Role } from './keys.ts';
+
+/** A person, who may be a member of several workspaces. */
+export interface User {
+  user_id: string;
+  /** As `normaliseEmail` returns it. Never changed. */
+  email: string;
+  name: string;
+  /** PHC string; null: the person signs in without a password. */
+  password_hash: string | null;
+  created_at: string;
+  disabled_at: string | null;
+}
+
+/** A person's place in a workspace. A removed member's row stays, since reviews are attributed to the principal. */
+export interface Member {
+  user_id: string;
+  /** The person's e-mail, sealed with the membership though it is kept with the person. */
+  email: string;
+  role: Role;
+  /** Whom the person's reviews are attributed to; unique among the members of a workspace. */
+  principal_id: string;
+  joined_at: string;
+  removed_at: string | null;
+}
+
+/** An invitation to a workspace. Its link holds a token that is computed from its id; no row holds it. */
+export interface Invitation {
+  invitation_id: string;
+  email: string;
+  role: Role;
+  /** The principal that the member will have; null: one made of the user's id. */
+  principal_id: string | null;
+  created_at: string;
+  expires_at: string;
+  accepted_at: string | null;
+  accepted_by: string | null;
+  revoked_at: string | null;
+}
+
+export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const;
+export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
+
+/** The status of an invitation at `now_ms`. */
+export function invitationStatus(
+  invitation: Pick<Invitation, 'accepted_at' | 'revoked_at' | 'expires_at'>,
+  now_ms: number,
+): InvitationStatus {
+  if (invitation.accepted_at !== null) return 'accepted';
+  if (invitation.revoked_at !== null) return 'revoked';
+  return Date.parse(invitation.expires_at) <= now_ms ? 'expired' : 'pending';
+}
+
+/** What decides whether a session is good: its own row, the membership of its workspace, and the person. */
+export interface SessionState {
+  session_id: string;
+  user_id: string;
+  expires_at: string;
+  revoked_at: string | null;
+  /** Null: the person is no member of the session's workspace, or not any more. */
+  role: Role | null;
+  disabled_at: string | null;
+}
+
+/** One message for sessions that are missing, unknown, over or without a workspace. */
+export const NOT_SIGNED_IN = 'You are not signed in, or the session is over; sign in again.';
+
+/** The message of the 401 for a session that is not good at `now_ms`; null for a good one. */
+export function sessionRefusal(session: SessionState, now_ms: number): string | null {
+  const is_over =
+    session.revoked_at !== null ||
+    session.role === null ||
+    session.disabled_at !== null ||
+    Date.parse(session.expires_at) <= now_ms;
+  return is_over ? NOT_SIGNED_IN : null;
+}
+
+/** What is wrong with a link of an invitation; one message for wrong, used, expired and revoked ones. */
+export const INVITATION_NOT_GOOD = 'The invitation is wrong, used, expired or revoked; ask for a new one.';
+
+/** The principal of a person who was given no other. */
+export function principalOf(user_id: string): string {
+  return `user:${user_id}`;
+}
+
+/** What an e-mail looks like. Whether it reaches anybody is never asked: no mail is sent. */
+export const EMAIL = /^[^\s@<>"',;:\\()[\]]{1,64}@[^\s@<>"',;:\\()[\]]{1,189}$/u;
+
+/** The form in which e-mails are compared and kept: trimmed, NFC, lower case. */
+export function normaliseEmail(text: string): string {
+  return text.trim().normalize('NFC').toLowerCase();
+}

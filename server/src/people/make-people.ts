@@ -1,0 +1,68 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { Lane } from '../lane/lane.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Queryable } from '../storage/database.ts';
+import { makeAttempts } from './attempts.ts';
+import { type LinkTokens, makeLinkTokens } from './links.ts';
+import { type HashFunctions, makePasswords } from './passwords.ts';
+import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
+import { makeSignIn, type SignInFlows } from './sign-in.ts';
+import { makeSite, type Site } from './site.ts';
+
+/** The settings about people. */
+export interface PeopleConfig extends SessionLimits {
+  public_url: string | null;
+  password_sign_in: 'on' | 'off';
+}
+
+/** Everything about people that one process has. */
+export interface PeopleServices {
+  site: Site;
+  sessions: Sessions;
+  flows: SignInFlows;
+  links: LinkTokens;
+}
+
+export interface PeopleOptions {
+  db: Queryable;
+  /** For the look-up of sessions, which holds up nothing else. */
+  sessions_db: Queryable;
+  lane: Lane;
+  secrets: Secrets;
+  log: Logger;
+  redis: Redis | null;
+  newId: (kind: 'session' | 'sign_in') => string;
+  /** 32 random bytes, base64url. */
+  newToken: () => string;
+  /** For tests. */
+  hash_functions?: HashFunctions;
+}
+
+/** Makes it from the settings. */
+export function makePeople(config: PeopleConfig, options: PeopleOptions): PeopleServices {
+  const { db, secrets, lane, newId } = options;
+  const site = makeSite({ public_url: config.public_url, installation: secrets.secret_id });
+  const links = makeLinkTokens(secrets.macs('link'));
+  const sessions = makeSessions({
+    db: options.sessions_db,
+    site,
+    limits: config,
+    macs: secrets.macs('session'),
+    newToken: options.newToken,
+    newSessionId: () => newId('session'),
+    log: options.log,
+  });
+  const flows = makeSignIn({
+    db,
+    lane,
+    sessions,
+    passwords: makePasswords(options.hash_functions),
+    attempts: makeAttempts(options.redis),
+    setup_macs: secrets.macs('setup-code'),
+    links,
+    password_sign_in: config.password_sign_in === 'on',
+    newSignInId: () => newId('sign_in'),
+  });
+  return { site, sessions, flows, links };
+}

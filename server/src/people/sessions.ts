@@ -1,0 +1,156 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Logger } from 'pino';
+import { kindOfScopes, type Role, scopesOfRole } from '../domain/keys.ts';
+import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
+import type { AuthResult } from '../http/server-options.ts';
+import type { Mac } from '../secrets.ts';
+import { makeBatchLoader } from '../storage/batch-loader.ts';
+import type { Queryable } from '../storage/database.ts';
+import { findSessions, type Session, type SignInMethod } from '../storage/sessions.ts';
+import { signInUnavailable } from './passwords.ts';
+import { insertSession, noteSessionUses } from './session-rows.ts';
+import type { Site } from './site.ts';
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const LOOKED_UP_AT_ONCE = 500;
+const MAX_WAITING = 5_000;
+const MINUTE_MS = 60_000;
+/** How long people who are no administrators may do nothing. */
+const OTHERS_IDLE_MINUTES = 8 * 60;
+/** The last use is written at most once a minute, or four times in the time that a session may be idle. */
+const MAX_NOTED_MS = MINUTE_MS;
+const NOTED_IN_IDLE = 4;
+const MAX_USES = 100_000;
+const MAX_USER_AGENT = 400;
+
+/** How long sessions last. */
+export interface SessionLimits {
+  session_hours: number;
+  session_idle_minutes: number;
+  reauthenticate_minutes: number;
+}
+
+/** The facts about a person's request that a new session keeps. */
+export interface Visit {
+  headers: IncomingHttpHeaders;
+  client_address: string;
+}
+
+/** The sessions of people. */
+export interface Sessions {
+  /** Tells who is signed in; null: the request has no cookie of a session. Throws `auth_unavailable`. */
+  authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null;
+  /** Begins a session with a token that no session had before, and returns its id and the `set-cookie` for it. */
+  begin(
+    who: { user_id: string; workspace_id: string; method: SignInMethod },
+    visit: Visit,
+  ): Promise<{ session_id: string; cookie: string }>;
+  /** Stores when sessions were last used. */
+  flush(): Promise<void>;
+}
+
+/** Makes it. Nothing is remembered: a session that was ended is refused on the very next request, on every node. */
+export function makeSessions(options: {
+  db: Queryable;
+  site: Site;
+  limits: SessionLimits;
+  macs: readonly [Mac, ...Mac[]];
+  newToken: () => string;
+  newSessionId: () => string;
+  log: Logger;
+}): Sessions {
+  const { db, site, limits, macs, log } = options;
+  const uses = new Map<string, number>();
+  const find = makeBatchLoader<readonly Buffer[], Session>({
+    keyOf: ([digest]) => (digest as Buffer).toString('hex'),
+    load: async (wanted) => {
+      const found = await findSessions(db, wanted.flat());
+      const by_digest = new Map(found.map((session) => [session.digest.toString('hex'), session]));
+      return new Map(
+        wanted.flatMap((digests) => {
+          const session = digests.flatMap((digest) => by_digest.get(digest.toString('hex')) ?? [])[0];
+          return session === undefined ? [] : [[(digests[0] as Buffer).toString('hex'), session]];
+        }),
+      );
+    },
+    max_batch: LOOKED_UP_AT_ONCE,
+    max_waiting: MAX_WAITING,
+    onFailure: (error) => log.error({ err: error }, 'sessions could not be looked up'),
+  });
+
+  function idleMs(role: Role): number {
+    const { session_idle_minutes } = limits;
+    const minutes =
+      role === 'admin' ? session_idle_minutes : Math.max(OTHERS_IDLE_MINUTES, session_idle_minutes);
+    return minutes * MINUTE_MS;
+  }
+
+  function noteUse({ session_id, last_seen_at, clock_ms }: Session, idle_ms: number): void {
+    const every_ms = Math.min(MAX_NOTED_MS, idle_ms / NOTED_IN_IDLE);
+    if (clock_ms - Date.parse(last_seen_at) < every_ms) return;
+    if (uses.has(session_id) || uses.size < MAX_USES) uses.set(session_id, clock_ms);
+  }
+
+  async function judge(token: string): Promise<AuthResult> {
+    if (!TOKEN.test(token)) return { ok: false, message: NOT_SIGNED_IN };
+    let session: Session | undefined;
+    try {
+      session = await find(macs.map((mac) => mac(token)));
+    } catch (error) {
+      throw signInUnavailable(error);
+    }
+    if (session === undefined) return { ok: false, message: NOT_SIGNED_IN };
+    const { role, clock_ms, user_id, session_id, workspace_id, principal_id } = session;
+    const refusal = sessionRefusal(session, clock_ms);
+    if (refusal !== null || role === null) return { ok: false, message: refusal ?? NOT_SIGNED_IN };
+    const idle_ms = idleMs(role);
+    const seen_ms = Math.max(Date.parse(session.last_seen_at), uses.get(session_id) ?? 0);
+    if (clock_ms - seen_ms >= idle_ms) return { ok: false, message: NOT_SIGNED_IN };
+    noteUse(session, idle_ms);
+    const is_proof_fresh =
+      clock_ms - Date.parse(session.proved_at) < limits.reauthenticate_minutes * MINUTE_MS;
+    const scopes = scopesOfRole(role);
+    return {
+      ok: true,
+      caller: {
+        workspace_id,
+        key_id: null,
+        session: { session_id, user_id, role, is_proof_fresh },
+        kind: kindOfScopes(scopes),
+        scopes,
+        agent_id: null,
+        principal_id,
+      },
+    };
+  }
+
+  return {
+    authenticate(headers) {
+      const token = site.sessionCookie(headers);
+      return token === undefined ? null : judge(token);
+    },
+    async begin({ user_id, workspace_id, method }, { headers, client_address }) {
+      site.checkTransport(headers);
+      const token = options.newToken();
+      const session_id = options.newSessionId();
+      const hours = limits.session_hours;
+      await insertSession(db, {
+        digest: macs[0](token),
+        session_id,
+        user_id,
+        workspace_id,
+        method,
+        hours,
+        client_address,
+        user_agent: headers['user-agent']?.slice(0, MAX_USER_AGENT) ?? null,
+      });
+      return { session_id, cookie: site.setSession(token, hours * 3_600) };
+    },
+    async flush() {
+      if (uses.size === 0) return;
+      const noted = [...uses].map(([session_id, at_ms]) => ({ session_id, at_ms }));
+      await noteSessionUses(db, noted);
+      for (const { session_id, at_ms } of noted) if (uses.get(session_id) === at_ms) uses.delete(session_id);
+    },
+  };
+}

@@ -1,0 +1,351 @@
+import { ALREADY_SET_UP, joinWorkspace } from '../commands/people/join-workspace.ts';
+import type { Actor, Origin } from '../domain/audit.ts';
+import { scopesOfRole } from '../domain/keys.ts';
+import {
+  INVITATION_NOT_GOOD,
+  invitationStatus,
+  NOT_SIGNED_IN,
+  normaliseEmail,
+  type User,
+} from '../domain/people.ts';
+import { ApiError } from '../errors.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { Mac } from '../secrets.ts';
+import { isUnavailable, type Queryable } from '../storage/database.ts';
+import { loadInvitations } from '../storage/members.ts';
+import type { SignInMethod } from '../storage/sessions.ts';
+import { listWorkspaces, readClock } from '../storage/workspaces.ts';
+import type { Attempts } from './attempts.ts';
+import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
+import { checkNewPassword, type Passwords, signInUnavailable } from './passwords.ts';
+import {
+  endSession,
+  endSessions,
+  findOwnSession,
+  lastWorkspaceOf,
+  noteProof,
+  switchWorkspace,
+} from './session-rows.ts';
+import type { Sessions, Visit } from './sessions.ts';
+import { dropSetupCodes, isSetupCode } from './setup-code.ts';
+import { insertSignIn, type SignIn } from './sign-in-rows.ts';
+import {
+  findUser,
+  findUserByEmail,
+  hasPeople,
+  listMemberships,
+  setPassword,
+  setUserName,
+} from './user-rows.ts';
+
+/** One message for whatever is wrong with an e-mail and a password. */
+export const WRONG = 'The e-mail or the password is wrong.';
+const CODE_WRONG =
+  'The code is wrong or has expired; `npm run purser -- user setup-link` prints a new one, and so does the next start.';
+
+/** Whose request it is, for what a command records. */
+export interface From extends Visit {
+  request_id: string;
+}
+
+/** Who signed in, as `GET /v1/me` says it. */
+export type Me = Record<string, unknown>;
+
+/** A person who is let in: the body of the answer, and the cookie. */
+export interface SignedIn {
+  me: Me;
+  cookie: string;
+}
+
+/** A person who calls. */
+export interface Self {
+  user_id: string;
+  session_id: string;
+  workspace_id: string;
+}
+
+export interface SignInOptions {
+  db: Queryable;
+  lane: Lane;
+  sessions: Sessions;
+  passwords: Passwords;
+  attempts: Attempts;
+  setup_macs: readonly Mac[];
+  links: LinkTokens;
+  password_sign_in: boolean;
+  newSignInId: () => string;
+}
+
+/** What people do at the door, and with their own account. */
+export type SignInFlows = ReturnType<typeof makeSignIn>;
+
+const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
+
+/**
+ * Runs what tells who somebody is. Where the database cannot be asked, that could not be told: `auth_unavailable`, never a
+ * way in.
+ */
+export async function verifying<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const is_unavailable =
+      isUnavailable(error) || (error instanceof ApiError && error.code === 'unavailable');
+    throw is_unavailable ? signInUnavailable(error) : error;
+  }
+}
+
+/** Makes it. */
+export function makeSignIn(options: SignInOptions) {
+  const { db, lane, sessions, passwords, attempts, links } = options;
+
+  const record = (signIn: SignIn) => insertSignIn(db, signIn, options.newSignInId);
+
+  const originOfJoining = ({ request_id, client_address }: From): Origin => ({
+    actor: JOINING,
+    request_id,
+    client_address,
+  });
+
+  /** What `GET /v1/me` answers. Throws `unauthenticated` if the person is no member of the session's workspace. */
+  async function me({ user_id, session_id }: Pick<Self, 'user_id' | 'session_id'>): Promise<Me> {
+    const user = await findUser(db, user_id);
+    const memberships = await listMemberships(db, user_id);
+    const session = await findOwnSession(db, user_id, session_id);
+    const here = memberships.find((each) => each.workspace_id === session?.workspace_id);
+    if (user === undefined || session === undefined || here === undefined) {
+      throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+    }
+    return {
+      user: { id: user.user_id, email: user.email, name: user.name },
+      workspace: { id: here.workspace_id, name: here.name },
+      role: here.role,
+      scopes: scopesOfRole(here.role),
+      principal_id: here.principal_id,
+      session: { id: session_id, created_at: session.created_at, expires_at: session.expires_at },
+      workspaces: memberships.map(({ workspace_id, name, role }) => ({ id: workspace_id, name, role })),
+    };
+  }
+
+  /** Begins a session in the workspace that is named, else in the one of the last session, else in the first. */
+  async function letIn(
+    user: Pick<User, 'user_id' | 'email'>,
+    method: SignInMethod,
+    from: From,
+    wanted?: string,
+  ): Promise<SignedIn> {
+    const { user_id, email } = user;
+    const memberships = await listMemberships(db, user_id);
+    const last = wanted ?? (await lastWorkspaceOf(db, user_id));
+    const here = memberships.find((each) => each.workspace_id === last) ?? memberships[0];
+    if (here === undefined) throw new ApiError('unauthenticated', WRONG);
+    const { session_id, cookie } = await sessions.begin(
+      { user_id, workspace_id: here.workspace_id, method },
+      from,
+    );
+    await record({ kind: 'ok', method, email, user_id, client_address: from.client_address });
+    return { me: await me({ user_id, session_id }), cookie };
+  }
+
+  /**
+   * Compares a password, as one of ten attempts in 15 minutes. Returns whether it is right; the work is the same where
+   * there is no such person. Throws `rate_limited` and `auth_unavailable`.
+   */
+  async function tryPassword(
+    { email, user }: { email: string; user: User | undefined },
+    password: string,
+    { client_address }: From,
+  ): Promise<boolean> {
+    const guesser = { client_address, email };
+    const told = { method: 'password', email, user_id: user?.user_id ?? null, client_address } as const;
+    await attempts.begin(guesser, () => record({ ...told, kind: 'locked' }));
+    let is_right: boolean;
+    try {
+      const stored = user === undefined || user.disabled_at !== null ? null : user.password_hash;
+      is_right = await passwords.verify(stored, password, client_address);
+    } catch (error) {
+      await attempts.unjudged(guesser);
+      throw error;
+    }
+    if (is_right) await attempts.succeeded(guesser);
+    else await record({ ...told, kind: 'wrong' });
+    return is_right;
+  }
+
+  /** The same for a person who is signed in. Throws `unauthenticated` if it is wrong. */
+  async function provePassword(self: Self, password: string, from: From): Promise<User> {
+    const user = await findUser(db, self.user_id);
+    if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+    if (!(await tryPassword({ email: user.email, user }, password, from))) {
+      throw new ApiError('unauthenticated', 'The password is wrong.');
+    }
+    return user;
+  }
+
+  /** The first workspace, which the first person administrates. */
+  async function firstWorkspace(): Promise<string> {
+    const [workspace] = await listWorkspaces(db);
+    if (workspace === undefined) throw new ApiError('unavailable', 'There is no workspace yet; retry.');
+    return workspace.workspace_id;
+  }
+
+  async function refuseIfSetUp(): Promise<void> {
+    if (await hasPeople(db)) throw new ApiError('already_set_up', ALREADY_SET_UP);
+  }
+
+  /** Makes the first person an administrator of the first workspace. Throws `already_set_up`. */
+  async function makeFirst(
+    person: { email: string; name: string; password: string },
+    origin: Origin,
+    client_address: string,
+  ): Promise<{ user_id: string; email: string; workspace_id: string }> {
+    const email = normaliseEmail(person.email);
+    checkNewPassword('password', person.password, { email, name: person.name });
+    const password_hash = await passwords.hash(person.password, client_address);
+    const workspace_id = await firstWorkspace();
+    const { user_id } = await lane.submit(
+      workspace_id,
+      joinWorkspace,
+      {
+        admittance: { by: 'first' },
+        email,
+        user_id: null,
+        name: person.name,
+        password_hash,
+        identity: null,
+      },
+      origin,
+    );
+    await dropSetupCodes(db);
+    return { user_id, email, workspace_id };
+  }
+
+  return {
+    me: (self: Self) => verifying(() => me(self)),
+    letIn,
+    makeFirst,
+    firstWorkspace,
+    record,
+
+    /** Whether the first administrator is still to be made. */
+    isSetUp: () => verifying(() => hasPeople(db)),
+
+    setUp: (
+      input: { code: string; email: string; name: string; password: string },
+      from: From,
+    ): Promise<SignedIn> =>
+      verifying(async () => {
+        await refuseIfSetUp();
+        if (!(await isSetupCode(db, input.code, options.setup_macs))) {
+          throw new ApiError('unauthenticated', CODE_WRONG);
+        }
+        const first = await makeFirst(input, originOfJoining(from), from.client_address);
+        return letIn(first, 'setup', from, first.workspace_id);
+      }),
+
+    signIn: (input: { email: string; password: string }, from: From): Promise<SignedIn> =>
+      verifying(async () => {
+        if (!options.password_sign_in) throw new ApiError('unauthenticated', WRONG);
+        const email = normaliseEmail(input.email);
+        const user = await findUserByEmail(db, email);
+        const is_right = await tryPassword({ email, user }, input.password, from);
+        if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
+        if (passwords.isOutdated(user.password_hash as string)) {
+          await setPassword(db, user.user_id, await passwords.hash(input.password, from.client_address));
+        }
+        return letIn(user, 'password', from);
+      }),
+
+    signOut: ({ user_id, session_id }: Self) => verifying(() => endSession(db, user_id, session_id)),
+
+    reauthenticate: (self: Self, password: string, from: From) =>
+      verifying(async () => {
+        await provePassword(self, password, from);
+        await noteProof(db, self.session_id);
+      }),
+
+    changePassword: (self: Self, input: { current_password: string; new_password: string }, from: From) =>
+      verifying(async () => {
+        const user = await provePassword(self, input.current_password, from);
+        checkNewPassword('new_password', input.new_password, user);
+        const hashed = await passwords.hash(input.new_password, from.client_address);
+        await setPassword(db, user.user_id, hashed);
+        await endSessions(db, user.user_id, self.session_id);
+        const { user_id, email } = user;
+        const { client_address } = from;
+        await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
+      }),
+
+    /** Sets a password by a link that the operator made, which works once. All sessions of the person end. */
+    resetPassword: (input: { token: string; password: string }, from: From): Promise<SignedIn> =>
+      verifying(async () => {
+        const user_id = links.userOfReset(input.token);
+        const user = user_id === null ? undefined : await findUser(db, user_id);
+        const is_good =
+          user !== undefined &&
+          user.disabled_at === null &&
+          links.isReset(input.token, user, await readClock(db));
+        if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
+        checkNewPassword('password', input.password, user);
+        const hashed = await passwords.hash(input.password, from.client_address);
+        await setPassword(db, user.user_id, hashed);
+        await endSessions(db, user.user_id, null);
+        return letIn(user, 'reset', from);
+      }),
+
+    acceptInvitation: (
+      input: { token: string; name: string; password: string },
+      from: From,
+    ): Promise<SignedIn> =>
+      verifying(async () => {
+        const named = links.openInvitation(input.token);
+        const [invitation] = named === null ? [] : await loadInvitations(db, [named]);
+        if (
+          named === null ||
+          invitation === undefined ||
+          invitationStatus(invitation, await readClock(db)) !== 'pending'
+        ) {
+          throw new ApiError('unauthenticated', INVITATION_NOT_GOOD);
+        }
+        const { email, principal_id, invitation_id } = invitation;
+        const user = await findUserByEmail(db, email);
+        let password_hash: string | null = null;
+        if (user === undefined) {
+          checkNewPassword('password', input.password, { email, name: input.name });
+          password_hash = await passwords.hash(input.password, from.client_address);
+        } else if (!(await tryPassword({ email, user }, input.password, from))) {
+          throw new ApiError('unauthenticated', 'The password of your account is wrong.');
+        }
+        const { user_id } = await lane.submit(
+          named.workspace_id,
+          joinWorkspace,
+          {
+            admittance: { by: 'invitation', invitation_id, principal_id },
+            email,
+            user_id: user?.user_id ?? null,
+            name: input.name,
+            password_hash,
+            identity: null,
+          },
+          originOfJoining(from),
+        );
+        return letIn({ user_id, email }, 'invitation', from, named.workspace_id);
+      }),
+
+    rename: async (self: Self, name: string): Promise<Me> => {
+      await setUserName(db, self.user_id, name);
+      return me(self);
+    },
+
+    /** Makes another of the person's workspaces the current one of the session. Throws `not_found`. */
+    switchTo: (self: Self, workspace_id: string): Promise<Me> =>
+      verifying(async () => {
+        const memberships = await listMemberships(db, self.user_id);
+        if (!memberships.some((each) => each.workspace_id === workspace_id)) {
+          throw new ApiError('not_found', 'There is no such workspace, or you are no member of it.');
+        }
+        await switchWorkspace(db, self.session_id, workspace_id);
+        return me(self);
+      }),
+  };
+}

@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '../errors.ts';
+
+const MAX_PORT_DIGITS = 5;
+const HASH_CHARACTERS = 6;
+const FOREIGN =
+  'The request does not come from the console of this service: open it at the address of this service; behind a proxy, set PUBLIC_URL to the address that browsers use.';
+const NOT_LOOPBACK =
+  'Over plain http people sign in on the same machine alone: use https and set PUBLIC_URL to the address that browsers use.';
+
+/** Where browsers find the service, and what follows from it: links, cookies, and which requests are the console's own. */
+export interface Site {
+  /** Told once the service listens, because port 0 stands for any. */
+  listensOn(port: number): void;
+  /** `https://purser.example`, or `http://localhost:8080`. */
+  origin(): string;
+  /** All origins that are the console's own. */
+  origins(): readonly string[];
+  /** The address of a page of the console; `path` has no slash at its beginning. */
+  consoleUrl(path?: string): string;
+  /** The value of a session's cookie in a request; undefined if there is none. */
+  sessionCookie(headers: IncomingHttpHeaders): string | undefined;
+  /** A `set-cookie` that gives the browser a session. */
+  setSession(value: string, max_age_s: number): string;
+  /** A `set-cookie` that takes it away. */
+  clearSession(): string;
+  /** The same for what a browser keeps while it is with an identity provider. Sent with the way back, hence Lax. */
+  transactionCookie(headers: IncomingHttpHeaders): string | undefined;
+  setTransaction(value: string, max_age_s: number): string;
+  clearTransaction(): string;
+  /**
+   * Throws `cross_site_request` unless the request comes from the console: each of `Sec-Fetch-Site` and `Origin` that
+   * is there must be right, and with `required` one of them must be there.
+   */
+  checkSameSite(headers: IncomingHttpHeaders, options: { required: boolean }): void;
+  /** Throws `cross_site_request` where a cookie would travel in the clear: beyond loopback without https. */
+  checkTransport(headers: IncomingHttpHeaders): void;
+}
+
+/** Reads one cookie. Of several with the same name the first counts. */
+function readCookie(headers: IncomingHttpHeaders, name: string): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+/** Returns whether a `Host` header names this machine itself. */
+function isLoopbackHost(host: string | undefined): boolean {
+  return new RegExp(`^(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d{1,${MAX_PORT_DIGITS}})?$`, 'i').test(
+    host ?? '',
+  );
+}
+
+/**
+ * Makes it. `public_url` is null where browsers run on the same machine. `installation` tells apart the cookies of several
+ * services on one loopback address, since cookies know no ports.
+ */
+export function makeSite({
+  public_url,
+  installation,
+}: {
+  public_url: string | null;
+  installation: string;
+}): Site {
+  let port = 0;
+  const is_secure = public_url?.startsWith('https:') === true;
+  const suffix = is_secure ? '' : `_${installation.slice(0, HASH_CHARACTERS)}`;
+  const session = is_secure ? '__Host-purser' : `purser${suffix}`;
+  const transaction = is_secure ? '__Host-purser-oidc' : `purser_oidc${suffix}`;
+  const attributes = `Path=/; HttpOnly${is_secure ? '; Secure' : ''}`;
+  const origins = () =>
+    public_url === null ? [`http://localhost:${port}`, `http://127.0.0.1:${port}`] : [public_url];
+  const origin = () => origins()[0] as string;
+  return {
+    listensOn(given) {
+      port = given;
+    },
+    origin,
+    origins,
+    consoleUrl: (path = '') => `${origin()}/console/${path}`,
+    sessionCookie: (headers) => readCookie(headers, session),
+    setSession: (value, max_age_s) =>
+      `${session}=${value}; ${attributes}; SameSite=Strict; Max-Age=${max_age_s}`,
+    clearSession: () => `${session}=; ${attributes}; SameSite=Strict; Max-Age=0`,
+    transactionCookie: (headers) => readCookie(headers, transaction),
+    setTransaction: (value, max_age_s) =>
+      `${transaction}=${value}; ${attributes}; SameSite=Lax; Max-Age=${max_age_s}`,
+    clearTransaction: () => `${transaction}=; ${attributes}; SameSite=Lax; Max-Age=0`,
+    checkSameSite(headers, { required }) {
+      const site = headers['sec-fetch-site'];
+      const { origin: from } = headers;
+      const is_told = site !== undefined || from !== undefined;
+      const is_right =
+        (site === undefined || site === 'same-origin') && (from === undefined || origins().includes(from));
+      if (!is_right || (required && !is_told)) throw new ApiError('cross_site_request', FOREIGN);
+    },
+    checkTransport(headers) {
+      if (public_url === null && !isLoopbackHost(headers.host)) {
+        throw new ApiError('cross_site_request', NOT_LOOPBACK);
+      }
+    },
+  };
+}

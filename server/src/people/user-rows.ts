@@ -1,0 +1,118 @@
+import type { User } from '../domain/people.ts';
+import type { Queryable } from '../storage/database.ts';
+import type { Identity } from '../storage/members.ts';
+import type { Membership } from '../storage/sessions.ts';
+
+const USER = 'user_id, email, name, password_hash, created_at, disabled_at';
+
+/** Returns whether the installation has any person. */
+export async function hasPeople(db: Queryable): Promise<boolean> {
+  const result = await db.query<{ found: boolean }>({
+    name: 'has_people',
+    text: 'select exists (select 1 from users) as found',
+  });
+  return result.rows[0]?.found === true;
+}
+
+/** Returns the person with this e-mail, or undefined. */
+export async function findUserByEmail(db: Queryable, email: string): Promise<User | undefined> {
+  const result = await db.query<User & { user_id: string }>({
+    name: 'find_user_by_email',
+    text: `select ${USER} from users where email = $1`,
+    values: [email],
+  });
+  return result.rows[0];
+}
+
+/** Returns a person by id, or undefined. */
+export async function findUser(db: Queryable, user_id: string): Promise<User | undefined> {
+  const result = await db.query<User & { user_id: string }>({
+    name: 'find_user',
+    text: `select ${USER} from users where user_id = $1`,
+    values: [user_id],
+  });
+  return result.rows[0];
+}
+
+/** Returns all people, oldest first, with the workspaces they are members of. For the operator's commands alone. */
+export async function listUsers(
+  db: Queryable,
+): Promise<(Pick<User, 'user_id' | 'email' | 'name' | 'disabled_at'> & { workspaces: string[] })[]> {
+  const result = await db.query<
+    Pick<User, 'user_id' | 'email' | 'name' | 'disabled_at'> & { workspaces: string[] }
+  >({
+    text: `select u.user_id, u.email, u.name, u.disabled_at,
+        array(select m.workspace_id || ' ' || m.role from members m where m.user_id = u.user_id and m.removed_at is null
+          order by m.workspace_id) as workspaces
+      from users u order by u.user_id`,
+  });
+  return result.rows;
+}
+
+/** Returns the workspaces that a person is a member of, in the order in which they joined. */
+export async function listMemberships(db: Queryable, user_id: string): Promise<Membership[]> {
+  const result = await db.query<Membership & { workspace_id: string }>({
+    name: 'list_memberships',
+    text: `select m.workspace_id, w.name, m.role, m.principal_id
+      from members m join workspaces w on w.workspace_id = m.workspace_id
+      where m.user_id = $1 and m.removed_at is null order by m.joined_at, m.workspace_id`,
+    values: [user_id],
+  });
+  return result.rows;
+}
+
+/** Sets a person's password, at the database's clock. */
+export async function setPassword(db: Queryable, user_id: string, password_hash: string): Promise<void> {
+  await db.query({
+    name: 'set_password',
+    text: 'update users set password_hash = $2, password_changed_at = clock_timestamp() where user_id = $1',
+    values: [user_id, password_hash],
+  });
+}
+
+/** Sets a person's name. */
+export async function setUserName(db: Queryable, user_id: string, name: string): Promise<void> {
+  await db.query({
+    name: 'set_user_name',
+    text: 'update users set name = $2 where user_id = $1',
+    values: [user_id, name],
+  });
+}
+
+/** Disables a person for good: they are no longer let in anywhere. */
+export async function disableUser(db: Queryable, user_id: string): Promise<void> {
+  await db.query({
+    text: 'update users set disabled_at = coalesce(disabled_at, clock_timestamp()) where user_id = $1',
+    values: [user_id],
+  });
+}
+
+/** Returns the person whom an identity provider knows by this subject, or undefined. */
+export async function findUserByIdentity(
+  db: Queryable,
+  { issuer, subject }: Identity,
+): Promise<User | undefined> {
+  const result = await db.query<User & { user_id: string }>({
+    name: 'find_user_by_identity',
+    text: `select ${USER.replaceAll(/(\w+)/g, 'u.$1')} from user_identities i join users u on u.user_id = i.user_id
+      where i.issuer = $1 and i.subject = $2`,
+    values: [issuer, subject],
+  });
+  return result.rows[0];
+}
+
+/**
+ * Links a person with an identity of a provider that knows them by no other subject. Returns false if it does, or if the
+ * identity is another person's.
+ */
+export async function linkIdentity(db: Queryable, user_id: string, identity: Identity): Promise<boolean> {
+  const result = await db.query({
+    name: 'link_identity',
+    text: `insert into user_identities (issuer, subject, user_id, created_at)
+      select $1, $2, $3, clock_timestamp()
+      where not exists (select 1 from user_identities where issuer = $1 and user_id = $3)
+      on conflict do nothing`,
+    values: [identity.issuer, identity.subject, user_id],
+  });
+  return result.rowCount === 1;
+}

@@ -1,0 +1,34 @@
+/** What a start tells of a service. */
+interface Welcomed {
+  url: string;
+  console_url: string;
+  first: { admin_key: string } | undefined;
+}
+
+/**
+ * What a start says once it serves: where everything is, the first key if this start made it and it was not `given`, and the
+ * commands of a first decision.
+ */
+export function welcome({ url, console_url, first }: Welcomed, given: boolean): string {
+  const lines = ['', `Purser listens on ${url}`, `  Console     ${console_url}`, `  Reference   ${url}/docs`];
+  if (first === undefined) {
+    lines.push('  Admin key   the one of the first start');
+  } else if (given) {
+    lines.push('  Admin key   the one in BOOTSTRAP_ADMIN_KEY');
+  } else {
+    lines.push(`  Admin key   ${first.admin_key}`, '              shown only this once: keep it safe');
+  }
+  const key = first === undefined || given ? '$PURSER_KEY' : first.admin_key;
+  lines.push(
+    '',
+    'A first agent, and its first decision:',
+    '',
+    `curl -s ${url}/v1/agents -H "x-api-key: ${key}" -H 'content-type: application/json' \\`,
+    `  -d '{"slug":"infra-bot","authority":{"purpose":{"objective":"Keep the staging servers running"},"currency":"EUR","per_transaction_limit_minor":20000,"monthly_budget_minor":150000}}'`,
+    `curl -s ${url}/v1/decisions -H "x-api-key: ${key}" -H 'content-type: application/json' -H 'idempotency-key: first-spend' \\`,
+    `  -d '{"agent":"infra-bot","action":{"type":"purchase","merchant":"Hetzner Online","amount_minor":5440,"currency":"EUR","description":"Server for staging"}}'`,
+    '',
+    '',
+  );
+  return lines.join('\n');
+}
