@@ -47,8 +47,9 @@ export interface Answer {
 const MAX_RETRY_AFTER_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 8_000;
-/** The service asks to come back: whatever the request was, it may be sent again. */
+/** The service asks to come back: whatever the request was, it may be sent again, unless it may have been carried out. */
 const COME_BACK = [429, 503];
+const OUTCOME_HEADER = 'purser-outcome';
 /** Something failed on the way or over there, and the request may have been carried out all the same. */
 const TRANSIENT = [408, 500, 502, 504];
 
@@ -173,8 +174,10 @@ function parsed(text: string, facts: CallFacts): unknown {
 function waitAfter(error: unknown, repeatable: boolean, attempt: number): number | null {
   if (error instanceof AbortedError) return null;
   const status = error instanceof APIError ? error.status : 0;
-  const transient = error instanceof ConnectionError || TRANSIENT.includes(status);
-  if (!COME_BACK.includes(status) && !(transient && repeatable)) return null;
+  const told = error instanceof APIError && error.headers.get(OUTCOME_HEADER) === 'unknown';
+  const comes_back = COME_BACK.includes(status) && !told;
+  const transient = error instanceof ConnectionError || told || TRANSIENT.includes(status);
+  if (!comes_back && !(transient && repeatable)) return null;
   const told_ms = error instanceof APIError ? retryAfterMs(error.headers) : null;
   if (told_ms !== null) return told_ms > MAX_RETRY_AFTER_MS ? null : told_ms;
   return jittered(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)));

@@ -104,6 +104,21 @@ describe('retries', () => {
     });
   });
 
+  const unknown = failure(503, 'unavailable', { 'purser-outcome': 'unknown', 'retry-after': '1' });
+  test.each(UNSAFE)(
+    '%s is not sent again after a 503 that leaves open what became of it',
+    async (_name, call) => {
+      const { purser, sent } = scripted([unknown, ok()]);
+      expect(await settled(call(purser))).toMatchObject({ status: 503 });
+      expect(sent).toHaveLength(1);
+    },
+  );
+  test.each(SAFE)('%s is sent again after such a 503', async (_name, call) => {
+    const { purser, sent } = scripted([unknown, ok()]);
+    await settled(call(purser));
+    expect(sent).toHaveLength(2);
+  });
+
   test.each([...SAFE, ...UNSAFE])('%s is sent again after 429 and 503', async (_name, call) => {
     const { purser, sent } = scripted([
       failure(429, 'rate_limited', { 'retry-after': '1' }),

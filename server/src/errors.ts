@@ -143,17 +143,25 @@ export class ApiError extends Error {
   readonly retry_after_s: number | undefined;
   /** Caused by overload: such errors are logged as a count per second, not one by one. */
   readonly is_overload: boolean;
+  /** What was asked for may have been carried out all the same. */
+  readonly is_outcome_unknown: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; retry_after_s?: number; is_overload?: true } = {},
+    options: {
+      cause?: unknown;
+      retry_after_s?: number;
+      is_overload?: true;
+      is_outcome_unknown?: true;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.code = code;
     this.retry_after_s = options.retry_after_s;
     this.is_overload = options.is_overload === true;
+    this.is_outcome_unknown = options.is_outcome_unknown === true;
   }
 
   get status(): number {

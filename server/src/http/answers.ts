@@ -7,6 +7,8 @@ import type { ServerOptions } from './server-options.ts';
 import { bodyOf, writeWhole } from './streams.ts';
 
 const JSON_TYPE = 'application/json';
+/** On a 503 whose request may have been carried out: then a repeat is safe only with an idempotency key. */
+const OUTCOME_HEADER = 'purser-outcome';
 /** In the log only: the client had gone before it could be answered. */
 const CLIENT_GONE = 499;
 
@@ -159,8 +161,9 @@ export function makeAnswers(
           },
           'request failed',
         );
-      const headers =
-        error.retry_after_s === undefined ? undefined : { 'retry-after': String(error.retry_after_s) };
+      const headers: Headers = {};
+      if (error.retry_after_s !== undefined) headers['retry-after'] = String(error.retry_after_s);
+      if (error.is_outcome_unknown && request.method !== 'GET') headers[OUTCOME_HEADER] = 'unknown';
       send(request, reply, error.status, errorJson(error, exchange.request_id), JSON_TYPE, headers);
     },
   };

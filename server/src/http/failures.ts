@@ -17,6 +17,8 @@ export function toApiError(thrown: unknown): ApiError {
     return new ApiError('unavailable', 'The service cannot answer right now; retry.', {
       cause: thrown,
       retry_after_s: 1,
+      // The database may have gone when the write was done and only its answer was still to be read.
+      is_outcome_unknown: true,
     });
   }
   const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
@@ -34,7 +36,7 @@ export function tooLate(): ApiError {
   return new ApiError(
     'unavailable',
     'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
-    { retry_after_s: RETRY_AFTER_S },
+    { retry_after_s: RETRY_AFTER_S, is_outcome_unknown: true },
   );
 }
 

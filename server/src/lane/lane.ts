@@ -77,8 +77,13 @@ interface Waiting extends Job {
 
 const unavailable = (message: string, cause?: unknown) =>
   new ApiError('unavailable', message, { retry_after_s: 1, cause });
+const outcomeUnknown = (cause: unknown) =>
+  new ApiError(
+    'unavailable',
+    'The service cannot tell whether this was carried out; retry with the same idempotency key.',
+    { retry_after_s: 1, is_outcome_unknown: true, cause },
+  );
 
-const LOST = 'The service cannot tell whether this was carried out; retry with the same idempotency key.';
 const NOT_NOW = 'The service cannot write right now; nothing was carried out; retry.';
 
 /**
@@ -225,7 +230,7 @@ export function makeLane(options: LaneOptions): Lane {
         if (parts.length > 1 && now_ms() - began_ms >= STUCK_MS) isolate(parts);
         if (error instanceof UnknownCommit) {
           log.error({ err: error, ...about }, 'a commit was not answered');
-          for (const job of jobs) job.reject(unavailable(LOST, error));
+          for (const job of jobs) job.reject(outcomeUnknown(error));
           return [];
         }
         if (state !== undefined && RETRYABLE.has(state) && attempt < ATTEMPTS) {

@@ -58,6 +58,12 @@ export interface OpenApi {
   };
 }
 
+const RETRY_AFTER = { description: 'Seconds to wait.', schema: { type: 'integer' } };
+const OUTCOME = {
+  description: '`unknown`: the request may have been carried out. Without it nothing was.',
+  schema: { type: 'string', const: 'unknown' },
+};
+
 const INTRODUCTION = `Purser decides whether a software agent may make a spend, holds the money it allows, and keeps a history that nobody can quietly edit.
 
 Every request carries its key in the header \`x-api-key\`. Bodies are JSON in UTF-8, at most 64 KiB; unknown fields and unknown query parameters are refused, so a mistyped limit is never dropped in silence.
@@ -212,9 +218,8 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
       headers: {
         ...headers,
-        ...(status === '429'
-          ? { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
-          : {}),
+        ...(status === '429' || status === '503' ? { 'Retry-After': RETRY_AFTER } : {}),
+        ...(status === '503' && route.method !== 'GET' ? { 'purser-outcome': OUTCOME } : {}),
       },
       content: { 'application/json': { schema: error_ref } },
     };

@@ -80,7 +80,7 @@ afterAll(async () => {
 
 async function ask(
   idempotency_key: string,
-): Promise<{ status: number; code: string | undefined; text: string }> {
+): Promise<{ status: number; code: string | undefined; outcome: string | null; text: string }> {
   const response = await fetch(`${proxied.url}/v1/decisions`, {
     method: 'POST',
     headers: {
@@ -91,7 +91,12 @@ async function ask(
     body: JSON.stringify(spend('a', 5)),
   });
   const text = await response.text();
-  return { status: response.status, code: JSON.parse(text).error?.code, text };
+  return {
+    status: response.status,
+    code: JSON.parse(text).error?.code,
+    outcome: response.headers.get('purser-outcome'),
+    text,
+  };
 }
 
 test.each<[Fault, number]>([
@@ -108,6 +113,7 @@ test.each<[Fault, number]>([
   const count = async () =>
     (await real.sql('select count(*)::int as n from decisions where idempotency_key = any($1)', [keys]))
       .rows[0].n;
+  expect(new Set(replies.map((reply) => reply.outcome))).toEqual(new Set(['unknown']));
   if (made_before_retry === 0) expect(await count()).toBe(0);
   const again = await Promise.all(keys.map(ask));
   for (const reply of again) expect([200, 201]).toContain(reply.status);
