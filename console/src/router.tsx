@@ -26,6 +26,9 @@ const OPEN: Record<string, Screen> = {
 /** Screens within the shell: a path and the file that has it. This is all that a new screen needs here. */
 const SCREENS: Record<string, Screen> = {
   '/': () => import('./screens/overview/Overview.tsx'),
+  '/agents': () => import('./screens/agents/Agents.tsx'),
+  '/agents/$slug': () => import('./screens/agent/AgentPage.tsx'),
+  '/agents/$slug/authority': () => import('./screens/authority/AuthorityEditor.tsx'),
   '/decisions': () => import('./screens/decisions/Decisions.tsx'),
   '/decisions/$id': () => import('./screens/decision/DecisionPage.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),

@@ -1,0 +1,185 @@
+import type { AgentWithBudgets, ApiKey, Decision } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { call, purser } from '../../api/client.ts';
+import type { List } from '../../api/people.ts';
+import { useMay } from '../../api/queries.ts';
+import { AgentBudgets } from '../../components/AgentBudget.tsx';
+import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
+import { buttonClass } from '../../components/Button.tsx';
+import { FirstDecision } from '../../components/FirstSteps.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
+import { Table } from '../../components/Table.tsx';
+import { Id, Money, Time } from '../../components/Value.tsx';
+import { reasonWords } from '../../lib/words.ts';
+import { Controls, ModeSwitch } from './Controls.tsx';
+
+const SHOWN = 10;
+
+export default function AgentPage() {
+  const { slug = '' } = useParams({ strict: false }) as { slug?: string };
+  const query = useQuery({
+    queryKey: ['agents', 'one', slug],
+    queryFn: async () => purser.agents.retrieve(slug),
+  });
+  const above = <Link to="/agents">← Agents</Link>;
+  if (query.data === undefined) {
+    return (
+      <Page title={slug} above={above}>
+        {query.isError ? (
+          <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <Loading lines={8} />
+        )}
+      </Page>
+    );
+  }
+  return <Whole agent={query.data} above={above} />;
+}
+
+function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNode }) {
+  const may = useMay('admin');
+  return (
+    <Page
+      title={agent.name}
+      above={above}
+      badges={
+        <>
+          <StateBadge state={agent.status} />
+          <StateBadge state={agent.mode} />
+        </>
+      }
+      actions={
+        <>
+          <Link to="/report" search={{ agent: agent.slug }} className={buttonClass()}>
+            Its report
+          </Link>
+          <Link to={`/agents/${agent.slug}/authority`} className={buttonClass('primary')}>
+            {agent.authority_version === null ? 'Set its authority' : 'Authority'}
+          </Link>
+          <ModeSwitch agent={agent} />
+        </>
+      }
+    >
+      {agent.authority_version === null && agent.status !== 'revoked' && (
+        <Notice tone="warn" title="It has no authority yet.">
+          Every spend that it asks for is denied until somebody says what it may spend and what for.
+        </Notice>
+      )}
+      <CardGrid>
+        <Card title="This month">
+          <AgentBudgets budgets={agent.budgets} />
+        </Card>
+        <Card title="Facts">
+          <Facts
+            of={[
+              ['Slug', <code key="s">{agent.slug}</code>],
+              ['Authority', agent.authority_version === null ? 'None' : `Version ${agent.authority_version}`],
+              ['Made', <Time key="c" at={agent.created_at} exact />],
+              ['Id', <Id key="i" id={agent.id} />],
+            ]}
+          />
+        </Card>
+      </CardGrid>
+      <Recent agent={agent} />
+      {may && <Keys agent={agent} />}
+      <Controls agent={agent} />
+    </Page>
+  );
+}
+
+function Recent({ agent }: { agent: AgentWithBudgets }) {
+  const query = useQuery({
+    queryKey: ['decisions', 'of', agent.id],
+    queryFn: async () => (await purser.decisions.list({ agent: agent.id, limit: SHOWN })).data,
+  });
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined) return <Loading />;
+  if (query.data.length === 0) {
+    return (
+      <Card>
+        <FirstDecision agent={agent.slug} />
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Latest decisions"
+      flush
+      aside={
+        <Link to="/decisions" search={{ agent: agent.slug }}>
+          All of them
+        </Link>
+      }
+    >
+      <Table<Decision>
+        label="Latest decisions"
+        rows={query.data}
+        keyOf={(each) => each.decision_id}
+        columns={[
+          { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
+          {
+            name: 'Merchant',
+            heading: true,
+            wrap: true,
+            cell: (each) => <Link to={`/decisions/${each.decision_id}`}>{each.action.merchant}</Link>,
+          },
+          {
+            name: 'Amount',
+            number: true,
+            cell: (each) => <Money amount_minor={each.requested_amount_minor} currency={each.currency} />,
+          },
+          {
+            name: 'Decision',
+            cell: (each) => <DecisionBadges decision={each.decision} effective={each.effective_decision} />,
+          },
+          { name: 'Reason', cell: (each) => reasonWords(each.reason_code) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Keys({ agent }: { agent: AgentWithBudgets }) {
+  const query = useQuery({
+    queryKey: ['keys', 'of', agent.id],
+    queryFn: async () =>
+      (
+        await call<List<ApiKey>>('GET', '/v1/api-keys', {
+          query: { agent: agent.id, status: 'active', limit: 50 },
+        })
+      ).data,
+  });
+  const rows = query.data ?? [];
+  return (
+    <Card
+      title="Its keys"
+      flush={rows.length > 0}
+      aside={
+        <Link to="/keys" search={{ agent: agent.slug }}>
+          Manage
+        </Link>
+      }
+    >
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && rows.length === 0 && <p>It has no key, so it cannot ask.</p>}
+      {rows.length > 0 && (
+        <Table<ApiKey>
+          label="Keys"
+          rows={rows}
+          keyOf={(each) => each.id}
+          columns={[
+            { name: 'Name', heading: true, wrap: true, cell: (each) => each.name },
+            { name: 'Key', cell: (each) => <code>{each.hint}</code> },
+            {
+              name: 'Last used',
+              cell: (each) => (each.last_used_at ? <Time at={each.last_used_at} /> : 'never'),
+            },
+            { name: 'Runs out', cell: (each) => (each.expires_at ? <Time at={each.expires_at} /> : 'never') },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

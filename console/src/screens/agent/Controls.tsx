@@ -1,0 +1,227 @@
+import type { AgentWithBudgets, Decision, DecisionListQuery, UpdateAgentRequest } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { codeOfError, purser } from '../../api/client.ts';
+import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, Loading } from '../../components/Page.tsx';
+import { useAction } from '../../lib/use-action.ts';
+import styles from './AgentPage.module.css';
+
+function useUpdate(agent: AgentWithBudgets, onDone: () => void = () => {}) {
+  return useAction(async (changes: UpdateAgentRequest) => {
+    await purser.agents.update(agent.id, changes);
+    await queryClient.invalidateQueries({ queryKey: ['agents'] });
+    onDone();
+  });
+}
+
+const LOOKED_AT = 200;
+
+/** How many spends of the agent are under way: those that stopping it would hold up. */
+function useUnderWay(agent: AgentWithBudgets) {
+  return useQuery({
+    queryKey: ['decisions', 'under-way', agent.id],
+    queryFn: async () => {
+      const query = { agent: agent.id, mode: 'ENFORCE', outcome_state: 'NONE', limit: LOOKED_AT };
+      const { data } = await purser.decisions.list(query as DecisionListQuery);
+      const count = (test: (each: Decision) => boolean) => data.filter(test).length;
+      return {
+        capabilities: count((each) => each.capability?.status === 'ISSUED'),
+        pending: count((each) => each.review_state === 'PENDING'),
+      };
+    },
+    enabled: agent.status !== 'revoked',
+  });
+}
+
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+
+/** Pausing and revoking, with what each of them stops. */
+export function Controls({ agent }: { agent: AgentWithBudgets }) {
+  const may = useMay('admin');
+  const why = !may && WHY_NOT.admin;
+  const update = useUpdate(agent);
+  const [is_revoking, setRevoking] = useState(false);
+  const under_way = useUnderWay(agent).data;
+  if (agent.status === 'revoked') {
+    return <Notice title="This agent is revoked.">It never asks again. Its history stays.</Notice>;
+  }
+  const is_paused = agent.status === 'paused';
+  const affected =
+    under_way === undefined || under_way.capabilities + under_way.pending === 0
+      ? 'Nothing is under way right now.'
+      : `Under way: ${counted(under_way.capabilities, 'capability that is not used yet', 'capabilities that are not used yet')}, ${counted(under_way.pending, 'pending review', 'pending reviews')}.`;
+  return (
+    <Card title="Stop it">
+      <div className={styles.stop}>
+        {update.error !== null && <ErrorNotice error={update.error} />}
+        <div className={styles.stopRow}>
+          <p>
+            {is_paused
+              ? 'It is paused: its requests are refused. Resuming gives its capabilities back that have not run out.'
+              : `Pausing refuses its requests from the next one on, and its capabilities cannot be used until it is resumed. ${affected}`}
+          </p>
+          {is_paused ? (
+            <Button why={why} busy={update.busy} onClick={() => update.run({ status: 'active' })}>
+              Resume
+            </Button>
+          ) : (
+            <Button
+              kind="danger"
+              why={why}
+              busy={update.busy}
+              onClick={() => update.run({ status: 'paused' })}
+            >
+              Pause
+            </Button>
+          )}
+        </div>
+        <div className={styles.stopRow}>
+          <p>Revoking is for ever: it never asks again, and its open capabilities are void.</p>
+          <Button kind="danger" why={why} onClick={() => setRevoking(true)}>
+            Revoke
+          </Button>
+        </div>
+      </div>
+      {is_revoking && <Revoke agent={agent} affected={affected} onClose={() => setRevoking(false)} />}
+    </Card>
+  );
+}
+
+function Revoke({
+  agent,
+  affected,
+  onClose,
+}: {
+  agent: AgentWithBudgets;
+  affected: string;
+  onClose: () => void;
+}) {
+  const [typed, setTyped] = useState('');
+  const update = useUpdate(agent, onClose);
+  return (
+    <Dialog title={`Revoke ${agent.name}?`} onClose={onClose}>
+      <p>This cannot be taken back. {affected}</p>
+      {update.error !== null && <ErrorNotice error={update.error} />}
+      <form
+        style={{ display: 'grid', gap: '1rem' }}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed === agent.slug) void update.run({ status: 'revoked' });
+        }}
+      >
+        <TextField
+          label={`Type ${agent.slug} to revoke it`}
+          autoFocus
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onValue={setTyped}
+        />
+        <Actions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="danger-primary"
+            type="submit"
+            busy={update.busy}
+            why={typed !== agent.slug && 'Type its slug first.'}
+          >
+            Revoke
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Between watching and binding. Towards binding, what speaks against it is shown first. */
+export function ModeSwitch({ agent }: { agent: AgentWithBudgets }) {
+  const may = useMay('admin');
+  const [is_asking, setAsking] = useState(false);
+  if (agent.status === 'revoked') return null;
+  const to = agent.mode === 'SHADOW' ? 'ENFORCE' : 'SHADOW';
+  return (
+    <>
+      <Button why={!may && WHY_NOT.admin} onClick={() => setAsking(true)}>
+        Switch to {to}
+      </Button>
+      {is_asking && <Switch agent={agent} to={to} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+function Switch({
+  agent,
+  to,
+  onClose,
+}: {
+  agent: AgentWithBudgets;
+  to: 'SHADOW' | 'ENFORCE';
+  onClose: () => void;
+}) {
+  const update = useUpdate(agent, onClose);
+  const report = useQuery({
+    queryKey: ['report', { agent: agent.slug }],
+    queryFn: async () => purser.reports.shadow({ agent: agent.slug }),
+    enabled: to === 'ENFORCE',
+  });
+  const blockers = report.data?.readiness.blockers ?? [];
+  return (
+    <Dialog title={`${to === 'ENFORCE' ? 'Bind' : 'Only watch'} ${agent.name}?`} onClose={onClose}>
+      {to === 'ENFORCE' ? (
+        <>
+          <p>
+            From its next request on, DENY stops it, REVIEW waits for a person, and a payment adapter can ask
+            for a capability.
+          </p>
+          {report.isLoading && <Loading lines={3} />}
+          {report.isError && <ErrorNotice error={report.error} title="Its readiness could not be read." />}
+          {report.data !== undefined &&
+            (blockers.length === 0 ? (
+              <Notice tone="good" title="It is ready.">
+                Nothing in the shadow report speaks against it.
+              </Notice>
+            ) : (
+              <>
+                <p>
+                  The{' '}
+                  <Link to="/report" search={{ agent: agent.slug }} onClick={onClose}>
+                    shadow report
+                  </Link>{' '}
+                  says that it is not ready:
+                </p>
+                <ul className={styles.blockers}>
+                  {blockers.map((each) => (
+                    <li key={each.code}>{each.message}</li>
+                  ))}
+                </ul>
+              </>
+            ))}
+        </>
+      ) : (
+        <p>
+          From its next request on, nothing is stopped: decisions say what would have been done, and every
+          spend is allowed.
+        </p>
+      )}
+      {codeOfError(update.error) === 'plan_required' ? (
+        <Notice tone="bad" title="Your plan only watches.">
+          {(update.error as Error).message}
+        </Notice>
+      ) : (
+        update.error !== null && <ErrorNotice error={update.error} />
+      )}
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" busy={update.busy} onClick={() => update.run({ mode: to })}>
+          Switch to {to}
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,147 @@
+import type { Agent, AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { purser } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { BudgetLine } from '../../components/AgentBudget.tsx';
+import { StateBadge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { type Filter, Filters } from '../../components/Filters.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
+import { type Column, LoadMore, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { pick, type Search } from '../../lib/search.ts';
+import { NewAgent } from './NewAgent.tsx';
+
+type Row = Agent & Partial<Pick<AgentWithBudgets, 'budgets'>> & { last_decision_at?: string | null };
+
+const FILTERS: readonly Filter[] = [
+  { param: 'q', name: 'Name', type: 'search', placeholder: 'Part of slug or name' },
+  {
+    param: 'mode',
+    name: 'Mode',
+    options: [
+      ['SHADOW', 'SHADOW'],
+      ['ENFORCE', 'ENFORCE'],
+    ],
+  },
+  {
+    param: 'status',
+    name: 'Status',
+    options: [
+      ['active', 'Active'],
+      ['paused', 'Paused'],
+      ['revoked', 'Revoked'],
+      ['active,paused,revoked', 'All, with the revoked'],
+    ],
+  },
+];
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    name: 'Agent',
+    heading: true,
+    wrap: true,
+    cell: (each) => (
+      <>
+        <Link to={`/agents/${each.slug}`}>{each.name}</Link>
+        {each.name !== each.slug && (
+          <div>
+            <code>{each.slug}</code>
+          </div>
+        )}
+      </>
+    ),
+  },
+  { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
+  { name: 'Mode', cell: (each) => <StateBadge state={each.mode} /> },
+  {
+    name: 'Authority',
+    cell: (each) => (
+      <Link to={`/agents/${each.slug}/authority`}>
+        {each.authority_version === null ? 'Set one' : `Version ${each.authority_version}`}
+      </Link>
+    ),
+  },
+  { name: 'This month', cell: (each) => <BudgetLine budgets={each.budgets} /> },
+  {
+    name: 'Last decision',
+    cell: (each) => (each.last_decision_at ? <Time at={each.last_decision_at} /> : '—'),
+  },
+];
+
+export default function Agents() {
+  const search = pick(
+    useSearch({ strict: false }),
+    FILTERS.map(({ param }) => param),
+  ) as Search;
+  const may = useMay('admin');
+  const navigate = useNavigate();
+  const [is_making, setMaking] = useState(false);
+  // Revoked agents never come back: they are shown when they are asked for.
+  const query = { status: 'active,paused', ...search };
+  const list = useList<Row>(['agents', 'list', query], (cursor) =>
+    purser.agents.list({ ...query, limit: 50, cursor } as ListAgentsQuery),
+  );
+  const is_filtered = Object.keys(search).length > 0;
+  const make = (
+    <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setMaking(true)}>
+      New agent
+    </Button>
+  );
+  return (
+    <Page
+      title="Agents"
+      width="wide"
+      actions={
+        <>
+          {search.status === undefined && (
+            <Button
+              kind="quiet"
+              onClick={() =>
+                void navigate({ to: '/agents', search: { ...search, status: 'active,paused,revoked' } })
+              }
+            >
+              Show revoked
+            </Button>
+          )}
+          {make}
+        </>
+      }
+    >
+      <Filters filters={FILTERS} search={search} to="/agents" />
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={8} />}
+      {list.isSuccess &&
+        (list.rows.length > 0 ? (
+          <Card flush>
+            <Table label="Agents" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.id} />
+            <LoadMore query={list} />
+          </Card>
+        ) : (
+          <Card>
+            {is_filtered ? (
+              <Empty
+                title="No agent fits these filters"
+                action={
+                  <Link to="/agents" search={{}}>
+                    Show all agents
+                  </Link>
+                }
+              />
+            ) : (
+              <Empty title="No agent yet">
+                <p>
+                  An agent is a program that wants to spend. Make one, say what it may spend and what for, and
+                  give it a key.
+                </p>
+              </Empty>
+            )}
+          </Card>
+        ))}
+      {is_making && <NewAgent onClose={() => setMaking(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,246 @@
+import { APIError, type Authority, type AuthorityVersion, InvalidRequestError } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { codeOfError, problemOf, purser } from '../../api/client.ts';
+import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, Loading, Page, Tabs } from '../../components/Page.tsx';
+import {
+  authorityOf,
+  type Draft,
+  draftOf,
+  EMPTY_DRAFT,
+  fieldOf,
+  type Problems,
+} from '../../lib/authority-draft.ts';
+import { diffOf } from '../../lib/diff.ts';
+import { pick } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
+import styles from './Authority.module.css';
+import { AuthorityForm } from './AuthorityForm.tsx';
+import { Diff } from './Diff.tsx';
+import { Simulated } from './Simulated.tsx';
+import { Versions } from './Versions.tsx';
+
+/** The version in force; null while none is set. */
+function useCurrent(slug: string) {
+  return useQuery({
+    queryKey: ['authority', slug],
+    queryFn: async (): Promise<AuthorityVersion | null> => {
+      try {
+        return await purser.agents.authority.retrieve(slug);
+      } catch (error) {
+        if (error instanceof APIError && error.code === 'not_found') return null;
+        throw error;
+      }
+    },
+  });
+}
+
+export default function AuthorityEditor() {
+  const { slug = '' } = useParams({ strict: false }) as { slug?: string };
+  const current = useCurrent(slug);
+  return (
+    <Page
+      title="Authority"
+      width="wide"
+      above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
+      lead="What the agent may spend, and what for. Every save makes a new version; earlier ones stay on record."
+    >
+      {current.isError && <ErrorNotice error={current.error} onRetry={() => void current.refetch()} />}
+      {current.isPending && <Loading lines={10} />}
+      {current.data !== undefined && <Editor key={slug} slug={slug} current={current.data} />}
+    </Page>
+  );
+}
+
+function Editor({ slug, current }: { slug: string; current: AuthorityVersion | null }) {
+  const may = useMay('admin');
+  const { version: shown } = pick(useSearch({ strict: false }), ['version']);
+  /** What the draft began from: it says what the form has no field for, and what a save must still find. */
+  const [base, setBase] = useState(current);
+  const [draft, setDraft] = useState<Draft>(current === null ? EMPTY_DRAFT : draftOf(current.authority));
+  /** The text of the JSON tab while it is open; null in the form. */
+  const [json, setJson] = useState<string | null>(null);
+  const [note, setNote] = useState('');
+  const [refused, setRefused] = useState<Problems>({});
+  const [saved, setSaved] = useState<AuthorityVersion | null>(null);
+
+  const read = useMemo(
+    () => (json === null ? authorityOf(draft, base?.authority ?? null) : parsed(json)),
+    [draft, json, base],
+  );
+  const { authority } = read;
+  const problems: Problems = { ...('problems' in read ? read.problems : null), ...refused };
+  const changes = useMemo(
+    () => (authority === null ? [] : diffOf(base?.authority ?? null, authority)),
+    [authority, base],
+  );
+  const is_stale = (current?.version ?? 0) > (base?.version ?? 0);
+  const next = (current?.version ?? 0) + 1;
+
+  const edit = (name: keyof Draft, value: string) => {
+    setDraft((before) => ({ ...before, [name]: value }));
+    setRefused(({ [name]: _mended, ...others }) => others);
+    setSaved(null);
+  };
+  const startFrom = (from: Authority) => {
+    setDraft(draftOf(from));
+    setJson((before) => (before === null ? null : JSON.stringify(from, null, 2)));
+    setRefused({});
+  };
+  const save = useAction(async () => {
+    if (authority === null) return;
+    setRefused({});
+    const body = note.trim() === '' ? authority : { ...authority, note: note.trim() };
+    const headers: Record<string, string> = base === null ? {} : { 'if-match': `"${base.hash}"` };
+    try {
+      const made = await purser.agents.authority.set(slug, body as Authority, { headers });
+      queryClient.setQueryData(['authority', slug], made);
+      void queryClient.invalidateQueries({ queryKey: ['authority', slug, 'versions'] });
+      void queryClient.invalidateQueries({ queryKey: ['agents'] });
+      setBase(made);
+      setSaved(made);
+      setNote('');
+    } catch (error) {
+      const field = error instanceof InvalidRequestError ? fieldOf(error.field) : undefined;
+      if (field === undefined || !(error instanceof InvalidRequestError)) throw error;
+      setRefused({ [field]: problemOf(error) });
+    }
+  });
+
+  const why =
+    (!may && WHY_NOT.admin) ||
+    (authority === null && 'Mend what is marked first.') ||
+    (changes.length === 0 && base !== null && 'Nothing has changed.');
+  return (
+    <div className={styles.columns}>
+      <div className={styles.form}>
+        <Tabs label="How to write it">
+          <button
+            type="button"
+            aria-pressed={json === null}
+            onClick={() => {
+              if (json !== null && authority !== null) setDraft(draftOf(authority));
+              setJson(null);
+            }}
+          >
+            Form
+          </button>
+          <button
+            type="button"
+            aria-pressed={json !== null}
+            onClick={() => setJson(JSON.stringify(authority ?? base?.authority ?? {}, null, 2))}
+          >
+            JSON
+          </button>
+        </Tabs>
+        <AuthorityForm
+          draft={draft}
+          json={json}
+          problems={problems}
+          may={may}
+          edit={edit}
+          setJson={setJson}
+        />
+        <form
+          className={styles.save}
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save.run();
+          }}
+        >
+          {is_stale && (
+            <Notice
+              tone="warn"
+              title={`Version ${current?.version} was saved meanwhile.`}
+              actions={
+                <Button
+                  small
+                  onClick={() => {
+                    setBase(current);
+                    save.clear();
+                  }}
+                >
+                  Go on from version {current?.version}, with what I typed
+                </Button>
+              }
+            >
+              Somebody else changed this authority. What you typed is kept; look at the differences before you
+              save it over theirs.
+            </Notice>
+          )}
+          {save.error !== null &&
+            (codeOfError(save.error) === 'authority_changed' ? (
+              <Notice
+                tone="bad"
+                title="Somebody saved another version meanwhile."
+                actions={
+                  <Button
+                    small
+                    onClick={() => void queryClient.invalidateQueries({ queryKey: ['authority', slug] })}
+                  >
+                    Look at it
+                  </Button>
+                }
+              >
+                Yours was not saved, and nothing you typed is lost.
+              </Notice>
+            ) : (
+              <ErrorNotice error={save.error} title="It was not saved." />
+            ))}
+          {saved !== null && (
+            <Notice tone="good">
+              <span role="status">
+                Saved as version {saved.version}. It holds from the agent’s next request on.
+              </span>
+            </Notice>
+          )}
+          <div className={styles.saveRow}>
+            <TextField
+              label="Note"
+              hideLabel
+              placeholder="Why (kept with the version)"
+              maxLength={2000}
+              disabled={!may}
+              value={note}
+              onValue={setNote}
+            />
+            <Button kind="primary" type="submit" why={why} busy={save.busy}>
+              Save as version {next}
+            </Button>
+          </div>
+          {typeof why === 'string' && <p className={styles.status}>{why}</p>}
+        </form>
+      </div>
+      <div className={styles.beside}>
+        {may && <Simulated slug={slug} authority={authority} />}
+        {base !== null && changes.length > 0 && (
+          <Card title={`What differs from version ${base.version}`}>
+            <Diff changes={changes} />
+          </Card>
+        )}
+        <Versions slug={slug} current={current} shown={shown} may={may} onStart={startFrom} />
+      </div>
+    </div>
+  );
+}
+
+/** The authority that the text of the JSON tab says. */
+function parsed(text: string): { authority: Authority | null; problems: Problems | null } {
+  try {
+    const value: unknown = JSON.parse(text);
+    const { purpose, currency } = (value ?? {}) as { purpose?: { objective?: unknown }; currency?: unknown };
+    if (typeof purpose?.objective === 'string' && typeof currency === 'string')
+      return { authority: value as Authority, problems: null };
+    return {
+      authority: null,
+      problems: { objective: 'It needs at least "purpose.objective" and "currency"' },
+    };
+  } catch (error) {
+    return { authority: null, problems: { objective: `This is no JSON: ${(error as Error).message}` } };
+  }
+}

@@ -1,0 +1,228 @@
+import { type Authority, InvalidRequestError, type Simulation } from '@purser/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { purser } from '../../api/client.ts';
+import { StateBadge } from '../../components/Badge.tsx';
+import { SelectField } from '../../components/Field.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Loading } from '../../components/Page.tsx';
+import { Table } from '../../components/Table.tsx';
+import { Money, Time } from '../../components/Value.tsx';
+import { cx } from '../../lib/cx.ts';
+import { type ChangedDecision, judgedBy, KINDS, type Kind, matrixOf } from '../../lib/simulation.ts';
+import { reasonWords, words } from '../../lib/words.ts';
+import styles from './Authority.module.css';
+
+/** After the last key. */
+const PAUSE_MS = 400;
+/** How grave a kind is: a change to a graver one tightens. */
+const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
+
+/** What would have happened under the draft: always beside it, and never older than its last pause in typing. */
+export function Simulated({ slug, authority }: { slug: string; authority: Authority | null }) {
+  const [limit, setLimit] = useState('500');
+  const text = authority === null ? null : JSON.stringify(authority);
+  const asked = useSettled(text);
+  const query = useQuery({
+    queryKey: ['simulation', slug, asked, limit],
+    queryFn: async ({ signal }) =>
+      purser.agents.authority.simulate(
+        slug,
+        JSON.parse(asked as string) as Authority,
+        { limit: Number(limit) },
+        { signal },
+      ),
+    enabled: asked !== null,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+  const is_old = text !== asked || query.isPlaceholderData;
+  return (
+    <Card
+      title="What would have happened"
+      aside={
+        <SelectField
+          label="How many of the newest decisions"
+          hideLabel
+          value={limit}
+          onValue={setLimit}
+          options={[
+            ['100', 'Last 100'],
+            ['500', 'Last 500'],
+            ['2000', 'Last 2000'],
+          ]}
+        />
+      }
+    >
+      {query.isError && !(query.error instanceof InvalidRequestError) && (
+        <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {query.error instanceof InvalidRequestError && <p className={styles.status}>{query.error.message}</p>}
+      {query.isLoading && <Loading lines={5} />}
+      {query.data !== undefined && (
+        <div
+          className={cx(is_old && styles.stale)}
+          aria-busy={is_old}
+          style={{ display: 'grid', gap: '0.9rem', gridTemplateColumns: 'minmax(0, 1fr)' }}
+        >
+          <Result simulation={query.data} currency={authority?.currency ?? 'EUR'} />
+        </div>
+      )}
+      <p className="visually-hidden" role="status">
+        {query.data !== undefined && !is_old && `Replayed ${query.data.evaluated} decisions.`}
+      </p>
+    </Card>
+  );
+}
+
+/** A text once it has stood still for a moment. */
+function useSettled(text: string | null): string | null {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    if (text === null) return;
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+function Result({ simulation, currency }: { simulation: Simulation; currency: string }) {
+  const { evaluated, skipped, current, draft, transitions } = simulation;
+  const changed = simulation.changed as ChangedDecision[];
+  const { stopped_wrongly, passed_wrongly } = judgedBy(changed);
+  const matrix = matrixOf(simulation);
+  const moves = transitions.filter((each) => each.from !== each.to);
+  if (evaluated === 0) {
+    return <p>The agent has asked for nothing yet in this currency, so there is nothing to try this on.</p>;
+  }
+  const sums: [string, number, number][] = [
+    ['Allow', current.allow, draft.allow],
+    ['Review', current.review, draft.review],
+    ['Deny', current.deny, draft.deny],
+  ];
+  return (
+    <>
+      <div className={styles.two}>
+        <div className={styles.number} data-some={stopped_wrongly > 0 ? 'bad' : undefined}>
+          <strong>{stopped_wrongly}</strong>
+          <span>labelled as fitting, and would now be stopped</span>
+        </div>
+        <div className={styles.number} data-some={passed_wrongly > 0 ? 'bad' : undefined}>
+          <strong>{passed_wrongly}</strong>
+          <span>labelled as against the purpose, and would now pass</span>
+        </div>
+      </div>
+      <dl className={styles.sums}>
+        {sums.map(([name, before, after]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {after} {after !== before && <span className={styles.was}>was {before}</span>}
+            </dd>
+          </div>
+        ))}
+        <div>
+          <dt>Authorized</dt>
+          <dd>
+            <Money amount_minor={draft.authorized_minor} currency={currency} />
+            {draft.authorized_minor !== current.authorized_minor && (
+              <span className={styles.was}>
+                {' '}
+                was <Money amount_minor={current.authorized_minor} currency={currency} />
+              </span>
+            )}
+          </dd>
+        </div>
+      </dl>
+      <table className={styles.matrix}>
+        <caption>
+          Of {evaluated} decisions
+          {skipped.length > 0 &&
+            `, ${skipped.reduce((sum, each) => sum + each.count, 0)} in other currencies left out`}
+          : from rows to columns
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span className="visually-hidden">Was</span>
+            </th>
+            {KINDS.map((to) => (
+              <th key={to} scope="col" style={{ textAlign: 'center' }}>
+                {words(to)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {KINDS.map((from) => (
+            <tr key={from}>
+              <th scope="row">{words(from)}</th>
+              {KINDS.map((to) => (
+                <td key={to} data-tone={toneOf(from, to, matrix[from][to])}>
+                  {matrix[from][to]}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {moves.length > 0 && (
+        <p className={styles.status}>
+          {moves.map(({ from, to, amount_minor }, i) => (
+            <span key={`${from}${to}`}>
+              {i > 0 && ' · '}
+              {words(from)} → {words(to)}: <Money amount_minor={amount_minor} currency={currency} />
+            </span>
+          ))}
+        </p>
+      )}
+      {changed.length === 0 ? (
+        <p>Nothing would have been decided otherwise.</p>
+      ) : (
+        <Table<ChangedDecision>
+          label="Decisions that would have been others"
+          rows={changed}
+          keyOf={(each) => each.decision_id}
+          columns={[
+            {
+              name: 'Merchant',
+              heading: true,
+              wrap: true,
+              cell: (each) => <Link to={`/decisions/${each.decision_id}`}>{each.merchant}</Link>,
+            },
+            {
+              name: 'Amount',
+              number: true,
+              cell: (each) => <Money amount_minor={each.amount_minor} currency={currency} />,
+            },
+            {
+              name: 'Was',
+              cell: (each) => (
+                <span title={reasonWords(each.current.reason_code)}>
+                  <StateBadge state={each.current.decision} />
+                </span>
+              ),
+            },
+            {
+              name: 'Would be',
+              cell: (each) => (
+                <>
+                  <StateBadge state={each.draft.decision} />{' '}
+                  <span className={styles.was}>{reasonWords(each.draft.reason_code)}</span>
+                </>
+              ),
+            },
+            { name: 'Label', cell: (each) => (each.label ? <StateBadge state={each.label} /> : '') },
+            { name: 'When', cell: (each) => <Time at={each.created_at} /> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function toneOf(from: Kind, to: Kind, count: number): 'tighter' | 'looser' | undefined {
+  if (from === to || count === 0) return undefined;
+  return GRAVITY[to] > GRAVITY[from] ? 'tighter' : 'looser';
+}

@@ -1,0 +1,108 @@
+import type { Authority, AuthorityVersion } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call, purser } from '../../api/client.ts';
+import type { List } from '../../api/people.ts';
+import { Badge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Page.tsx';
+import { Table } from '../../components/Table.tsx';
+import { Id, Time } from '../../components/Value.tsx';
+import { diffOf } from '../../lib/diff.ts';
+import styles from './Authority.module.css';
+import { Diff } from './Diff.tsx';
+
+type Version = AuthorityVersion & { note?: string | null };
+
+/** All versions, and how the one that is looked at differs from the one in force. */
+export function Versions({
+  slug,
+  current,
+  shown,
+  may,
+  onStart,
+}: {
+  slug: string;
+  current: AuthorityVersion | null;
+  /** The number of the version that is looked at. */
+  shown: string | undefined;
+  may: boolean;
+  onStart: (authority: Authority) => void;
+}) {
+  const versions = useQuery({
+    queryKey: ['authority', slug, 'versions'],
+    queryFn: async () =>
+      call<List<Version>>('GET', `/v1/agents/${slug}/authority/versions`, { query: { limit: 50 } }),
+    enabled: current !== null,
+  });
+  const looked_at = useQuery({
+    queryKey: ['authority', slug, 'version', shown],
+    queryFn: async () => purser.agents.authority.retrieve(slug, { version: Number(shown) }),
+    enabled: shown !== undefined && /^\d+$/.test(shown),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (current === null) return null;
+  const old = looked_at.data;
+  return (
+    <>
+      {old !== undefined && (
+        <Card
+          title={
+            old.version === current.version
+              ? `Version ${old.version} is in force`
+              : `From version ${old.version} to version ${current.version}`
+          }
+          aside={
+            <Link to={`/agents/${slug}/authority`} search={{}}>
+              Close
+            </Link>
+          }
+        >
+          {old.version !== current.version && <Diff changes={diffOf(old.authority, current.authority)} />}
+          <p className={styles.status}>
+            Saved <Time at={old.created_at} exact /> by{' '}
+            {old.created_by.principal_id ?? old.created_by.key_id ?? 'the operator'}
+          </p>
+          <Id id={old.hash} />
+          {may && (
+            <p>
+              <Button small onClick={() => onStart(old.authority)}>
+                Start from this one
+              </Button>
+            </p>
+          )}
+        </Card>
+      )}
+      {versions.data !== undefined && versions.data.data.length > 0 && (
+        <Card title="Versions" flush>
+          <Table<Version>
+            label="Versions"
+            rows={versions.data.data}
+            keyOf={(each) => each.version}
+            columns={[
+              {
+                name: 'Version',
+                heading: true,
+                cell: (each) => (
+                  <>
+                    <Link to={`/agents/${slug}/authority`} search={{ version: String(each.version) }}>
+                      {each.version}
+                    </Link>{' '}
+                    {each.version === current.version && <Badge tone="accent">in force</Badge>}
+                  </>
+                ),
+              },
+              { name: 'Saved', cell: (each) => <Time at={each.created_at} /> },
+              {
+                name: 'By',
+                short: true,
+                cell: (each) => each.created_by.principal_id ?? each.created_by.key_id ?? 'the operator',
+              },
+              { name: 'Note', wrap: true, cell: (each) => each.note ?? '' },
+            ]}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
