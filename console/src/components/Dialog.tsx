@@ -22,7 +22,13 @@ export function Dialog({
   useEffect(() => {
     const element = dialog.current;
     const before = document.activeElement;
-    if (element !== null && !element.open) element.showModal();
+    if (element !== null && !element.open) {
+      element.showModal();
+      // The browser would choose the closing button.
+      const field = 'input:not([readonly], [type="checkbox"]), select, textarea';
+      const first = element.querySelector<HTMLElement>(`[data-body] :is(${field})`);
+      (first ?? element.querySelector<HTMLElement>('[data-actions] button:last-child'))?.focus();
+    }
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -44,12 +50,18 @@ export function Dialog({
           ✕
         </button>
       </div>
-      <div className={styles.body}>{children}</div>
+      <div className={styles.body} data-body>
+        {children}
+      </div>
     </dialog>
   );
 }
 
 /** The row of buttons at the end of a dialog or form. */
 export function Actions({ children }: { children: ReactNode }) {
-  return <div className={styles.actions}>{children}</div>;
+  return (
+    <div className={styles.actions} data-actions>
+      {children}
+    </div>
+  );
 }

@@ -55,7 +55,16 @@ export function Controls({ agent }: { agent: AgentWithBudgets }) {
   const affected =
     under_way === undefined || under_way.capabilities + under_way.pending === 0
       ? 'Nothing is under way right now.'
-      : `Under way: ${counted(under_way.capabilities, 'capability that is not used yet', 'capabilities that are not used yet')}, ${counted(under_way.pending, 'pending review', 'pending reviews')}.`;
+      : `Under way: ${[
+          counted(
+            under_way.capabilities,
+            'capability that is not used yet',
+            'capabilities that are not used yet',
+          ),
+          counted(under_way.pending, 'pending review', 'pending reviews'),
+        ]
+          .filter((each) => !each.startsWith('0 '))
+          .join(', ')}.`;
   return (
     <Card title="Stop it">
       <div className={styles.stop}>

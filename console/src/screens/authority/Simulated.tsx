@@ -180,43 +180,49 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
       {changed.length === 0 ? (
         <p>Nothing would have been decided otherwise.</p>
       ) : (
-        <Table<ChangedDecision>
-          label="Decisions that would have been others"
-          rows={changed}
-          keyOf={(each) => each.decision_id}
-          columns={[
-            {
-              name: 'Merchant',
-              heading: true,
-              wrap: true,
-              cell: (each) => <Link to={`/decisions/${each.decision_id}`}>{each.merchant}</Link>,
-            },
-            {
-              name: 'Amount',
-              number: true,
-              cell: (each) => <Money amount_minor={each.amount_minor} currency={currency} />,
-            },
-            {
-              name: 'Was',
-              cell: (each) => (
-                <span title={reasonWords(each.current.reason_code)}>
-                  <StateBadge state={each.current.decision} />
-                </span>
-              ),
-            },
-            {
-              name: 'Would be',
-              cell: (each) => (
-                <>
-                  <StateBadge state={each.draft.decision} />{' '}
-                  <span className={styles.was}>{reasonWords(each.draft.reason_code)}</span>
-                </>
-              ),
-            },
-            { name: 'Label', cell: (each) => (each.label ? <StateBadge state={each.label} /> : '') },
-            { name: 'When', cell: (each) => <Time at={each.created_at} /> },
-          ]}
-        />
+        <div className={styles.changed}>
+          <Table<ChangedDecision>
+            label="Decisions that would have been others"
+            rows={changed}
+            keyOf={(each) => each.decision_id}
+            columns={[
+              {
+                name: 'Merchant',
+                heading: true,
+                wrap: true,
+                cell: (each) => (
+                  <>
+                    <Link to={`/decisions/${each.decision_id}`}>{each.merchant}</Link>
+                    <div className={styles.was}>
+                      {reasonWords(each.draft.reason_code)} · <Time at={each.created_at} />
+                    </div>
+                  </>
+                ),
+              },
+              {
+                name: 'Amount',
+                number: true,
+                cell: (each) => <Money amount_minor={each.amount_minor} currency={currency} />,
+              },
+              {
+                name: 'Was, would be',
+                cell: (each) => (
+                  <span
+                    title={`${reasonWords(each.current.reason_code)} → ${reasonWords(each.draft.reason_code)}`}
+                  >
+                    <StateBadge state={each.current.decision} /> <span aria-hidden="true">→</span>{' '}
+                    <StateBadge state={each.draft.decision} />
+                    {each.label && (
+                      <div>
+                        <StateBadge state={each.label} />
+                      </div>
+                    )}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        </div>
       )}
     </>
   );
