@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { Purser } from '../src/index.ts';
 import { type ProxyFaults, startFaultProxy } from './fault-proxy.ts';
 import { type RailFaults, startRail } from './fault-rail.ts';
-import { AUTHORITY, makeKey, type RunningService } from './service.ts';
+import { AUTHORITY } from './service.ts';
+
+/** The service that is asked. `restart` kills it, PostgreSQL with it, and starts it on the same data and port. */
+export interface FaultService {
+  url: string;
+  admin_key: string;
+  restart?: () => Promise<void>;
+}
 
 export interface Variant {
   mode: 'SHADOW' | 'ENFORCE';
@@ -14,6 +21,8 @@ export interface Variant {
   every_failure_is_definite?: boolean;
   /** `withheld`: a service that does not say whose a replay is. `forged`: whoever asks is told that it is theirs. */
   replay_of?: 'withheld' | 'forged';
+  /** The service itself is killed, again and again. */
+  service_killed?: true;
   /** What goes wrong at the payment system, where it is not what usually does. */
   rail_faults?: RailFaults;
 }
@@ -29,6 +38,7 @@ export interface Tally {
   executed_though_unpaid: number;
   /** Nobody crashed, gave up, was declined or left uncertain, and still nothing was paid. */
   unpaid_without_cause: number;
+  service_kills: number;
   /** Callers by how they ended; `killed`: their process was. */
   ended: Record<string, number>;
   took_s: number;
@@ -44,6 +54,8 @@ const PROXY_FAULTS: ProxyFaults = {
 const RAIL_FAULTS: RailFaults = { lost_requests: 0.08, lost_answers: 0.08, declined: 0.05 };
 const PROCESSES = 4;
 const RUNS_AT_ONCE = 200;
+/** In the runs of a variant that has the service killed. */
+const KILLS_OF_SERVICE = 8;
 /** A process is killed whenever so many calls have ended; in long runs seldom enough that starting them does not take the time. */
 const callsAKill = (runs: number) => Math.max(60, runs / 40);
 /** Endings after which a spend may rightly be unpaid. */
@@ -114,9 +126,9 @@ function makeCallers(settings: object, calls_a_kill: number) {
 }
 
 /** Two callers of one name at once, in any of the processes, and a third later; so often, and what came of it. */
-export async function runFaults(s: RunningService, variant: Variant, runs: number): Promise<Tally> {
+export async function runFaults(s: FaultService, variant: Variant, runs: number): Promise<Tally> {
   const begun_ms = performance.now();
-  const admin = new Purser({ apiKey: s.admin_key, baseURL: s.url });
+  const admin = new Purser({ apiKey: s.admin_key, baseURL: s.url, timeout: 60_000 });
   const agent = await admin.agents.create({
     slug: `faults-${++variants}`,
     mode: variant.mode,
@@ -131,8 +143,13 @@ export async function runFaults(s: RunningService, variant: Variant, runs: numbe
   });
   const callers = makeCallers(
     {
-      agent_key: (await makeKey(s, { agent_id: agent.id })).key,
-      adapter_key: (await makeKey(s, { scopes: ['consume'] })).key,
+      agent_key: (await admin.apiKeys.create({ name: 'asks', agent_id: agent.id })).key,
+      adapter_key: (
+        await admin.apiKeys.create({
+          name: 'pays',
+          scopes: ['consume'],
+        })
+      ).key,
       base_url: proxy.url,
       rail_url: rail.url,
       variant,
@@ -148,11 +165,26 @@ export async function runFaults(s: RunningService, variant: Variant, runs: numbe
     const both = await Promise.all([callers.call(request), callers.call(request)]);
     ended.set(name, [...both, await callers.call(request)]);
   }
+  let is_over = false;
+  const killing = (async () => {
+    const { restart } = s;
+    if (variant.service_killed !== true || restart === undefined) return 0;
+    let kills = 0;
+    for (; !is_over; kills += 1) {
+      // So many spends are made in between, however fast the machine is; the first kill comes early.
+      const until = ended.size + Math.max(3, runs / KILLS_OF_SERVICE);
+      while (!is_over && ended.size < until) await new Promise((resolve) => setTimeout(resolve, 20));
+      if (!is_over) await restart();
+    }
+    return kills;
+  })();
   let next = 0;
   const lanes = Array.from({ length: Math.min(RUNS_AT_ONCE, runs) }, async () => {
     while (next < runs) await run(`spend-${variants}-${++next}`);
   });
   await Promise.all(lanes);
+  is_over = true;
+  const service_kills = await killing;
   await callers.stop();
   // What was delayed on the way still arrives.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -166,6 +198,7 @@ export async function runFaults(s: RunningService, variant: Variant, runs: numbe
     failed_though_paid: 0,
     executed_though_unpaid: 0,
     unpaid_without_cause: 0,
+    service_kills,
     ended: {},
     took_s: 0,
   };

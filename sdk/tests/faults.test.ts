@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runFaults, type Tally, type Variant } from './fault-run.ts';
+import { type KilledService, startKilledService } from './killed-service.ts';
 import { type RunningService, startTestService } from './service.ts';
 
 /** Runs of each variant: `SPEND_RUNS=10000 npm test -- sdk/tests/faults.test.ts`. */
@@ -7,17 +8,19 @@ const RUNS = Number(process.env.SPEND_RUNS ?? 30);
 /** Enough for a mistake to show: each shows in a fifth of the runs. */
 const RUNS_TO_BE_CAUGHT = 60;
 const TIMEOUT_MS = 3_600_000;
+const IN_SHADOW_KILLED: Variant = { mode: 'SHADOW', service_killed: true };
 
 let s: RunningService;
+let killed: KilledService;
 beforeAll(async () => {
-  s = await startTestService();
+  [s, killed] = await Promise.all([startTestService(), startKilledService()]);
 });
 afterAll(async () => {
-  await s.stop();
+  await Promise.all([s.stop(), killed.stop()]);
 });
 
 async function tallyOf(name: string, variant: Variant, runs: number): Promise<Tally> {
-  const tally = await runFaults(s, variant, runs);
+  const tally = await runFaults(variant.service_killed === true ? killed : s, variant, runs);
   if (process.env.SPEND_RUNS !== undefined) process.stdout.write(`${name}: ${JSON.stringify(tally)}\n`);
   return tally;
 }
@@ -31,11 +34,19 @@ describe('of all spends with lost requests and answers, cuts, delays and killed 
     ],
     ['in ENFORCE with an adapter behind the token', { mode: 'ENFORCE' }],
     ['in SHADOW', { mode: 'SHADOW' }],
+    [
+      'in ENFORCE, while the service is killed too,',
+      { mode: 'ENFORCE', adapter: true, service_killed: true },
+    ],
     ['in SHADOW with an idempotent rail', { mode: 'SHADOW', idempotent: true }],
     [
       'in SHADOW under a service that does not say whose a replay is',
       { mode: 'SHADOW', replay_of: 'withheld' },
     ],
+    // In long runs alone, because the service takes its time to come back.
+    ...(process.env.SPEND_RUNS === undefined
+      ? []
+      : [['in SHADOW, while the service is killed too,', IN_SHADOW_KILLED] as [string, Variant]]),
   ])(
     '%s none is paid twice, and none that was paid is on record as failed',
     async (name, variant) => {
@@ -44,6 +55,7 @@ describe('of all spends with lost requests and answers, cuts, delays and killed 
       if (variant.replay_of === undefined) expect(tally.unpaid_without_cause).toBe(0);
       expect(tally.paid).toBeGreaterThan(RUNS / 10);
       expect(tally.ended.killed).toBeGreaterThan(0);
+      if (variant.service_killed === true) expect(tally.service_kills).toBeGreaterThan(0);
     },
     TIMEOUT_MS,
   );
