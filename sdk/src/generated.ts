@@ -105,12 +105,13 @@ export interface AuditRecord {
 /** A limit that is left out does not limit. */
 export interface Authority {
   purpose: Purpose;
-  /** An active ISO 4217 code. */
+  /** ISO 4217 code of all amounts here; a spend in any other currency is denied. */
   currency: string;
+  /** The most that one spend may be; more is denied, or capped where the request is `limitable`. */
   per_transaction_limit_minor?: number | undefined;
   /** Amounts strictly over it go to a person. */
   review_threshold_minor?: number | undefined;
-  /** For a calendar month (UTC). */
+  /** The most that the spends of a calendar month (UTC) may come to, holds included. */
   monthly_budget_minor?: number | undefined;
   /** Names, or host names (which block their subdomains too). */
   blocked_merchants?: string[] | undefined;

@@ -2,10 +2,12 @@ import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
 import { WEBHOOK_EVENTS } from './api/webhook-schemas.ts';
 import { readConfig, renderConfigurationReference } from './config/config.ts';
+import type { Authority } from './domain/authorities.ts';
 import { REASONS, STAGES } from './domain/decisions.ts';
 import { ERRORS } from './errors.ts';
 import { makeMetrics } from './metrics.ts';
-import { makeOpenApi, type OpenApi } from './openapi/openapi.ts';
+import { type JsonSchema, makeOpenApi, type OpenApi } from './openapi/openapi.ts';
+import { exampleOf, fieldRows } from './openapi/schema-words.ts';
 import { renderTypes } from './openapi/typescript-types.ts';
 import type { Core } from './runtime.ts';
 import { deriveSecrets } from './secrets.ts';
@@ -97,11 +99,54 @@ function renderOperations(document: OpenApi): string {
   return lines.join('\n');
 }
 
+/** The stage that judges a spend by each field of an authority; a new field has to name its own. */
+const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number]> = {
+  purpose: 'purpose',
+  currency: 'currency',
+  per_transaction_limit_minor: 'per_transaction_limit',
+  review_threshold_minor: 'review_threshold',
+  monthly_budget_minor: 'monthly_budget',
+  blocked_merchants: 'merchant',
+  allowed_merchants: 'purpose',
+  on_purpose_unclear: 'purpose',
+};
+
+function renderAuthority(document: OpenApi): string {
+  const schema = document.components.schemas.Authority as JsonSchema;
+  const purpose = document.components.schemas.Purpose as JsonSchema;
+  const rows = fieldRows(schema, document).flatMap((row) =>
+    row.name === 'purpose' ? fieldRows(purpose, document, 'purpose.') : [row],
+  );
+  return [
+    GENERATED,
+    '',
+    '# The fields of an authority',
+    '',
+    `What an agent may spend, and what for. \`POST /v1/agents\` takes it as \`authority\`, \`POST /v1/agents/:id/authority\` as its whole body: each makes a new version, and earlier ones stay on record. \`POST /v1/agents/:id/authority/simulate\` tries out a draft. ${schema.description}`,
+    '',
+    '| Field | Required | Type | Meaning | Stage that judges by it |',
+    '|---|---|---|---|---|',
+    ...rows.map(({ name, required, type, description }) => {
+      const stage = STAGE_OF_FIELD[name.split('.')[0] as keyof Authority];
+      const cells = [`\`${name}\``, required ? 'yes' : 'no', type, description, `\`${stage}\``];
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    }),
+    '',
+    'Amounts are whole numbers in minor units of the currency. A field that is not in the table is refused, so that a mistyped limit is not lost. What the stages say of a spend is in [stages and reasons](reasons.md), how the purpose is read in [how purpose is judged](../guides/purpose.md).',
+    '',
+    '```json',
+    JSON.stringify(exampleOf(schema, document, false), null, 2),
+    '```',
+    '',
+  ].join('\n');
+}
+
 /** Every generated file of the repository: path from its root → text. */
 export function renderDocuments(): Record<string, string> {
   const openapi = renderOpenApi();
   return {
     'openapi.json': `${JSON.stringify(openapi, null, 2)}\n`,
+    'docs/reference/authority.md': renderAuthority(openapi),
     'docs/reference/configuration.md': renderConfigurationReference(),
     'docs/reference/errors.md': renderErrors(),
     'docs/reference/reasons.md': renderReasons(),

@@ -35,11 +35,12 @@ import { originOf } from './origin.ts';
 const MAX_PURPOSE_ITEMS = 50;
 const MAX_MERCHANTS = 1_000;
 
-const PurposeLines = (description: string) =>
+const PurposeLines = (description: string, example: string) =>
   Type.Optional(
     Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
       maxItems: MAX_PURPOSE_ITEMS,
       description,
+      examples: [[example]],
     }),
   );
 
@@ -54,21 +55,42 @@ export const AuthorityBody = Fields(
             examples: ['Keep the staging platform running: servers, storage, monitoring.'],
           },
         ),
-        success_criteria: PurposeLines('How one can tell that it does well.'),
-        constraints: PurposeLines('What it must not do.'),
+        success_criteria: PurposeLines(
+          'How one can tell that it does well.',
+          'Backups of every server are kept for 30 days.',
+        ),
+        constraints: PurposeLines('What it must not do.', 'No purchases of hardware.'),
         context: Type.Optional(
-          LongText({ max: TEXT_LENGTHS.task }, { description: 'What else helps to understand the purpose.' }),
+          LongText(
+            { max: TEXT_LENGTHS.task },
+            {
+              description: 'What else helps to understand the purpose.',
+              examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
+            },
+          ),
         ),
       },
       { $id: 'Purpose' },
     ),
-    currency: Currency({ examples: ['EUR'] }),
-    per_transaction_limit_minor: Type.Optional(LimitMinor({ examples: [20000] })),
+    currency: Currency({
+      description: 'ISO 4217 code of all amounts here; a spend in any other currency is denied.',
+      examples: ['EUR'],
+    }),
+    per_transaction_limit_minor: Type.Optional(
+      LimitMinor({
+        description:
+          'The most that one spend may be; more is denied, or capped where the request is `limitable`.',
+        examples: [20000],
+      }),
+    ),
     review_threshold_minor: Type.Optional(
       LimitMinor({ description: 'Amounts strictly over it go to a person.', examples: [8000] }),
     ),
     monthly_budget_minor: Type.Optional(
-      LimitMinor({ description: 'For a calendar month (UTC).', examples: [150000] }),
+      LimitMinor({
+        description: 'The most that the spends of a calendar month (UTC) may come to, holds included.',
+        examples: [150000],
+      }),
     ),
     blocked_merchants: Type.Optional(
       Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
