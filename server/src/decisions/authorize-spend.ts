@@ -5,6 +5,7 @@ import type {
   KnownAuthority,
 } from '../commands/create-decision.ts';
 import type { Mode } from '../domain/agents.ts';
+import type { Assess } from '../domain/assessment.ts';
 import type { Origin } from '../domain/audit.ts';
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import type { Caller } from '../domain/keys.ts';
@@ -12,7 +13,9 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Command, Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
+import type { WorkTime } from '../work-time.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
+import type { TrackRecordOf } from './track-record.ts';
 
 /** A spend to be decided. */
 export interface AskedSpend {
@@ -94,5 +97,27 @@ export function makeAuthorizeSpend(
       "The agent's authority changed each time the spend was assessed; nothing was decided; retry.",
       { retry_after_s: 1 },
     );
+  };
+}
+
+/** Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. */
+export function makePreAssess(options: {
+  assess: Assess;
+  historyOf: TrackRecordOf;
+  /** The time of the event loop that assessments of a workspace may take. */
+  assess_time: WorkTime;
+}): PreAssess {
+  const { assess, historyOf, assess_time } = options;
+  return ({ workspace_id, agent_id, request }, known) => {
+    if (known === undefined) return null;
+    const { hash, authority } = known;
+    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>) =>
+      assess_time.spend(
+        workspace_id,
+        () => ({ authority_hash: hash, assessment: assess(authority, request, history) }),
+        agent_id,
+      );
+    const history = historyOf(workspace_id, agent_id, authority);
+    return history instanceof Promise ? history.then(assessWith) : assessWith(history);
   };
 }

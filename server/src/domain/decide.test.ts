@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Assessment, PurposeAssessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
-import { decide } from './decide.ts';
+import { type DecideFacts, decide } from './decide.ts';
 import { type DecisionKind, type ReasonCode, STAGES, type StageOutcome } from './decisions.ts';
-import type { DecideFacts } from './stages.ts';
 
 const assessed = (assessment: PurposeAssessment): Assessment => ({
   assessment,

@@ -15,28 +15,6 @@ import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
 import type { TrackRecordOf } from './track-record.ts';
 
-/** Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. */
-export function makePreAssess(options: {
-  assess: Assess;
-  historyOf: TrackRecordOf;
-  /** The time of the event loop that assessments of a workspace may take. */
-  assess_time: WorkTime;
-}): PreAssess {
-  const { assess, historyOf, assess_time } = options;
-  return ({ workspace_id, agent_id, request }, known) => {
-    if (known === undefined) return null;
-    const { hash, authority } = known;
-    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>) =>
-      assess_time.spend(
-        workspace_id,
-        () => ({ authority_hash: hash, assessment: assess(authority, request, history) }),
-        agent_id,
-      );
-    const history = historyOf(workspace_id, agent_id, authority);
-    return history instanceof Promise ? history.then(assessWith) : assessWith(history);
-  };
-}
-
 export interface ModelPreAssessOptions {
   db: pg.Pool;
   assess: Assess;
