@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeShares, type Shares } from './shares.ts';
+import { makeShares } from './shares.ts';
 
 /** How much the server takes on, and how long it waits for clients. Tests lay smaller values over these. */
 export interface Limits {
@@ -53,22 +53,10 @@ const QUARTER = 0.25;
 const MAX_WAITING_FOR_STREAMS = 50;
 
 /** What a process takes on, and its bounds. Everything in it is shared fairly among those who ask. */
-export interface Admission {
-  /** By client address. */
-  connections: Shares;
-  bodies: Shares;
-  writes: Shares;
-  streams: Shares;
-  /** In bytes. */
-  unsent: Shares;
-  /** Counts something that was refused because there is too much of it. */
-  countRefusal(): void;
-  /** Lets a throttled client wait a moment, unless too many wait already. */
-  holdBack(): Promise<void>;
-}
+export type Admission = ReturnType<typeof makeAdmission>;
 
 /** Makes it; it keeps no process alive. `onRefused` is told of the first refusal, then of how many each second had. */
-export function makeAdmission(limits: Limits, onRefused: (count: number) => void): Admission {
+export function makeAdmission(limits: Limits, onRefused: (count: number) => void) {
   let refused = 0;
   let telling: NodeJS.Timeout | undefined;
 
@@ -82,6 +70,7 @@ export function makeAdmission(limits: Limits, onRefused: (count: number) => void
 
   let held_back = 0;
   return {
+    /** By client address. */
     connections: makeShares({
       resource: 'connections',
       total: limits.max_connections,
@@ -95,12 +84,15 @@ export function makeAdmission(limits: Limits, onRefused: (count: number) => void
       workspace_share: QUARTER,
       max_waiting: MAX_WAITING_FOR_STREAMS,
     }),
+    /** In bytes. */
     unsent: makeShares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
-    countRefusal() {
+    /** Counts something that was refused because there is too much of it. */
+    countRefusal(): void {
       refused += 1;
       if (telling === undefined) tell();
     },
-    async holdBack() {
+    /** Lets a throttled client wait a moment, unless too many wait already. */
+    async holdBack(): Promise<void> {
       if (held_back >= MAX_HELD_BACK) return;
       held_back += 1;
       await wait(HELD_BACK_MS);

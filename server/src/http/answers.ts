@@ -61,17 +61,6 @@ export function makeAnswers(
     else logger.warn({ ...line, event: 'security', kind }, 'request');
   }
 
-  /** What the client has still to take is counted as its workspace's; where there is too much of it, it is cut off. */
-  function holdUnsent({ raw }: FastifyReply, exchange: Exchange, bytes: number): void {
-    const release = admission.unsent.tryTake(exchange.holder, bytes);
-    if (release !== null) {
-      raw.once('close', release);
-      return;
-    }
-    admission.countRefusal();
-    raw.destroy();
-  }
-
   function send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -94,7 +83,12 @@ export function makeAnswers(
     if (!reply.sent) reply.hijack();
     if (!gone) {
       const unsent = writeWhole(raw, payload ?? '', limits);
-      if (unsent > 0) holdUnsent(reply, exchange, unsent);
+      // What the client has still to take counts as its workspace's; where there is too much of that, it is cut off.
+      const release = unsent === 0 ? undefined : admission.unsent.tryTake(exchange.holder, unsent);
+      if (release === null) {
+        admission.countRefusal();
+        raw.destroy();
+      } else if (release !== undefined) raw.once('close', release);
     }
     exchange.answered = true;
     exchange.end();
@@ -130,11 +124,8 @@ export function makeAnswers(
     await reply.send(body);
   }
 
-  function logFailure(exchange: Exchange, error: unknown): void {
-    logger.error(
-      { err: error, request_id: exchange.request_id, route: exchange.route_name },
-      'request failed',
-    );
+  function logFailure({ request_id, route_name: route }: Exchange, err: unknown, code?: string): void {
+    logger.error({ err, code, request_id, route }, 'request failed');
   }
 
   return {
@@ -152,15 +143,7 @@ export function makeAnswers(
       // A client that hangs up makes reading its body fail; that is no failure of the service.
       if (error.is_overload) admission.countRefusal();
       else if (error.status >= 500 && !reply.raw.destroyed)
-        logger.error(
-          {
-            err: error.cause ?? error,
-            code: error.code,
-            request_id: exchange.request_id,
-            route: exchange.route_name,
-          },
-          'request failed',
-        );
+        logFailure(exchange, error.cause ?? error, error.code);
       const headers: Headers = {};
       if (error.retry_after_s !== undefined) headers['retry-after'] = String(error.retry_after_s);
       if (error.is_outcome_unknown && request.method !== 'GET') headers[OUTCOME_HEADER] = 'unknown';

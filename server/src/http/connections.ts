@@ -35,14 +35,6 @@ export interface ConnectionOptions {
   onDropped: () => void;
 }
 
-export interface Connections {
-  /** An HTTP server whose requests come to `handle` one at a time a connection. */
-  makeServer(handle: Handle): Server;
-  count(): number;
-  /** Ends those that are not answering anything. */
-  closeIdle(): void;
-}
-
 interface Asked {
   message: IncomingMessage;
   response: ServerResponse;
@@ -64,7 +56,7 @@ interface Line {
  * be given back. More than `max_pipelined` requests that wait, bytes that are no HTTP, and CONNECT end a connection
  * with an error that says why.
  */
-export function makeConnections(options: ConnectionOptions): Connections {
+export function makeConnections(options: ConnectionOptions) {
   const { limits, shares, newRequestId, onRejected, onDropped } = options;
   const lines = new Map<Socket, Line>();
 
@@ -158,7 +150,8 @@ export function makeConnections(options: ConnectionOptions): Connections {
   }
 
   return {
-    makeServer(handle) {
+    /** An HTTP server whose requests come to `handle` one at a time a connection. */
+    makeServer(handle: Handle): Server {
       const server = createServer(
         {
           headersTimeout: HEADERS_TIMEOUT_MS,
@@ -185,8 +178,9 @@ export function makeConnections(options: ConnectionOptions): Connections {
       });
       return server;
     },
-    count: () => lines.size,
-    closeIdle() {
+    count: (): number => lines.size,
+    /** Ends those that are not answering anything. */
+    closeIdle(): void {
       for (const [socket, line] of lines) if (line.current === null) socket.destroy();
     },
   };

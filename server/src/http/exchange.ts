@@ -23,10 +23,8 @@ export function traceId(headers: IncomingHttpHeaders): string | undefined {
   return parts === null || (parts[2] !== undefined && traceparent.startsWith('00')) ? undefined : parts[1];
 }
 
-/** What the log of security events calls a request that belongs into it. */
-export type SecurityEvent = 'key_refused' | 'forbidden' | 'rate_limited' | 'export';
-
-const REFUSALS: Readonly<Record<number, SecurityEvent>> = {
+/** What the log of security events calls a request that was answered so. */
+const REFUSALS: Readonly<Record<number, string>> = {
   401: 'key_refused',
   403: 'forbidden',
   429: 'rate_limited',
@@ -112,7 +110,7 @@ export class Exchange {
   }
 
   /** What the log of security events calls it after an answer with this status; null: it does not belong there. */
-  securityEvent(status: number): SecurityEvent | null {
+  securityEvent(status: number): string | null {
     return REFUSALS[status] ?? (this.is_export ? 'export' : null);
   }
 }
@@ -120,24 +118,17 @@ export class Exchange {
 /** Requests that are held back at once, each workspace and key its share of them; one more is answered as things stand. */
 const MAX_HELD = 1_000;
 
-/** Requests that wait because they asked to. */
-export interface Holds {
-  /**
-   * Waits for `ms`, during which the request's deadline does not run; `resume` sets it again. Resolves with false, at
-   * once or sooner, when the service stops, the request has ended, or too many wait already.
-   */
-  hold(exchange: Exchange, ms: number, resume: () => void): Promise<boolean>;
-  /** The service stops: whoever waits is answered now. */
-  release(): void;
-}
-
-/** Holds requests back, each with one timer. */
-export function makeHolds(): Holds {
+/** Holds back the requests that asked for it, each with one timer. */
+export function makeHolds() {
   const places = makeShares({ resource: 'waits', total: MAX_HELD, workspace_share: 0.8, key_share: 0.6 });
   const held = new Set<() => void>();
   let released = false;
   return {
-    hold: (exchange, ms, resume) =>
+    /**
+     * Waits for `ms`, during which the request's deadline does not run; `resume` sets it again. Resolves with false, at
+     * once or sooner, when the service stops, the request has ended, or too many wait already.
+     */
+    hold: (exchange: Exchange, ms: number, resume: () => void): Promise<boolean> =>
       new Promise((resolve) => {
         const leave = released ? null : places.tryTake(exchange.holder);
         if (leave === null) return resolve(false);
@@ -154,7 +145,8 @@ export function makeHolds(): Holds {
         held.add(stop);
         exchange.hold(stop);
       }),
-    release() {
+    /** The service stops: whoever waits is answered now. */
+    release(): void {
       released = true;
       for (const stop of held) stop();
     },

@@ -29,23 +29,19 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError('internal_error', UNFORESEEN, { cause: thrown });
 }
 
-const RETRY_AFTER_S = 1;
-
 /** The answer did not come in time; what was begun may still be carried out. */
-export function tooLate(): ApiError {
-  return new ApiError(
-    'unavailable',
-    'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
-    { retry_after_s: RETRY_AFTER_S, is_outcome_unknown: true },
-  );
-}
+export const TOO_LATE = new ApiError(
+  'unavailable',
+  'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
+  { retry_after_s: 1, is_outcome_unknown: true },
+);
 
 /** The database did not say in time whose key it is. */
-export function keyUnknownYet(): ApiError {
-  return new ApiError('auth_unavailable', 'The key could not be verified right now; retry.', {
-    retry_after_s: RETRY_AFTER_S,
-  });
-}
+export const KEY_UNKNOWN_YET = new ApiError(
+  'auth_unavailable',
+  'The key could not be verified right now; retry.',
+  { retry_after_s: 1 },
+);
 
 /** What is told of bytes that are no HTTP request, by the code of Node's `clientError`. */
 export function malformedRequest(code: string | undefined): ApiError {

@@ -14,7 +14,7 @@ import { BODY_LIMIT, callHandler, checkBodyHeaders, hasBody, makeChecks, readBod
 import { makeClientAddress } from './client-address.ts';
 import { makeConnections } from './connections.ts';
 import { Exchange, makeHolds, requestId, traceId } from './exchange.ts';
-import { checkMessage, keyUnknownYet, tooLate } from './failures.ts';
+import { checkMessage, KEY_UNKNOWN_YET, TOO_LATE } from './failures.ts';
 import { parseQueryString } from './query-string.ts';
 import type { Route } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -115,17 +115,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     exchange.setDeadline(options.deadline_ms, () => {
       // A body that is still coming in is not our delay; the handler's time counts from its end.
       if (has_none() || (exchange.caller !== null && !raw.complete)) return;
-      reply.send(exchange.caller === null ? keyUnknownYet() : tooLate());
+      reply.send(exchange.caller === null ? KEY_UNKNOWN_YET : TOO_LATE);
     });
   }
 
   function admitBody({ exchange, raw }: FastifyRequest): void {
     checkBodyHeaders(raw, exchange.route ?? {});
     if (hasBody(raw)) exchange.body = takeShare(exchange, bodies);
-  }
-
-  function releaseBody({ exchange }: FastifyRequest): void {
-    exchange.body?.();
   }
 
   function admitWrite({ exchange }: FastifyRequest): void {
@@ -173,18 +169,18 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   server.setValidatorCompiler(({ schema }) => {
     const validate = compileSchema(schema as TSchema, 'body');
     return (value) => {
-      try {
-        validate(value);
-        return { value };
-      } catch (error) {
-        if (error instanceof ApiError) return { error };
-        throw error;
-      }
+      validate(value);
+      return true;
     };
   });
   server.removeAllContentTypeParsers();
   // The body is only gathered here; it is parsed once its route's path, query and headers have passed.
-  server.addContentTypeParser('*', (_request, payload, done) => readBody(payload, done));
+  server.addContentTypeParser('*', ({ exchange }, payload, done) =>
+    readBody(payload, (error, body) => {
+      exchange.body?.();
+      done(error, body);
+    }),
+  );
 
   server.addHook('onRequest', hook(begin));
   server.addHook('onRequest', (request, _reply, done) => {
@@ -200,7 +196,6 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     keyed.addHook('onRequest', hook(checkSite));
     keyed.addHook('onRequest', hook(authorize));
     keyed.addHook('onRequest', hook(admitBody));
-    keyed.addHook('preValidation', hook(releaseBody));
     keyed.addHook('preValidation', hook(setDeadline));
     keyed.addHook('preValidation', hook(admitWrite));
     for (const route of options.routes) if (route.scopes !== 'public') register(keyed, route);
@@ -208,7 +203,6 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   server.register(async (open) => {
     open.addHook('onRequest', limitPublicRate);
     open.addHook('onRequest', hook(admitBody));
-    open.addHook('preValidation', hook(releaseBody));
     for (const route of options.routes) if (route.scopes === 'public') register(open, route);
   });
 

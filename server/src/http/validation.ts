@@ -10,7 +10,7 @@ import { makeCheck, type Rule } from './checks.ts';
 export type Validate = (value: unknown) => void;
 
 /** What is being checked: it decides how unknown names are called and whether defaults are filled in. */
-export type RequestPart = 'body' | 'query' | 'params';
+export type RequestPart = 'body' | 'query';
 
 const MAX_ECHO_LENGTH = 100;
 
