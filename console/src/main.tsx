@@ -8,7 +8,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 
 // Asked before anything renders: every screen needs it, and most of the first load's time is spent on the way.
-if (!/\/(sign-in|setup|invitation)$/.test(location.pathname)) void queryClient.prefetchQuery(meQuery);
+if (!/\/(sign-in|setup|invitation|reset)$/.test(location.pathname)) void queryClient.prefetchQuery(meQuery);
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

@@ -21,6 +21,7 @@ const OPEN: Record<string, Screen> = {
   '/sign-in': () => import('./screens/sign-in/SignIn.tsx'),
   '/setup': () => import('./screens/sign-in/SetUp.tsx'),
   '/invitation': () => import('./screens/sign-in/Invitation.tsx'),
+  '/reset': () => import('./screens/sign-in/Reset.tsx'),
 };
 
 /** Screens within the shell: a path and the file that has it. This is all that a new screen needs here. */
@@ -32,6 +33,16 @@ const SCREENS: Record<string, Screen> = {
   '/decisions': () => import('./screens/decisions/Decisions.tsx'),
   '/decisions/$id': () => import('./screens/decision/DecisionPage.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),
+  '/keys': () => import('./screens/keys/Keys.tsx'),
+  '/webhooks': () => import('./screens/webhooks/Webhooks.tsx'),
+  '/webhooks/$id': () => import('./screens/webhook/WebhookPage.tsx'),
+  '/webhooks/events/$id': () => import('./screens/webhook/EventPage.tsx'),
+  '/ledger': () => import('./screens/ledger/Ledger.tsx'),
+  '/ledger/$seq': () => import('./screens/ledger/EntryPage.tsx'),
+  '/audit': () => import('./screens/audit/Audit.tsx'),
+  '/team': () => import('./screens/team/Team.tsx'),
+  '/settings': () => import('./screens/settings/Settings.tsx'),
+  '/me': () => import('./screens/me/Me.tsx'),
 };
 
 const open = Object.entries(OPEN).map(([path, load]) =>

@@ -23,7 +23,6 @@ export class Purser {
   readonly invitations: resources.Invitations;
   readonly signIns: resources.SignIns;
   readonly me: resources.MyAccount;
-  readonly changes: resources.Changes;
   readonly #options: PurserOptions;
   readonly #transport: Transport;
 
@@ -47,7 +46,6 @@ export class Purser {
     this.invitations = new resources.Invitations(transport);
     this.signIns = new resources.SignIns(transport);
     this.me = new resources.MyAccount(transport);
-    this.changes = new resources.Changes(transport);
   }
 
   /** The same client but for these options. */

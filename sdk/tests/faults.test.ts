@@ -25,8 +25,7 @@ async function tallyOf(name: string, variant: Variant, runs: number): Promise<Ta
   return tally;
 }
 
-// Each has an agent, a rail and processes of its own and mostly waits, so they run side by side.
-describe.concurrent('of all spends with lost requests and answers, cuts, delays and killed processes', () => {
+describe('of all spends with lost requests and answers, cuts, delays and killed processes', () => {
   test.each<[string, Variant]>([
     ['in ENFORCE with an adapter', { mode: 'ENFORCE', adapter: true }],
     [
@@ -62,7 +61,7 @@ describe.concurrent('of all spends with lost requests and answers, cuts, delays 
   );
 });
 
-describe.concurrent('these runs find', () => {
+describe('these runs find', () => {
   test(
     'a client that takes every replay for its own: it pays twice',
     async () => {

@@ -57,17 +57,34 @@ export const purser = new Purser({
   fetch: sessionFetch,
 });
 
+interface Given {
+  body?: unknown;
+  query?: Record<string, unknown>;
+  quiet?: boolean;
+  signal?: AbortSignal;
+}
+
 /** Calls a route that the client library has no method for. Rejects with an `APIError` as that does. */
 export async function call<T>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
-  given: { body?: unknown; query?: Record<string, unknown>; quiet?: boolean; signal?: AbortSignal } = {},
+  given: Given = {},
 ): Promise<T> {
+  const response = await send(method, path, 'application/json', given);
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+/** What a route answers, letter by letter, in the form that is asked for. Rejects as `call` does. */
+export async function callText(path: string, accept: string, given: Given = {}): Promise<string> {
+  return (await send('GET', path, accept, given)).text();
+}
+
+async function send(method: string, path: string, accept: string, given: Given): Promise<Response> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given.query ?? {})) {
     if (value !== undefined && value !== '') query.set(name, String(value));
   }
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = { accept };
   if (given.body !== undefined) headers['content-type'] = 'application/json';
   if (given.quiet === true) headers[QUIET] = '1';
   const response = await sessionFetch(`${path}${query.size > 0 ? `?${query}` : ''}`, {
@@ -76,7 +93,7 @@ export async function call<T>(
     ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
     ...(given.signal === undefined ? {} : { signal: given.signal }),
   });
-  if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
+  if (response.ok) return response;
   throw await errorOf(response);
 }
 

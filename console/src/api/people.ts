@@ -47,6 +47,8 @@ export interface Invitation {
   email: string;
   role: Role;
   principal_id: string | null;
+  status: 'pending' | 'accepted' | 'revoked' | 'expired';
+  created_at: string;
   /** Shown once, in the answer that makes it. */
   url?: string;
   expires_at: string;
@@ -81,6 +83,7 @@ export const people = {
   reauthenticate: (body: { password: string }) => call<void>('POST', '/v1/auth/reauthenticate', { body }),
   accept: (body: { token: string; name: string; password: string }) =>
     call<Me>('POST', '/v1/auth/invitations/accept', { body }),
+  reset: (body: { token: string; password: string }) => call<Me>('POST', '/v1/auth/password/reset', { body }),
   /** Quiet: a missing session is an answer here, and no interruption. */
   me: () => call<Me>('GET', '/v1/me', { quiet: true }),
   rename: (name: string) => call<Me>('PATCH', '/v1/me', { body: { name } }),

@@ -32,6 +32,8 @@ const TONES: Record<string, Tone> = {
   PASS: 'allow',
   REVIEW: 'review',
   PENDING: 'review',
+  pending: 'review',
+  accepted: 'allow',
   RETRYING: 'review',
   LIMIT: 'review',
   paused: 'review',

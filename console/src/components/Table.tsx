@@ -13,6 +13,8 @@ export interface Column<Row> {
   short?: boolean;
   /** The column that says what the row is about. */
   heading?: boolean;
+  /** The name is there for machines alone. */
+  hideName?: boolean;
   cell: (row: Row) => ReactNode;
 }
 
@@ -34,9 +36,9 @@ export function Table<Row>({
       <table className={styles.table}>
         <thead>
           <tr>
-            {columns.map(({ name, number }) => (
+            {columns.map(({ name, number, hideName }) => (
               <th key={name} scope="col" className={cx(number === true && styles.number)}>
-                {name}
+                {hideName === true ? <span className="visually-hidden">{name}</span> : name}
               </th>
             ))}
           </tr>

@@ -16,12 +16,15 @@ function bytesOf(hash: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
+/** The text that an entry's hash is made over, after the bytes of the hash before it. */
+export function sealedText({ seq, id, type, subject, occurred_at, data_hash }: LedgerEvent): string {
+  return canonical({ seq, id, type, subject, occurred_at, data_hash });
+}
+
 /** The hash that an entry of the ledger must have, computed here and not asked of the service. */
 export async function hashOf(event: LedgerEvent): Promise<string> {
-  const { seq, id, type, subject, occurred_at, data_hash, prev_hash } = event;
-  const text = canonical({ seq, id, type, subject, occurred_at, data_hash });
-  const prev = bytesOf(prev_hash);
-  const body = new TextEncoder().encode(text);
+  const prev = bytesOf(event.prev_hash);
+  const body = new TextEncoder().encode(sealedText(event));
   const bytes = new Uint8Array(prev.length + body.length);
   bytes.set(prev);
   bytes.set(body, prev.length);

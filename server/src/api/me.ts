@@ -6,7 +6,7 @@ import { endSession, listSessions } from '../people/session-rows.ts';
 import { type SignInFlows, verifying } from '../people/sign-in.ts';
 import type { Queryable } from '../storage/database.ts';
 import { selfOf } from './origin.ts';
-import { MeBody, PersonName } from './schemas/people.ts';
+import { MeBody, PersonName } from './person-schemas.ts';
 
 const SessionItem = Fields(
   {

@@ -17,7 +17,7 @@ import type { Queryable } from '../storage/database.ts';
 import { type ListedMember, listInvitations, listMembers } from '../storage/members.ts';
 import { SIGN_IN_METHODS } from '../storage/sessions.ts';
 import { originOf, requireFreshProof } from './origin.ts';
-import { EmailIn } from './schemas/people.ts';
+import { EmailIn } from './person-schemas.ts';
 
 const MemberBody = Fields(
   {

@@ -11,7 +11,7 @@ import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { instantMs } from '../values/timestamps.ts';
 import { originOf } from './origin.ts';
-import { OutcomeBody } from './schemas/records.ts';
+import { OutcomeBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });
 

@@ -15,7 +15,7 @@ import { listLabels } from '../storage/labels.ts';
 import { loadReviewsOfDecisions } from '../storage/reviews.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { originOf } from './origin.ts';
-import { LabelBody, RecordedReviewBody, ReviewBody } from './schemas/records.ts';
+import { LabelBody, RecordedReviewBody, ReviewBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });
 const Comment = () => Type.Optional(LongText({ max: TEXT_LENGTHS.description }));

@@ -3,7 +3,6 @@ import { canonicalJson } from '../values/canonical-json.ts';
 
 export const LEDGER_EVENT_TYPES = [
   'workspace.created',
-  'workspace.updated',
   'plan.changed',
   'agent.created',
   'agent.updated',

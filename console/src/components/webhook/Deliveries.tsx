@@ -1,0 +1,141 @@
+import type { WebhookAttempt } from '@purser/sdk';
+import { Link } from '@tanstack/react-router';
+import { call, purser } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import type { List } from '../../api/people.ts';
+import { refetchSoon } from '../../api/refetch-soon.ts';
+import type { Search } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
+import { DELIVERED_TYPES, resultOf } from '../../lib/webhooks.ts';
+import { words } from '../../lib/words.ts';
+import { StateBadge } from '../Badge.tsx';
+import { Button } from '../Button.tsx';
+import { type Filter, Filters } from '../Filters.tsx';
+import { ErrorNotice } from '../Notice.tsx';
+import { Card, Empty, Loading } from '../Page.tsx';
+import { type Column, LoadMore, Table } from '../Table.tsx';
+import { Time } from '../Value.tsx';
+
+/** The parameters of an address that filter deliveries. */
+export const DELIVERY_PARAMS = ['status', 'type', 'endpoint', 'event', 'from', 'to'] as const;
+
+const STATUSES = (['SUCCEEDED', 'RETRYING', 'FAILED'] as const).map((each) => [each, words(each)] as const);
+
+/** Attempts to deliver, newest first, with the filters that stand in the address. */
+export function Deliveries({
+  search,
+  to,
+  fixed = {},
+  endpoints,
+}: {
+  search: Search;
+  /** The path of the screen. */
+  to: string;
+  /** What is not to be chosen here: the endpoint of an endpoint's page, the event of an event's. */
+  fixed?: { endpoint?: string; event?: string };
+  /** The endpoints to choose from, by id. Not given where one is fixed. */
+  endpoints?: ReadonlyMap<string, string>;
+}) {
+  const filters = Object.fromEntries(
+    DELIVERY_PARAMS.filter((name) => search[name] !== undefined).map((name) => [name, search[name]]),
+  );
+  const query = { ...filters, ...fixed };
+  const list = useList<WebhookAttempt>(['webhooks', 'deliveries', query], (cursor) =>
+    call<List<WebhookAttempt>>('GET', '/v1/webhooks/deliveries', { query: { ...query, limit: 50, cursor } }),
+  );
+  return (
+    <Card title="Deliveries" flush={list.rows.length > 0}>
+      {fixed.event === undefined && (
+        <div style={list.rows.length > 0 ? { padding: '0 1.15rem 0.75rem' } : undefined}>
+          <Filters filters={filtersOf(endpoints)} search={search} to={to} />
+        </div>
+      )}
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={5} />}
+      {list.isSuccess && list.rows.length === 0 && (
+        <Empty
+          title={
+            Object.keys(filters).length > 0 ? 'No delivery fits these filters' : 'Nothing was delivered yet'
+          }
+        >
+          <p>Every attempt is listed here with what came of it. “Send test” makes the first.</p>
+        </Empty>
+      )}
+      {list.rows.length > 0 && (
+        <>
+          <Table
+            label="Deliveries"
+            columns={columnsOf(endpoints, fixed)}
+            rows={list.rows}
+            keyOf={(each) => each.id}
+          />
+          <LoadMore query={list} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+function filtersOf(endpoints: ReadonlyMap<string, string> | undefined): readonly Filter[] {
+  return [
+    { param: 'status', name: 'Status', options: STATUSES },
+    { param: 'type', name: 'Event', options: DELIVERED_TYPES },
+    ...(endpoints === undefined ? [] : [{ param: 'endpoint', name: 'Endpoint', options: [...endpoints] }]),
+    { param: 'from', name: 'From', type: 'date' },
+    { param: 'to', name: 'To', type: 'date' },
+  ];
+}
+
+function columnsOf(
+  endpoints: ReadonlyMap<string, string> | undefined,
+  fixed: { endpoint?: string; event?: string },
+): readonly Column<WebhookAttempt>[] {
+  const endpoint: Column<WebhookAttempt> = {
+    name: 'Endpoint',
+    short: true,
+    cell: ({ endpoint_id }) => {
+      const url = endpoints?.get(endpoint_id) ?? endpoint_id;
+      return (
+        <Link to={`/webhooks/${endpoint_id}`} title={url}>
+          {url}
+        </Link>
+      );
+    },
+  };
+  const event: Column<WebhookAttempt> = {
+    name: 'Event',
+    heading: true,
+    cell: ({ event_id, event_type }) => <Link to={`/webhooks/events/${event_id}`}>{event_type}</Link>,
+  };
+  return [
+    { name: 'Time', cell: (each) => <Time at={each.attempted_at} /> },
+    ...(fixed.event === undefined ? [event] : []),
+    ...(fixed.endpoint === undefined ? [endpoint] : []),
+    { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
+    { name: 'Result', wrap: true, cell: resultOf },
+    { name: 'Attempt', number: true, cell: (each) => each.attempt },
+    { name: 'Took', number: true, cell: (each) => `${each.duration_ms} ms` },
+    {
+      name: 'Next',
+      cell: (each) => (each.next_attempt_at === null ? '' : <Time at={each.next_attempt_at} />),
+    },
+    { name: 'Actions', hideName: true, cell: (each) => <Resend attempt={each} /> },
+  ];
+}
+
+/** Sends an event to the endpoint once more. A test event is not kept, so that has to be sent anew. */
+function Resend({ attempt }: { attempt: WebhookAttempt }) {
+  const sending = useAction(async () => {
+    await purser.webhookDeliveries.replay(attempt.endpoint_id, { event_id: attempt.event_id });
+    refetchSoon(['webhooks', 'deliveries']);
+  });
+  if (attempt.event_type === 'webhook.test') return null;
+  return (
+    <>
+      <Button small busy={sending.busy} onClick={() => void sending.run()}>
+        Resend
+      </Button>
+      {sending.error !== null && <ErrorNotice error={sending.error} />}
+    </>
+  );
+}

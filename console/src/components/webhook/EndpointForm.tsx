@@ -1,0 +1,92 @@
+import type { NewWebhook } from '@purser/sdk';
+import { useState } from 'react';
+import { useForm } from '../../lib/use-form.ts';
+import { EVENT_TYPES } from '../../lib/webhooks.ts';
+import { Button } from '../Button.tsx';
+import { Actions } from '../Dialog.tsx';
+import { TextField } from '../Field.tsx';
+import { ErrorNotice } from '../Notice.tsx';
+import styles from './webhook.module.css';
+
+export type EventType = NewWebhook['events'][number];
+
+/** What an endpoint is: its address, and what it takes. `submit` gets `events: undefined` for all, also later ones. */
+export function EndpointForm({
+  initial,
+  action,
+  submit,
+  onClose,
+}: {
+  initial: { url: string; events: readonly EventType[] };
+  action: string;
+  submit: (values: { url: string; events: EventType[] | undefined }) => Promise<unknown>;
+  onClose: () => void;
+}) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(initial.events));
+  const form = useForm(
+    { url: initial.url, events: '' },
+    async ({ url }) => {
+      const types = EVENT_TYPES.map(([type]) => type).filter((type) => chosen.has(type));
+      await submit({ url: url.trim(), events: types.length === EVENT_TYPES.length ? undefined : types });
+    },
+    {
+      check: ({ url }) => ({
+        ...(url.trim() === '' ? { url: 'must be the address that events are sent to' } : {}),
+        ...(chosen.size === 0 ? { events: 'must name at least one kind of event' } : {}),
+      }),
+    },
+  );
+  const events_problem = form.problemOf('events');
+  return (
+    <form onSubmit={form.onSubmit} noValidate className={styles.form}>
+      {form.error !== null && <ErrorNotice error={form.error} />}
+      <TextField
+        label="URL"
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        required
+        placeholder="https://hooks.example.com/purser"
+        hint="https, and a public host: addresses of private networks are refused, here and again at every delivery. Redirects are not followed."
+        value={form.values.url}
+        problem={form.problemOf('url')}
+        onValue={(value) => form.set('url', value)}
+      />
+      <fieldset className={styles.events}>
+        <legend>Events</legend>
+        {EVENT_TYPES.map(([type, says]) => (
+          <label key={type}>
+            <input
+              type="checkbox"
+              checked={chosen.has(type)}
+              onChange={({ target }) => {
+                const next = new Set(chosen);
+                if (target.checked) next.add(type);
+                else next.delete(type);
+                setChosen(next);
+                form.set('events', '');
+              }}
+            />
+            <span>
+              {says}
+              <code>{type}</code>
+            </span>
+          </label>
+        ))}
+        {events_problem !== undefined && (
+          <p role="alert" className={styles.problem}>
+            {`Events ${events_problem}.`}
+          </p>
+        )}
+      </fieldset>
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" type="submit" busy={form.busy}>
+          {action}
+        </Button>
+      </Actions>
+    </form>
+  );
+}

@@ -1,0 +1,126 @@
+import { useSearch } from '@tanstack/react-router';
+import { call, callText } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import type { List } from '../../api/people.ts';
+import { useMe } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { type Filter, Filters } from '../../components/Filters.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
+import { SubjectLink } from '../../components/SubjectLink.tsx';
+import { type Column, LoadMore, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { downloadText } from '../../lib/download.ts';
+import { pick, type Search } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
+import { words } from '../../lib/words.ts';
+import styles from './Audit.module.css';
+import { ACTIONS, type AuditEntry, linesOf } from './changes.ts';
+
+const PARAMS = ['action', 'actor', 'target', 'from', 'to'] as const;
+
+const FILTERS: readonly Filter[] = [
+  { param: 'action', name: 'Action', options: ACTIONS.map((each) => [each, words(each)]) },
+  { param: 'actor', name: 'Who', placeholder: 'An id or principal' },
+  { param: 'target', name: 'What', placeholder: 'An id' },
+  { param: 'from', name: 'From', type: 'date' },
+  { param: 'to', name: 'To', type: 'date' },
+];
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
+  { name: 'Who', short: true, cell: (each) => <Actor of={each.actor} /> },
+  { name: 'Action', heading: true, cell: (each) => words(each.action) },
+  { name: 'What', cell: (each) => <SubjectLink subject={each.target} /> },
+  { name: 'Changes', wrap: true, cell: (each) => <Changes of={each} /> },
+  { name: 'From address', cell: (each) => each.client_address ?? '' },
+];
+
+export default function Audit() {
+  const filters = pick(useSearch({ strict: false }), PARAMS) as Search;
+  const list = useList<AuditEntry>(['audit', filters], (cursor) =>
+    call<List<AuditEntry>>('GET', '/v1/audit', { query: { ...filters, limit: 50, cursor } }),
+  );
+  const exporting = useAction(async () => {
+    downloadText('audit.csv', await callText('/v1/audit', 'text/csv', { query: filters }), 'text/csv');
+  });
+  const is_filtered = Object.keys(filters).length > 0;
+  return (
+    <Page
+      title="Audit"
+      lead="Who changed what, when and from where. Every record is sealed in the ledger too."
+      actions={
+        <Button busy={exporting.busy} onClick={() => void exporting.run()}>
+          Export CSV
+        </Button>
+      }
+    >
+      <Filters filters={FILTERS} search={filters} to="/audit" />
+      {exporting.error !== null && <ErrorNotice error={exporting.error} />}
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={10} />}
+      {list.isSuccess && (
+        <Card flush>
+          {list.rows.length === 0 ? (
+            <Empty title={is_filtered ? 'No record fits these filters' : 'Nothing was changed yet'} />
+          ) : (
+            <>
+              <Table label="Audit" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.id} />
+              <LoadMore query={list} />
+            </>
+          )}
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+function Actor({ of }: { of: AuditEntry['actor'] }) {
+  const me = useMe();
+  if (of.type === 'operator') return 'The operator';
+  if (of.type === 'system') return 'Purser';
+  const { principal_id, key_id } = of;
+  const who = principal_id === me.principal_id ? 'You' : (principal_id ?? key_id ?? 'Unknown');
+  return (
+    <span title={[principal_id, key_id, of.session_id].filter(Boolean).join(' · ')}>
+      {who}
+      {of.type === 'api_key' && principal_id !== null && <span className={styles.soft}> by key</span>}
+    </span>
+  );
+}
+
+const MAX_SHOWN = 3;
+
+/** What was changed, field by field; the rest is folded. */
+function Changes({ of }: { of: AuditEntry }) {
+  const lines = linesOf(of.changes);
+  const shown = (from: number, to?: number) => (
+    <dl className={styles.changes}>
+      {lines.slice(from, to).map(({ field, from: before, to: after }) => (
+        <div key={field}>
+          <dt>{field}</dt>
+          <dd>
+            {before !== null && (
+              <>
+                <del>{before}</del> <span aria-hidden="true">→</span>{' '}
+              </>
+            )}
+            <ins>{after}</ins>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+  if (lines.length === 0) return null;
+  return (
+    <>
+      {shown(0, MAX_SHOWN)}
+      {lines.length > MAX_SHOWN && (
+        <details className={styles.more}>
+          <summary>{lines.length - MAX_SHOWN} more</summary>
+          {shown(MAX_SHOWN)}
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { linesOf } from './changes.ts';
+
+test('a field that is new has nothing before it', () => {
+  expect(linesOf({ slug: { from: null, to: 'infra-bot' } })).toEqual([
+    { field: 'slug', from: null, to: 'infra-bot' },
+  ]);
+});
+test('within an object only what differs is told', () => {
+  const before = {
+    currency: 'EUR',
+    purpose: { objective: 'a', constraints: ['x'] },
+    review_threshold_minor: 5,
+  };
+  const after = {
+    currency: 'EUR',
+    purpose: { objective: 'b', constraints: ['x'] },
+    review_threshold_minor: null,
+  };
+  expect(linesOf({ authority: { from: before, to: after } })).toEqual([
+    { field: 'authority.purpose.objective', from: 'a', to: 'b' },
+    { field: 'authority.review_threshold_minor', from: '5', to: 'nothing' },
+  ]);
+});
+test('what was nothing and is nothing is not told', () => {
+  expect(linesOf({ expires_at: { from: null, to: null }, list: { from: null, to: [] } })).toEqual([]);
+});
+test('lists of texts are told as texts, others as JSON', () => {
+  expect(
+    linesOf({ scopes: { from: ['read'], to: ['review', 'read'] }, odd: { from: [1], to: [2] } }),
+  ).toEqual([
+    { field: 'scopes', from: 'read', to: 'review, read' },
+    { field: 'odd', from: '[1]', to: '[2]' },
+  ]);
+});

@@ -1,0 +1,75 @@
+import type { AuditRecord } from '@purser/sdk';
+
+/** A record of the audit. People act in sessions, which keys have none of. */
+export interface AuditEntry extends Omit<AuditRecord, 'actor' | 'changes'> {
+  actor: { type: string; key_id: string | null; principal_id: string | null; session_id?: string | null };
+  changes: Record<string, { from: unknown; to: unknown }>;
+}
+
+export const ACTIONS = [
+  'agent.created',
+  'agent.updated',
+  'authority.created',
+  'merchant.listed',
+  'merchant.unlisted',
+  'api_key.created',
+  'api_key.revoked',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret_rotated',
+  'member.invited',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'invitation.revoked',
+  'sessions.revoked',
+  'workspace.created',
+  'workspace.updated',
+  'plan.changed',
+] as const;
+
+/** One field of a change as texts; `from` is null where there was nothing before. */
+export interface ChangedField {
+  field: string;
+  from: string | null;
+  to: string;
+}
+
+const NOTHING = 'nothing';
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return NOTHING;
+  if (typeof value === 'string') return value === '' ? NOTHING : value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) {
+    if (value.length === 0) return NOTHING;
+    if (value.every((each) => typeof each === 'string')) return value.join(', ');
+  }
+  return JSON.stringify(value);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Within objects only what differs is told, by a path of names. */
+function fieldsOf(field: string, from: unknown, to: unknown): ChangedField[] {
+  if (isObject(to) && (isObject(from) || from === null || from === undefined)) {
+    const before: Record<string, unknown> = isObject(from) ? from : {};
+    const names = new Set([...Object.keys(before), ...Object.keys(to)]);
+    return [...names].flatMap((name) =>
+      JSON.stringify(before[name]) === JSON.stringify(to[name])
+        ? []
+        : fieldsOf(`${field}.${name}`, before[name] ?? null, to[name] ?? null),
+    );
+  }
+  const is_new = from === null || from === undefined;
+  return [{ field, from: is_new ? null : textOf(from), to: textOf(to) }];
+}
+
+/** The fields of a change, the objects among them taken apart. What was nothing and is nothing is left out. */
+export function linesOf(changes: AuditEntry['changes']): ChangedField[] {
+  return Object.entries(changes)
+    .flatMap(([field, { from, to }]) => fieldsOf(field, from, to))
+    .filter(({ from, to }) => from !== null || to !== NOTHING);
+}

@@ -1,0 +1,207 @@
+import type { ApiKey } from '@purser/sdk';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
+import { call, purser } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import type { List } from '../../api/people.ts';
+import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
+import { AdminOnly } from '../../components/AdminOnly.tsx';
+import { Badge, StateBadge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Confirm } from '../../components/Confirm.tsx';
+import { type Filter, Filters } from '../../components/Filters.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
+import { type Column, LoadMore, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { pick, type Search } from '../../lib/search.ts';
+import { relative } from '../../lib/time.ts';
+import { useNow } from '../../lib/use-now.ts';
+import { words } from '../../lib/words.ts';
+import { KINDS } from './kinds.ts';
+import { NewKey } from './NewKey.tsx';
+
+const SOON_MS = 14 * 86_400_000;
+const PARAMS = ['kind', 'agent', 'status'] as const;
+
+function filtersOf(agents: readonly AgentName[]): readonly Filter[] {
+  return [
+    {
+      param: 'kind',
+      name: 'Kind',
+      options: [...KINDS.map((each) => [each.kind, each.name] as const), ['custom', 'Custom']],
+    },
+    { param: 'agent', name: 'Agent', options: agents.map((each) => [each.slug, each.slug]) },
+    {
+      param: 'status',
+      name: 'Status',
+      options: (['active', 'expired', 'revoked'] as const).map((each) => [each, words(each)]),
+    },
+  ];
+}
+
+export default function Keys() {
+  const may = useMay('admin');
+  const [is_making, setMaking] = useState(false);
+  return (
+    <Page
+      title="Keys"
+      lead="What programs call Purser with. People sign in instead. A key is shown once, when it is made."
+      actions={
+        <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      }
+    >
+      <AdminOnly what="keys">
+        <KeyList onNew={() => setMaking(true)} />
+      </AdminOnly>
+      {is_making && <NewKey onClose={() => setMaking(false)} />}
+    </Page>
+  );
+}
+
+function KeyList({ onNew }: { onNew: () => void }) {
+  const search = useSearch({ strict: false });
+  const filters = pick(search, PARAMS) as Search;
+  const shows_all = pick(search, ['all']).all === '1';
+  // What no longer works is hidden until it is asked for.
+  const query = { ...filters, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
+  const list = useList<ApiKey>(['keys', query], (cursor) =>
+    call<List<ApiKey>>('GET', '/v1/api-keys', { query: { ...query, limit: 50, cursor } }),
+  );
+  const { agents, byId } = useAgentNames();
+  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const is_filtered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <Filters filters={filtersOf(agents)} search={search as Search} to="/keys" keep={['all']} />
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={6} />}
+      {list.isSuccess && (
+        <Card
+          flush
+          title={is_filtered || shows_all ? undefined : 'Active keys'}
+          aside={
+            filters.status === undefined && (
+              <Link to="/keys" search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
+                {shows_all ? 'Hide what no longer works' : 'Show revoked and expired'}
+              </Link>
+            )
+          }
+        >
+          {list.rows.length === 0 ? (
+            <Empty
+              title={is_filtered ? 'No key fits these filters' : 'No key yet'}
+              action={<Button onClick={onNew}>New key</Button>}
+            >
+              <p>An agent needs a key to ask for spends. Each program gets one of its own.</p>
+            </Empty>
+          ) : (
+            <>
+              <Table
+                label="Keys"
+                columns={columnsOf(byId, setRevoking)}
+                rows={list.rows}
+                keyOf={(each) => each.id}
+              />
+              <LoadMore query={list} />
+            </>
+          )}
+        </Card>
+      )}
+      {revoking !== null && <Revoke revoked={revoking} onClose={() => setRevoking(null)} />}
+    </>
+  );
+}
+
+function columnsOf(
+  agents: ReadonlyMap<string, AgentName>,
+  revoke: (key: ApiKey) => void,
+): readonly Column<ApiKey>[] {
+  return [
+    {
+      name: 'Name',
+      heading: true,
+      wrap: true,
+      cell: (each) => each.name,
+    },
+    { name: 'Kind', cell: (each) => <span title={each.scopes.join(', ')}>{words(each.kind)}</span> },
+    { name: 'For', short: true, cell: (each) => <Holder of={each} agents={agents} /> },
+    { name: 'Value', cell: (each) => <code>{each.hint}</code> },
+    {
+      name: 'Last used',
+      cell: (each) => (each.last_used_at === null ? 'Never' : <Time at={each.last_used_at} />),
+    },
+    { name: 'Created', cell: (each) => <Time at={each.created_at} /> },
+    {
+      name: 'Expires',
+      cell: (each) => (each.expires_at === null ? 'Never' : <Expiry at={each.expires_at} />),
+    },
+    { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
+    {
+      name: 'Actions',
+      hideName: true,
+      cell: (each) =>
+        each.status === 'revoked' ? (
+          ''
+        ) : (
+          <Button small kind="danger" onClick={() => revoke(each)}>
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Holder({ of, agents }: { of: ApiKey; agents: ReadonlyMap<string, AgentName> }) {
+  const me = useMe();
+  if (of.agent_id !== null) {
+    const slug = agents.get(of.agent_id)?.slug ?? of.agent_id;
+    return (
+      <Link to={`/agents/${slug}`} title={slug}>
+        {slug}
+      </Link>
+    );
+  }
+  if (of.principal_id === null) return 'Nobody in particular';
+  return <span title={of.principal_id}>{of.principal_id === me.principal_id ? 'You' : of.principal_id}</span>;
+}
+
+function Expiry({ at }: { at: string }) {
+  const left_ms = Date.parse(at) - useNow(60_000);
+  if (left_ms > SOON_MS || left_ms <= 0) return <Time at={at} />;
+  return (
+    <>
+      <Time at={at} /> <Badge tone="review">Soon</Badge>
+    </>
+  );
+}
+
+function Revoke({ revoked, onClose }: { revoked: ApiKey; onClose: () => void }) {
+  const now_ms = useNow(10_000);
+  const { last_used_at } = revoked;
+  return (
+    <Confirm
+      title={`Revoke “${revoked.name}”?`}
+      action="Revoke"
+      onClose={onClose}
+      work={async () => {
+        await purser.apiKeys.delete(revoked.id);
+        await queryClient.invalidateQueries({ queryKey: ['keys'] });
+      }}
+    >
+      <p>
+        Whatever calls with <code>{revoked.hint}</code> is refused from its next request on. This cannot be
+        taken back; a new key can be made at any time.
+      </p>
+      {last_used_at !== null && (
+        <Notice tone="warn" title={`Last used ${relative(Date.parse(last_used_at), now_ms)}.`}>
+          Something may still depend on it.
+        </Notice>
+      )}
+      {last_used_at === null && <p>It was never used.</p>}
+    </Confirm>
+  );
+}

@@ -1,0 +1,160 @@
+import type { NewApiKey } from '@purser/sdk';
+import { useState } from 'react';
+import { useAgentNames } from '../../api/agent-names.ts';
+import { purser } from '../../api/client.ts';
+import { queryClient, useMe } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { decisionCurl } from '../../components/FirstSteps.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { ShownOnce } from '../../components/Once.tsx';
+import { CodeBlock } from '../../components/Value.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import { DEFAULT_LIFE, KINDS, LIVES } from './kinds.ts';
+
+/** Makes a key, and shows its value once. `agent` is chosen beforehand. */
+export function NewKey({ agent = '', onClose }: { agent?: string; onClose: () => void }) {
+  const [made, setMade] = useState<NewApiKey | null>(null);
+  return (
+    <Dialog title={made === null ? 'New key' : `Key “${made.name}”`} onClose={onClose}>
+      {made === null ? (
+        <KeyForm agent={agent} onMade={setMade} onClose={onClose} />
+      ) : (
+        <MadeKey made={made} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function KeyForm({
+  agent,
+  onMade,
+  onClose,
+}: {
+  agent: string;
+  onMade: (made: NewApiKey) => void;
+  onClose: () => void;
+}) {
+  const me = useMe();
+  const { agents } = useAgentNames();
+  const form = useForm(
+    { name: '', kind: 'agent', agent, principal_id: me.principal_id, life: DEFAULT_LIFE },
+    async ({ name, kind, agent: agent_id, principal_id, life }) => {
+      const scopes = KINDS.find((each) => each.kind === kind)?.scopes ?? null;
+      const made = await purser.apiKeys.create({
+        name,
+        ...(scopes === null ? { agent_id } : { scopes }),
+        ...(scopes === null || principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
+        ...(life === '' ? {} : { expires_in_seconds: Number(life) }),
+      });
+      void queryClient.invalidateQueries({ queryKey: ['keys'] });
+      onMade(made);
+    },
+    {
+      fields: { agent_id: 'agent', expires_in_seconds: 'life' },
+      check: (values) => ({
+        ...(values.name.trim() === '' ? { name: 'must say what the key is for' } : {}),
+        ...(values.kind === 'agent' && values.agent === ''
+          ? { agent: 'must name the agent that the key is for' }
+          : {}),
+      }),
+    },
+  );
+  const kind = KINDS.find((each) => each.kind === form.values.kind);
+  const usable = agents.filter((each) => each.status !== 'revoked');
+  return (
+    <form onSubmit={form.onSubmit} noValidate style={{ display: 'grid', gap: '0.9rem' }}>
+      {form.error !== null && <ErrorNotice error={form.error} />}
+      <TextField
+        label="Name"
+        autoFocus
+        required
+        maxLength={64}
+        hint="Where it will be used, so that somebody dares to revoke it later."
+        value={form.values.name}
+        problem={form.problemOf('name')}
+        onValue={(value) => form.set('name', value)}
+      />
+      <SelectField
+        label="Kind"
+        hint={kind?.says}
+        value={form.values.kind}
+        problem={form.problemOf('kind')}
+        options={KINDS.map((each) => [each.kind, each.name])}
+        onValue={(value) => form.set('kind', value)}
+      />
+      {kind?.scopes === null ? (
+        <SelectField
+          label="Agent"
+          value={form.values.agent}
+          problem={form.problemOf('agent')}
+          hint={usable.length === 0 ? 'There is no agent yet: create one under Agents first.' : undefined}
+          options={[
+            ['', 'Choose an agent'],
+            ...usable.map((each) => [each.slug, `${each.name} (${each.slug})`] as const),
+          ]}
+          onValue={(value) => form.set('agent', value)}
+        />
+      ) : (
+        <TextField
+          label="Attributed to"
+          optional
+          autoComplete="off"
+          spellCheck={false}
+          hint="Whose reviews these are, as user:name. Nobody reviews what their own keys asked for; it is you unless you name somebody else."
+          value={form.values.principal_id}
+          problem={form.problemOf('principal_id')}
+          onValue={(value) => form.set('principal_id', value)}
+        />
+      )}
+      <SelectField
+        label="Expires"
+        value={form.values.life}
+        problem={form.problemOf('life')}
+        options={LIVES.map(([value, text]) => [value, value === '' ? text : `In ${text.toLowerCase()}`])}
+        onValue={(value) => form.set('life', value)}
+      />
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" type="submit" busy={form.busy}>
+          Create key
+        </Button>
+      </Actions>
+    </form>
+  );
+}
+
+function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
+  const { byId } = useAgentNames();
+  const slug = made.agent_id === null ? undefined : byId.get(made.agent_id)?.slug;
+  const asks = made.scopes.includes('authorize');
+  return (
+    <>
+      <ShownOnce title="Copy this key now." label="the key" secret={made.key}>
+        <CodeBlock label="a line for .env" code={`PURSER_API_KEY=${made.key}`} />
+        {asks ? (
+          <>
+            <p>Try it, with the key in the variable PURSER_KEY:</p>
+            <CodeBlock label="a request" code={decisionCurl(slug ?? 'infra-bot')} />
+          </>
+        ) : (
+          made.kind !== 'payment_adapter' && (
+            <CodeBlock
+              label="a request"
+              code={`curl -s ${location.origin}/v1/decisions?limit=5 -H "x-api-key: $PURSER_API_KEY"`}
+            />
+          )
+        )}
+        {made.kind === 'payment_adapter' && (
+          <Notice>Give it to the program that pays; see “Writing a payment adapter” in the guides.</Notice>
+        )}
+      </ShownOnce>
+      <Actions>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </Actions>
+    </>
+  );
+}

@@ -1,0 +1,195 @@
+import { useState } from 'react';
+import { codeOfError } from '../../api/client.ts';
+import { people } from '../../api/people.ts';
+import { meQuery, queryClient, useMe } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, CardGrid, Facts, Page } from '../../components/Page.tsx';
+import { Id } from '../../components/Value.tsx';
+import { applyTheme, storedTheme, type Theme } from '../../lib/theme.ts';
+import { useAction } from '../../lib/use-action.ts';
+import { useForm } from '../../lib/use-form.ts';
+import { areKeysOn, setKeysOn } from '../../lib/use-keys.ts';
+import { words } from '../../lib/words.ts';
+import styles from './Me.module.css';
+import { Sessions } from './Sessions.tsx';
+
+export default function Me() {
+  const me = useMe();
+  const leaving = useAction(async () => {
+    await people.signOut();
+    // A whole new page: nothing of this person stays in memory.
+    location.assign('/console/sign-in');
+  });
+  return (
+    <Page
+      title="Your account"
+      actions={
+        <Button busy={leaving.busy} onClick={() => void leaving.run()}>
+          Sign out
+        </Button>
+      }
+    >
+      {leaving.error !== null && <ErrorNotice error={leaving.error} />}
+      <CardGrid>
+        <Card title="You">
+          <NameForm />
+          <Facts
+            of={[
+              ['E-mail', me.user.email],
+              ['Role', `${words(me.role)} in ${me.workspace.name}`],
+              ['Reviews as', <code key="c">{me.principal_id}</code>],
+              ['Id', <Id key="i" id={me.user.id} />],
+            ]}
+          />
+        </Card>
+        <Card title="Password">
+          <PasswordForm />
+        </Card>
+        <Card title="In this browser">
+          <Appearance />
+        </Card>
+      </CardGrid>
+      <Sessions />
+    </Page>
+  );
+}
+
+function NameForm() {
+  const me = useMe();
+  const form = useForm({ name: me.user.name }, async ({ name }) => {
+    queryClient.setQueryData(meQuery.queryKey, await people.rename(name.trim()));
+  });
+  return (
+    <form onSubmit={form.onSubmit} noValidate className={styles.form}>
+      {form.error !== null && <ErrorNotice error={form.error} />}
+      <div className={styles.row}>
+        <TextField
+          label="Name"
+          autoComplete="name"
+          required
+          value={form.values.name}
+          problem={form.problemOf('name')}
+          onValue={(value) => form.set('name', value)}
+        />
+        <Button
+          type="submit"
+          busy={form.busy}
+          disabled={form.values.name.trim() === me.user.name || form.values.name.trim() === ''}
+        >
+          Save name
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function PasswordForm() {
+  const me = useMe();
+  const [is_done, setDone] = useState(false);
+  const [is_wrong, setWrong] = useState(false);
+  const form = useForm(
+    { current_password: '', new_password: '' },
+    async (values) => {
+      setDone(false);
+      setWrong(false);
+      try {
+        await people.changePassword(values);
+      } catch (error) {
+        if (codeOfError(error) !== 'unauthenticated') throw error;
+        setWrong(true);
+        return;
+      }
+      form.set('current_password', '');
+      form.set('new_password', '');
+      setDone(true);
+      void queryClient.invalidateQueries({ queryKey: ['sessions'] });
+    },
+    {
+      check: ({ current_password, new_password }) => ({
+        ...(current_password === '' ? { current_password: 'must be the password that you have now' } : {}),
+        ...([...new_password.normalize('NFKC')].length < 12
+          ? { new_password: 'must have at least 12 characters' }
+          : {}),
+      }),
+    },
+  );
+  return (
+    <form onSubmit={form.onSubmit} noValidate className={styles.form}>
+      <input type="hidden" name="username" autoComplete="username" value={me.user.email} readOnly />
+      {form.error !== null && <ErrorNotice error={form.error} />}
+      <div role="status">
+        {is_done && <Notice tone="good">Your password is changed. Your other sessions have ended.</Notice>}
+      </div>
+      <TextField
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        required
+        value={form.values.current_password}
+        problem={form.problemOf('current_password') ?? (is_wrong ? 'that is not your password' : undefined)}
+        onValue={(value) => {
+          setWrong(false);
+          form.set('current_password', value);
+        }}
+      />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        required
+        hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
+        value={form.values.new_password}
+        problem={form.problemOf('new_password')}
+        onValue={(value) => form.set('new_password', value)}
+      />
+      <div>
+        <Button kind="primary" type="submit" busy={form.busy}>
+          Change password
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const THEMES = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const;
+
+function Appearance() {
+  const [theme, setTheme] = useState<Theme>(storedTheme);
+  const [keys_on, setOn] = useState(areKeysOn);
+  return (
+    <div className={styles.form}>
+      <SelectField
+        label="Theme"
+        value={theme}
+        options={THEMES}
+        onValue={(value) => {
+          applyTheme(value as Theme);
+          setTheme(value as Theme);
+        }}
+      />
+      <label className={styles.check}>
+        <input
+          type="checkbox"
+          checked={keys_on}
+          onChange={({ target }) => {
+            setKeysOn(target.checked);
+            setOn(target.checked);
+          }}
+        />
+        <span>
+          Single-key shortcuts
+          <span className={styles.soft}>
+            Such as a for Allow in the inbox. Switch them off if you dictate or if keys are pressed by
+            accident; those with Ctrl stay.
+          </span>
+        </span>
+      </label>
+    </div>
+  );
+}

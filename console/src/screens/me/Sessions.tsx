@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { type OwnSession, people } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
+import { Badge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Loading } from '../../components/Page.tsx';
+import { type Column, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { useAction } from '../../lib/use-action.ts';
+import { userAgentWords } from '../../lib/user-agent.ts';
+import styles from './Me.module.css';
+
+/** Where the person is signed in, with the way to end it there. */
+export function Sessions() {
+  const query = useQuery({
+    queryKey: ['sessions'],
+    queryFn: async () => (await people.sessions()).data,
+  });
+  const ending = useAction(async (id: string) => {
+    await people.endSession(id);
+    await queryClient.invalidateQueries({ queryKey: ['sessions'] });
+  });
+  const columns: readonly Column<OwnSession>[] = [
+    {
+      name: 'Where',
+      heading: true,
+      wrap: true,
+      cell: (each) => (
+        <span title={each.user_agent ?? undefined}>
+          {userAgentWords(each.user_agent)} {each.current && <Badge tone="accent">This one</Badge>}
+        </span>
+      ),
+    },
+    { name: 'Address', cell: (each) => each.client_address ?? '' },
+    { name: 'Last seen', cell: (each) => <Time at={each.last_seen_at} /> },
+    { name: 'Signed in', cell: (each) => <Time at={each.created_at} /> },
+    { name: 'Ends at the latest', cell: (each) => <Time at={each.expires_at} /> },
+    {
+      name: 'Actions',
+      hideName: true,
+      cell: (each) =>
+        !each.current && (
+          <Button small disabled={ending.busy} onClick={() => void ending.run(each.id)}>
+            End session
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Card title="Sessions" flush>
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {ending.error !== null && (
+        <div className={styles.notice}>
+          <ErrorNotice error={ending.error} />
+        </div>
+      )}
+      {query.isPending && <Loading lines={3} />}
+      {query.data !== undefined && (
+        <Table label="Sessions" columns={columns} rows={query.data} keyOf={(each) => each.id} />
+      )}
+    </Card>
+  );
+}

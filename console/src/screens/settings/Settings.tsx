@@ -1,0 +1,206 @@
+import type { Workspace } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { meQuery, queryClient, useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
+import { Badge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
+import { CodeBlock, Id, Time } from '../../components/Value.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import { words } from '../../lib/words.ts';
+import styles from './Settings.module.css';
+
+export default function Settings() {
+  const query = useQuery(workspaceQuery);
+  return (
+    <Page title="Settings">
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Loading lines={8} />}
+      {query.data !== undefined && (
+        <CardGrid>
+          <WorkspaceForm key={query.data.id} workspace={query.data} />
+          <Plan workspace={query.data} />
+          <Service />
+          <Connecting />
+        </CardGrid>
+      )}
+    </Page>
+  );
+}
+
+function WorkspaceForm({ workspace }: { workspace: Workspace }) {
+  const may = useMay('admin');
+  const [is_saved, setSaved] = useState(false);
+  const form = useForm({ name: workspace.name, mode: workspace.mode as string }, async (values) => {
+    const now = await call<Workspace>('PATCH', '/v1/workspace', { body: values });
+    queryClient.setQueryData(workspaceQuery.queryKey, now);
+    void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    setSaved(true);
+  });
+  const is_changed = form.values.name !== workspace.name || form.values.mode !== workspace.mode;
+  const set = (name: 'name' | 'mode', value: string) => {
+    setSaved(false);
+    form.set(name, value);
+  };
+  return (
+    <Card title="Workspace">
+      <form onSubmit={form.onSubmit} noValidate className={styles.form}>
+        {form.error !== null && <ErrorNotice error={form.error} />}
+        <TextField
+          label="Name"
+          autoComplete="off"
+          required
+          maxLength={64}
+          disabled={!may}
+          value={form.values.name}
+          problem={form.problemOf('name')}
+          onValue={(value) => set('name', value)}
+        />
+        <SelectField
+          label="Mode of new agents"
+          disabled={!may}
+          hint="Agents that there are keep theirs: each has its own switch. SHADOW only watches and reports; ENFORCE decides."
+          value={form.values.mode}
+          problem={form.problemOf('mode')}
+          options={[
+            ['SHADOW', 'SHADOW'],
+            ['ENFORCE', 'ENFORCE'],
+          ]}
+          onValue={(value) => set('mode', value)}
+        />
+        <div className={styles.save}>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={form.busy}
+            why={!may && WHY_NOT.admin}
+            disabled={!is_changed}
+          >
+            Save
+          </Button>
+          <span role="status">{is_saved && !is_changed && 'Saved.'}</span>
+        </div>
+      </form>
+      <Facts
+        of={[
+          ['Id', <Id key="i" id={workspace.id} />],
+          ['Created', <Time key="t" at={workspace.created_at} exact />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Plan({ workspace }: { workspace: Workspace }) {
+  const { plan, trial, features, quotas } = workspace;
+  const { used, limit } = quotas.agents;
+  const has = (is_on: boolean) =>
+    is_on ? <Badge tone="allow">Included</Badge> : <Badge>Needs the Team plan</Badge>;
+  return (
+    <Card title="Plan">
+      <Facts
+        of={[
+          ['Plan', words(plan)],
+          trial === null
+            ? null
+            : [
+                'Trial',
+                <>
+                  {words(trial.plan)}, {trial.active ? 'until' : 'ended'} <Time at={trial.ends_at} exact />
+                </>,
+              ],
+          ['ENFORCE', has(features.enforce)],
+          ['Webhooks', has(features.webhooks)],
+          ['Agents', limit === null ? `${used}, without a limit` : `${used} of ${limit}`],
+        ]}
+      />
+      {limit !== null && (
+        <meter className={styles.meter} min={0} max={limit} value={used} aria-label="Agents in use">
+          {used} of {limit}
+        </meter>
+      )}
+      <p className={styles.soft}>The plan is changed by whoever runs the service:</p>
+      <CodeBlock
+        label="the command"
+        code={`npm run -s purser -- workspace set-plan --workspace ${workspace.id} --plan ${plan === 'free' ? 'team' : 'enterprise'}`}
+      />
+    </Card>
+  );
+}
+
+interface Readiness {
+  status: string;
+  detail?: { skipped_events?: Record<string, number> };
+}
+
+/** The service itself, as it says. */
+function Service() {
+  const ready = useQuery({
+    queryKey: ['readiness'],
+    queryFn: () => call<Readiness>('GET', '/readyz', { quiet: true }),
+    refetchInterval: 15_000,
+  });
+  const version = useQuery({
+    queryKey: ['version'],
+    queryFn: async () =>
+      (await call<{ info: { version: string } }>('GET', '/openapi.json', { quiet: true })).info.version,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const skipped = Object.entries(ready.data?.detail?.skipped_events ?? {}).filter(([, count]) => count > 0);
+  return (
+    <Card title="Service">
+      <Facts
+        of={[
+          [
+            'State',
+            ready.isError ? (
+              <Badge key="b" tone="deny">
+                Not ready
+              </Badge>
+            ) : ready.isPending ? (
+              'Looking…'
+            ) : (
+              <Badge key="b" tone="allow">
+                Ready
+              </Badge>
+            ),
+          ],
+          ['Version', version.data ?? '…'],
+          ['Address', <code key="c">{location.origin}</code>],
+          [
+            'Documents',
+            <>
+              <a href="/docs">Reference of the API</a> · <a href="/openapi.json">OpenAPI</a> ·{' '}
+              <a href="/.well-known/jwks.json">Public keys</a>
+            </>,
+          ],
+        ]}
+      />
+      {skipped.length > 0 && (
+        <Notice tone="warn" title="Events were left out in the background.">
+          {skipped.map(([name, count]) => `${words(name)}: ${count}`).join(', ')}. “Operating” in the guides
+          says what to do.
+        </Notice>
+      )}
+      <p className={styles.soft}>
+        How it is set up stands in the environment of its process, which no page shows.
+      </p>
+    </Card>
+  );
+}
+
+function Connecting() {
+  return (
+    <Card title="Connecting a program">
+      <p>With a key from Keys, in its environment:</p>
+      <CodeBlock label="lines for .env" code={`PURSER_BASE_URL=${location.origin}\nPURSER_API_KEY=sk_…`} />
+      <CodeBlock
+        label="a request"
+        code={`curl -s ${location.origin}/v1/workspace -H "x-api-key: $PURSER_API_KEY"`}
+      />
+    </Card>
+  );
+}

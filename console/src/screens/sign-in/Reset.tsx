@@ -1,0 +1,65 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { codeOfError } from '../../api/client.ts';
+import { people } from '../../api/people.ts';
+import { meQuery, queryClient } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import styles from './Entrance.module.css';
+import { Entrance } from './Entrance.tsx';
+
+/** Where the operator's link leads: a new password in place of a forgotten one. */
+export default function Reset() {
+  const navigate = useNavigate();
+  const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
+  const [is_refused, setRefused] = useState(token === '');
+  const form = useForm(
+    { password: '' },
+    async ({ password }) => {
+      setRefused(false);
+      try {
+        const me = await people.reset({ token, password });
+        queryClient.clear();
+        queryClient.setQueryData(meQuery.queryKey, me);
+        await navigate({ to: '/', replace: true });
+      } catch (error) {
+        if (codeOfError(error) !== 'unauthenticated') throw error;
+        setRefused(true);
+      }
+    },
+    {
+      check: ({ password }) =>
+        [...password.normalize('NFKC')].length < 12 ? { password: 'must have at least 12 characters' } : {},
+    },
+  );
+  return (
+    <Entrance title="New password" lead="Your other sessions end when you set it.">
+      {is_refused && (
+        <Notice tone="bad" title="This link does not work.">
+          It was used, or is older than a day. Ask whoever runs the service for a new one.
+        </Notice>
+      )}
+      {form.error !== null && <ErrorNotice error={form.error} />}
+      {token !== '' && (
+        <form className={styles.form} onSubmit={form.onSubmit} noValidate>
+          <TextField
+            label="Password"
+            type="password"
+            autoComplete="new-password"
+            autoFocus
+            required
+            hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
+            value={form.values.password}
+            problem={form.problemOf('password')}
+            onValue={(value) => form.set('password', value)}
+          />
+          <Button kind="primary" type="submit" busy={form.busy}>
+            Set password
+          </Button>
+        </form>
+      )}
+    </Entrance>
+  );
+}

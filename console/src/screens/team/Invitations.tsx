@@ -1,0 +1,77 @@
+import { useState } from 'react';
+import { useList } from '../../api/lists.ts';
+import { type Invitation, people } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
+import { StateBadge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Confirm } from '../../components/Confirm.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Loading } from '../../components/Page.tsx';
+import { type Column, LoadMore, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { words } from '../../lib/words.ts';
+import styles from './Team.module.css';
+
+/** Who was invited. Those that came to an end are hidden until they are asked for. */
+export function Invitations() {
+  const list = useList<Invitation>(['team', 'invitations'], people.invitations);
+  const [shows_all, setShowsAll] = useState(false);
+  const [revoking, setRevoking] = useState<Invitation | null>(null);
+  const pending = list.rows.filter(({ status }) => status === 'pending');
+  const rows = shows_all ? list.rows : pending;
+  const hidden = list.rows.length - pending.length;
+  const columns: readonly Column<Invitation>[] = [
+    { name: 'E-mail', heading: true, wrap: true, cell: (each) => each.email },
+    { name: 'Role', cell: (each) => words(each.role) },
+    { name: 'Reviews as', short: true, cell: (each) => each.principal_id ?? '' },
+    { name: 'State', cell: (each) => <StateBadge state={each.status} /> },
+    { name: 'Invited', cell: (each) => <Time at={each.created_at} /> },
+    { name: 'Expires', cell: (each) => <Time at={each.expires_at} /> },
+    {
+      name: 'Actions',
+      hideName: true,
+      cell: (each) =>
+        each.status === 'pending' && (
+          <Button small kind="danger" onClick={() => setRevoking(each)}>
+            Take back
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Card
+      title="Invitations"
+      flush={rows.length > 0}
+      aside={
+        hidden > 0 && (
+          <Button small kind="quiet" aria-pressed={shows_all} onClick={() => setShowsAll(!shows_all)}>
+            {shows_all ? 'Hide what is over' : `Show ${hidden} that are over`}
+          </Button>
+        )
+      }
+    >
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={2} />}
+      {list.isSuccess && rows.length === 0 && <p className={styles.soft}>Nobody is invited at the moment.</p>}
+      {rows.length > 0 && (
+        <>
+          <Table label="Invitations" columns={columns} rows={rows} keyOf={(each) => each.id} />
+          <LoadMore query={list} />
+        </>
+      )}
+      {revoking !== null && (
+        <Confirm
+          title={`Take back the invitation of ${revoking.email}?`}
+          action="Take back"
+          onClose={() => setRevoking(null)}
+          work={async () => {
+            await people.revokeInvitation(revoking.id);
+            await queryClient.invalidateQueries({ queryKey: ['team'] });
+          }}
+        >
+          <p>Its link works no more. You can invite them again.</p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}

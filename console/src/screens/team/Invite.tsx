@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import { people, type Role } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { CopyButton, Time } from '../../components/Value.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import { words } from '../../lib/words.ts';
+import { ROLES } from './roles.ts';
+import styles from './Team.module.css';
+
+/** Makes an invitation, and shows its link once: no mail is sent. */
+export function Invite({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<Awaited<ReturnType<typeof people.invite>> | null>(null);
+  const form = useForm(
+    { email: '', role: 'reviewer', principal_id: '' },
+    async ({ email, role, principal_id }) => {
+      setMade(
+        await people.invite({
+          email: email.trim(),
+          role: role as Role,
+          ...(principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
+        }),
+      );
+      void queryClient.invalidateQueries({ queryKey: ['team'] });
+    },
+    {
+      check: (values) =>
+        /^\S+@\S+$/.test(values.email.trim()) ? {} : { email: 'must be an e-mail address' },
+    },
+  );
+  if (made !== null) {
+    return (
+      <Dialog title={`Invitation for ${made.email}`} onClose={onClose}>
+        <Notice tone="warn" title="Send this link yourself.">
+          Purser sends no mail, and cannot show the link again. Whoever opens it first becomes{' '}
+          {words(made.role).toLowerCase()} here.
+        </Notice>
+        <div className={styles.link}>
+          <TextField
+            label="Invitation link"
+            readOnly
+            value={made.url}
+            onFocus={(event) => event.target.select()}
+            onValue={() => {}}
+          />
+          <CopyButton text={made.url} label="Copy the invitation link" />
+        </div>
+        <p>
+          It works once, until <Time at={made.expires_at} exact />.
+        </p>
+        <Actions>
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </Actions>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Invite" onClose={onClose}>
+      <form onSubmit={form.onSubmit} noValidate className={styles.form}>
+        {form.error !== null && <ErrorNotice error={form.error} />}
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="off"
+          autoFocus
+          required
+          value={form.values.email}
+          problem={form.problemOf('email')}
+          onValue={(value) => form.set('email', value)}
+        />
+        <SelectField
+          label="Role"
+          value={form.values.role}
+          problem={form.problemOf('role')}
+          hint={ROLES.find(({ role }) => role === form.values.role)?.says}
+          options={ROLES.map(({ role }) => [role, words(role)])}
+          onValue={(value) => form.set('role', value)}
+        />
+        <TextField
+          label="Reviews as"
+          optional
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="user:ada"
+          hint="If keys of this person carry a principal already, name it: then they cannot review what those keys asked for."
+          value={form.values.principal_id}
+          problem={form.problemOf('principal_id')}
+          onValue={(value) => form.set('principal_id', value)}
+        />
+        <Actions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            Send invitation
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,67 @@
+import { useState } from 'react';
+import { useList } from '../../api/lists.ts';
+import { people, type SignIn } from '../../api/people.ts';
+import { Badge, type Tone } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Loading } from '../../components/Page.tsx';
+import { type Column, LoadMore, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { words } from '../../lib/words.ts';
+import styles from './Team.module.css';
+
+const KINDS: Record<string, readonly [string, Tone]> = {
+  ok: ['Signed in', 'allow'],
+  wrong: ['Refused', 'review'],
+  locked: ['Too many attempts', 'deny'],
+  oidc_failed: ['Identity provider refused', 'review'],
+  password_changed: ['Password changed', 'idle'],
+};
+
+const COLUMNS: readonly Column<SignIn>[] = [
+  { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
+  { name: 'E-mail', heading: true, wrap: true, cell: (each) => each.email ?? '' },
+  {
+    name: 'What',
+    cell: (each) => {
+      const [says, tone] = KINDS[each.kind] ?? [words(each.kind), 'idle'];
+      return <Badge tone={tone}>{says}</Badge>;
+    },
+  },
+  { name: 'By', cell: (each) => (each.method === null ? '' : words(each.method)) },
+  { name: 'From address', cell: (each) => each.client_address ?? '' },
+];
+
+/** Who came to the door, let in or not. Asked for only when it is wanted. */
+export function SignIns() {
+  const [is_open, setOpen] = useState(false);
+  return (
+    <Card
+      title="Sign-ins"
+      flush={is_open}
+      aside={
+        <Button small kind="quiet" aria-expanded={is_open} onClick={() => setOpen(!is_open)}>
+          {is_open ? 'Hide' : 'Show'}
+        </Button>
+      }
+    >
+      {is_open ? (
+        <List />
+      ) : (
+        <p className={styles.soft}>Who signed in, and who was refused: by whom, how and from where.</p>
+      )}
+    </Card>
+  );
+}
+
+function List() {
+  const list = useList<SignIn>(['team', 'sign-ins'], people.signIns);
+  if (list.isError) return <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.isPending) return <Loading />;
+  return (
+    <>
+      <Table label="Sign-ins" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.id} />
+      <LoadMore query={list} />
+    </>
+  );
+}

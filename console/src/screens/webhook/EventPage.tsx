@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { callText } from '../../api/client.ts';
+import { useMay } from '../../api/queries.ts';
+import { AdminOnly } from '../../components/AdminOnly.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Facts, Loading, Page, Tabs } from '../../components/Page.tsx';
+import { CodeBlock, Id, Time } from '../../components/Value.tsx';
+import { Deliveries } from '../../components/webhook/Deliveries.tsx';
+
+interface Envelope {
+  id: string;
+  type: string;
+  created_at: string;
+  data: { decision_id?: string; decision?: { decision_id?: string } | string };
+}
+
+const CHECK = `import { webhooks } from '@purser/sdk';
+
+// \`body\` must be the raw bytes as they came: JSON that was parsed and written again does not match.
+const event = await webhooks.unwrap(body, request.headers, process.env.PURSER_WEBHOOK_SECRET);`;
+
+export default function EventPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const may = useMay('admin');
+  const query = useQuery({
+    queryKey: ['webhooks', 'event', id],
+    queryFn: () => callText(`/v1/webhooks/events/${encodeURIComponent(id)}`, 'application/json'),
+    enabled: may,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <Page title="Event" above={<Link to="/webhooks">Webhooks</Link>}>
+      <AdminOnly what="webhooks">
+        {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+        {query.isPending && <Loading lines={8} />}
+        {query.data !== undefined && <Sent body={query.data} />}
+        <Deliveries search={{}} to={`/webhooks/events/${id}`} fixed={{ event: id }} />
+        <Card title="Checking the signature">
+          <p>
+            Each attempt carries <code>x-svc-signature: t=…,v1=…</code>, an HMAC-SHA256 of the time, a dot and
+            the body, keyed with the endpoint’s secret. In TypeScript:
+          </p>
+          <CodeBlock label="the check" code={CHECK} />
+        </Card>
+      </AdminOnly>
+    </Page>
+  );
+}
+
+/** An event as it is delivered: what it is about, and its bytes. */
+function Sent({ body }: { body: string }) {
+  const [is_raw, setRaw] = useState(false);
+  const event = JSON.parse(body) as Envelope;
+  const { decision } = event.data;
+  const decision_id =
+    event.data.decision_id ?? (typeof decision === 'object' ? decision.decision_id : undefined);
+  return (
+    <>
+      <Card>
+        <Facts
+          of={[
+            ['Type', <code key="c">{event.type}</code>],
+            ['Id', <Id key="i" id={event.id} />],
+            ['Happened', <Time key="t" at={event.created_at} exact />],
+            decision_id === undefined
+              ? null
+              : [
+                  'Decision',
+                  <Link key="l" to={`/decisions/${decision_id}`}>
+                    {decision_id}
+                  </Link>,
+                ],
+          ]}
+        />
+      </Card>
+      <Card title="Body">
+        <Tabs label="How the body is shown">
+          <button type="button" aria-pressed={!is_raw} onClick={() => setRaw(false)}>
+            Readable
+          </button>
+          <button type="button" aria-pressed={is_raw} onClick={() => setRaw(true)}>
+            As sent
+          </button>
+        </Tabs>
+        <CodeBlock label="the body" code={is_raw ? body : JSON.stringify(event, null, 2)} />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,295 @@
+import type { RotatedWebhook, WebhookItem } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call, purser } from '../../api/client.ts';
+import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { refetchSoon } from '../../api/refetch-soon.ts';
+import { AdminOnly } from '../../components/AdminOnly.tsx';
+import { StateBadge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Confirm } from '../../components/Confirm.tsx';
+import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { SelectField } from '../../components/Field.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { ShownOnce } from '../../components/Once.tsx';
+import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
+import { Id, Time } from '../../components/Value.tsx';
+import { DELIVERY_PARAMS, Deliveries } from '../../components/webhook/Deliveries.tsx';
+import { EndpointForm } from '../../components/webhook/EndpointForm.tsx';
+import styles from '../../components/webhook/webhook.module.css';
+import { pick, type Search } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
+import { useForm } from '../../lib/use-form.ts';
+import { healthOf } from '../../lib/webhooks.ts';
+import { ResendPeriod } from './ResendPeriod.tsx';
+
+const HEALTH_ATTEMPTS = 200;
+
+const refetchEndpoint = () => queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+
+export default function WebhookPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const may = useMay('admin');
+  const query = useQuery({
+    queryKey: ['webhooks', 'endpoint', id],
+    queryFn: () => call<WebhookItem>('GET', `/v1/webhooks/${encodeURIComponent(id)}`),
+    enabled: may,
+  });
+  const above = <Link to="/webhooks">Webhooks</Link>;
+  if (query.data !== undefined) return <Endpoint endpoint={query.data} />;
+  return (
+    <Page title="Endpoint" above={above}>
+      <AdminOnly what="webhooks">
+        {query.isError ? (
+          <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <Loading lines={8} />
+        )}
+      </AdminOnly>
+    </Page>
+  );
+}
+
+type Asked = 'rotate' | 'edit' | 'delete' | 'period' | null;
+
+function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
+  const search = pick(useSearch({ strict: false }), DELIVERY_PARAMS) as Search;
+  const may = useMay('admin');
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<Asked>(null);
+  const close = () => setAsked(null);
+  const [is_sent, setSent] = useState(false);
+  const testing = useAction(async () => {
+    setSent(false);
+    await purser.webhookEndpoints.test(endpoint.id);
+    setSent(true);
+    refetchSoon(['webhooks']);
+  });
+  const switching = useAction(async () => {
+    const status = endpoint.status === 'active' ? 'disabled' : 'active';
+    await purser.webhookEndpoints.update(endpoint.id, { status });
+    await refetchEndpoint();
+  });
+  const why = !may && WHY_NOT.admin;
+  const host = new URL(endpoint.url).host;
+  return (
+    <Page
+      title={host}
+      above={<Link to="/webhooks">Webhooks</Link>}
+      badges={<StateBadge state={endpoint.status} />}
+      actions={
+        <>
+          <Button
+            why={why || (endpoint.status !== 'active' && 'It is disabled: enable it first.')}
+            busy={testing.busy}
+            onClick={() => void testing.run()}
+          >
+            Send test
+          </Button>
+          <Button why={why} onClick={() => setAsked('period')}>
+            Resend a period
+          </Button>
+          <Button why={why} onClick={() => setAsked('edit')}>
+            Edit
+          </Button>
+          <Button why={why} onClick={() => setAsked('rotate')}>
+            Rotate secret
+          </Button>
+          <Button why={why} busy={switching.busy} onClick={() => void switching.run()}>
+            {endpoint.status === 'active' ? 'Disable' : 'Enable'}
+          </Button>
+          <Button kind="danger" why={why} onClick={() => setAsked('delete')}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <div role="status">
+        {is_sent && (
+          <Notice tone="good">
+            A test is on its way, signed and retried like every event. What comes of it appears under
+            Deliveries.
+          </Notice>
+        )}
+      </div>
+      {testing.error !== null && <ErrorNotice error={testing.error} />}
+      {switching.error !== null && <ErrorNotice error={switching.error} />}
+      {endpoint.disabled_reason === 'ONLY_FAILURES' && (
+        <Notice tone="bad" title="Purser disabled this endpoint.">
+          Nothing but failures for five days. Events since then are not queued for it; once it is enabled
+          again, “Resend a period” brings those that are kept.
+        </Notice>
+      )}
+      <CardGrid>
+        <Card title="Endpoint">
+          <Facts
+            of={[
+              [
+                'URL',
+                <span key="s" className={styles.url}>
+                  {endpoint.url}
+                </span>,
+              ],
+              ['Id', <Id key="i" id={endpoint.id} />],
+              ['Events', endpoint.events.join(', ')],
+              ['Created', <Time key="t" at={endpoint.created_at} exact />],
+              [
+                'Secret rotated',
+                endpoint.secret_rotated_at === null ? (
+                  'Never'
+                ) : (
+                  <Time key="t" at={endpoint.secret_rotated_at} exact />
+                ),
+              ],
+              endpoint.failing_since === null
+                ? null
+                : ['Failing since', <Time key="t" at={endpoint.failing_since} exact />],
+            ]}
+          />
+        </Card>
+        <HealthCard id={endpoint.id} />
+      </CardGrid>
+      <Deliveries search={search} to={`/webhooks/${endpoint.id}`} fixed={{ endpoint: endpoint.id }} />
+      {asked === 'rotate' && <Rotate endpoint={endpoint} onClose={close} />}
+      {asked === 'period' && <ResendPeriod endpoint={endpoint} onClose={close} />}
+      {asked === 'edit' && (
+        <Dialog title="Edit endpoint" onClose={close}>
+          <EndpointForm
+            initial={endpoint}
+            action="Save"
+            onClose={close}
+            submit={async ({ url, events }) => {
+              await purser.webhookEndpoints.update(endpoint.id, {
+                url,
+                events: events ?? [
+                  'decision.created',
+                  'decision.review.recorded',
+                  'decision.label.recorded',
+                  'decision.outcome.recorded',
+                ],
+              });
+              await refetchEndpoint();
+              close();
+            }}
+          />
+        </Dialog>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title="Delete this endpoint?"
+          action="Delete"
+          onClose={close}
+          work={async () => {
+            await purser.webhookEndpoints.delete(endpoint.id);
+            await navigate({ to: '/webhooks' });
+            void queryClient.invalidateQueries({ queryKey: ['webhooks', 'endpoints'] });
+          }}
+        >
+          <p>
+            Nothing more is sent to <code>{endpoint.url}</code>, also not what is waiting to be tried again.
+            Its secret is gone for good. To pause it, disable it instead.
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+/** How its newest attempts went. */
+function HealthCard({ id }: { id: string }) {
+  const query = useQuery({
+    queryKey: ['webhooks', 'deliveries', 'health', id],
+    queryFn: async () => (await purser.webhookDeliveries.list({ endpoint: id, limit: HEALTH_ATTEMPTS })).data,
+  });
+  const health = healthOf(query.data ?? []);
+  const ms = (value: number | null) => (value === null ? '–' : `${value} ms`);
+  return (
+    <Card title="Health">
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      <dl className={styles.health}>
+        <div>
+          <dt>Received</dt>
+          <dd>
+            {health.attempts === 0 ? '–' : `${((100 * health.succeeded) / health.attempts).toFixed(1)} %`}
+          </dd>
+        </div>
+        <div>
+          <dt>Half within</dt>
+          <dd>{ms(health.p50_ms)}</dd>
+        </div>
+        <div>
+          <dt>95 % within</dt>
+          <dd>{ms(health.p95_ms)}</dd>
+        </div>
+      </dl>
+      <p>
+        {health.attempts === 0
+          ? 'Nothing was sent yet.'
+          : `Of the last ${health.attempts} attempts, ${health.succeeded} were answered with a 2xx status.`}
+      </p>
+    </Card>
+  );
+}
+
+const OVERLAPS = [
+  ['86400', 'The old secret signs along for a day'],
+  ['3600', 'The old secret signs along for an hour'],
+  ['604800', 'The old secret signs along for a week'],
+  ['0', 'The old secret ends now'],
+] as const;
+
+function Rotate({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => void }) {
+  const [made, setMade] = useState<RotatedWebhook | null>(null);
+  const form = useForm({ overlap: '86400' }, async ({ overlap }) => {
+    setMade(await purser.webhookEndpoints.rotateSecret(endpoint.id, { overlap_seconds: Number(overlap) }));
+    void refetchEndpoint();
+  });
+  if (made !== null) {
+    return (
+      <Dialog title="The new secret" onClose={onClose}>
+        <ShownOnce title="Copy this secret now." label="the secret" secret={made.secret}>
+          <p>
+            <code>x-svc-signature</code> is keyed with it from now on.
+            {made.previous_secrets_expire_at !== null && (
+              <>
+                {' '}
+                <code>webhook-signature</code> carries the old one’s signature too, until{' '}
+                <Time at={made.previous_secrets_expire_at} exact />.
+              </>
+            )}
+          </p>
+        </ShownOnce>
+        <Actions>
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </Actions>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Rotate secret" onClose={onClose}>
+      <form onSubmit={form.onSubmit} className={styles.form}>
+        {form.error !== null && <ErrorNotice error={form.error} />}
+        <p>
+          A receiver that checks <code>x-svc-signature</code> needs the new secret at once; one that checks{' '}
+          <code>webhook-signature</code> takes both for a while.
+        </p>
+        <SelectField
+          label="Overlap"
+          value={form.values.overlap}
+          problem={form.problemOf('overlap')}
+          options={OVERLAPS}
+          onValue={(value) => form.set('overlap', value)}
+        />
+        <Actions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            Rotate
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,181 @@
+import type { NewWebhook, WebhookItem } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { purser } from '../../api/client.ts';
+import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
+import { AdminOnly } from '../../components/AdminOnly.tsx';
+import { Badge, StateBadge } from '../../components/Badge.tsx';
+import { Button, buttonClass } from '../../components/Button.tsx';
+import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { ShownOnce } from '../../components/Once.tsx';
+import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
+import { type Column, Table } from '../../components/Table.tsx';
+import { CodeBlock, Time } from '../../components/Value.tsx';
+import { DELIVERY_PARAMS, Deliveries } from '../../components/webhook/Deliveries.tsx';
+import { EndpointForm } from '../../components/webhook/EndpointForm.tsx';
+import { pick, type Search } from '../../lib/search.ts';
+import { EVENT_TYPES } from '../../lib/webhooks.ts';
+
+const ALL_TYPES = EVENT_TYPES.map(([type]) => type);
+/** A workspace has at most 20 endpoints. */
+const MAX_ENDPOINTS = 20;
+
+const COLUMNS: readonly Column<WebhookItem>[] = [
+  {
+    name: 'URL',
+    heading: true,
+    wrap: true,
+    cell: (each) => <Link to={`/webhooks/${each.id}`}>{each.url}</Link>,
+  },
+  {
+    name: 'Events',
+    cell: (each) =>
+      each.events.length === ALL_TYPES.length ? (
+        'All'
+      ) : (
+        <span title={each.events.join(', ')}>
+          {each.events.length} of {ALL_TYPES.length}
+        </span>
+      ),
+  },
+  {
+    name: 'Status',
+    cell: (each) => (
+      <StateBadge
+        state={each.status}
+        title={each.disabled_reason === 'ONLY_FAILURES' ? 'Nothing but failures for five days' : undefined}
+      />
+    ),
+  },
+  {
+    name: 'Health',
+    cell: (each) =>
+      each.failing_since === null ? (
+        <Badge tone="allow">No failures</Badge>
+      ) : (
+        <>
+          <Badge tone="deny">Failing</Badge> since <Time at={each.failing_since} />
+        </>
+      ),
+  },
+  { name: 'Created', cell: (each) => <Time at={each.created_at} /> },
+];
+
+export default function Webhooks() {
+  const may = useMay('admin');
+  const workspace = useQuery(workspaceQuery);
+  const lacks_plan = workspace.data?.features.webhooks === false;
+  const [is_adding, setAdding] = useState(false);
+  return (
+    <Page
+      title="Webhooks"
+      lead="Purser tells your own services what happens: each event is signed, and sent again until it was received."
+      actions={
+        <Button
+          kind="primary"
+          why={(!may && WHY_NOT.admin) || (lacks_plan && 'Webhooks need the Team plan.')}
+          onClick={() => setAdding(true)}
+        >
+          Add endpoint
+        </Button>
+      }
+    >
+      {workspace.data !== undefined && lacks_plan && (
+        <Notice tone="warn" title="Webhooks need the Team plan.">
+          This workspace has the plan “{workspace.data.plan}”. Whoever runs the service changes it with
+          <CodeBlock
+            label="the command"
+            code={`npm run -s purser -- workspace set-plan --workspace ${workspace.data.id} --plan team`}
+          />
+        </Notice>
+      )}
+      <AdminOnly what="webhooks">
+        <Endpoints onAdd={lacks_plan ? null : () => setAdding(true)} />
+      </AdminOnly>
+      {is_adding && <AddEndpoint onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+function Endpoints({ onAdd }: { onAdd: (() => void) | null }) {
+  const search = pick(useSearch({ strict: false }), DELIVERY_PARAMS) as Search;
+  const query = useQuery({
+    queryKey: ['webhooks', 'endpoints'],
+    queryFn: async () => (await purser.webhookEndpoints.list({ limit: MAX_ENDPOINTS })).data,
+  });
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined) return <Loading lines={6} />;
+  if (query.data.length === 0) {
+    return (
+      <Card>
+        <Empty
+          title="No endpoint yet"
+          action={
+            onAdd !== null && (
+              <p>
+                <Button onClick={onAdd}>Add endpoint</Button>
+              </p>
+            )
+          }
+        >
+          <p>
+            Add the address of a service of yours, and it hears of every decision, review, label and outcome.{' '}
+            <a href="/docs">The reference</a> shows what arrives.
+          </p>
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <>
+      <Card title="Endpoints" flush>
+        <Table label="Endpoints" columns={COLUMNS} rows={query.data} keyOf={(each) => each.id} />
+      </Card>
+      <Deliveries
+        search={search}
+        to="/webhooks"
+        endpoints={new Map(query.data.map((each) => [each.id, each.url]))}
+      />
+    </>
+  );
+}
+
+function AddEndpoint({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<NewWebhook | null>(null);
+  return (
+    <Dialog title={made === null ? 'Add endpoint' : 'The endpoint’s secret'} onClose={onClose}>
+      {made === null ? (
+        <EndpointForm
+          initial={{ url: '', events: ALL_TYPES }}
+          action="Add endpoint"
+          onClose={onClose}
+          submit={async ({ url, events }) => {
+            const answer = await purser.webhookEndpoints.create({
+              url,
+              ...(events === undefined ? {} : { events }),
+            });
+            void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+            setMade(answer);
+          }}
+        />
+      ) : (
+        <>
+          <ShownOnce title="Copy this secret now." label="the secret" secret={made.secret}>
+            <p>The receiver checks with it that a delivery is Purser’s:</p>
+            <CodeBlock label="a line for .env" code={`PURSER_WEBHOOK_SECRET=${made.secret}`} />
+          </ShownOnce>
+          <Actions>
+            <Link to={`/webhooks/${made.id}`} className={buttonClass()}>
+              Open it and send a test
+            </Link>
+            <Button kind="primary" onClick={onClose}>
+              Done
+            </Button>
+          </Actions>
+        </>
+      )}
+    </Dialog>
+  );
+}
