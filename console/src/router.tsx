@@ -32,6 +32,7 @@ const SCREENS: Record<string, Screen> = {
   '/agents/$slug/authority': () => import('./screens/authority/AuthorityEditor.tsx'),
   '/decisions': () => import('./screens/decisions/Decisions.tsx'),
   '/decisions/$id': () => import('./screens/decision/DecisionPage.tsx'),
+  '/report': () => import('./screens/report/Report.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),
   '/keys': () => import('./screens/keys/Keys.tsx'),
   '/webhooks': () => import('./screens/webhooks/Webhooks.tsx'),

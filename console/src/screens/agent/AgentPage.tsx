@@ -8,12 +8,13 @@ import { AgentBudgets } from '../../components/AgentBudget.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { buttonClass } from '../../components/Button.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
+import { ModeSwitch } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Money, Time } from '../../components/Value.tsx';
 import { reasonWords } from '../../lib/words.ts';
-import { Controls, ModeSwitch } from './Controls.tsx';
+import { Controls } from './Controls.tsx';
 
 const SHOWN = 10;
 

@@ -1,24 +1,15 @@
-import type { AgentWithBudgets, Decision, DecisionListQuery, UpdateAgentRequest } from '@purser/sdk';
+import type { AgentWithBudgets, Decision, DecisionListQuery } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { codeOfError, purser } from '../../api/client.ts';
-import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { purser } from '../../api/client.ts';
+import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { TextField } from '../../components/Field.tsx';
+import { useUpdateAgent } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
-import { Card, Loading } from '../../components/Page.tsx';
-import { useAction } from '../../lib/use-action.ts';
+import { Card } from '../../components/Page.tsx';
 import styles from './AgentPage.module.css';
-
-function useUpdate(agent: AgentWithBudgets, onDone: () => void = () => {}) {
-  return useAction(async (changes: UpdateAgentRequest) => {
-    await purser.agents.update(agent.id, changes);
-    await queryClient.invalidateQueries({ queryKey: ['agents'] });
-    onDone();
-  });
-}
 
 const LOOKED_AT = 200;
 
@@ -45,7 +36,7 @@ const counted = (count: number, one: string, many: string) => `${count} ${count 
 export function Controls({ agent }: { agent: AgentWithBudgets }) {
   const may = useMay('admin');
   const why = !may && WHY_NOT.admin;
-  const update = useUpdate(agent);
+  const update = useUpdateAgent(agent);
   const [is_revoking, setRevoking] = useState(false);
   const under_way = useUnderWay(agent).data;
   if (agent.status === 'revoked') {
@@ -112,7 +103,7 @@ function Revoke({
   onClose: () => void;
 }) {
   const [typed, setTyped] = useState('');
-  const update = useUpdate(agent, onClose);
+  const update = useUpdateAgent(agent, onClose);
   return (
     <Dialog title={`Revoke ${agent.name}?`} onClose={onClose}>
       <p>This cannot be taken back. {affected}</p>
@@ -144,93 +135,6 @@ function Revoke({
           </Button>
         </Actions>
       </form>
-    </Dialog>
-  );
-}
-
-/** Between watching and binding. Towards binding, what speaks against it is shown first. */
-export function ModeSwitch({ agent }: { agent: AgentWithBudgets }) {
-  const may = useMay('admin');
-  const [is_asking, setAsking] = useState(false);
-  if (agent.status === 'revoked') return null;
-  const to = agent.mode === 'SHADOW' ? 'ENFORCE' : 'SHADOW';
-  return (
-    <>
-      <Button why={!may && WHY_NOT.admin} onClick={() => setAsking(true)}>
-        Switch to {to}
-      </Button>
-      {is_asking && <Switch agent={agent} to={to} onClose={() => setAsking(false)} />}
-    </>
-  );
-}
-
-function Switch({
-  agent,
-  to,
-  onClose,
-}: {
-  agent: AgentWithBudgets;
-  to: 'SHADOW' | 'ENFORCE';
-  onClose: () => void;
-}) {
-  const update = useUpdate(agent, onClose);
-  const report = useQuery({
-    queryKey: ['report', { agent: agent.slug }],
-    queryFn: async () => purser.reports.shadow({ agent: agent.slug }),
-    enabled: to === 'ENFORCE',
-  });
-  const blockers = report.data?.readiness.blockers ?? [];
-  return (
-    <Dialog title={`${to === 'ENFORCE' ? 'Bind' : 'Only watch'} ${agent.name}?`} onClose={onClose}>
-      {to === 'ENFORCE' ? (
-        <>
-          <p>
-            From its next request on, DENY stops it, REVIEW waits for a person, and a payment adapter can ask
-            for a capability.
-          </p>
-          {report.isLoading && <Loading lines={3} />}
-          {report.isError && <ErrorNotice error={report.error} title="Its readiness could not be read." />}
-          {report.data !== undefined &&
-            (blockers.length === 0 ? (
-              <Notice tone="good" title="It is ready.">
-                Nothing in the shadow report speaks against it.
-              </Notice>
-            ) : (
-              <>
-                <p>
-                  The{' '}
-                  <Link to="/report" search={{ agent: agent.slug }} onClick={onClose}>
-                    shadow report
-                  </Link>{' '}
-                  says that it is not ready:
-                </p>
-                <ul className={styles.blockers}>
-                  {blockers.map((each) => (
-                    <li key={each.code}>{each.message}</li>
-                  ))}
-                </ul>
-              </>
-            ))}
-        </>
-      ) : (
-        <p>
-          From its next request on, nothing is stopped: decisions say what would have been done, and every
-          spend is allowed.
-        </p>
-      )}
-      {codeOfError(update.error) === 'plan_required' ? (
-        <Notice tone="bad" title="Your plan only watches.">
-          {(update.error as Error).message}
-        </Notice>
-      ) : (
-        update.error !== null && <ErrorNotice error={update.error} />
-      )}
-      <Actions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="primary" busy={update.busy} onClick={() => update.run({ mode: to })}>
-          Switch to {to}
-        </Button>
-      </Actions>
     </Dialog>
   );
 }

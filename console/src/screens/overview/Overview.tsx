@@ -1,5 +1,159 @@
-import { Page } from '../../components/Page.tsx';
+import type { Agent, AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call, purser } from '../../api/client.ts';
+import { useMay, workspaceQuery } from '../../api/queries.ts';
+import { BudgetLine } from '../../components/AgentBudget.tsx';
+import { buttonClass } from '../../components/Button.tsx';
+import { type Counts, KindLegend, StackedBars } from '../../components/Charts.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Loading, Page } from '../../components/Page.tsx';
+import { Countdown, Money } from '../../components/Value.tsx';
+import { utcDay } from '../../lib/time.ts';
+import { reasonWords } from '../../lib/words.ts';
+import { FirstSteps } from './FirstSteps.tsx';
+import styles from './Overview.module.css';
+import { State } from './State.tsx';
+
+/** What `GET /v1/reports/overview` answers, of both modes. */
+interface OverviewReport {
+  by_day: (Counts & { day: string; count: number })[];
+  by_reason: { reason_code: string; count: number }[];
+  pending_reviews: {
+    count: number;
+    amounts: { currency: string; amount_minor: number; count: number }[];
+    next_expires_at: string | null;
+  };
+}
+
+const DAYS = 30;
 
 export default function Overview() {
-  return <Page title="Overview">{null}</Page>;
+  const workspace = useQuery(workspaceQuery).data;
+  const from = utcDay(Date.now(), 1 - DAYS);
+  const to = utcDay(Date.now());
+  const overview = useQuery({
+    queryKey: ['overview', from, to],
+    queryFn: () => call<OverviewReport>('GET', '/v1/reports/overview', { query: { from, to } }),
+  });
+  const { data } = overview;
+  return (
+    <Page
+      title="Overview"
+      lead={workspace && `${workspace.name}, the last ${DAYS} days. Both modes; days and months are UTC.`}
+    >
+      <FirstSteps />
+      {overview.isError && <ErrorNotice error={overview.error} onRetry={() => void overview.refetch()} />}
+      <div className={styles.top}>
+        <Card title="Waiting for a person">
+          {data === undefined ? <Loading /> : <Pending {...data.pending_reviews} />}
+        </Card>
+        <Card title="State of things">
+          <State />
+        </Card>
+      </div>
+      <Card title="Decisions by day" aside={<KindLegend />}>
+        {data === undefined ? <Loading /> : <StackedBars days={data.by_day} from={from} to={to} />}
+      </Card>
+      <div className={styles.top}>
+        <Card title="Budgets of this month" aside={<Link to="/agents">All agents</Link>}>
+          <Budgets />
+        </Card>
+        <Card title="Why, most often">
+          {data === undefined ? <Loading /> : <Reasons rows={data.by_reason} from={from} />}
+        </Card>
+      </div>
+    </Page>
+  );
+}
+
+function Pending({ count, amounts, next_expires_at }: OverviewReport['pending_reviews']) {
+  const may = useMay('review');
+  if (count === 0)
+    return <p className={styles.sub}>Nothing waits. Spends that need a person come to the inbox.</p>;
+  return (
+    <>
+      <p className={styles.big}>{count}</p>
+      <p className={styles.sub}>
+        {amounts.map((each, i) => (
+          <span key={each.currency}>
+            {i > 0 && ' · '}
+            <Money amount_minor={each.amount_minor} currency={each.currency} />
+          </span>
+        ))}
+      </p>
+      {next_expires_at !== null && (
+        <p className={styles.sub}>
+          The next one runs out: <Countdown until={next_expires_at} />
+        </p>
+      )}
+      <p>
+        <Link to="/reviews" className={buttonClass('primary')}>
+          {may ? 'Review them' : 'Look at them'}
+        </Link>
+      </p>
+    </>
+  );
+}
+
+type WithBudgets = Agent & Partial<Pick<AgentWithBudgets, 'budgets'>>;
+
+/** How much of its budget an agent has used: those that come close stand first. */
+function usedShare({ budgets }: WithBudgets): number {
+  const shares = (budgets ?? []).map((each) =>
+    each.limit_minor === null || each.limit_minor === 0
+      ? 0
+      : (each.committed_minor + each.held_minor) / each.limit_minor,
+  );
+  return Math.max(0, ...shares);
+}
+
+const SHOWN = 6;
+
+function Budgets() {
+  const query = useQuery({
+    queryKey: ['agents', 'budgets'],
+    queryFn: async () =>
+      (await purser.agents.list({ status: 'active,paused', limit: 200 } as ListAgentsQuery))
+        .data as WithBudgets[],
+  });
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined) return <Loading />;
+  const rows = query.data.filter((each) => (each.budgets ?? []).length > 0);
+  if (rows.length === 0) return <p className={styles.sub}>No agent has spent anything this month.</p>;
+  return (
+    <ul className={styles.budgets}>
+      {[...rows]
+        .sort((a, b) => usedShare(b) - usedShare(a))
+        .slice(0, SHOWN)
+        .map((each) => (
+          <li key={each.id}>
+            <Link to={`/agents/${each.slug}`} title={each.name}>
+              {each.name}
+            </Link>
+            <BudgetLine budgets={each.budgets} />
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+function Reasons({ rows, from }: { rows: OverviewReport['by_reason']; from: string }) {
+  if (rows.length === 0) return <p className={styles.sub}>Nothing was asked yet.</p>;
+  const highest = Math.max(1, ...rows.map((each) => each.count));
+  return (
+    <ul className={styles.reasons}>
+      {rows.slice(0, SHOWN).map(({ reason_code, count }) => (
+        <li key={reason_code}>
+          <span>
+            <Link to="/decisions" search={{ reason: reason_code, from }}>
+              {reasonWords(reason_code)}
+            </Link>
+            <i className={styles.ofAll} style={{ width: `${(count / highest) * 100}%` }} aria-hidden="true" />
+          </span>
+          <b>{count}</b>
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,0 +1,115 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { purser } from '../../api/client.ts';
+import { useMay, workspaceQuery } from '../../api/queries.ts';
+import { Card } from '../../components/Page.tsx';
+import styles from './Overview.module.css';
+
+interface Step {
+  name: string;
+  says: string;
+  to: string;
+  is_done: boolean;
+}
+
+/** What is there already decides which steps are done: nothing is ticked off by hand. */
+function useSteps(): Step[] | null {
+  const may = useMay('admin');
+  const workspace = useQuery(workspaceQuery).data;
+  const agents = useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: async () => (await purser.agents.list({ limit: 200 })).data,
+  }).data;
+  const decided = useQuery({
+    queryKey: ['decisions', 'any'],
+    queryFn: async () => (await purser.decisions.list({ limit: 1 })).data.length > 0,
+  }).data;
+  const labelled = useQuery({
+    queryKey: ['decisions', 'any', 'labelled'],
+    queryFn: async () => (await purser.decisions.list({ limit: 1, labeled: true })).data.length > 0,
+  }).data;
+  const has_webhooks = may && workspace?.features.webhooks === true;
+  const webhooks = useQuery({
+    queryKey: ['webhooks', 'any'],
+    queryFn: async () => (await purser.webhookEndpoints.list({ limit: 1 })).data.length > 0,
+    enabled: has_webhooks,
+  }).data;
+  if (!may || agents === undefined || decided === undefined || labelled === undefined) return null;
+  const without = agents.find((each) => each.authority_version === null && each.status !== 'revoked');
+  const steps: Step[] = [
+    {
+      name: 'Make an agent',
+      says: 'The program that wants to spend, with a key of its own.',
+      to: '/agents',
+      is_done: agents.length > 0,
+    },
+    {
+      name: 'Say what it may spend, and what for',
+      says: 'Without an authority every spend is denied.',
+      to: without === undefined ? '/agents' : `/agents/${without.slug}/authority`,
+      is_done: agents.some((each) => each.authority_version !== null),
+    },
+    {
+      name: 'See the first decision',
+      says: 'Paste the command that the list of decisions shows.',
+      to: '/decisions',
+      is_done: decided,
+    },
+    {
+      name: 'Label a spend',
+      says: 'People’s words teach the assessor and back the report.',
+      to: '/decisions',
+      is_done: labelled,
+    },
+    {
+      name: 'Let decisions bind',
+      says: 'Switch an agent to ENFORCE when its shadow report is ready.',
+      to: '/report',
+      is_done: agents.some((each) => each.mode === 'ENFORCE'),
+    },
+  ];
+  if (has_webhooks) {
+    steps.splice(4, 0, {
+      name: 'Add a webhook',
+      says: 'Be told at once of what waits for a person.',
+      to: '/webhooks',
+      is_done: webhooks === true,
+    });
+  }
+  return steps;
+}
+
+/** The way from nothing to decisions that bind, until it has been gone. */
+export function FirstSteps() {
+  const steps = useSteps();
+  if (steps === null || steps.every((each) => each.is_done)) return null;
+  const count = steps.filter((each) => each.is_done).length;
+  return (
+    <Card
+      title="First steps"
+      aside={<span className={styles.sub}>{`${count} of ${steps.length} done`}</span>}
+    >
+      <ol className={styles.steps}>
+        {steps.map(({ name, says, to, is_done }) => (
+          <li key={name}>
+            <span className={styles.mark} data-done={is_done || undefined} aria-hidden="true">
+              ✓
+            </span>
+            {is_done ? (
+              <span className={styles.done}>
+                {name}
+                <span className="visually-hidden"> (done)</span>
+              </span>
+            ) : (
+              <span>
+                <Link to={to}>{name}</Link>
+                <br />
+                <span className={styles.sub}>{says}</span>
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}

@@ -1,0 +1,90 @@
+import type { LedgerCheckpoint } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call, purser } from '../../api/client.ts';
+import type { List } from '../../api/people.ts';
+import { useMay, workspaceQuery } from '../../api/queries.ts';
+import { Time } from '../../components/Value.tsx';
+import styles from './Overview.module.css';
+
+/** What an operator looks at in the morning: service, history, webhooks, plan. */
+export function State() {
+  const may = useMay('admin');
+  const workspace = useQuery(workspaceQuery).data;
+  const ready = useQuery({
+    queryKey: ['ready'],
+    queryFn: async () => (await fetch('/readyz')).ok,
+    refetchInterval: 30_000,
+  });
+  const checkpoint = useQuery({
+    queryKey: ['ledger', 'newest-checkpoint'],
+    queryFn: async () =>
+      (await call<List<LedgerCheckpoint>>('GET', '/v1/ledger/checkpoints', { query: { limit: 1 } }))
+        .data[0] ?? null,
+  });
+  const webhooks = useQuery({
+    queryKey: ['webhooks', 'health'],
+    queryFn: async () => (await purser.webhookEndpoints.list({ limit: 50 })).data,
+    enabled: may && workspace?.features.webhooks === true,
+  });
+  const failing = (webhooks.data ?? []).filter(
+    (each) => each.failing_since !== null || each.status === 'disabled',
+  );
+  const { agents } = workspace?.quotas ?? {};
+  return (
+    <div className={styles.state}>
+      <p data-tone={ready.data === false || ready.isError ? 'bad' : 'good'}>
+        <span>
+          {ready.data === false || ready.isError
+            ? 'The service is not ready; see its log.'
+            : 'The service is ready.'}
+        </span>
+      </p>
+      {checkpoint.data !== undefined && (
+        <p data-tone={checkpoint.data === null ? 'warn' : 'good'}>
+          {checkpoint.data === null ? (
+            <span>The history is not signed yet.</span>
+          ) : (
+            <span>
+              The history is signed up to entry <Link to="/ledger">{checkpoint.data.seq}</Link>,{' '}
+              <Time at={checkpoint.data.signed_at} />.
+            </span>
+          )}
+        </p>
+      )}
+      {webhooks.data !== undefined && (
+        <p data-tone={failing.length > 0 ? 'bad' : 'good'}>
+          <span>
+            {webhooks.data.length === 0 ? (
+              <>
+                No <Link to="/webhooks">webhook</Link> is set up.
+              </>
+            ) : failing.length === 0 ? (
+              <>
+                All <Link to="/webhooks">webhooks</Link> are delivered.
+              </>
+            ) : (
+              <>
+                {failing.length} of {webhooks.data.length} <Link to="/webhooks">webhooks</Link> fail or are
+                disabled.
+              </>
+            )}
+          </span>
+        </p>
+      )}
+      {workspace !== undefined && (
+        <p data-tone={agents?.limit != null && agents.used >= agents.limit ? 'warn' : 'good'}>
+          <span>
+            Plan {workspace.plan}
+            {workspace.trial?.active === true && (
+              <>
+                , trial until <Time at={workspace.trial.ends_at} exact />
+              </>
+            )}
+            {agents !== undefined && `, ${agents.used} of ${agents.limit ?? 'any number of'} agents`}.
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import type { ShadowReport } from '@purser/sdk';
+import { Link } from '@tanstack/react-router';
+import { Notice } from '../../components/Notice.tsx';
+import { Card } from '../../components/Page.tsx';
+import type { Search } from '../../lib/search.ts';
+import styles from './Report.module.css';
+
+type Blocker = ShadowReport['readiness']['blockers'][number];
+
+/** Where each blocker is removed: the words of the link, its screen and its filters. */
+function wayOut(
+  { code, agents }: Blocker,
+  search: Search,
+): readonly [text: string, to: string, search: Search] {
+  const slug = agents[0] ?? search.agent;
+  const filters: Search = { mode: 'SHADOW', ...search };
+  switch (code) {
+    case 'PLAN_CANNOT_ENFORCE':
+      return ['See the plan', '/settings', {}];
+    case 'NO_DECISIONS':
+      return ['See agents', '/agents', {}];
+    case 'AGENT_WITHOUT_AUTHORITY':
+      return slug === undefined ? ['See agents', '/agents', {}] : ['Set it', `/agents/${slug}/authority`, {}];
+    case 'TOO_MANY_UNCLEAR':
+      return slug === undefined
+        ? ['See them', '/decisions', { ...filters, reason: 'PURPOSE_UNCLEAR' }]
+        : ['Sharpen the purpose', `/agents/${slug}/authority`, {}];
+    case 'PENDING_REVIEWS':
+      return ['Review them', '/reviews', {}];
+    case 'TOO_FEW_LABELS':
+      return ['Label some', '/decisions', { ...filters, labeled: 'false' }];
+    case 'LOW_PRECISION':
+      return [
+        'See where people disagree',
+        '/decisions',
+        { ...filters, label: 'PURPOSE_ALIGNED', decision: 'REVIEW,DENY' },
+      ];
+    case 'LOW_RECALL':
+      return [
+        'See what slipped through',
+        '/decisions',
+        { ...filters, label: 'PURPOSE_MISALIGNED', decision: 'ALLOW' },
+      ];
+    case 'EXECUTED_ALTHOUGH_DENIED':
+      return ['See them', '/decisions', { ...filters, decision: 'DENY', outcome_state: 'EXECUTED' }];
+    default:
+      return ['See decisions', '/decisions', filters];
+  }
+}
+
+/** What was found against its bound, in words. Bounds below one are shares. */
+function measured({ code, observed, bound }: Blocker): string | null {
+  if (observed === null || bound === null) return null;
+  const is_share = !Number.isInteger(bound) || !Number.isInteger(observed);
+  const say = (value: number) => (is_share ? `${Math.round(value * 100)}%` : String(value));
+  const is_least = /^(TOO_FEW|LOW)_/.test(code);
+  return `${say(observed)} now, ${is_least ? 'at least' : 'at most'} ${say(bound)} wanted`;
+}
+
+/** Whether anything speaks against binding, and the click that removes it. */
+export function Readiness({ readiness, search }: { readiness: ShadowReport['readiness']; search: Search }) {
+  const { ready, blockers } = readiness;
+  if (ready) {
+    return (
+      <Notice tone="good" title="Ready for ENFORCE.">
+        Nothing in this report speaks against letting decisions bind.
+        {search.agent === undefined && ' Choose an agent to switch it.'}
+      </Notice>
+    );
+  }
+  return (
+    <Card title={`Before ENFORCE: ${blockers.length} ${blockers.length === 1 ? 'thing' : 'things'} to clear`}>
+      <ul className={styles.checks}>
+        {blockers.map((each) => {
+          const [text, to, filters] = wayOut(each, search);
+          return (
+            <li key={each.code}>
+              <span className={styles.sign} aria-hidden="true">
+                ○
+              </span>
+              <span>
+                {each.message}
+                {measured(each) !== null && <span className={styles.sub}> {measured(each)}</span>}
+              </span>
+              <Link to={to} search={filters}>
+                {text}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}

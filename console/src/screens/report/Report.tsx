@@ -1,0 +1,175 @@
+import type { ShadowReport } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { purser } from '../../api/client.ts';
+import { Button } from '../../components/Button.tsx';
+import { KindLegend, StackedBars } from '../../components/Charts.tsx';
+import { Field, SelectField } from '../../components/Field.tsx';
+import { ModeSwitch } from '../../components/ModeSwitch.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx';
+import { downloadText } from '../../lib/download.ts';
+import { pick, type Search, stringifySearch } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
+import { Labels } from './Labels.tsx';
+import { Readiness } from './Readiness.tsx';
+import styles from './Report.module.css';
+import { ByAgent, ByMerchant, ByReason, Executed, Totals } from './Tables.tsx';
+
+const PARAMS = ['from', 'to', 'agent'] as const;
+
+export default function Report() {
+  const search = pick(useSearch({ strict: false }), PARAMS) as Search;
+  const query = useQuery({
+    queryKey: ['report', search],
+    queryFn: async () => purser.reports.shadow(search),
+    placeholderData: (before) => before,
+  });
+  const agent = useQuery({
+    queryKey: ['agents', 'one', search.agent],
+    queryFn: async () => purser.agents.retrieve(search.agent as string),
+    enabled: search.agent !== undefined,
+  }).data;
+  const csv = useAction(async () => {
+    const response = await fetch(`/v1/reports/shadow${stringifySearch(search)}`, {
+      headers: { accept: 'text/csv' },
+      credentials: 'same-origin',
+    });
+    if (!response.ok) throw new Error(`The report could not be read (HTTP ${response.status}).`);
+    downloadText('shadow-report.csv', await response.text(), 'text/csv');
+  });
+  const report = query.data;
+  return (
+    <Page
+      title="Shadow report"
+      width="wide"
+      lead="What Purser would have done with spends that it only watched, and whether that can be trusted to bind."
+      actions={
+        <>
+          <Button busy={csv.busy} onClick={() => csv.run()}>
+            Export CSV
+          </Button>
+          {agent !== undefined && <ModeSwitch agent={agent} />}
+        </>
+      }
+    >
+      {csv.error !== null && <ErrorNotice error={csv.error} />}
+      <Period search={search} report={report} />
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {report === undefined ? (
+        query.isPending && <Loading lines={10} />
+      ) : (
+        <Whole report={report} search={search} />
+      )}
+    </Page>
+  );
+}
+
+/** The report's end is the moment after its last day. */
+const lastDayOf = ({ to }: ShadowReport) => new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
+
+function Period({ search, report }: { search: Search; report: ShadowReport | undefined }) {
+  const navigate = useNavigate();
+  const agents = useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: async () => (await purser.agents.list({ limit: 200 })).data,
+  });
+  const set = (name: string, value: string) => {
+    const { [name]: _before, ...others } = search;
+    void navigate({
+      to: '/report',
+      search: value === '' ? others : { ...others, [name]: value },
+      replace: true,
+    });
+  };
+  const day = (name: 'from' | 'to', label: string, shown: string | undefined) => (
+    <Field label={label}>
+      {(control) => (
+        <input
+          {...control}
+          type="date"
+          value={search[name] ?? shown ?? ''}
+          onChange={(event) => set(name, event.target.value)}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <div className={styles.period}>
+      {day('from', 'From', report?.from.slice(0, 10))}
+      {day('to', 'To', report && lastDayOf(report))}
+      <SelectField
+        label="Agent"
+        value={search.agent ?? ''}
+        onValue={(value) => set('agent', value)}
+        options={[
+          ['', 'All agents'],
+          ...(agents.data ?? []).map((each) => [each.slug, each.name] as const),
+          ...(search.agent !== undefined && !agents.data?.some((each) => each.slug === search.agent)
+            ? [[search.agent, search.agent] as const]
+            : []),
+        ]}
+      />
+    </div>
+  );
+}
+
+function Whole({ report, search }: { report: ShadowReport; search: Search }) {
+  const { totals, readiness, enforced, by_day } = report;
+  const filters: Search = { mode: 'SHADOW', ...search };
+  if (totals.count === 0) {
+    return (
+      <>
+        <Card>
+          <Empty title="Nothing was watched in this time">
+            <p>
+              {enforced.count > 0
+                ? `${enforced.count} decisions were made in ENFORCE; this report is about SHADOW.`
+                : 'Let an agent run in SHADOW for a while: every spend that it asks for is judged, and none is stopped.'}
+            </p>
+          </Empty>
+        </Card>
+        <Readiness readiness={readiness} search={search} />
+      </>
+    );
+  }
+  const head = (name: string, value: number, to: Search) => (
+    <Link to="/decisions" search={{ ...filters, ...to }} className={styles.head}>
+      <strong>{value}</strong>
+      <span>{name}</span>
+    </Link>
+  );
+  return (
+    <>
+      <div className={styles.heads}>
+        {head('decisions watched', totals.count, {})}
+        {head('would have been allowed', totals.allow, { decision: 'ALLOW' })}
+        {head('would have waited for a person', totals.review, { decision: 'REVIEW' })}
+        {head('would have been denied', totals.deny, { decision: 'DENY' })}
+      </div>
+      <Readiness readiness={readiness} search={search} />
+      <Card title="By day" aside={<KindLegend />}>
+        <StackedBars
+          days={by_day}
+          from={report.from.slice(0, 10)}
+          to={lastDayOf(report)}
+          search={{ mode: 'SHADOW', ...(search.agent ? { agent: search.agent } : {}) }}
+        />
+      </Card>
+      <Executed report={report} filters={filters} />
+      <CardGrid>
+        <Totals report={report} />
+        <Labels report={report} filters={filters} />
+      </CardGrid>
+      <ByReason report={report} filters={filters} />
+      <ByAgent report={report} search={search} />
+      <ByMerchant report={report} filters={filters} />
+      {enforced.count > 0 && (
+        <Notice>
+          Besides these, {enforced.count} {enforced.count === 1 ? 'decision was' : 'decisions were'} made in
+          ENFORCE in this time. They are counted nowhere above.
+        </Notice>
+      )}
+    </>
+  );
+}
