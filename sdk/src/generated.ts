@@ -1428,6 +1428,14 @@ export interface ChangePasswordRequest {
   new_password: string;
 }
 
+/** The query of `GET /v1/auth/oidc/callback`. */
+export interface FinishOidcQuery {
+  code?: string | undefined;
+  state?: string | undefined;
+  iss?: string | undefined;
+  error?: string | undefined;
+}
+
 /** The body of `PATCH /v1/me`. */
 export interface UpdateMeRequest {
   name: string;

@@ -23,6 +23,7 @@ import { rotateSecrets, rotationLines } from './rotate-secrets.ts';
 import { addWorkspace, type Core, makeCore } from './runtime.ts';
 import { deriveSecrets } from './secrets.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
+import { addUserCommands } from './user-commands.ts';
 import { normaliseText, TEXT_RULES } from './values/text.ts';
 import { listFiledWorkspaces } from './verification/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './verification/checkpoint-rows.ts';
@@ -293,6 +294,8 @@ workspace
         for (const each of workspaces) print(`${each.workspace_id}  ${each.plan.padEnd(10)}  ${each.name}`);
     });
   });
+
+addUserCommands(program, { operate, print });
 
 const ledger = program.command('ledger').description('Look after the history.');
 ledger

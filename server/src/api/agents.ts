@@ -25,12 +25,12 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf, requireFreshProof } from '../people/callers.ts';
 import { getAgent, listAgents } from '../storage/agents.ts';
 import { getAuthority, parseAuthority } from '../storage/authorities.ts';
 import { listBudgetCurrencies, listBudgets } from '../storage/budgets.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { originOf } from './origin.ts';
 
 const MAX_PURPOSE_ITEMS = 50;
 const MAX_MERCHANTS = 1_000;
@@ -297,8 +297,9 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
       params: IdParams,
       body: UpdateAgentBody,
       responses: { 200: { description: 'The agent as it is now.', schema: AgentBody } },
-      errors: ['not_found', 'plan_required'],
+      errors: ['not_found', 'plan_required', 'reauthentication_required'],
       handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateAgentBody>>) => {
+        if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const input = { agent: call.params.id, changes: call.body };
         const agent = await lane.submit(call.caller.workspace_id, updateAgent, input, originOf(call));
         return { status: 200, body: agentBody(agent) };

@@ -20,10 +20,10 @@ import {
   WholeNumber,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf, ownPrincipal, requireFreshProof } from '../people/callers.ts';
 import { type KeyDigest, keyHint } from '../secrets.ts';
 import { listKeys } from '../storage/api-keys.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { originOf } from './origin.ts';
 
 const MIN_LIFE_SECONDS = 60;
 const MAX_LIFE_SECONDS = 31_536_000;
@@ -98,11 +98,11 @@ export function makeApiKeyRoutes(options: {
       tag: 'API keys',
       summary: 'Create a key',
       description:
-        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept.',
+        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given; for one with `admin` they need to have signed in lately.',
       scopes: ['admin'],
       body: CreateKeyBody,
       responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
-      errors: ['not_found'],
+      errors: ['not_found', 'reauthentication_required'],
       handler: async (call: Call<unknown, unknown, Static<typeof CreateKeyBody>>) => {
         const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
         if (agent_id === undefined && scopes === undefined) {
@@ -114,6 +114,7 @@ export function makeApiKeyRoutes(options: {
         if (agent_id !== undefined && principal_id !== undefined) {
           throw invalidField('principal_id', 'must be left out for an agent key');
         }
+        if (scopes?.includes('admin')) requireFreshProof(call);
         const value = options.newKey();
         const key = await lane.submit(
           call.caller.workspace_id,
@@ -122,7 +123,8 @@ export function makeApiKeyRoutes(options: {
             name,
             agent: agent_id ?? null,
             scopes: scopes ?? [],
-            principal_id: principal_id ?? null,
+            // What a person's key asks for counts as the person's own, so that they cannot review it.
+            principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
             expires_in_seconds: expires_in_seconds ?? null,
             ...options.keyDigest(value),
             hint: keyHint(value),

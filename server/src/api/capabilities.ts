@@ -5,9 +5,9 @@ import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, Id, Line, Nullable, PayeeId, Timestamp } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf } from '../people/callers.ts';
 import type { CapabilityTokens } from '../secrets.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { originOf } from './origin.ts';
 
 const ConsumeRequest = Fields(
   {

@@ -6,11 +6,11 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, Line, OneOf, page, TimestampIn } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf } from '../people/callers.ts';
 import { getDecision } from '../storage/decisions.ts';
 import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { instantMs } from '../values/timestamps.ts';
-import { originOf } from './origin.ts';
 import { OutcomeBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });

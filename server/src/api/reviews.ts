@@ -10,11 +10,11 @@ import type { Call, Route } from '../http/route.ts';
 import { Fields, Formed, IdIn, LongText, OneOf, page } from '../http/schemas.ts';
 import type { Command } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf } from '../people/callers.ts';
 import { getDecision } from '../storage/decisions.ts';
 import { listLabels } from '../storage/labels.ts';
 import { loadReviewsOfDecisions } from '../storage/reviews.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { originOf } from './origin.ts';
 import { LabelBody, RecordedReviewBody, ReviewBody } from './record-schemas.ts';
 
 const IdParams = Fields({ id: Type.String() });

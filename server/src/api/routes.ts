@@ -15,19 +15,21 @@ import { makeShares } from '../http/shares.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
 import { type ChatClient, makeChatClient } from '../model-judge/chat-client.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
+import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeBuiltInAssessor } from '../purpose/built-in-assessor.ts';
 import { type Core, newId, newKey, newToken } from '../runtime.ts';
 import { makeWorkTime } from '../work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
-import { makeAuthRoutes } from './auth.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeDecisionListRoutes } from './decision-lists.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
-import { makeMeRoutes } from './me.ts';
-import { makeMemberRoutes } from './members.ts';
 import { makeOutcomeRoutes } from './outcomes.ts';
+import { makeAuthRoutes } from './people/auth.ts';
+import { makeMeRoutes } from './people/me.ts';
+import { makeMemberRoutes } from './people/members.ts';
+import { makeOidcRoutes } from './people/oidc.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeReviewRoutes } from './reviews.ts';
 import { makeResources, takingTurns } from './shared-resources.ts';
@@ -181,14 +183,32 @@ export function makeApiRoutes(
 
 /** Sessions, passwords and the door, as the settings say. `redis`: where all nodes count wrong passwords together. */
 export function makePeopleServices(core: Core, config: PeopleConfig, redis: Redis | null): PeopleServices {
-  const { db, keys_db, lane, secrets, log } = core;
-  return makePeople(config, { db, sessions_db: keys_db, lane, secrets, log, redis, newId, newToken });
+  const { db, keys_db, lane, secrets, log, now_ms } = core;
+  return makePeople(config, {
+    db,
+    sessions_db: keys_db,
+    lane,
+    secrets,
+    log,
+    redis,
+    newId,
+    newToken,
+    newNonce,
+    now_ms,
+    clock_ms: Date.now,
+  });
 }
 
 /** The routes that take no key: the door, and a person's own account. */
 export function makePersonRoutes(core: Core, config: PeopleConfig, people: PeopleServices): Route[] {
-  const { db } = core;
-  const { flows, site } = people;
-  const offers = { password: config.password_sign_in === 'on', passkey: false, oidc: null };
-  return [...makeAuthRoutes({ flows, site, offers }), ...makeMeRoutes({ db, flows })];
+  const { db, lane } = core;
+  const { flows, site, provider } = people;
+  const oidc = provider === null ? null : { name: config.oidc_name };
+  const offers = { password: config.password_sign_in === 'on', passkey: false, oidc };
+  const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
+  return [
+    ...makeAuthRoutes({ flows, site, offers }),
+    ...makeOidcRoutes({ provider, flows, site, signIn }),
+    ...makeMeRoutes({ db, flows }),
+  ];
 }

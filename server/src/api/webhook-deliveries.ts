@@ -28,11 +28,11 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf } from '../people/callers.ts';
 import { findWebhookEvents, listWebhookEvents, loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { firstIdAt } from '../values/ids.ts';
 import { listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
-import { originOf } from './origin.ts';
 import { WEBHOOK_EVENTS } from './webhook-schemas.ts';
 
 const ERROR_WORDS = Object.entries(DELIVERY_ERRORS)

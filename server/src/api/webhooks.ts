@@ -29,9 +29,9 @@ import {
   WholeNumber,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
+import { originOf, requireFreshProof } from '../people/callers.ts';
 import { listWebhookEndpoints } from '../storage/webhooks.ts';
 import { judgeUrl, MAX_URL_LENGTH } from '../webhook-delivery/urls.ts';
-import { originOf } from './origin.ts';
 
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 const MAX_OVERLAP_SECONDS = 604_800;
@@ -255,8 +255,9 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
       body: RotateBody,
       bodyOptional: true,
       responses: { 200: { description: 'The endpoint, with its new secret.', schema: RotatedWebhook } },
-      errors: ['not_found'],
+      errors: ['not_found', 'reauthentication_required'],
       handler: async (call: Call<{ id: string }, unknown, Static<typeof RotateBody>>) => {
+        requireFreshProof(call);
         const { workspace_id } = call.caller;
         const value = newSecret();
         const endpoint = await lane.submit(

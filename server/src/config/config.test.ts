@@ -48,6 +48,24 @@ test('an empty environment gives the defaults of the table, and empty variables 
     purpose_model_timeout_ms: 1_500,
     purpose_model_max_concurrent: 16,
     purpose_model_parameters: { temperature: 0, max_tokens: 500 },
+    public_url: null,
+    session_hours: 12,
+    session_idle_minutes: 30,
+    reauthenticate_minutes: 15,
+    bootstrap_admin_email: null,
+    bootstrap_admin_password_file: null,
+    oidc_issuer: null,
+    oidc_client_id: null,
+    oidc_client_secret: null,
+    oidc_name: 'single sign-on',
+    oidc_scopes: 'openid email profile',
+    oidc_allowed_domains: [],
+    oidc_default_role: 'none',
+    oidc_role_claim: null,
+    oidc_role_admin: null,
+    oidc_role_reviewer: null,
+    oidc_role_viewer: null,
+    password_sign_in: 'on',
     log_level: 'info',
   };
   const config = readConfig({}, '/srv');
@@ -209,6 +227,35 @@ describe('secrets', () => {
 test('an address for the metrics without a port is refused', () => {
   expect(problemOf({ METRICS_HOST: '127.0.0.1' })).toMatch(/^METRICS_PORT is unset/);
   expect(readConfig({ METRICS_PORT: '9464' })).toMatchObject({ metrics_port: 9_464, metrics_host: null });
+});
+
+test('what means nothing without another setting is refused without it', () => {
+  for (const [given, missing] of [
+    [{ BOOTSTRAP_ADMIN_EMAIL: 'ada@example.com' }, 'BOOTSTRAP_ADMIN_PASSWORD_FILE'],
+    [{ OIDC_ISSUER: 'https://id.example' }, 'OIDC_CLIENT_ID'],
+    [{ OIDC_ROLE_CLAIM: 'groups' }, 'OIDC_ISSUER'],
+    [{ PASSWORD_SIGN_IN: 'off' }, 'OIDC_ISSUER'],
+  ] as const) {
+    expect(() => readConfig(given)).toThrow(new RegExp(`^${missing} is unset, but must be`));
+  }
+});
+
+test.each([
+  'http://purser.example',
+  'https://purser.example/console',
+  'ftp://localhost',
+  'https://user@purser.example',
+  'localhost:8080',
+])('sessions would travel in the clear, or nowhere, with PUBLIC_URL %s', (PUBLIC_URL) => {
+  expect(() => readConfig({ PUBLIC_URL })).toThrow(/^PUBLIC_URL is "/);
+});
+
+test.each([
+  ['https://Purser.example/', 'https://purser.example'],
+  ['http://localhost:9090', 'http://localhost:9090'],
+  ['http://127.0.0.1:9090', 'http://127.0.0.1:9090'],
+])('PUBLIC_URL %s is the origin %s', (PUBLIC_URL, origin) => {
+  expect(readConfig({ PUBLIC_URL }).public_url).toBe(origin);
 });
 
 test('a model without an address, or an address without a model, is refused', () => {

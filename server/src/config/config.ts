@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ROLES } from '../domain/keys.ts';
 import {
   boolean,
   ConfigError,
@@ -7,11 +8,14 @@ import {
   oneOf,
   optional,
   parseAdminKey,
+  parseDomains,
   parseEmail,
   parseHost,
+  parseIssuer,
   parseMerchantsFile,
   parseModelParameters,
   parseModelUrl,
+  parseName,
   parseOldSecretKeys,
   parseProxies,
   parsePublicUrl,
@@ -216,6 +220,64 @@ export const SETTINGS = {
       'File with the password of BOOTSTRAP_ADMIN_EMAIL; read only while there is nobody. A line break at its end does not count.',
     parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
   }),
+  OIDC_ISSUER: optional('nobody signs in through an identity provider', {
+    allowed: 'a URL that begins with https://, or http:// on localhost or a loopback address',
+    meaning:
+      'An identity provider that speaks OpenID Connect; its redirect address is PUBLIC_URL with /v1/auth/oidc/callback.',
+    parse: parseIssuer,
+  }),
+  OIDC_CLIENT_ID: optional('no identity provider', {
+    allowed: 'visible ASCII characters, 1,000 at most',
+    meaning: 'What the provider knows this service by; required with OIDC_ISSUER.',
+    parse: parseVisible,
+  }),
+  OIDC_CLIENT_SECRET: optional('a public client', {
+    allowed: 'visible ASCII characters, 1,000 at most',
+    meaning: 'The secret that the provider gave with the client id.',
+    parse: parseVisible,
+  }),
+  OIDC_NAME: withDefault('single sign-on', {
+    allowed: '1 to 64 characters',
+    meaning: 'What the provider is called on the page of the sign-in.',
+    parse: parseName,
+  }),
+  OIDC_SCOPES: withDefault('openid email profile', {
+    allowed: 'scopes separated by blanks, openid among them',
+    meaning: 'What is asked of the provider.',
+    parse: (text) =>
+      /^[!-~]+( [!-~]+)*$/.test(text) && text.split(' ').includes('openid') ? text : is(text),
+  }),
+  OIDC_ALLOWED_DOMAINS: withDefault('', {
+    allowed: 'domains of e-mails, separated by commas',
+    meaning: 'People with a verified e-mail of another domain are refused; none allows all.',
+    parse: parseDomains,
+  }),
+  OIDC_DEFAULT_ROLE: withDefault('none', {
+    ...oneOf(['none', ...ROLES]),
+    meaning:
+      'Role in the first workspace of people who come through the provider uninvited; none lets in only who is invited.',
+  }),
+  OIDC_ROLE_CLAIM: optional('roles are given here', {
+    allowed: 'the name of a claim, 1 to 64 characters',
+    meaning:
+      'Claim that names the role in the first workspace, at each sign-in; a claim that names none of the three below changes nothing.',
+    parse: parseName,
+  }),
+  OIDC_ROLE_ADMIN: optional('no value gives it', {
+    allowed: '1 to 64 characters',
+    meaning: 'Value of OIDC_ROLE_CLAIM, or member of it where it is a list, that gives the role admin.',
+    parse: parseName,
+  }),
+  OIDC_ROLE_REVIEWER: optional('no value gives it', {
+    allowed: '1 to 64 characters',
+    meaning: 'The same for the role reviewer.',
+    parse: parseName,
+  }),
+  OIDC_ROLE_VIEWER: optional('no value gives it', {
+    allowed: '1 to 64 characters',
+    meaning: 'The same for the role viewer.',
+    parse: parseName,
+  }),
   PASSWORD_SIGN_IN: withDefault('on', {
     ...oneOf(['on', 'off']),
     meaning: 'off lets nobody sign in with a password; needs OIDC_ISSUER.',
@@ -241,6 +303,13 @@ function must(name: SettingName, problem: string, addition = ''): ConfigError {
 const BOTH_OR_NONE: readonly (readonly [SettingName, SettingName])[] = [
   ['BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_ADMIN_PASSWORD_FILE'],
   ['BOOTSTRAP_ADMIN_PASSWORD_FILE', 'BOOTSTRAP_ADMIN_EMAIL'],
+  ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
+  ['OIDC_CLIENT_ID', 'OIDC_ISSUER'],
+  ['OIDC_CLIENT_SECRET', 'OIDC_ISSUER'],
+  ['OIDC_ROLE_CLAIM', 'OIDC_ISSUER'],
+  ['OIDC_ROLE_ADMIN', 'OIDC_ROLE_CLAIM'],
+  ['OIDC_ROLE_REVIEWER', 'OIDC_ROLE_CLAIM'],
+  ['OIDC_ROLE_VIEWER', 'OIDC_ROLE_CLAIM'],
 ];
 
 const isSet = (config: Config, name: SettingName) =>
@@ -268,6 +337,9 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
   }
   for (const [name, other] of BOTH_OR_NONE) {
     if (isSet(config, name) && !isSet(config, other)) throw must(other, 'is unset', ` when ${name} is set`);
+  }
+  if (config.password_sign_in === 'off' && config.oidc_issuer === null) {
+    throw must('OIDC_ISSUER', 'is unset', ' when PASSWORD_SIGN_IN is off');
   }
   const { secret_key, secret_keys_old } = config;
   if (secret_key !== null && secret_keys_old.some((old) => old.equals(secret_key))) {

@@ -121,6 +121,29 @@ export function parsePublicUrl(text: string): string | Wrong {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname)) ? origin : is(text);
 }
 
+/** The address of an identity provider. Its tokens may be read on the way nowhere but on this machine itself. */
+export function parseIssuer(text: string): string | Wrong {
+  if (!URL.canParse(text)) return is(text);
+  const { protocol, hostname, search, hash, username, password } = new URL(text);
+  if (search + hash + username + password !== '') return is(text);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname)) ? text : is(text);
+}
+
+const MAX_NAME = 64;
+
+/** One line of a few words. */
+export function parseName(text: string): string | Wrong {
+  return text.length <= MAX_NAME && /^[^\p{Cc}]+$/u.test(text) ? text : is(text);
+}
+
+/** Domains separated by commas, in lower case. */
+export function parseDomains(text: string): readonly string[] | Wrong {
+  const domains = text === '' ? [] : text.split(',').map((domain) => domain.trim().toLowerCase());
+  return domains.every((domain) => /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(domain))
+    ? Object.freeze(domains)
+    : is(text);
+}
+
 /** An e-mail address, as `normaliseEmail` compares it. */
 export function parseEmail(text: string): string | Wrong {
   return EMAIL.test(text) ? normaliseEmail(text) : is(text);

@@ -12,7 +12,7 @@ const OUTCOME_HEADER = 'purser-outcome';
 /** In the log only: the client had gone before it could be answered. */
 const CLIENT_GONE = 499;
 
-type Headers = Record<string, string>;
+type Headers = NonNullable<Answer['headers']>;
 
 /**
  * How requests are answered: once each, with the headers that every answer has, and a line in the log. The exchange
@@ -28,7 +28,7 @@ export function makeAnswers(
   const { logger, metrics, now_ms, limits, admission, isDraining } = options;
 
   function headersOf(exchange: Exchange, body: Record<string, string | number>, extra: Headers | undefined) {
-    const headers: Record<string, string | number> = { 'x-request-id': exchange.request_id };
+    const headers: Record<string, string | number | string[]> = { 'x-request-id': exchange.request_id };
     for (const name in body) headers[name] = body[name] as string;
     headers['cache-control'] = 'no-store';
     headers['x-content-type-options'] = 'nosniff';
@@ -37,7 +37,7 @@ export function makeAnswers(
       headers.RateLimit = exchange.count.state;
     }
     if (isDraining()) headers.connection = 'close';
-    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
+    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string | string[];
     return headers;
   }
 

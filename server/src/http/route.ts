@@ -41,7 +41,7 @@ export interface Answer {
    * other; after it the connection is cut, so that nobody takes a part for the whole.
    */
   stream?: { chunks: AsyncGenerator<string, void, void>; content_type: string };
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
 }
 
 /** Groups of the reference page and of the OpenAPI document. */

@@ -5,13 +5,15 @@ import type { Secrets } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
 import { makeAttempts } from './attempts.ts';
 import { type LinkTokens, makeLinkTokens } from './links.ts';
+import { makeProvider, type OidcConfig, type Provider } from './oidc.ts';
+import type { OidcRules } from './oidc-people.ts';
 import { type HashFunctions, makePasswords } from './passwords.ts';
 import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
 import { makeSignIn, type SignInFlows } from './sign-in.ts';
 import { makeSite, type Site } from './site.ts';
 
 /** The settings about people. */
-export interface PeopleConfig extends SessionLimits {
+export interface PeopleConfig extends SessionLimits, OidcConfig, OidcRules {
   public_url: string | null;
   password_sign_in: 'on' | 'off';
 }
@@ -22,6 +24,7 @@ export interface PeopleServices {
   sessions: Sessions;
   flows: SignInFlows;
   links: LinkTokens;
+  provider: Provider | null;
 }
 
 export interface PeopleOptions {
@@ -35,6 +38,12 @@ export interface PeopleOptions {
   newId: (kind: 'session' | 'sign_in') => string;
   /** 32 random bytes, base64url. */
   newToken: () => string;
+  /** 12 random bytes. */
+  newNonce: () => Buffer;
+  /** A clock on which only differences count, ms. */
+  now_ms: () => number;
+  /** The time of day, ms. */
+  clock_ms: () => number;
   /** For tests. */
   hash_functions?: HashFunctions;
 }
@@ -64,5 +73,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     password_sign_in: config.password_sign_in === 'on',
     newSignInId: () => newId('sign_in'),
   });
-  return { site, sessions, flows, links };
+  const { newNonce, now_ms, clock_ms } = options;
+  const provider = makeProvider(config, { site, secrets, newNonce, now_ms, clock_ms });
+  return { site, sessions, flows, links, provider };
 }

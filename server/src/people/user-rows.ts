@@ -116,3 +116,20 @@ export async function linkIdentity(db: Queryable, user_id: string, identity: Ide
   });
   return result.rowCount === 1;
 }
+
+/** Returns the invitations that wait for an e-mail, in all workspaces, oldest first. */
+export async function listPendingInvitations(
+  db: Queryable,
+  email: string,
+): Promise<{ workspace_id: string; invitation_id: string; principal_id: string | null }[]> {
+  const result = await db.query<{ workspace_id: string; invitation_id: string; principal_id: string | null }>(
+    {
+      name: 'list_pending_invitations',
+      text: `select workspace_id, invitation_id, principal_id from invitations
+      where email = $1 and accepted_at is null and revoked_at is null and expires_at > clock_timestamp()
+      order by invitation_id`,
+      values: [email],
+    },
+  );
+  return result.rows;
+}

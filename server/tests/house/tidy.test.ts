@@ -39,16 +39,17 @@ const FLOORS: readonly (readonly string[])[] = [
   ['verification'],
   ['decisions', 'webhook-delivery', 'workers', 'http'],
   ['runtime.ts', 'openapi', 'console', 'people'],
+  ['api/people'],
   ['api', 'open-database.ts', 'rotate-secrets.ts'],
   ['app.ts'],
-  ['documents.ts', 'tools.ts', 'welcome.ts'],
+  ['documents.ts', 'tools.ts', 'user-commands.ts', 'welcome.ts'],
   ['main.ts'],
 ];
 const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */
 const READS_THE_WORLD =
-  /^(app|runtime|main|open-database|data-directory|process-end|work-time|rotate-secrets)\.ts$|^config\/|^api\/routes\.ts$/;
+  /^(app|runtime|main|open-database|data-directory|process-end|work-time|rotate-secrets|user-commands)\.ts$|^config\/|^api\/routes\.ts$/;
 
 describe('rooms', () => {
   test('every room has its floor', () => {

@@ -190,6 +190,7 @@ export async function startTestService(
     const response = await fetch(`${service.url}${path}`, {
       method,
       headers,
+      redirect: 'manual',
       ...(payload === undefined ? {} : { body: payload }),
     });
     const text = await response.text();

@@ -74,6 +74,10 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
     const user_id = user?.user_id ?? set.newId('user');
     const earlier = people.member(user_id);
     if (earlier !== undefined && earlier.removed_at === null) return refuse('already_member', ALREADY_MEMBER);
+    // Who was removed comes back by invitation alone.
+    if (earlier !== undefined && admittance.by === 'provider') {
+      return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    }
     const principal_id = invitation?.principal_id ?? principalOf(user_id);
     if (people.memberOf(principal_id) !== undefined) return refuse('principal_taken', PRINCIPAL_TAKEN);
 

@@ -1,22 +1,27 @@
 import Type, { type Static } from 'typebox';
-import { inviteMember } from '../commands/people/invite-member.ts';
-import { removeMember } from '../commands/people/remove-member.ts';
-import { revokeInvitation } from '../commands/people/revoke-invitation.ts';
-import { NO_SUCH_MEMBER, updateMember } from '../commands/people/update-member.ts';
-import { ROLES } from '../domain/keys.ts';
-import { INVITATION_STATUSES, type Invitation, invitationStatus, normaliseEmail } from '../domain/people.ts';
-import { ApiError } from '../errors.ts';
-import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
-import { Fields, Id, Nullable, OneOf, PageQuery, PrincipalId, page, Timestamp } from '../http/schemas.ts';
-import type { Lane } from '../lane/lane.ts';
-import type { LinkTokens } from '../people/links.ts';
-import { listSignIns, SIGN_IN_KINDS } from '../people/sign-in-rows.ts';
-import type { Site } from '../people/site.ts';
-import type { Queryable } from '../storage/database.ts';
-import { type ListedMember, listInvitations, listMembers } from '../storage/members.ts';
-import { SIGN_IN_METHODS } from '../storage/sessions.ts';
-import { originOf, requireFreshProof } from './origin.ts';
+import { inviteMember } from '../../commands/people/invite-member.ts';
+import { removeMember } from '../../commands/people/remove-member.ts';
+import { revokeInvitation } from '../../commands/people/revoke-invitation.ts';
+import { NO_SUCH_MEMBER, updateMember } from '../../commands/people/update-member.ts';
+import { ROLES } from '../../domain/keys.ts';
+import {
+  INVITATION_STATUSES,
+  type Invitation,
+  invitationStatus,
+  normaliseEmail,
+} from '../../domain/people.ts';
+import { ApiError } from '../../errors.ts';
+import { type Cursors, pageOf } from '../../http/cursors.ts';
+import type { Call, Route } from '../../http/route.ts';
+import { Fields, Id, Nullable, OneOf, PageQuery, PrincipalId, page, Timestamp } from '../../http/schemas.ts';
+import type { Lane } from '../../lane/lane.ts';
+import { originOf, requireFreshProof } from '../../people/callers.ts';
+import type { LinkTokens } from '../../people/links.ts';
+import { listSignIns, SIGN_IN_KINDS } from '../../people/sign-in-rows.ts';
+import type { Site } from '../../people/site.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { type ListedMember, listInvitations, listMembers } from '../../storage/members.ts';
+import { SIGN_IN_METHODS } from '../../storage/sessions.ts';
 import { EmailIn } from './person-schemas.ts';
 
 const MemberBody = Fields(

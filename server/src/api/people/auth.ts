@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { ApiError, type ErrorCode } from '../errors.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
-import { Fields, Nullable } from '../http/schemas.ts';
-import type { SignedIn, SignInFlows } from '../people/sign-in.ts';
-import type { Site } from '../people/site.ts';
-import { fromOf, selfOf } from './origin.ts';
+import { ApiError, type ErrorCode } from '../../errors.ts';
+import type { Answer, Call, Route } from '../../http/route.ts';
+import { Fields, Nullable } from '../../http/schemas.ts';
+import { fromOf, selfOf } from '../../people/callers.ts';
+import type { SignedIn, SignInFlows } from '../../people/sign-in.ts';
+import type { Site } from '../../people/site.ts';
 import { EmailIn, MeBody, NEW_PASSWORD, PasswordIn, PersonName, TokenIn } from './person-schemas.ts';
 
 const OptionsBody = Fields(

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { ROLES, SCOPES } from '../domain/keys.ts';
-import { EMAIL } from '../domain/people.ts';
-import { Fields, Formed, Id, Line, OneOf, Timestamp } from '../http/schemas.ts';
-import { TEXT_LENGTHS } from '../values/text.ts';
+import { ROLES, SCOPES } from '../../domain/keys.ts';
+import { EMAIL } from '../../domain/people.ts';
+import { Fields, Formed, Id, Line, OneOf, Timestamp } from '../../http/schemas.ts';
+import { TEXT_LENGTHS } from '../../values/text.ts';
 
 /** An e-mail that somebody is to be known by. */
 export const EmailIn = () =>

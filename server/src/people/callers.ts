@@ -1,7 +1,7 @@
 import type { Origin } from '../domain/audit.ts';
 import { ApiError } from '../errors.ts';
 import type { Call } from '../http/route.ts';
-import type { From, Self } from '../people/sign-in.ts';
+import type { From, Self } from './sign-in.ts';
 
 /** Who does it, for the lane and the audit list. */
 export function originOf(call: Pick<Call, 'caller' | 'request_id' | 'client_address'>): Origin {
@@ -35,4 +35,9 @@ export function requireFreshProof({ caller }: Pick<Call, 'caller'>): void {
     'reauthentication_required',
     'Your sign-in is too long ago for this: prove who you are at /v1/auth/reauthenticate, then send it again.',
   );
+}
+
+/** The principal of a person who calls; null for a key, whose own principal its keys do not inherit. */
+export function ownPrincipal({ caller }: Pick<Call, 'caller'>): string | null {
+  return caller.session === null ? null : caller.principal_id;
 }

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { ApiError } from '../errors.ts';
-import type { Call, Route } from '../http/route.ts';
-import { Fields, Id, IdIn, Nullable, Timestamp } from '../http/schemas.ts';
-import { endSession, listSessions } from '../people/session-rows.ts';
-import { type SignInFlows, verifying } from '../people/sign-in.ts';
-import type { Queryable } from '../storage/database.ts';
-import { selfOf } from './origin.ts';
+import { ApiError } from '../../errors.ts';
+import type { Call, Route } from '../../http/route.ts';
+import { Fields, Id, IdIn, Nullable, Timestamp } from '../../http/schemas.ts';
+import { selfOf } from '../../people/callers.ts';
+import { endSession, listSessions } from '../../people/session-rows.ts';
+import { type SignInFlows, verifying } from '../../people/sign-in.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { MeBody, PersonName } from './person-schemas.ts';
 
 const SessionItem = Fields(

@@ -1,0 +1,170 @@
+import { joinWorkspace } from '../commands/people/join-workspace.ts';
+import { updateMember } from '../commands/people/update-member.ts';
+import { type Actor, type Origin, SYSTEM } from '../domain/audit.ts';
+import { ROLES, type Role } from '../domain/keys.ts';
+import { EMAIL, normaliseEmail, type User } from '../domain/people.ts';
+import { ApiError } from '../errors.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { Queryable } from '../storage/database.ts';
+import { normaliseText, TEXT_RULES } from '../values/text.ts';
+import type { ProvedIdentity } from './oidc.ts';
+import type { From, SignedIn, SignInFlows } from './sign-in.ts';
+import {
+  findUserByEmail,
+  findUserByIdentity,
+  linkIdentity,
+  listMemberships,
+  listPendingInvitations,
+} from './user-rows.ts';
+
+/** Who may join through the identity provider, and in which role. */
+export interface OidcRules {
+  /** Lower case; empty: any. */
+  oidc_allowed_domains: readonly string[];
+  oidc_default_role: Role | 'none';
+  oidc_role_claim: string | null;
+  oidc_role_admin: string | null;
+  oidc_role_reviewer: string | null;
+  oidc_role_viewer: string | null;
+}
+
+/** Why a person whom the provider vouches for is not let in: the `error` of the page that says so. */
+export const OIDC_REFUSALS = {
+  sign_in_failed: 'The identity provider’s answer is not good: begin anew.',
+  email_not_verified: 'The provider does not vouch for the e-mail.',
+  domain_not_allowed: 'People of this domain are not let in.',
+  email_taken: 'Another account of the provider is linked with this e-mail.',
+  not_invited: 'Nobody has invited this e-mail.',
+  account_disabled: 'The account is disabled.',
+} as const;
+export type OidcRefusalCode = keyof typeof OIDC_REFUSALS;
+
+/** A person who is not let in. */
+export class OidcRefusal extends Error {
+  override name = 'OidcRefusal';
+  readonly code: OidcRefusalCode;
+
+  constructor(code: OidcRefusalCode) {
+    super(OIDC_REFUSALS[code]);
+    this.code = code;
+  }
+}
+
+const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
+
+/** The role that the claims give, the highest of several; null: none. */
+export function roleOfClaims(claims: Readonly<Record<string, unknown>>, rules: OidcRules): Role | null {
+  if (rules.oidc_role_claim === null) return null;
+  const value = claims[rules.oidc_role_claim];
+  const held = Array.isArray(value) ? value : [value];
+  const wanted: Record<Role, string | null> = {
+    admin: rules.oidc_role_admin,
+    reviewer: rules.oidc_role_reviewer,
+    viewer: rules.oidc_role_viewer,
+  };
+  return ROLES.find((role) => wanted[role] !== null && held.includes(wanted[role])) ?? null;
+}
+
+/**
+ * Makes what lets in whom the provider vouches for. A person is known by issuer and subject; the e-mail counts only where
+ * the provider has verified it, and only until it is linked. Throws `OidcRefusal`.
+ */
+export function makeOidcSignIn(options: {
+  db: Queryable;
+  lane: Lane;
+  flows: SignInFlows;
+  rules: OidcRules;
+}): (proved: ProvedIdentity, from: From) => Promise<SignedIn> {
+  const { db, lane, flows, rules } = options;
+
+  const originOf = ({ request_id, client_address }: From, actor: Actor): Origin => ({
+    actor,
+    request_id,
+    client_address,
+  });
+
+  /** The verified e-mail in the form in which it is compared; null if there is none. */
+  function emailOf({ verified_email }: ProvedIdentity): string | null {
+    const email = verified_email === null ? null : normaliseEmail(verified_email);
+    return email !== null && EMAIL.test(email) ? email : null;
+  }
+
+  function checkDomain(email: string | null): void {
+    const { oidc_allowed_domains: allowed } = rules;
+    if (allowed.length === 0) return;
+    if (email === null) throw new OidcRefusal('email_not_verified');
+    if (!allowed.includes(email.slice(email.lastIndexOf('@') + 1)))
+      throw new OidcRefusal('domain_not_allowed');
+  }
+
+  /** The person's account: linked already, or linked now by the verified e-mail; undefined if there is none. */
+  async function accountOf({ identity }: ProvedIdentity, email: string | null): Promise<User | undefined> {
+    const linked = await findUserByIdentity(db, identity);
+    if (linked?.disabled_at != null) throw new OidcRefusal('account_disabled');
+    if (linked !== undefined) return linked;
+    if (email === null) throw new OidcRefusal('email_not_verified');
+    const user = await findUserByEmail(db, email);
+    if (user === undefined) return undefined;
+    if (user.disabled_at !== null) throw new OidcRefusal('account_disabled');
+    if (!(await linkIdentity(db, user.user_id, identity))) throw new OidcRefusal('email_taken');
+    return user;
+  }
+
+  /** Joins what the person is invited to; else the first workspace, where the settings have a role for them. */
+  async function join(
+    proved: ProvedIdentity,
+    email: string,
+    user: User | undefined,
+    from: From,
+  ): Promise<string | null> {
+    const said = normaliseText(proved.name ?? '', TEXT_RULES.name);
+    const name = said.ok ? said.text : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
+    let user_id = user?.user_id ?? null;
+    const joinBy = async (
+      workspace_id: string,
+      admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
+    ) => {
+      const input = { admittance, email, user_id, name, password_hash: null, identity: proved.identity };
+      const member = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
+      user_id = member.user_id;
+    };
+    for (const { workspace_id, invitation_id, principal_id } of await listPendingInvitations(db, email)) {
+      await joinBy(workspace_id, { by: 'invitation', invitation_id, principal_id }).catch(ignoreRefusal);
+    }
+    const role = roleOfClaims(proved.claims, rules) ?? rules.oidc_default_role;
+    const is_member = user_id !== null && (await listMemberships(db, user_id)).length > 0;
+    if (!is_member && role !== 'none') {
+      await joinBy(await flows.firstWorkspace(), { by: 'provider', role }).catch(ignoreRefusal);
+    }
+    return user_id;
+  }
+
+  /** Gives a member of the first workspace the role that the claims name now. */
+  async function followRole(proved: ProvedIdentity, user_id: string, from: From): Promise<void> {
+    const role = roleOfClaims(proved.claims, rules);
+    if (role === null) return;
+    const first = await flows.firstWorkspace();
+    const here = (await listMemberships(db, user_id)).find((each) => each.workspace_id === first);
+    if (here === undefined || here.role === role) return;
+    await lane.submit(first, updateMember, { user_id, role }, originOf(from, SYSTEM)).catch(ignoreRefusal);
+  }
+
+  return async (proved, from) => {
+    const email = emailOf(proved);
+    checkDomain(email);
+    const user = await accountOf(proved, email);
+    // An e-mail that is not the account's own says nothing of whom it was invited as.
+    const joining = email !== null && (user === undefined || user.email === email) ? email : null;
+    const user_id = joining === null ? user?.user_id : await join(proved, joining, user, from);
+    const told = user?.email ?? email;
+    if (user_id == null || told === null) throw new OidcRefusal('not_invited');
+    await followRole(proved, user_id, from);
+    if ((await listMemberships(db, user_id)).length === 0) throw new OidcRefusal('not_invited');
+    return flows.letIn({ user_id, email: told }, 'oidc', from);
+  };
+}
+
+/** What the lane refuses is no way in; whether there is another one is seen afterwards. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ApiError) || error.status >= 500) throw error;
+}

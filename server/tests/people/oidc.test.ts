@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
+import {
+  signInByProvider,
+  startProvider,
+  type TestProvider,
+  visitProvider,
+} from '../support/oidc-provider.ts';
+import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
+
+let provider: TestProvider;
+let s: RunningService;
+let ada: Browser;
+const env = () => ({
+  OIDC_ISSUER: provider.issuer,
+  OIDC_CLIENT_ID: 'purser',
+  OIDC_CLIENT_SECRET: 'a-client-secret',
+  OIDC_NAME: 'Okta',
+});
+
+beforeAll(async () => {
+  provider = await startProvider();
+  s = await startTestService({ env: env() });
+  const { port } = new URL(s.url);
+  await provider.begin(`http://localhost:${port}/v1/auth/oidc/callback`);
+  ada = await setUp(s);
+});
+afterAll(async () => {
+  await s.stop();
+  await provider.stop();
+});
+beforeEach(() => {
+  provider.alterClaims = null;
+  provider.alterToken = null;
+  provider.broken = null;
+});
+
+let count = 0;
+/** Somebody new stands before the provider. */
+function newcomer(claims: Record<string, unknown> = {}): string {
+  const email = `person-${++count}@example.com`;
+  provider.person = { sub: `sub-${count}`, claims: { email, email_verified: true, name: 'Bob', ...claims } };
+  return email;
+}
+const invite = async (email: string, role = 'reviewer') => {
+  const reply = await ada.call('POST', '/v1/invitations', { body: { email, role } });
+  expect(reply.status).toBe(201);
+  return reply.body;
+};
+const isOut = async ({ browser, code }: Awaited<ReturnType<typeof signInByProvider>>, expected: string) => {
+  expect(code).toBe(expected);
+  expect(refusal(await browser.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+};
+
+test('the page of the sign-in knows the provider’s name', async () => {
+  expect((await openBrowser(s).call('GET', '/v1/auth/options')).body.oidc).toEqual({ name: 'Okta' });
+});
+
+test('an invited person with a verified e-mail joins, which uses the invitation up, and is known afterwards', async () => {
+  const email = newcomer();
+  await invite(email.toUpperCase());
+  const { browser, reply } = await signInByProvider(s);
+  expect([reply.status, new URL(reply.headers.get('location') as string).pathname]).toEqual([
+    302,
+    '/console/',
+  ]);
+  const { body: me } = await browser.call('GET', '/v1/me');
+  expect([me.user.email, me.user.name, me.role]).toEqual([email, 'Bob', 'reviewer']);
+  const { body } = await ada.call('GET', '/v1/invitations?limit=1');
+  expect(body.data[0].status).toBe('accepted');
+  // The e-mail is not asked again once subject and person are linked.
+  provider.person.claims = { email: 'another@example.com', email_verified: false };
+  const again = await signInByProvider(s);
+  expect((await again.browser.call('GET', '/v1/me')).body.user.id).toBe(me.user.id);
+});
+
+describe('nobody comes in', () => {
+  test('uninvited', async () => {
+    newcomer();
+    await isOut(await signInByProvider(s), 'not_invited');
+  });
+  test.each([{ email_verified: false }, { email_verified: 'true' }, { email_verified: undefined }])(
+    'whose e-mail the provider does not vouch for: %o',
+    async (claims) => {
+      await invite(newcomer(claims));
+      await isOut(await signInByProvider(s), 'email_not_verified');
+    },
+  );
+  test('as another subject with the e-mail of a person who is linked', async () => {
+    const email = newcomer();
+    await invite(email);
+    await signInByProvider(s);
+    provider.person = { sub: 'somebody-else', claims: { email, email_verified: true } };
+    await isOut(await signInByProvider(s), 'email_taken');
+  });
+  test('who was removed, before being invited again', async () => {
+    await invite(newcomer());
+    const { browser } = await signInByProvider(s);
+    const { body: me } = await browser.call('GET', '/v1/me');
+    await ada.call('DELETE', `/v1/members/${me.user.id}`);
+    await isOut(await signInByProvider(s), 'not_invited');
+  });
+});
+
+describe('an id_token is refused', () => {
+  const invited = async () => invite(newcomer());
+  test('whose signature is not the provider’s, though it came straight from the token endpoint', async () => {
+    const { email } = await invited();
+    // With all that is needed in the token, nothing else is asked that could show the forgery.
+    provider.alterToken = (token) => {
+      const [head, , proof] = token.split('.');
+      const claims = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+      const forged = Buffer.from(JSON.stringify({ ...claims, email, email_verified: true })).toString(
+        'base64url',
+      );
+      return `${head}.${forged}.${proof}`;
+    };
+    await isOut(await signInByProvider(s), 'sign_in_failed');
+  });
+  test('that is not signed at all', async () => {
+    await invited();
+    provider.alterToken = (token) => {
+      const head = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
+      return `${head}.${token.split('.')[1]}.`;
+    };
+    await isOut(await signInByProvider(s), 'sign_in_failed');
+  });
+  test.each([
+    ['of another issuer', { iss: 'https://evil.example' }],
+    ['for another client', { aud: 'another-client' }],
+    ['for another sign-in', { nonce: 'another nonce' }],
+    ['that has expired', { exp: 1 }],
+  ])('%s', async (_what, claims) => {
+    await invited();
+    provider.alterClaims = (given) => ({ ...given, ...claims });
+    await isOut(await signInByProvider(s), 'sign_in_failed');
+  });
+  test('and none of that was for want of an invitation', async () => {
+    await invited();
+    expect((await signInByProvider(s)).code).toBe(null);
+  });
+});
+
+describe('the way back', () => {
+  const page = { headers: { 'sec-fetch-site': '', accept: 'text/html' } };
+  test('is refused with another state, another issuer, and without a code', async () => {
+    await invite(newcomer());
+    for (const alter of [
+      (url: URL) => url.searchParams.set('state', 'forged'),
+      (url: URL) => url.searchParams.delete('state'),
+      (url: URL) => url.searchParams.set('iss', 'https://evil.example'),
+      (url: URL) => url.searchParams.set('code', 'forged'),
+      (url: URL) => url.searchParams.delete('code'),
+    ]) {
+      await isOut(await signInByProvider(s, alter), 'sign_in_failed');
+    }
+  });
+  test('works in the browser that went, and in no other', async () => {
+    await invite(newcomer());
+    const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start', page);
+    expect(started.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax; Max-Age=600$/);
+    const { callback } = await signInByProvider(s, (url) => url.searchParams.set('state', 'kept back'));
+    const victim = openBrowser(s);
+    const reply = await victim.call('GET', callback, page);
+    expect(reply.headers.get('location')).toContain('/console/sign-in?error=sign_in_failed');
+  });
+  test('works once', async () => {
+    await invite(newcomer());
+    const { browser, callback, code } = await signInByProvider(s);
+    expect(code).toBe(null);
+    const again = openBrowser(s, new Map(browser.cookies));
+    const reply = await again.call('GET', callback, page);
+    expect(reply.headers.get('location')).toContain('error=sign_in_failed');
+  });
+  test('leads to the console alone, whatever else is asked for', async () => {
+    newcomer();
+    const { reply } = await signInByProvider(s, (url) => {
+      for (const name of ['return_to', 'redirect_uri', 'next'])
+        url.searchParams.set(name, 'https://evil.example');
+    });
+    expect(new URL(reply.headers.get('location') as string).host).toBe(`localhost:${new URL(s.url).port}`);
+    const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start?return_to=https://evil.example');
+    expect(refusal(started)).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('a provider that does not answer is no way in: 503, or the page that says so', () => {
+  test('before the browser goes', async () => {
+    const silent = await startTestService({
+      env: { ...env(), OIDC_ISSUER: 'http://127.0.0.1:9' },
+    });
+    const asked = await openBrowser(silent).call('GET', '/v1/auth/oidc/start');
+    expect([...refusal(asked), asked.headers.get('retry-after')]).toEqual([503, 'auth_unavailable', '1']);
+    const shown = await openBrowser(silent).call('GET', '/v1/auth/oidc/start', {
+      headers: { accept: 'text/html' },
+    });
+    expect(shown.headers.get('location')).toContain('/console/sign-in?error=auth_unavailable');
+    await silent.stop();
+  });
+  test.each(['/token', '/me', '/jwks'])('when the browser is back: %s', async (path) => {
+    // The keys are kept once they were fetched, so a service that has none yet asks.
+    const fresh = await startTestService({
+      env: { ...env(), PUBLIC_URL: `http://localhost:${new URL(s.url).port}` },
+      beside: s,
+    });
+    const page = { headers: { accept: 'text/html' } };
+    newcomer();
+    const browser = openBrowser(fresh);
+    const started = await browser.call('GET', '/v1/auth/oidc/start', page);
+    const back = new URL(await visitProvider(started.headers.get('location') as string));
+    provider.broken = path;
+    const reply = await browser.call('GET', `${back.pathname}${back.search}`);
+    expect(refusal(reply)).toEqual([503, 'auth_unavailable']);
+    await fresh.stop();
+  });
+});
+
+test('roles follow the claim, domains bound who may come, and passwords can be switched off', async () => {
+  const only = await startTestService({
+    env: {
+      ...env(),
+      PASSWORD_SIGN_IN: 'off',
+      OIDC_ALLOWED_DOMAINS: 'example.com',
+      OIDC_DEFAULT_ROLE: 'viewer',
+      OIDC_ROLE_CLAIM: 'groups',
+      OIDC_ROLE_ADMIN: 'treasury',
+      PUBLIC_URL: `http://localhost:${new URL(s.url).port}`,
+    },
+  });
+  const roleOf = async (claims: object) => {
+    provider.person.claims = { ...provider.person.claims, ...claims };
+    const { browser, code } = await signInByProvider(only);
+    return code ?? (await browser.call('GET', '/v1/me')).body.role;
+  };
+  newcomer({ groups: ['staff', 'treasury'] });
+  expect(await roleOf({})).toBe('admin');
+  const { browser: boss } = await signInByProvider(only);
+  // The last administrator stays one, and a claim that names no role changes none.
+  expect(await roleOf({ groups: ['staff'] })).toBe('admin');
+  newcomer();
+  expect(await roleOf({})).toBe('viewer');
+  expect(await roleOf({ groups: 'treasury' })).toBe('admin');
+  newcomer({ email: 'eve@evil.example' });
+  expect(await roleOf({})).toBe('domain_not_allowed');
+  const { body: me } = await boss.call('GET', '/v1/me');
+  const typed = await openBrowser(only).call('POST', '/v1/auth/sign-in', {
+    body: { email: me.user.email, password: PASSWORD },
+  });
+  expect(refusal(typed)).toEqual([401, 'unauthenticated']);
+  await only.stop();
+});
