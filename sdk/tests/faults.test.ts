@@ -25,7 +25,8 @@ async function tallyOf(name: string, variant: Variant, runs: number): Promise<Ta
   return tally;
 }
 
-describe('of all spends with lost requests and answers, cuts, delays and killed processes', () => {
+// Each has an agent, a rail and processes of its own and mostly waits, so they run side by side.
+describe.concurrent('of all spends with lost requests and answers, cuts, delays and killed processes', () => {
   test.each<[string, Variant]>([
     ['in ENFORCE with an adapter', { mode: 'ENFORCE', adapter: true }],
     [
@@ -61,7 +62,7 @@ describe('of all spends with lost requests and answers, cuts, delays and killed 
   );
 });
 
-describe('these runs find', () => {
+describe.concurrent('these runs find', () => {
   test(
     'a client that takes every replay for its own: it pays twice',
     async () => {

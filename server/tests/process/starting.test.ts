@@ -1,71 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { asSuperuser, createTestDatabase } from '../support/postgres.ts';
+import { MAIN, test } from '../support/program.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { until } from '../support/until.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const NEW_KEY = randomBytes(32).toString('base64');
-const running = new Set<ChildProcess>();
-const directories: string[] = [];
-afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  running.clear();
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-function temporary(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'purser-start-'));
-  directories.push(directory);
-  return directory;
-}
-
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-interface Started {
-  child: ChildProcess;
-  ended: Promise<Ended>;
-  /** Resolves with the address, or rejects with what was printed. */
-  url: Promise<string>;
-  output: () => string;
-}
-
-function run(args: string[], env: Record<string, string>): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...env },
-  });
-  running.add(child);
-  let stdout = '';
-  let stderr = '';
-  const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (code) => {
-      running.delete(child);
-      resolve({ code, stdout, stderr });
-    });
-  });
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', (chunk) => {
-      stdout += chunk;
-      const found = /Purser listens on (\S+)\n/.exec(stdout);
-      if (found !== null) resolve(found[1] as string);
-    });
-    child.stderr?.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    ended.then(() => reject(new Error(`did not start: ${stdout}${stderr}`)));
-  });
-  url.catch(() => {});
-  return { child, ended, url, output: () => stdout + stderr };
-}
 
 /** A port that nobody listens on now. */
 async function freePort(): Promise<number> {
@@ -99,9 +44,12 @@ async function call(
   return { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-describe('starting on an empty data directory', () => {
-  test('makes one workspace and one key, shown once; a second start keeps all; the command line works beside and alone', async () => {
-    const dir = temporary();
+describe.concurrent('a data directory', () => {
+  test('makes one workspace and one key, shown once; a second start keeps all; the command line works beside and alone', async ({
+    run,
+    emptyDirectory,
+  }) => {
+    const dir = emptyDirectory();
     const env = { DATA_DIR: dir };
     const first = run(['serve'], env);
     const url = await first.url;
@@ -158,8 +106,11 @@ describe('starting on an empty data directory', () => {
     expect((await again.ended).code).toBe(0);
   });
 
-  test('after kill -9 under load every answered decision is there, retries replay, and the chain is valid', async () => {
-    const env = { DATA_DIR: temporary(), BOOTSTRAP_ADMIN_KEY: `sk_${'b'.repeat(24)}`, LOG_LEVEL: 'warn' };
+  test('after kill -9 under load every answered decision is there, retries replay, and the chain is valid', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const env = { DATA_DIR: dataDirectory(), BOOTSTRAP_ADMIN_KEY: `sk_${'b'.repeat(24)}`, LOG_LEVEL: 'warn' };
     const key = env.BOOTSTRAP_ADMIN_KEY;
     const first = run(['serve'], env);
     const url = await first.url;
@@ -197,8 +148,11 @@ describe('starting on an empty data directory', () => {
     expect((await again.ended).code).toBe(0);
   });
 
-  test('SIGTERM under load leaves no request without an answer and exits 0', async () => {
-    const env = { DATA_DIR: temporary(), BOOTSTRAP_ADMIN_KEY: `sk_${'c'.repeat(24)}`, LOG_LEVEL: 'warn' };
+  test('SIGTERM under load leaves no request without an answer and exits 0', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const env = { DATA_DIR: dataDirectory(), BOOTSTRAP_ADMIN_KEY: `sk_${'c'.repeat(24)}`, LOG_LEVEL: 'warn' };
     const key = env.BOOTSTRAP_ADMIN_KEY;
     const service = run(['serve'], env);
     const url = await service.url;
@@ -233,33 +187,39 @@ describe('starting on an empty data directory', () => {
   });
 });
 
-test.each([
+test.concurrent.for<[string, (child: ChildProcess) => unknown]>([
   ['has gone', (child: ChildProcess) => child.stdout?.destroy()],
   ['stands still', (child: ChildProcess) => child.stdout?.removeAllListeners('data').pause()],
-])('a reader of the log that %s holds up no request and no end', async (_what, leave) => {
-  const key = `sk_${'e'.repeat(24)}`;
-  const service = run(['serve'], { DATA_DIR: temporary(), BOOTSTRAP_ADMIN_KEY: key });
-  const url = await service.url;
-  leave(service.child);
-  // More lines than a pipe or socket and what waits before it can hold.
-  const request_id = 'r'.repeat(128);
-  for (let i = 0; i < 40; i++) {
-    const replies = Array.from({ length: 100 }, () =>
-      fetch(`${url}/healthz`, { headers: { 'x-request-id': request_id } }),
-    );
-    for (const reply of await Promise.all(replies)) {
-      expect(reply.status).toBe(200);
-      await reply.arrayBuffer();
+])(
+  'a reader of the log that %s holds up no request and no end',
+  async ([_what, leave], { run, dataDirectory }) => {
+    const key = `sk_${'e'.repeat(24)}`;
+    const service = run(['serve'], { DATA_DIR: dataDirectory(), BOOTSTRAP_ADMIN_KEY: key });
+    const url = await service.url;
+    leave(service.child);
+    // More lines than a pipe or socket and what waits before it can hold: some four times as many.
+    const request_id = 'r'.repeat(128);
+    for (let i = 0; i < 20; i++) {
+      const replies = Array.from({ length: 100 }, () =>
+        fetch(`${url}/healthz`, { headers: { 'x-request-id': request_id } }),
+      );
+      for (const reply of await Promise.all(replies)) {
+        expect(reply.status).toBe(200);
+        await reply.arrayBuffer();
+      }
     }
-  }
-  expect((await call(url, key, 'GET', '/v1/workspace')).status).toBe(200);
-  const exited = new Promise((resolve) => service.child.on('exit', resolve));
-  service.child.kill('SIGTERM');
-  expect(await exited).toBe(0);
-});
+    expect((await call(url, key, 'GET', '/v1/workspace')).status).toBe(200);
+    const exited = new Promise((resolve) => service.child.on('exit', resolve));
+    service.child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+  },
+);
 
-test('connections that say nothing, or never finish a request, keep no service from ending, nor its database', async () => {
-  const dir = temporary();
+test.concurrent('connections that say nothing, or never finish a request, keep no service from ending, nor its database', async ({
+  run,
+  dataDirectory,
+}) => {
+  const dir = dataDirectory();
   const service = run(['serve'], { DATA_DIR: dir });
   const { port, hostname } = new URL(await service.url);
   const sockets = ['', 'GET /healthz HTTP/1.1\r\nHost: a\r\n'].map((text) => {
@@ -274,16 +234,36 @@ test('connections that say nothing, or never finish a request, keep no service f
   expect(existsSync(join(dir, 'postgres', 'postmaster.pid'))).toBe(false);
 });
 
-test('SIGTERM at any moment of the start ends it cleanly, and the next start works', async () => {
-  const dir = temporary();
-  for (const after_ms of [50, 300, 450, 600, 800, 1_000]) {
+const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+/** What a start comes by, told by what it leaves in a directory; the database is made by the first that gets so far. */
+const MOMENTS: [string, (dir: string, pid: number) => boolean][] = [
+  ['it has begun', () => true],
+  ['the database is being made', (dir) => existsSync(join(dir, 'postgres.new', 'PG_VERSION'))],
+  ['it has the directory', (dir, pid) => read(join(dir, 'purser.lock')).startsWith(`process ${pid} `)],
+  ['PostgreSQL begins', (dir) => existsSync(join(dir, 'postgres', 'postmaster.pid'))],
+  ['PostgreSQL can be asked', (dir) => existsSync(join(dir, 'socket', '.s.PGSQL.5432'))],
+  ['PostgreSQL lets users in', (dir) => read(join(dir, 'postgres', 'postmaster.pid')).includes('ready')],
+  ['it listens', () => false],
+];
+
+test.concurrent('SIGTERM at any moment of the start ends it cleanly, and the next start works', async ({
+  run,
+  emptyDirectory,
+}) => {
+  const dir = emptyDirectory();
+  for (const [moment, isReached] of MOMENTS) {
     const starting = run(['serve'], { DATA_DIR: dir });
-    await new Promise((wait) => setTimeout(wait, after_ms));
+    const pid = starting.child.pid as number;
+    // A moment that went by unseen on a busy machine is over when it listens.
+    await until(() => isReached(dir, pid) || /Purser listens on|^purser: /m.test(starting.output()), 1);
     starting.child.kill('SIGTERM');
     const ended = await starting.ended;
     // Before Node has got to our code, the signal itself ends the process.
-    expect([0, null]).toContain(ended.code);
-    expect(ended.stderr).toBe('');
+    expect([moment, ended.code, ended.stderr]).toEqual([
+      moment,
+      moment === 'it has begun' ? expect.toBeOneOf([0, null]) : 0,
+      '',
+    ]);
   }
   const service = run(['serve'], { DATA_DIR: dir });
   expect((await fetch(`${await service.url}/readyz`)).status).toBe(200);
@@ -291,8 +271,11 @@ test('SIGTERM at any moment of the start ends it cleanly, and the next start wor
   expect((await service.ended).code).toBe(0);
 });
 
-test('a first start that is ended as soon as it listens has shown the key of the workspace it made', async () => {
-  const dir = temporary();
+test.concurrent('a first start that is ended as soon as it listens has shown the key of the workspace it made', async ({
+  run,
+  dataDirectory,
+}) => {
+  const dir = dataDirectory();
   const port = await freePort();
   const first = run(['serve'], { DATA_DIR: dir, PORT: String(port) });
   const listens = () =>
@@ -313,8 +296,8 @@ test('a first start that is ended as soon as it listens has shown the key of the
   await second.ended;
 });
 
-describe('what stops a start, with one line and exit code 1', () => {
-  test.each<[string, Record<string, string>, RegExp]>([
+describe.concurrent('what stops a start, with one line and exit code 1', () => {
+  test.for<[string, Record<string, string>, RegExp]>([
     ['a wrong value', { PORT: 'eighty' }, /^purser: PORT is "eighty", but must be [^\n]+\n$/],
     ['a short key', { BOOTSTRAP_ADMIN_KEY: 'sk_short' }, /^purser: BOOTSTRAP_ADMIN_KEY [^\n]+\n$/],
     [
@@ -328,24 +311,24 @@ describe('what stops a start, with one line and exit code 1', () => {
       /^purser: DATABASE_URL: [^\n]+\n$/,
     ],
     ['a data directory that is a file', { DATA_DIR: MAIN }, /^purser: [^\n]+\n$/],
-  ])('%s', async (_name, env, message) => {
-    const ended = await run(['serve'], { DATA_DIR: temporary(), ...env }).ended;
+  ])('%s', async ([_name, env, message], { run, emptyDirectory }) => {
+    const ended = await run(['serve'], { DATA_DIR: emptyDirectory(), ...env }).ended;
     expect([ended.code, ended.stdout]).toEqual([1, '']);
     expect(ended.stderr).toMatch(message);
     expect(ended.stderr).not.toContain('hidden');
   });
 
-  test('a host name that nobody knows', async () => {
-    const ended = await run(['serve'], { DATA_DIR: temporary(), HOST: 'nowhere.invalid' }).ended;
+  test('a host name that nobody knows', async ({ run, dataDirectory }) => {
+    const ended = await run(['serve'], { DATA_DIR: dataDirectory(), HOST: 'nowhere.invalid' }).ended;
     expect(ended.code).toBe(1);
     expect(ended.stderr).toBe('purser: HOST: nowhere.invalid is no address of this machine.\n');
   });
 
-  test('a port in use, and the first key is not lost with it', async () => {
+  test('a port in use, and the first key is not lost with it', async ({ run, dataDirectory }) => {
     const blocker = createServer();
     await new Promise<void>((ready) => blocker.listen(0, '127.0.0.1', ready));
     const { port } = blocker.address() as { port: number };
-    const dir = temporary();
+    const dir = dataDirectory();
     const ended = await run(['serve'], { DATA_DIR: dir, PORT: String(port) }).ended;
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(/^purser: PORT: [^\n]*in use[^\n]*\n$/);
@@ -359,8 +342,8 @@ describe('what stops a start, with one line and exit code 1', () => {
     await service.ended;
   });
 
-  test('bad arguments of the command line', async () => {
-    const dir = temporary();
+  test('bad arguments of the command line', async ({ run, emptyDirectory }) => {
+    const dir = emptyDirectory();
     for (const args of [
       ['workspace', 'create', '--plan', 'free'],
       ['workspace', 'create', '--name', 'x', '--plan', 'gold'],
@@ -374,7 +357,10 @@ describe('what stops a start, with one line and exit code 1', () => {
   });
 });
 
-test('nobody is served before the first workspace and its key are there, however many nodes start at once on one database', async () => {
+test.concurrent('nobody is served before the first workspace and its key are there, however many nodes start at once on one database', async ({
+  run,
+  emptyDirectory,
+}) => {
   const database = await createTestDatabase();
   const { host, port, user, database: name } = database.connection;
   const url = `postgresql:///${name}?host=${encodeURIComponent(host)}&port=${port}&user=${user}`;
@@ -388,7 +374,7 @@ test('nobody is served before the first workspace and its key are there, however
     run(['serve'], {
       DATABASE_URL: url,
       SECRET_KEY: NEW_KEY,
-      DATA_DIR: temporary(),
+      DATA_DIR: emptyDirectory(),
       BOOTSTRAP_ADMIN_KEY: key,
       PORT: String(each),
     }),
@@ -421,7 +407,9 @@ test('nobody is served before the first workspace and its key are there, however
   await database.drop();
 });
 
-test('with DATABASE_URL it serves on that server, guarded or not by a role of its own', async () => {
+test.concurrent('with DATABASE_URL it serves on that server, guarded or not by a role of its own', async ({
+  run,
+}) => {
   const database = await createTestDatabase();
   await asSuperuser('drop role if exists plain_user');
   await asSuperuser('create role plain_user login');
@@ -443,10 +431,13 @@ test('with DATABASE_URL it serves on that server, guarded or not by a role of it
   await asSuperuser('drop role plain_user');
 });
 
-test("a purpose model's key and what it is asked are in no line of the log, and plain http to it is warned of", async () => {
+test.concurrent("a purpose model's key and what it is asked are in no line of the log, and plain http to it is warned of", async ({
+  run,
+  dataDirectory,
+}) => {
   const model_key = 'sk-model-0123456789abcdef';
   const service = run(['serve'], {
-    DATA_DIR: temporary(),
+    DATA_DIR: dataDirectory(),
     LOG_LEVEL: 'trace',
     BOOTSTRAP_ADMIN_KEY: `sk_${'c'.repeat(24)}`,
     // An address of documentation (RFC 5737): nobody is there.
@@ -471,13 +462,13 @@ test("a purpose model's key and what it is asked are in no line of the log, and 
   expect(stdout + stderr).not.toContain('A server for staging');
 });
 
-test.each(['Promise.reject(failure)', 'setImmediate(() => { throw failure })'])(
+test.concurrent.for(['Promise.reject(failure)', 'setImmediate(() => { throw failure })'])(
   'a failure that nothing has caught is logged, what was accepted is answered, and the process ends with 1: %s',
-  async (failing) => {
+  async (failing, { run, dataDirectory }) => {
     const preload = `const failure = new Error('left alone'); process.on('SIGUSR2', () => { ${failing} })`;
     const key = `sk_${'d'.repeat(24)}`;
     const service = run(['serve'], {
-      DATA_DIR: temporary(),
+      DATA_DIR: dataDirectory(),
       BOOTSTRAP_ADMIN_KEY: key,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}`,
     });
