@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import {
   chmod,
   chown,
@@ -16,8 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { until } from '../../../server/tests/support/until.ts';
 import { copyForOtherUser, locatePostgresBinaries } from '../src/binaries.ts';
 import { prepareCluster } from '../src/cluster.ts';
@@ -46,6 +47,26 @@ async function makeDataDir(name = 'data'): Promise<string> {
 
 /** For tests that are not about durability. */
 const FAST = { fsync: 'off' };
+
+/** A cluster that `startEmbeddedPostgres` made and left, for tests that are not about making one: that takes a second. */
+let made: Promise<string> | undefined;
+async function makeOnce(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'purser-made-'));
+  await (await startEmbeddedPostgres({ data_dir: dir, log, settings: FAST })).stop();
+  return dir;
+}
+afterAll(async () => {
+  if (made !== undefined) await rm(await made, { recursive: true, force: true });
+});
+
+/** A new data directory with a copy of that cluster. */
+async function makeUsedDataDir(name?: string): Promise<string> {
+  made ??= makeOnce();
+  const dir = await makeDataDir(name);
+  // Keeps whose the files are, which `cp` of Node does not.
+  await promisify(execFile)('cp', ['-a', join(await made, 'postgres'), dir]);
+  return dir;
+}
 
 async function start(data_dir: string, options: Partial<EmbeddedPostgresOptions> = {}) {
   const server = await startEmbeddedPostgres({ data_dir, log, settings: FAST, ...options });
@@ -135,7 +156,7 @@ describe('starting', () => {
   });
 
   test('letters outside ASCII are compared without case, and order is by bytes', async () => {
-    const server = await start(await makeDataDir());
+    const server = await start(await makeUsedDataDir());
     const [row] = await query(
       server,
       `select 'ÜBER Ångström ЖУК' ilike 'über ångström жук' as folded, 'Z' < 'a' as bytes`,
@@ -144,7 +165,7 @@ describe('starting', () => {
   });
 
   test('the socket and the cluster can be entered by nobody else', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     const server = await start(data_dir);
     for (const dir of [server.connection.host ?? '', join(data_dir, 'postgres')]) {
       expect((await stat(dir)).mode & 0o077).toBe(0);
@@ -153,7 +174,7 @@ describe('starting', () => {
   });
 
   test('a path too long for a socket works, with the socket in a private directory elsewhere', async () => {
-    const data_dir = await makeDataDir(join('d'.repeat(60), 'e'.repeat(60)));
+    const data_dir = await makeUsedDataDir(join('d'.repeat(60), 'e'.repeat(60)));
     if (isRoot) for (const dir of dirs) await chmod(dir, 0o755);
     const server = await start(data_dir);
     expect(server.connection.host?.startsWith(data_dir)).toBe(false);
@@ -189,14 +210,13 @@ describe('starting', () => {
 
   test("a start that fails shows the end of PostgreSQL's own log", async () => {
     const settings = { ...FAST, shared_buffers: 'plenty' };
-    await expect(start(await makeDataDir(), { settings })).rejects.toThrow(
+    await expect(start(await makeUsedDataDir(), { settings })).rejects.toThrow(
       /did not start[\s\S]*invalid value for parameter "shared_buffers"/,
     );
   });
 
   test('a start that is given up stops what it started', async () => {
-    const data_dir = await makeDataDir();
-    await (await start(data_dir)).stop();
+    const data_dir = await makeUsedDataDir();
     await expect(start(data_dir, { signal: AbortSignal.timeout(15) })).rejects.toThrow();
     expect(await findRunningEmbeddedPostgres(data_dir)).toBe(null);
   });
@@ -204,8 +224,7 @@ describe('starting', () => {
 
 describe('who is let in', () => {
   test('is told by the system user of the other end alone, in data made when everybody was trusted too', async () => {
-    const data_dir = await makeDataDir();
-    await (await start(data_dir)).stop();
+    const data_dir = await makeUsedDataDir();
     const cluster_dir = join(data_dir, 'postgres');
     await writeFile(join(cluster_dir, 'pg_hba.conf'), 'local all all trust\nlocal replication all trust\n');
     await writeFile(join(cluster_dir, 'pg_ident.conf'), 'purser /.* all\n');
@@ -226,7 +245,7 @@ describe('who is let in', () => {
   });
 
   test('is told to a user who is not, at once, and an edited file lasts until the next start', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     const server = await start(data_dir);
     await writeFile(join(data_dir, 'postgres/pg_hba.conf'), 'local all all reject\n');
     await query(server, 'select pg_reload_conf()', SUPERUSER);
@@ -239,7 +258,7 @@ describe('who is let in', () => {
 
 describe('a server that runs already', () => {
   test('is found by a command beside the service, and null is answered when none runs', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     expect(await findRunningEmbeddedPostgres(data_dir)).toBe(null);
     const server = await start(data_dir);
     const connection = await findRunningEmbeddedPostgres(data_dir);
@@ -249,7 +268,7 @@ describe('a server that runs already', () => {
   });
 
   test('is not mistaken for an unrelated process that has its old process id', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     await (await start(data_dir)).stop();
     // As after kill -9, in a container started again: the number now belongs to a process of the same user.
     const owner = await stat(join(data_dir, 'postgres'));
@@ -276,7 +295,7 @@ describe('a server that runs already', () => {
 
 describe('an unexpected end', () => {
   test('a killed server is started again by itself, keeps what was committed and is reported', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     const server = await start(data_dir, { settings: {} });
     const reasons: string[] = [];
     server.onExit(({ reason }) => reasons.push(reason));
@@ -290,10 +309,10 @@ describe('an unexpected end', () => {
   });
 
   test('a stop while it is being started again leaves no server running', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     const server = await start(data_dir);
     for (const delay_ms of [0, 210, 260]) {
-      const other_dir = delay_ms === 0 ? data_dir : await makeDataDir();
+      const other_dir = delay_ms === 0 ? data_dir : await makeUsedDataDir();
       const victim = delay_ms === 0 ? server : await start(other_dir);
       process.kill(await pidOf(other_dir), 'SIGKILL');
       await wait(delay_ms);
@@ -303,7 +322,7 @@ describe('an unexpected end', () => {
   });
 
   test('a stop rolls back a transaction that is open, and does not wait for it', async () => {
-    const data_dir = await makeDataDir();
+    const data_dir = await makeUsedDataDir();
     const server = await start(data_dir);
     const client = new pg.Client(server.connection);
     client.on('error', () => undefined);
@@ -348,7 +367,7 @@ if (isRoot) {
     });
 
     test('another system user is refused, even where the socket is open to everyone', async () => {
-      const data_dir = await makeDataDir();
+      const data_dir = await makeUsedDataDir();
       const server = await start(data_dir);
       const socket_dir = join(data_dir, 'socket');
       for (const path of [...dirs, data_dir, socket_dir]) await chmod(path, 0o755);
@@ -363,8 +382,7 @@ if (isRoot) {
     });
 
     test('a link in the place of a file that says who is let in is not written through', async () => {
-      const data_dir = await makeDataDir();
-      await (await start(data_dir)).stop();
+      const data_dir = await makeUsedDataDir();
       const precious = join(data_dir, '..', 'precious');
       await writeFile(precious, 'as it was');
       for (const name of ['pg_hba.conf', 'pg_hba.conf.new', 'pg_ident.conf', 'pg_ident.conf.new']) {

@@ -51,10 +51,15 @@ const bodies = makeAjv(false);
 // Query values carry no absent-versus-default meaning, so a documented default is simply filled in.
 const queries = makeAjv(true);
 
+/** Ajv compiles the same object once, so what several routes, or several servers of a process, share is compiled once. */
+const checkedForms = new WeakMap<TSchema, object>();
+
 /** Compiles a schema; done once for each route, at start. Throws on a schema that is not sound. */
 export function compileSchema(schema: TSchema, part: RequestPart): Validate {
   const ajv = part === 'query' ? queries : bodies;
-  const check = ajv.compile(checkedForm(schema) as object);
+  const form = checkedForms.get(schema) ?? (checkedForm(schema) as object);
+  checkedForms.set(schema, form);
+  const check = ajv.compile(form);
   return (value) => {
     if (!check(value)) throw firstProblem(check.errors ?? [], part);
   };
