@@ -30,7 +30,7 @@ export interface Agent {
 }
 
 export interface AgentPage {
-  data: Agent[];
+  data: AgentWithBudgets[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
 }
@@ -54,6 +54,7 @@ export interface AgentWithBudgets {
     committed_minor: number;
     remaining_minor: number | null;
   }[];
+  last_decision_at: string | null;
 }
 
 export interface ApiKey {
@@ -121,6 +122,26 @@ export interface Authority {
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
 }
 
+export interface AuthorityRequest {
+  purpose: Purpose;
+  /** ISO 4217 code of all amounts here; a spend in any other currency is denied. */
+  currency: string;
+  /** The most that one spend may be; more is denied, or capped where the request is `limitable`. */
+  per_transaction_limit_minor?: number | undefined;
+  /** Amounts strictly over it go to a person. */
+  review_threshold_minor?: number | undefined;
+  /** The most that the spends of a calendar month (UTC) may come to, holds included. */
+  monthly_budget_minor?: number | undefined;
+  /** Names, or host names (which block their subdomains too). */
+  blocked_merchants?: string[] | undefined;
+  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. */
+  allowed_merchants?: string[] | undefined;
+  /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
+  on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
+  /** Why this version is made. */
+  note?: string | undefined;
+}
+
 export interface AuthorityVersion {
   agent_id: string;
   version: number;
@@ -132,6 +153,13 @@ export interface AuthorityVersion {
     key_id: string | null;
     principal_id: string | null;
   };
+  note: string | null;
+}
+
+export interface AuthorityVersionPage {
+  data: AuthorityVersion[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 /** Leave for one payment. Only in ENFORCE. */
@@ -147,6 +175,17 @@ export interface Capability {
   issued_at: string;
   expires_at: string;
   consumed_at: string | null;
+}
+
+export interface Changes {
+  /** The last event of the chain: give it as `since` next time. */
+  seq: number;
+  /** Type of event → how many there were after `since`. */
+  types: Record<string, number>;
+  /** How many decisions wait for a person; 10000 stands for itself and all above it. */
+  pending_reviews: number;
+  /** More than 500 events, or `since` is of another history: read anew whatever is shown. */
+  truncated: boolean;
 }
 
 export interface ConsumeRequest {
@@ -365,7 +404,7 @@ export interface LedgerEvent {
   /** 1, 2, 3, … without a gap. */
   seq: number;
   id: string;
-  type: 'workspace.created' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
+  type: 'workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
   subject: {
     type: 'workspace' | 'agent' | 'authority' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
     id: string;
@@ -1190,6 +1229,12 @@ export interface CreateAgentRequest {
 
 /** The query of `GET /v1/agents`. */
 export interface ListAgentsQuery {
+  /** One or several, separated by commas. */
+  status?: 'active' | 'paused' | 'revoked' | ('active' | 'paused' | 'revoked')[] | undefined;
+  /** One or several, separated by commas. */
+  mode?: 'SHADOW' | 'ENFORCE' | ('SHADOW' | 'ENFORCE')[] | undefined;
+  /** A part of the slug or name, in any case. */
+  q?: string | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
@@ -1208,6 +1253,14 @@ export interface UpdateAgentRequest {
 export interface GetAuthorityQuery {
   /** The newest when left out. */
   version?: number | undefined;
+}
+
+/** The query of `GET /v1/agents/{id}/authority/versions`. */
+export interface ListAuthorityVersionsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
 }
 
 /** The query of `POST /v1/agents/{id}/authority/simulate`. */
@@ -1231,6 +1284,12 @@ export interface CreateApiKeyRequest {
 
 /** The query of `GET /v1/api-keys`. */
 export interface ListApiKeysQuery {
+  /** Keys bound to this agent, by slug or id. */
+  agent?: string | string[] | undefined;
+  /** One or several, separated by commas. */
+  status?: 'active' | 'expired' | 'revoked' | ('active' | 'expired' | 'revoked')[] | undefined;
+  /** One or several, separated by commas. */
+  kind?: 'agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom' | ('agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom')[] | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
@@ -1285,8 +1344,14 @@ export interface ListWebhookDeliveriesQuery {
   endpoint?: string | undefined;
   /** Only attempts to deliver this event. */
   event?: string | undefined;
-  type?: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'webhook.test' | undefined;
-  status?: 'SUCCEEDED' | 'RETRYING' | 'FAILED' | undefined;
+  /** One or several, separated by commas. */
+  type?: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'webhook.test' | ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'webhook.test')[] | undefined;
+  /** One or several, separated by commas. */
+  status?: 'SUCCEEDED' | 'RETRYING' | 'FAILED' | ('SUCCEEDED' | 'RETRYING' | 'FAILED')[] | undefined;
+  /** Attempted at or after this moment or date. */
+  from?: string | undefined;
+  /** Attempted before this moment, or within this date. */
+  to?: string | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
@@ -1301,14 +1366,6 @@ export interface ReplayWebhookRequest {
   from?: string | undefined;
   /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
-}
-
-/** The query of `GET /v1/audit`. */
-export interface ListAuditRecordsQuery {
-  /** How many items to answer with. */
-  limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
-  cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/members`. */
@@ -1347,6 +1404,27 @@ export interface ListSignInsQuery {
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
   cursor?: string | undefined;
+}
+
+/** The body of `PATCH /v1/workspace`. */
+export interface UpdateWorkspaceRequest {
+  name?: string | undefined;
+  /** The mode of new agents. Those that there are keep theirs. */
+  mode?: 'SHADOW' | 'ENFORCE' | undefined;
+}
+
+/** The query of `GET /v1/audit`. */
+export interface ListAuditRecordsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
+/** The query of `GET /v1/changes`. */
+export interface GetChangesQuery {
+  /** The `seq` of an earlier answer; without it only the present one is told. */
+  since?: number | undefined;
 }
 
 /** The query of `GET /v1/reports/shadow`. */

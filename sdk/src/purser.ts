@@ -23,6 +23,7 @@ export class Purser {
   readonly invitations: resources.Invitations;
   readonly signIns: resources.SignIns;
   readonly me: resources.MyAccount;
+  readonly changes: resources.Changes;
   readonly #options: PurserOptions;
   readonly #transport: Transport;
 
@@ -46,6 +47,7 @@ export class Purser {
     this.invitations = new resources.Invitations(transport);
     this.signIns = new resources.SignIns(transport);
     this.me = new resources.MyAccount(transport);
+    this.changes = new resources.Changes(transport);
   }
 
   /** The same client but for these options. */

@@ -100,9 +100,30 @@ export class Capabilities extends Resource {
 
 /** What an agent is allowed; every `set` makes a new version. */
 export class Authorities extends Resource {
-  /** Not sent again after a lost connection: that would make two versions. */
-  set(idOrSlug: string, body: t.Authority, options?: Options): APIPromise<t.AuthorityVersion> {
-    return this.call('POST', '/v1/agents/:id/authority', { params: { id: idOrSlug }, body, options });
+  /**
+   * Not sent again after a lost connection: that would make two versions. With `ifMatch`, the hash of a version, only if it
+   * is still the current one; else `authority_changed`.
+   */
+  set(
+    idOrSlug: string,
+    body: t.AuthorityRequest,
+    options?: RequestOptions & { ifMatch?: string | undefined },
+  ): APIPromise<t.AuthorityVersion> {
+    const { ifMatch, ...rest } = options ?? {};
+    const headers = ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` };
+    return this.call('POST', '/v1/agents/:id/authority', {
+      params: { id: idOrSlug },
+      body,
+      options: { ...rest, headers: { ...headers, ...rest.headers } },
+    });
+  }
+  /** All versions, newest first. */
+  listVersions(
+    idOrSlug: string,
+    query?: t.ListAuthorityVersionsQuery,
+    options?: Options,
+  ): PagePromise<t.AuthorityVersion> {
+    return this.pages('/v1/agents/:id/authority/versions', { params: { id: idOrSlug }, query, options });
   }
   retrieve(idOrSlug: string, query?: t.GetAuthorityQuery, options?: Options): APIPromise<t.AuthorityVersion> {
     return this.call('GET', '/v1/agents/:id/authority', { params: { id: idOrSlug }, query, options });
@@ -138,7 +159,7 @@ export class Agents extends Resource {
   retrieve(idOrSlug: string, options?: Options): APIPromise<t.AgentWithBudgets> {
     return this.call('GET', '/v1/agents/:id', { params: { id: idOrSlug }, options });
   }
-  list(query?: t.ListAgentsQuery, options?: Options): PagePromise<t.Agent> {
+  list(query?: t.ListAgentsQuery, options?: Options): PagePromise<t.AgentWithBudgets> {
     return this.pages('/v1/agents', { query, options });
   }
   update(idOrSlug: string, body: t.UpdateAgentRequest, options?: Options): APIPromise<t.Agent> {
@@ -167,6 +188,9 @@ export class WebhookEndpoints extends Resource {
   }
   list(query?: t.ListWebhooksQuery, options?: Options): PagePromise<t.WebhookItem> {
     return this.pages('/v1/webhooks', { query, options });
+  }
+  retrieve(id: string, options?: Options): APIPromise<t.WebhookItem> {
+    return this.call('GET', '/v1/webhooks/:id', { params: { id }, options });
   }
   update(id: string, body: t.UpdateWebhookRequest, options?: Options): APIPromise<t.Webhook> {
     return this.call('PATCH', '/v1/webhooks/:id', { params: { id }, body, options });
@@ -205,6 +229,10 @@ export class Events extends Resource {
   list(query?: t.ListEventsQuery, options?: Options): PagePromise<t.EventPage['data'][number]> {
     return this.pages('/v1/events', { query, options });
   }
+  /** One of them, as it is delivered. `asResponse` gives the very bytes that signatures are made over. */
+  retrieve(id: string, options?: Options): APIPromise<t.WebhookEvent> {
+    return this.call('GET', '/v1/webhooks/events/:id', { params: { id }, options });
+  }
 }
 
 export class Reports extends Resource {
@@ -236,10 +264,22 @@ export class Audit extends Resource {
   }
 }
 
+/** What has changed, for a screen that stays up to date. */
+export class Changes extends Resource {
+  /** Since the `seq` of an earlier answer; without `since` only the present one. */
+  retrieve(query?: t.GetChangesQuery, options?: Options): APIPromise<t.Changes> {
+    return this.call('GET', '/v1/changes', { query, options });
+  }
+}
+
 /** Plan, trial and quotas. */
 export class Workspaces extends Resource {
   retrieve(options?: Options): APIPromise<t.Workspace> {
     return this.call('GET', '/v1/workspace', { options });
+  }
+  /** Its name, or the mode of new agents. */
+  update(body: t.UpdateWorkspaceRequest, options?: Options): APIPromise<t.Workspace> {
+    return this.call('PATCH', '/v1/workspace', { body, options });
   }
 }
 

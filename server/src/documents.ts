@@ -1,6 +1,6 @@
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
-import { WEBHOOK_EVENTS } from './api/webhook-schemas.ts';
+import { WEBHOOK_EVENTS } from './api/schemas/webhook-events.ts';
 import { readConfig, renderConfigurationReference } from './config/config.ts';
 import type { Authority } from './domain/authorities.ts';
 import { REASONS, STAGES } from './domain/decisions.ts';

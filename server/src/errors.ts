@@ -41,7 +41,7 @@ export const ERRORS = {
   agent_limit: { status: 409, when: "The plan's agent quota is reached.", retry: false },
   authority_changed: {
     status: 409,
-    when: 'The authority changed since the decision: ask for a new decision.',
+    when: 'The authority changed since the decision: ask for a new decision. Or it is not the one that `if-match` names: read it again.',
     retry: false,
   },
   not_reviewable: { status: 409, when: 'Only a REVIEW decision can be reviewed.', retry: false },

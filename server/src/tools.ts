@@ -3,8 +3,8 @@
  * its API wherever they measure what a client sees; here is the rest: bench writes rows and workspaces as the service does,
  * and the evaluation measures the assessor itself.
  */
-export { AuthorityBody } from './api/agents.ts';
-export { DecisionRequest } from './api/decision-schemas.ts';
+export { AuthorityBody } from './api/authorities.ts';
+export { DecisionRequest } from './api/schemas/decisions.ts';
 export { readConfig, SETTINGS } from './config/config.ts';
 export { MODES, type Mode } from './domain/agents.ts';
 export {

@@ -16,12 +16,14 @@ import {
   PageQuery,
   PrincipalId,
   page,
+  QuerySeveral,
   Timestamp,
   WholeNumber,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import { originOf, ownPrincipal, requireFreshProof } from '../people/callers.ts';
 import { type KeyDigest, keyHint } from '../secrets.ts';
+import { loadAgents } from '../storage/agents.ts';
 import { listKeys } from '../storage/api-keys.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 
@@ -79,7 +81,12 @@ const KeyItem = Fields(
 );
 
 const IdParams = Fields({ id: Type.String() });
-const ListQuery = Fields(PageQuery);
+const ListQuery = Fields({
+  agent: Type.Optional(QuerySeveral(AgentRef(), { description: 'Keys bound to this agent, by slug or id.' })),
+  status: Type.Optional(QuerySeveral(OneOf(KEY_STATUSES))),
+  kind: Type.Optional(QuerySeveral(OneOf(KEY_KINDS))),
+  ...PageQuery,
+});
 
 /** Who may call the API, and for what. */
 export function makeApiKeyRoutes(options: {
@@ -141,18 +148,22 @@ export function makeApiKeyRoutes(options: {
       operationId: 'listApiKeys',
       tag: 'API keys',
       summary: 'List keys',
-      description: 'Newest first, revoked and expired ones among them, without their values.',
+      description:
+        'Newest first, revoked and expired ones among them, without their values. All filters must hold together.',
       scopes: ['admin'],
       shares: 'reads',
       query: ListQuery,
       responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
       errors: [],
       handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
+        const { limit = 50, cursor, ...asked } = call.query;
         const { workspace_id } = call.caller;
-        const list = ['listApiKeys', workspace_id];
+        const list = ['listApiKeys', workspace_id, asked];
         const after = cursors.open(list, cursor) as string | null;
-        const found = await listKeys(db, workspace_id, { after, limit: limit + 1 });
+        const { agent, ...rest } = asked;
+        const agents = agent === undefined ? undefined : await loadAgents(db, workspace_id, agent);
+        const filters = { ...rest, ...(agents && { agent_ids: agents.map(({ agent_id }) => agent_id) }) };
+        const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
         const data = rows.map((key) => ({
           ...keyBody(key),

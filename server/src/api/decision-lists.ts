@@ -17,7 +17,7 @@ import {
 import { readAhead } from '../storage/read-ahead.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
-import { DecisionBody, DecisionFilterFields, ListQuery } from './decision-schemas.ts';
+import { DecisionBody, DecisionFilterFields, ListQuery } from './schemas/decisions.ts';
 
 const EXPORT_TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const;
 /** Decisions read at a time; fewer if they add up to about a megabyte. */

@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { Fields } from '../http/schemas.ts';
 import { originOf } from '../people/callers.ts';
-import { DecisionBody, DecisionQuery, DecisionRequest } from './decision-schemas.ts';
+import { DecisionBody, DecisionQuery, DecisionRequest } from './schemas/decisions.ts';
 
 const IdParams = Fields({ id: Type.String() });
 

@@ -9,8 +9,8 @@ import type { Metrics } from '../metrics.ts';
 import { makeDocsPage } from '../openapi/docs-page.ts';
 import { DOCS_STYLE } from '../openapi/docs-style.ts';
 import { makeOpenApi } from '../openapi/openapi.ts';
+import { WEBHOOK_EVENTS } from './schemas/webhook-events.ts';
 import { sharedAnswer } from './shared-answer.ts';
-import { WEBHOOK_EVENTS } from './webhook-schemas.ts';
 
 /** What does not keep requests from being served, but is to be seen. */
 export interface ReadinessDetail {

@@ -11,7 +11,7 @@ import { getDecision } from '../storage/decisions.ts';
 import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { instantMs } from '../values/timestamps.ts';
-import { OutcomeBody } from './record-schemas.ts';
+import { OutcomeBody } from './schemas/records.ts';
 
 const IdParams = Fields({ id: Type.String() });
 

@@ -15,7 +15,7 @@ import { getDecision } from '../storage/decisions.ts';
 import { listLabels } from '../storage/labels.ts';
 import { loadReviewsOfDecisions } from '../storage/reviews.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { LabelBody, RecordedReviewBody, ReviewBody } from './record-schemas.ts';
+import { LabelBody, RecordedReviewBody, ReviewBody } from './schemas/records.ts';
 
 const IdParams = Fields({ id: Type.String() });
 const Comment = () => Type.Optional(LongText({ max: TEXT_LENGTHS.description }));

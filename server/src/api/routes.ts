@@ -21,7 +21,9 @@ import { type Core, newId, newKey, newToken } from '../runtime.ts';
 import { makeWorkTime } from '../work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
+import { makeAuthorityRoutes } from './authorities.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
+import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionListRoutes } from './decision-lists.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
@@ -153,6 +155,7 @@ export function makeApiRoutes(
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
+    ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
     ...makeWebhookRoutes({
@@ -164,8 +167,9 @@ export function makeApiRoutes(
       sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
     }),
     ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors }),
-    ...makeWorkspaceRoutes({ db, cursors }),
     ...makeMemberRoutes({ db, lane, cursors, links, site }),
+    ...makeWorkspaceRoutes({ db, lane, cursors }),
+    ...makeChangeRoutes({ db, now_ms }),
     ...makeReportRoutes({ db, reports_db }),
     ...makeLedgerRoutes({
       db,

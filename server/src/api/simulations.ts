@@ -16,7 +16,7 @@ import { listNewestDecisionIds, loadMadeDocuments } from '../storage/decisions.t
 import { readAhead } from '../storage/read-ahead.ts';
 import { oneAtATime } from '../storage/transactions.ts';
 import type { WorkTime } from '../work-time.ts';
-import { AuthorityBody } from './agents.ts';
+import { AuthorityBody } from './authorities.ts';
 
 const DEFAULT_DECISIONS = 500;
 const MAX_DECISIONS = 2_000;

@@ -10,6 +10,7 @@ import {
   DELIVERY_ERRORS,
   eventsOf,
   MAX_REPLAYED,
+  TEST_EVENT_TYPE,
   WEBHOOK_EVENT_TYPES,
   type WebhookAttempt,
 } from '../domain/webhooks.ts';
@@ -25,15 +26,21 @@ import {
   PageQuery,
   page,
   QueryBound,
+  QuerySeveral,
   Timestamp,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import { originOf } from '../people/callers.ts';
-import { findWebhookEvents, listWebhookEvents, loadWebhookEndpoints } from '../storage/webhooks.ts';
+import {
+  findWebhookEvents,
+  getWebhookPayload,
+  listWebhookEvents,
+  loadWebhookEndpoints,
+} from '../storage/webhooks.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { firstIdAt } from '../values/ids.ts';
 import { listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
-import { WEBHOOK_EVENTS } from './webhook-schemas.ts';
+import { WEBHOOK_EVENTS } from './schemas/webhook-events.ts';
 
 const ERROR_WORDS = Object.entries(DELIVERY_ERRORS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
@@ -61,8 +68,10 @@ const AttemptItem = Fields(
 const ListQuery = Fields({
   endpoint: Type.Optional(IdIn('webhook', { description: 'Only attempts to this endpoint.' })),
   event: Type.Optional(IdIn('event', { description: 'Only attempts to deliver this event.' })),
-  type: Type.Optional(OneOf(DELIVERED_EVENT_TYPES)),
-  status: Type.Optional(OneOf(ATTEMPT_STATUSES)),
+  type: Type.Optional(QuerySeveral(OneOf(DELIVERED_EVENT_TYPES))),
+  status: Type.Optional(QuerySeveral(OneOf(ATTEMPT_STATUSES))),
+  from: Type.Optional(QueryBound('from', { description: 'Attempted at or after this moment or date.' })),
+  to: Type.Optional(QueryBound('to', { description: 'Attempted before this moment, or within this date.' })),
   ...PageQuery,
 });
 
@@ -192,6 +201,32 @@ export function makeWebhookDeliveryRoutes(options: {
         const found = await listWebhookAttempts(lists_db, workspace_id, filters, { after, limit: limit + 1 });
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.attempt_id));
         return { status: 200, body: { data: rows.map(attemptBody), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/webhooks/events/:id',
+      operationId: 'getWebhookEvent',
+      tag: 'Webhooks',
+      summary: 'Get an event as it is delivered',
+      description:
+        'The body of its deliveries, byte for byte, for 30 days: what a signature of it is made over, after the time and a dot.',
+      scopes: ['admin'],
+      shares: 'reads',
+      params: IdParams,
+      responses: {
+        200: {
+          description: 'The event.',
+          schema: Type.Union([...EVENT_BODIES, WEBHOOK_EVENTS[TEST_EVENT_TYPE].body]),
+        },
+      },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const json = await getWebhookPayload(db, call.caller.workspace_id, call.params.id);
+        if (json === undefined) {
+          throw new ApiError('not_found', 'There is no such event, or it is no longer kept.');
+        }
+        return { status: 200, json };
       },
     },
     {

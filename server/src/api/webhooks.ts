@@ -4,7 +4,7 @@ import { createWebhook } from '../commands/create-webhook.ts';
 import { deleteWebhook } from '../commands/delete-webhook.ts';
 import { rotateWebhookSecret } from '../commands/rotate-webhook-secret.ts';
 import { testWebhook } from '../commands/test-webhook.ts';
-import { updateWebhook } from '../commands/update-webhook.ts';
+import { NO_SUCH_WEBHOOK, updateWebhook } from '../commands/update-webhook.ts';
 import {
   DISABLED_REASONS,
   eventsOf,
@@ -14,7 +14,7 @@ import {
   WEBHOOK_STATUSES,
   webhookBody,
 } from '../domain/webhooks.ts';
-import { invalidField } from '../errors.ts';
+import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
@@ -30,7 +30,7 @@ import {
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import { originOf, requireFreshProof } from '../people/callers.ts';
-import { listWebhookEndpoints } from '../storage/webhooks.ts';
+import { getWebhookEndpoint, listWebhookEndpoints } from '../storage/webhooks.ts';
 import { judgeUrl, MAX_URL_LENGTH } from '../webhook-delivery/urls.ts';
 
 const DEFAULT_OVERLAP_SECONDS = 86_400;
@@ -190,6 +190,24 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.endpoint_id));
         const data = rows.map((row) => ({ ...webhookBody(row), failing_since: row.failing_since }));
         return { status: 200, body: { data, next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/webhooks/:id',
+      operationId: 'getWebhook',
+      tag: 'Webhooks',
+      summary: 'Get one endpoint',
+      description: 'Without its secret.',
+      scopes: ['admin'],
+      shares: 'reads',
+      params: IdParams,
+      responses: { 200: { description: 'The endpoint.', schema: WebhookItem } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const found = await getWebhookEndpoint(db, call.caller.workspace_id, call.params.id);
+        if (found === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
+        return { status: 200, body: { ...webhookBody(found), failing_since: found.failing_since } };
       },
     },
     {

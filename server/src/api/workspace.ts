@@ -1,15 +1,26 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
+import { updateWorkspace } from '../commands/update-workspace.ts';
 import { MODES } from '../domain/agents.ts';
 import { ACTOR_TYPES, auditBody } from '../domain/audit.ts';
-import { agentQuota, mayEnforce, mayUseWebhooks, PLANS, trialActive } from '../domain/workspace.ts';
+import {
+  agentQuota,
+  mayEnforce,
+  mayUseWebhooks,
+  PLANS,
+  trialActive,
+  type Workspace,
+} from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, Id, Nullable, OneOf, PageQuery, page, Timestamp } from '../http/schemas.ts';
+import { Fields, Id, Line, Nullable, OneOf, PageQuery, page, Timestamp } from '../http/schemas.ts';
+import type { Lane } from '../lane/lane.ts';
+import { originOf } from '../people/callers.ts';
 import { countAgents } from '../storage/agents.ts';
 import { listAuditRecords } from '../storage/audit.ts';
 import { loadWorkspace, readClock } from '../storage/workspaces.ts';
+import { TEXT_LENGTHS } from '../values/text.ts';
 
 const Quota = Fields({
   used: Type.Integer({ minimum: 0 }),
@@ -59,9 +70,43 @@ const AuditItem = Fields(
 
 const ListQuery = Fields(PageQuery);
 
+const UpdateBody = Fields(
+  {
+    name: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
+    mode: Type.Optional(
+      OneOf(MODES, { description: 'The mode of new agents. Those that there are keep theirs.' }),
+    ),
+  },
+  { examples: [{ name: 'Staging' }] },
+);
+
 /** The workspace and what was done in it. */
-export function makeWorkspaceRoutes(options: { db: pg.Pool; cursors: Cursors }): Route[] {
-  const { db, cursors } = options;
+export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
+  const { db, lane, cursors } = options;
+
+  async function bodyOf(workspace: Workspace): Promise<Record<string, unknown>> {
+    const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
+    const { trial_plan, trial_started_at, trial_ends_at } = workspace;
+    return {
+      id: workspace.workspace_id,
+      name: workspace.name,
+      mode: workspace.mode,
+      plan: workspace.plan,
+      trial:
+        trial_plan === null
+          ? null
+          : {
+              plan: trial_plan,
+              started_at: trial_started_at,
+              ends_at: trial_ends_at,
+              active: trialActive(workspace, clock_ms),
+            },
+      features: { enforce: mayEnforce(workspace), webhooks: mayUseWebhooks(workspace, clock_ms) },
+      quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
+      created_at: workspace.created_at,
+    };
+  }
+
   return [
     {
       method: 'GET',
@@ -75,33 +120,26 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; cursors: Cursors }):
       responses: { 200: { description: 'The workspace.', schema: WorkspaceBody } },
       errors: [],
       handler: async (call: Call) => {
-        const { workspace_id } = call.caller;
-        const [workspace, used, clock_ms] = await Promise.all([
-          loadWorkspace(db, workspace_id),
-          countAgents(db, workspace_id),
-          readClock(db),
-        ]);
+        const workspace = await loadWorkspace(db, call.caller.workspace_id);
         if (workspace === undefined) throw new ApiError('not_found', 'There is no such workspace.');
-        const { trial_plan, trial_started_at, trial_ends_at } = workspace;
-        const body = {
-          id: workspace.workspace_id,
-          name: workspace.name,
-          mode: workspace.mode,
-          plan: workspace.plan,
-          trial:
-            trial_plan === null
-              ? null
-              : {
-                  plan: trial_plan,
-                  started_at: trial_started_at,
-                  ends_at: trial_ends_at,
-                  active: trialActive(workspace, clock_ms),
-                },
-          features: { enforce: mayEnforce(workspace), webhooks: mayUseWebhooks(workspace, clock_ms) },
-          quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
-          created_at: workspace.created_at,
-        };
-        return { status: 200, body };
+        return { status: 200, body: await bodyOf(workspace) };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/workspace',
+      operationId: 'updateWorkspace',
+      tag: 'Workspace',
+      summary: 'Change its name, or the mode of new agents',
+      description: 'Nothing to change answers 200 and writes nothing. ENFORCE needs a paid plan.',
+      scopes: ['admin'],
+      body: UpdateBody,
+      responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+      errors: ['not_found', 'plan_required'],
+      handler: async (call: Call<unknown, unknown, Static<typeof UpdateBody>>) => {
+        const { workspace_id } = call.caller;
+        const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
+        return { status: 200, body: await bodyOf(workspace) };
       },
     },
     {

@@ -52,6 +52,6 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
       state: { agent },
     });
     if (input.authority === undefined) return done(agent);
-    return done(addAuthorityVersion(set, agent, input.authority, origin).agent);
+    return done(addAuthorityVersion(set, agent, { authority: input.authority, note: null }, origin).agent);
   },
 };

@@ -9,6 +9,9 @@ export interface CreateAuthorityInput {
   /** Id or slug. */
   agent: string;
   authority: Authority;
+  note: string | null;
+  /** The hash that the current version must have; null: whatever it is. */
+  expected_hash: string | null;
 }
 
 /** Adds the next version of an agent's authority; earlier versions are retained. */
@@ -18,7 +21,18 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow> = {
   apply(set, input, origin) {
     const agent = set.agent(input.agent);
     if (agent === undefined) return refuse('not_found', 'There is no such agent.');
-    return done(addAuthorityVersion(set, agent, input.authority, origin).row);
+    const { authority, note, expected_hash } = input;
+    if (expected_hash !== null && agent.authority_hash !== expected_hash) {
+      const current =
+        agent.authority_version === null
+          ? 'the agent has no authority'
+          : `it is at version ${agent.authority_version} (${agent.authority_hash})`;
+      return refuse(
+        'authority_changed',
+        `The authority is not the one that if-match names: ${current}. Read it again and decide anew.`,
+      );
+    }
+    return done(addAuthorityVersion(set, agent, { authority, note }, origin).row);
   },
 };
 
@@ -26,7 +40,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow> = {
 export function addAuthorityVersion(
   set: WorkingSet,
   agent: Agent,
-  authority: Authority,
+  { authority, note }: Pick<CreateAuthorityInput, 'authority' | 'note'>,
   origin: Origin,
 ): { agent: Agent; row: AuthorityRow } {
   const before = set.authority(agent.agent_id);
@@ -38,6 +52,7 @@ export function addAuthorityVersion(
     created_at: set.now,
     key_id: origin.actor.key_id,
     principal_id: origin.actor.principal_id,
+    note,
   };
   const changed: Agent = {
     ...agent,
@@ -52,7 +67,7 @@ export function addAuthorityVersion(
       before === null
         ? null
         : { version: before.row.version, hash: before.row.hash, authority: before.authority },
-    to: { version: row.version, hash: row.hash, authority },
+    to: { version: row.version, hash: row.hash, authority, ...(note === null ? {} : { note }) },
     state: { agent: changed, authority: row },
   });
   return { agent: changed, row };

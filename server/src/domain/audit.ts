@@ -94,7 +94,12 @@ export interface AuditedState {
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { api_key, webhook, ...form } = state as Record<string, unknown> & AuditedState;
+  const { api_key, authority, webhook, ...form } = state as Record<string, unknown> & AuditedState;
+  if (authority !== undefined) {
+    // Sealed as before there were notes where there is none.
+    const { note, ...rest } = authority;
+    form.authority = note === null ? rest : authority;
+  }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {
     form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };

@@ -37,6 +37,8 @@ export interface AuthorityRow {
   created_at: string;
   key_id: string | null;
   principal_id: string | null;
+  /** Why it was made, in the words of whoever made it. */
+  note: string | null;
 }
 
 /** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */

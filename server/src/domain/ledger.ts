@@ -3,6 +3,7 @@ import { canonicalJson } from '../values/canonical-json.ts';
 
 export const LEDGER_EVENT_TYPES = [
   'workspace.created',
+  'workspace.updated',
   'plan.changed',
   'agent.created',
   'agent.updated',

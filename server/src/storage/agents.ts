@@ -1,5 +1,6 @@
 import type { Agent } from '../domain/agents.ts';
 import type { Queryable } from './database.ts';
+import { containing } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
@@ -62,17 +63,54 @@ export async function getAgent(db: Queryable, workspace_id: string, ref: string)
   return (await loadAgents(db, workspace_id, [ref]))[0];
 }
 
+/** What a list of agents is narrowed to; all must hold together. */
+export interface AgentFilters {
+  status?: readonly string[];
+  mode?: readonly string[];
+  /** Case-insensitive part of the slug or name. */
+  q?: string;
+}
+
 /** Returns a page of agents, newest first, older than the agent `after`. */
 export async function listAgents(
   db: Queryable,
   workspace_id: string,
   page: { after: string | null; limit: number },
+  { status, mode, q }: AgentFilters = {},
 ): Promise<Agent[]> {
   const result = await db.query<Agent & { workspace_id: string }>({
     name: 'list_agents',
     text: `select ${COLUMNS} from agents where workspace_id = $1 and ($2::text is null or agent_id < $2)
+        and ($4::text[] is null or status = any($4)) and ($5::text[] is null or mode = any($5))
+        and ($6::text is null or slug ilike $6 or name collate "und-x-icu" ilike $6)
       order by agent_id desc limit $3`,
-    values: [workspace_id, page.after, page.limit],
+    values: [
+      workspace_id,
+      page.after,
+      page.limit,
+      status ?? null,
+      mode ?? null,
+      q === undefined ? null : containing(q),
+    ],
+  });
+  return result.rows;
+}
+
+/** Returns when each of these agents last asked for a spend; one that never did is left out. */
+export async function listLastDecisions(
+  db: Queryable,
+  workspace_id: string,
+  agent_ids: readonly string[],
+): Promise<{ agent_id: string; created_at: string }[]> {
+  const result = await db.query<{ agent_id: string; created_at: string }>({
+    name: 'list_last_decisions',
+    text: `select w.agent_id, d.created_at from unnest($2::text[]) as w(agent_id)
+      cross join lateral (
+        select decision_id from decisions where workspace_id = $1 and agent_id = w.agent_id and agent_id <> ''
+        order by decision_id desc limit 1) as newest
+      cross join lateral (
+        select created_at from decisions d where d.workspace_id = $1 and d.decision_id = newest.decision_id limit 1) as d`,
+    values: [workspace_id, agent_ids],
   });
   return result.rows;
 }

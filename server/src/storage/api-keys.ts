@@ -1,4 +1,4 @@
-import type { ApiKey, KeyUse } from '../domain/keys.ts';
+import type { ApiKey, KeyStatus, KeyUse } from '../domain/keys.ts';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
@@ -62,11 +62,19 @@ export async function loadAdminKeys(
   return result.rows;
 }
 
+/** What a list of keys is narrowed to; all must hold together. */
+export interface KeyFilters {
+  agent_ids?: readonly string[];
+  status?: readonly KeyStatus[];
+  kind?: readonly string[];
+}
+
 /** Returns a page of keys, newest first, each with the time of its last use and the database's clock (ms). */
 export async function listKeys(
   db: Queryable,
   workspace_id: string,
   page: { after: string | null; limit: number },
+  { agent_ids, status, kind }: KeyFilters = {},
 ): Promise<(ApiKey & { last_used_at: string | null; clock_ms: number })[]> {
   const result = await db.query<
     ApiKey & { workspace_id: string; last_used_at: string | null; clock_ms: number }
@@ -77,8 +85,12 @@ export async function listKeys(
       .join(', ')}, u.last_used_at,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
       from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
-      where k.workspace_id = $1 and ($2::text is null or k.key_id < $2) order by k.key_id desc limit $3`,
-    values: [workspace_id, page.after, page.limit],
+      where k.workspace_id = $1 and ($2::text is null or k.key_id < $2)
+        and ($4::text[] is null or k.agent_id = any($4)) and ($5::text[] is null or k.kind = any($5))
+        and ($6::text[] is null or case when k.revoked_at is not null then 'revoked'
+          when k.expires_at <= (select clock_timestamp()) then 'expired' else 'active' end = any($6))
+      order by k.key_id desc limit $3`,
+    values: [workspace_id, page.after, page.limit, agent_ids ?? null, kind ?? null, status ?? null],
   });
   return result.rows;
 }

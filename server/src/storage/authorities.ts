@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { Queryable } from './database.ts';
+import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
-const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id';
+const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id, note';
 const MAX_CACHED = 10_000;
 /** The total of all cached texts; what is precomputed for an authority may take twenty times as much as its text. */
 const MAX_CACHED_CHARACTERS = 8_000_000;
@@ -85,6 +86,54 @@ export async function getSpendingAuthority(
   return result.rows[0];
 }
 
+/** Returns the current authorities of these agents by agent id. A text is read only where it was not parsed before. */
+export async function loadAuthoritiesOf(
+  db: Queryable,
+  workspace_id: string,
+  agents: readonly { agent_id: string; authority_version: number | null; authority_hash: string | null }[],
+): Promise<Map<string, Authority>> {
+  const found = new Map<string, Authority>();
+  const unknown = agents.filter(({ agent_id, authority_hash }) => {
+    const known = authority_hash === null ? undefined : parsed.get(authority_hash);
+    if (known !== undefined) found.set(agent_id, known);
+    return authority_hash !== null && known === undefined;
+  });
+  if (unknown.length === 0) return found;
+  const result = await db.query<Pick<AuthorityRow, 'agent_id' | 'hash' | 'authority'>>({
+    name: 'load_authorities_of',
+    text: `select a.agent_id, a.hash, a.authority from unnest($2::text[], $3::integer[]) as w(agent_id, version)
+      cross join lateral (
+        select * from authorities a
+        where a.workspace_id = $1 and a.agent_id = w.agent_id and a.version = w.version limit 1) as a`,
+    values: [
+      workspace_id,
+      unknown.map(({ agent_id }) => agent_id),
+      unknown.map(({ authority_version }) => authority_version),
+    ],
+  });
+  for (const row of result.rows) found.set(row.agent_id, parseAuthority(row));
+  return found;
+}
+
+/** Returns a page of an agent's versions, newest first, before `before`: `limit` of them, or about a megabyte. */
+export async function listAuthorityVersions(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  page: { before: number | null; limit: number },
+): Promise<PageRows<AuthorityRow>> {
+  const result = await db.query<AuthorityRow & SizedRow>({
+    name: 'list_authority_versions',
+    text: withinBytes(
+      `select ${COLUMNS} from authorities where workspace_id = $1 and agent_id = $2
+        and ($3::integer is null or version < $3) order by version desc limit $4`,
+      { size: 'octet_length(authority)', order: 'version desc' },
+    ),
+    values: [workspace_id, agent_id, page.before, page.limit + 1],
+  });
+  return pageRows(result.rows, page.limit, ({ found, bytes_before, ...row }) => row);
+}
+
 /** Returns these versions of an agent's authority. */
 export async function loadAuthorityVersions(
   db: Queryable,
@@ -108,6 +157,7 @@ export const insertAuthorities = makeInsert<AuthorityRow>('authorities', {
   created_at: 'timestamptz',
   key_id: 'text',
   principal_id: 'text',
+  note: 'text',
 });
 
 /** Returns a page of all versions of all authorities of a workspace, after `page.after`, in key order. */

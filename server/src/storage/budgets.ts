@@ -26,19 +26,20 @@ export async function loadBudgets(
   return result.rows;
 }
 
-/** Returns the currencies in which an agent has counters for a month. */
+/** Returns the currencies in which each of these agents has counters for a month. */
 export async function listBudgetCurrencies(
   db: Queryable,
   workspace_id: string,
-  agent_id: string,
+  agent_ids: readonly string[],
   period: string,
-): Promise<string[]> {
-  const result = await db.query<{ currency: string }>({
+): Promise<{ agent_id: string; currency: string }[]> {
+  const result = await db.query<{ agent_id: string; currency: string }>({
     name: 'list_budget_currencies',
-    text: `select currency from budgets where workspace_id = $1 and agent_id = $2 and period = $3 order by currency`,
-    values: [workspace_id, agent_id, period],
+    text: `select agent_id, currency from budgets where workspace_id = $1 and agent_id = any($2) and period = $3
+      order by agent_id, currency`,
+    values: [workspace_id, agent_ids, period],
   });
-  return result.rows.map((row) => row.currency);
+  return result.rows;
 }
 
 /** Returns the counters of these agents, months and currencies without expired holds; missing ones are left out. */

@@ -196,3 +196,16 @@ export async function loadExpiredReservations(
   });
   return result.rows;
 }
+
+/** Counts the reviews that wait for a person now, up to `max`. Reads nothing but an index of them. */
+export async function countPendingReviews(db: Queryable, workspace_id: string, max: number): Promise<number> {
+  const result = await db.query<{ count: number }>({
+    name: 'count_pending_reviews',
+    text: `select count(*) as count from (
+        select from decision_states s where s.workspace_id = $1 and s.review_state = 'PENDING'
+          and coalesce(s.expires_at, '9999-12-31 00:00:00+00'::timestamptz) > (select clock_timestamp())
+        limit $2) as pending`,
+    values: [workspace_id, max],
+  });
+  return result.rows[0]?.count ?? 0;
+}

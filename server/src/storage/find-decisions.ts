@@ -4,7 +4,7 @@ import { firstIdAt } from '../values/ids.ts';
 import type { Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type DecisionRecord, type RecordRow, recordOf } from './decisions.ts';
-import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
+import { containing, type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
 
 /** The filters of the list; those left out do not filter, and of several values one must hold. Amounts are minor units. */
 export interface DecisionFilters {
@@ -94,7 +94,7 @@ function conditionsOf(filters: DecisionFilters, parameters: Parameters): string[
   narrow(filters.currency, (p) => `d.currency = any(${p}::text[])`);
   narrow(filters.merchant, (p) => `d.merchant = ${p}`);
   // ICU compares case by Unicode's rules, whatever the database's own locale is.
-  const pattern = filters.q === undefined ? undefined : `%${escapeLike(filters.q)}%`;
+  const pattern = filters.q === undefined ? undefined : containing(filters.q);
   narrow(pattern, (p) => `d.merchant collate "und-x-icu" ilike ${p}`);
   narrow(filters.min_amount, (p) => `d.requested_amount_minor >= ${p}`);
   narrow(filters.max_amount, (p) => `d.requested_amount_minor <= ${p}`);
@@ -135,11 +135,21 @@ const isWithout = <T>(values: readonly T[] | undefined, value: T): values is rea
 function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
   const { review_state, outcome_state, label, merchant, agent_id } = filters;
   const waits = review_state?.every((state) => state === 'PENDING' || state === 'EXPIRED');
-  // What expired may not be recorded yet, so those that are EXPIRED are sought among the pending ones too.
-  const by_review = (states: readonly ReviewState[]) =>
-    byState('review_state', [
-      ...new Set(states.flatMap((state) => (state === 'EXPIRED' ? ['PENDING', state] : state))),
-    ]);
+  // A state knows its agent, so what is another's is passed over without a look at its decision.
+  const of_agent = (sources: Source[]): Source[] => {
+    if (agent_id === undefined) return sources;
+    const p = parameters.add(agent_id);
+    return sources.map(({ from, where }) => ({ from, where: `${where} and k.agent_id = ${p}` }));
+  };
+  const by_review = (states: readonly ReviewState[]): Source[] => {
+    const sources = byState('review_state', states);
+    // What expired may not be recorded yet.
+    if (states.includes('EXPIRED') && !states.includes('PENDING')) {
+      const where = `k.review_state = 'PENDING' and k.expires_at <= (select clock_timestamp())`;
+      sources.push({ from: 'decision_states k', where });
+    }
+    return of_agent(sources);
+  };
   if (review_state !== undefined && waits === true) return by_review(review_state);
   if (merchant !== undefined) {
     return [{ from: 'decisions k', where: `k.merchant = ${parameters.add(merchant)} and k.merchant <> ''` }];
@@ -148,9 +158,12 @@ function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
   if (filters.labeled === true) {
     return byLabel(['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR']);
   }
-  if (isWithout(outcome_state, 'NONE')) return byState('outcome_state', outcome_state);
+  if (isWithout(outcome_state, 'NONE')) return of_agent(byState('outcome_state', outcome_state));
   if (review_state !== undefined) return by_review(review_state);
   if (filters.reviewed === true) return by_review(REVIEWED);
+  // What waits, or waited until its time ran out, is all that is REVIEW in force.
+  if (filters.effective_decision?.every((kind) => kind === 'REVIEW'))
+    return by_review(['PENDING', 'EXPIRED']);
   if (isWithout(filters.decision, 'ALLOW')) return byKind(filters.decision);
   // Only what was decided otherwise is in force otherwise.
   if (isWithout(filters.effective_decision, 'ALLOW')) return byKind(['REVIEW', 'DENY']);
@@ -267,7 +280,3 @@ export async function findDecisions(
 
 /** A position in the order of deadlines. */
 const placeOf = (deadline: string, decision_id: string): string => `${deadline} ${decision_id}`;
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, (character) => `\\${character}`);
-}

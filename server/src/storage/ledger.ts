@@ -1,4 +1,4 @@
-import type { LedgerEvent, LedgerHead } from '../domain/ledger.ts';
+import type { LedgerEvent, LedgerEventType, LedgerHead } from '../domain/ledger.ts';
 import type { Queryable } from './database.ts';
 import { type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert } from './rows.ts';
@@ -94,4 +94,31 @@ export async function getHead(db: Queryable, workspace_id: string): Promise<Stor
     values: [workspace_id],
   });
   return result.rows[0];
+}
+
+/** How many events of a chain are of each type. */
+export interface EventCounts {
+  types: Partial<Record<LedgerEventType, number>>;
+  /** Whether there were more events than were counted. */
+  truncated: boolean;
+}
+
+/** Counts the events after `after` and up to `upto` by type, the first `max` of them. */
+export async function countEventsByType(
+  db: Queryable,
+  workspace_id: string,
+  range: { after: number; upto: number; max: number },
+): Promise<EventCounts> {
+  const { after, upto, max } = range;
+  const result = await db.query<{ type: LedgerEventType; count: number }>({
+    name: 'count_events_by_type',
+    text: `select type, count(*) as count from (
+        select type from ledger_events where workspace_id = $1 and seq > $2 and seq <= $3 order by seq limit $4) as e
+      group by type order by type`,
+    values: [workspace_id, after, upto, max],
+  });
+  return {
+    types: Object.fromEntries(result.rows.map(({ type, count }) => [type, count])),
+    truncated: upto - after > max,
+  };
 }

@@ -39,3 +39,8 @@ export function pageRows<Row extends SizedRow, Shown>(
   const shown = rows.slice(0, limit);
   return { rows: shown.map(show), has_more: (rows[0]?.found ?? 0) > shown.length };
 }
+
+/** The pattern of `like` for every text that contains this one, whatever characters it has. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+}

@@ -36,6 +36,38 @@ export async function loadEndpointsOf(
   return result.rows;
 }
 
+/** Returns one endpoint with the start of an unbroken series of failures; undefined if there is none. */
+export async function getWebhookEndpoint(
+  db: Queryable,
+  workspace_id: string,
+  endpoint_id: string,
+): Promise<(WebhookEndpoint & { failing_since: string | null }) | undefined> {
+  const found = (await loadWebhookEndpoints(db, workspace_id)).find(
+    (each) => each.endpoint_id === endpoint_id,
+  );
+  if (found === undefined) return undefined;
+  const result = await db.query<{ failing_since: string | null }>({
+    name: 'get_failing_since',
+    text: 'select failing_since from webhook_queues where workspace_id = $1 and endpoint_id = $2',
+    values: [workspace_id, endpoint_id],
+  });
+  return { ...found, failing_since: result.rows[0]?.failing_since ?? null };
+}
+
+/** Returns the bytes of a stored event as they are delivered; undefined if there is none. */
+export async function getWebhookPayload(
+  db: Queryable,
+  workspace_id: string,
+  event_id: string,
+): Promise<string | undefined> {
+  const result = await db.query<{ payload: string }>({
+    name: 'get_webhook_payload',
+    text: 'select payload from webhook_events where workspace_id = $1 and event_id = $2',
+    values: [workspace_id, event_id],
+  });
+  return result.rows[0]?.payload;
+}
+
 /** Returns a page of endpoints, newest first; `failing_since` is the start of an unbroken series of failures. */
 export async function listWebhookEndpoints(
   db: Queryable,

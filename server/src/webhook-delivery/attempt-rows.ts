@@ -9,8 +9,12 @@ const COLUMNS = `attempt_id, endpoint_id, event_id, event_type, attempt, status,
 export interface AttemptFilters {
   endpoint?: string;
   event?: string;
-  type?: string;
-  status?: string;
+  type?: readonly string[];
+  status?: readonly string[];
+  /** Inclusive, ISO 8601 UTC. */
+  from?: string;
+  /** Exclusive, ISO 8601 UTC. */
+  to?: string;
 }
 
 /** A page of attempts, newest first, older than `after`. */
@@ -29,8 +33,13 @@ export async function listWebhookAttempts(
   };
   narrow((p) => `endpoint_id = ${p} and endpoint_id <> ''`, filters.endpoint);
   narrow((p) => `event_id = ${p} and event_id <> ''`, filters.event);
-  narrow((p) => `event_type = ${p}`, filters.type);
-  narrow((p) => `status = ${p}`, filters.status);
+  narrow((p) => `event_type = any(${p}::text[])`, filters.type);
+  narrow((p) => `status = any(${p}::text[])`, filters.status);
+  // The planner takes the index of attempts that were not received only where it is told so.
+  if (filters.status?.includes('SUCCEEDED') === false) conditions.push(`status <> 'SUCCEEDED'`);
+  // Ids begin with the time of their attempt.
+  narrow((p) => `attempt_id >= ${p}`, filters.from && firstIdAt('delivery', Date.parse(filters.from)));
+  narrow((p) => `attempt_id < ${p}`, filters.to && firstIdAt('delivery', Date.parse(filters.to)));
   narrow((p) => `attempt_id < ${p}`, page.after);
   values.push(page.limit);
   const result = await db.query<WebhookAttempt & { workspace_id: string }>({

@@ -33,8 +33,16 @@ describe('agents and authorities', () => {
       authority_version: null,
       authority_hash: null,
     });
-    expect((await s.call('GET', '/v1/agents/alpha')).body).toEqual({ ...made, budgets: [] });
-    expect((await s.call('GET', `/v1/agents/${made.id}`)).body).toEqual({ ...made, budgets: [] });
+    expect((await s.call('GET', '/v1/agents/alpha')).body).toEqual({
+      ...made,
+      budgets: [],
+      last_decision_at: null,
+    });
+    expect((await s.call('GET', `/v1/agents/${made.id}`)).body).toEqual({
+      ...made,
+      budgets: [],
+      last_decision_at: null,
+    });
     expect(code(await post('/v1/agents', { slug: 'alpha' }))).toEqual([409, 'agent_exists']);
     const patch = (body: unknown) => s.call('PATCH', '/v1/agents/alpha', { body });
     const events = async () => (await s.call('GET', '/v1/ledger/events?limit=1')).body.data[0].seq;

@@ -218,6 +218,7 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
   'POST /v1/decisions/:id/labels supersedes': [['label'], [400, 'invalid_request', 'supersedes']],
   'POST /v1/capabilities/consume token': [['token'], [404, 'not_found']],
   'GET /v1/decisions agent': [['agent', 'slug'], EMPTY],
+  'GET /v1/api-keys agent': [['agent', 'slug'], EMPTY],
   'GET /v1/decisions/export agent': [['agent', 'slug'], NO_LINES],
   'GET /v1/reports/shadow agent': [
     ['agent', 'slug'],

@@ -349,8 +349,48 @@ describe('deliveries', () => {
     const first = (await s.call('GET', '/v1/webhooks/deliveries?limit=1')).body.next_cursor;
     const elsewhere = await s.call('GET', `/v1/webhooks/deliveries?limit=1&status=FAILED&cursor=${first}`);
     expect(elsewhere.body.error?.message).toMatch(/^cursor:/);
-    const wrong = await s.call('GET', '/v1/webhooks/deliveries?status=SENT');
-    expect(wrong.body.error?.message).toMatch(/^status:/);
+    for (const [name, value] of [
+      ['status', 'SENT'],
+      ['status', 'FAILED,'],
+      ['type', 'decision.created,decision.gone'],
+      ['from', 'now'],
+      ['to', '2026-13-01'],
+    ]) {
+      const wrong = await s.call('GET', `/v1/webhooks/deliveries?${name}=${value}`);
+      expect(wrong.body.error?.message).toMatch(new RegExp(`^${name}:`));
+    }
+    expect(await deliveries(`&endpoint=${id}&status=FAILED,RETRYING`)).toEqual([]);
+    expect(await deliveries(`&endpoint=${id}&status=FAILED,SUCCEEDED`)).toEqual(all);
+    expect(await deliveries(`&endpoint=${id}&type=decision.created,webhook.test`)).toEqual(all);
+    for (const bound of all.map((each: { attempted_at: string }) => each.attempted_at)) {
+      const since = all.filter((each: { attempted_at: string }) => each.attempted_at >= bound);
+      expect(await deliveries(`&endpoint=${id}&from=${bound}`)).toEqual(since);
+      expect(await deliveries(`&endpoint=${id}&to=${bound}&status=SUCCEEDED`)).toEqual(
+        all.slice(since.length),
+      );
+    }
+  });
+
+  test('one endpoint is shown without its secret, and an event in the very bytes that were sent', async () => {
+    const { id, secret } = await create({ events: ['decision.created'] });
+    await decide(7, { task: 'Größe \u2028 1 < 2' });
+    await s.call('POST', `/v1/webhooks/${id}/test`);
+    await until(() => receiver.received.length === 2);
+    const shown = (await s.call('GET', `/v1/webhooks/${id}`)).body;
+    expect([shown]).toEqual((await list()).data);
+    expect(JSON.stringify(shown)).not.toContain(secret.slice(6, 40));
+    for (const { body, event } of receiver.received) {
+      const reply = await s.call('GET', `/v1/webhooks/events/${event.id}`);
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
+      expect(reply.text).toBe(body);
+    }
+    const other = await s.addWorkspace({ plan: 'team' });
+    for (const path of [`/v1/webhooks/${id}`, `/v1/webhooks/events/${receiver.received[0]?.event.id}`]) {
+      expect(code(await s.call('GET', path, { key: other.admin_key }))).toEqual([404, 'not_found']);
+    }
+    expect(code(await s.call('GET', '/v1/webhooks/events/evt_1'))).toEqual([404, 'not_found']);
+    await s.call('DELETE', `/v1/webhooks/${id}`);
+    expect(code(await s.call('GET', `/v1/webhooks/${id}`))).toEqual([404, 'not_found']);
   });
 
   test('a rotated secret signs alone where one signature goes, beside the old ones where several may', async () => {

@@ -38,7 +38,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['feedback'],
   ['verification'],
   ['decisions', 'webhook-delivery', 'workers', 'http'],
-  ['runtime.ts', 'openapi', 'console', 'people'],
+  ['runtime.ts', 'openapi', 'console', 'people', 'api/schemas'],
   ['api/people'],
   ['api', 'open-database.ts', 'rotate-secrets.ts'],
   ['app.ts'],

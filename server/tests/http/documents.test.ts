@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/api/health.ts';
-import { WEBHOOK_EVENTS } from '../../src/api/webhook-schemas.ts';
+import { WEBHOOK_EVENTS } from '../../src/api/schemas/webhook-events.ts';
 import { makeVerifyingKey } from '../../src/domain/checkpoints.ts';
 import { ERRORS } from '../../src/errors.ts';
 import { Fields, Line } from '../../src/http/schemas.ts';

@@ -191,6 +191,14 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 201,
     names: 'one thing',
   },
+  'GET /v1/agents/:id/authority/versions': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofAgent('/authority/versions'),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
   'GET /v1/agents/:id/authority': {
     scopes: ['read'],
     agent_key: true,
@@ -227,6 +235,18 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
   },
   'GET /v1/workspace': { scopes: ['read'], request: fixed('/v1/workspace'), status: 200, names: 'nothing' },
+  'PATCH /v1/workspace': {
+    scopes: ['admin'],
+    request: fixed('/v1/workspace', { name: 'Renamed' }),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/changes': {
+    scopes: ['read'],
+    request: fixed('/v1/changes?since=0'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/ledger/verify': {
     scopes: ['read'],
     request: fixed('/v1/ledger/verify'),
@@ -253,6 +273,24 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
   },
   'GET /v1/webhooks': { scopes: ['admin'], request: fixed('/v1/webhooks'), status: 200, names: 'nothing' },
+  'GET /v1/webhooks/:id': {
+    scopes: ['admin'],
+    request: ofWebhook(''),
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/webhooks/events/:id': {
+    scopes: ['admin'],
+    async request(world) {
+      await world.webhook();
+      await world.ask(10);
+      const events = await world.service.call('GET', '/v1/ledger/events?limit=200', { key: world.setup });
+      const { id } = events.body.data.find((event: { type: string }) => event.type === 'decision.created');
+      return { path: `/v1/webhooks/events/${id}` };
+    },
+    status: 200,
+    names: 'one thing',
+  },
   'PATCH /v1/webhooks/:id': {
     scopes: ['admin'],
     request: ofWebhook('', { events: ['decision.created'] }),

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/api/webhook-schemas.ts';
+import { WEBHOOK_EVENTS } from '../../src/api/schemas/webhook-events.ts';
 import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
 import {
   AUTHORITY,

@@ -1,4 +1,4 @@
-import type { Agent, AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
+import type { Agent, AgentWithBudgets } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call, purser } from '../../api/client.ts';
@@ -114,8 +114,7 @@ function Budgets() {
   const query = useQuery({
     queryKey: ['agents', 'budgets'],
     queryFn: async () =>
-      (await purser.agents.list({ status: 'active,paused', limit: 200 } as ListAgentsQuery))
-        .data as WithBudgets[],
+      (await purser.agents.list({ status: ['active', 'paused'], limit: 200 })).data as WithBudgets[],
   });
   if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;

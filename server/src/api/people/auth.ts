@@ -5,7 +5,7 @@ import { Fields, Nullable } from '../../http/schemas.ts';
 import { fromOf, selfOf } from '../../people/callers.ts';
 import type { SignedIn, SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
-import { EmailIn, MeBody, NEW_PASSWORD, PasswordIn, PersonName, TokenIn } from './person-schemas.ts';
+import { EmailIn, MeBody, NEW_PASSWORD, PasswordIn, PersonName, TokenIn } from '../schemas/people.ts';
 
 const OptionsBody = Fields(
   {

@@ -6,7 +6,7 @@ import { selfOf } from '../../people/callers.ts';
 import { endSession, listSessions } from '../../people/session-rows.ts';
 import { type SignInFlows, verifying } from '../../people/sign-in.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { MeBody, PersonName } from './person-schemas.ts';
+import { MeBody, PersonName } from '../schemas/people.ts';
 
 const SessionItem = Fields(
   {

@@ -22,7 +22,7 @@ import type { Site } from '../../people/site.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type ListedMember, listInvitations, listMembers } from '../../storage/members.ts';
 import { SIGN_IN_METHODS } from '../../storage/sessions.ts';
-import { EmailIn } from './person-schemas.ts';
+import { EmailIn } from '../schemas/people.ts';
 
 const MemberBody = Fields(
   {

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { CAPABILITY_STATUSES } from '../domain/capabilities.ts';
-import { LABELS } from '../domain/labels.ts';
-import { OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES } from '../domain/outcomes.ts';
-import { REVIEW_ACTIONS } from '../domain/reviews.ts';
-import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../http/schemas.ts';
+import { CAPABILITY_STATUSES } from '../../domain/capabilities.ts';
+import { LABELS } from '../../domain/labels.ts';
+import { OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES } from '../../domain/outcomes.ts';
+import { REVIEW_ACTIONS } from '../../domain/reviews.ts';
+import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
 
 /** What lets a payment adapter make one payment, as the API answers it. */
 export const CapabilityBody = Fields(

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { MODES } from '../domain/agents.ts';
-import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
+import { MODES } from '../../domain/agents.ts';
+import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../../domain/assessment.ts';
 import {
   DECISIONS,
   OUTCOME_STATES,
@@ -8,9 +8,9 @@ import {
   REVIEW_STATES,
   STAGE_OUTCOMES,
   STAGES,
-} from '../domain/decisions.ts';
-import { LABELS } from '../domain/labels.ts';
-import { RESERVATION_STATUSES } from '../domain/reservations.ts';
+} from '../../domain/decisions.ts';
+import { LABELS } from '../../domain/labels.ts';
+import { RESERVATION_STATUSES } from '../../domain/reservations.ts';
 import {
   AgentRef,
   AmountMinor,
@@ -31,9 +31,9 @@ import {
   QuerySeveral,
   Timestamp,
   TimestampIn,
-} from '../http/schemas.ts';
-import { TEXT_LENGTHS } from '../values/text.ts';
-import { CapabilityBody, LabelBody, ReviewBody } from './record-schemas.ts';
+} from '../../http/schemas.ts';
+import { TEXT_LENGTHS } from '../../values/text.ts';
+import { CapabilityBody, LabelBody, ReviewBody } from './records.ts';
 
 const MAX_TRACE_STEPS = 25;
 const MAX_CONTEXT_BYTES = 8_192;

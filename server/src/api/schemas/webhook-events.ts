@@ -1,10 +1,10 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { MODES } from '../domain/agents.ts';
-import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
-import type { DeliveredEventType } from '../domain/webhooks.ts';
-import { Fields, Id, OneOf, Timestamp } from '../http/schemas.ts';
-import { DecisionBody } from './decision-schemas.ts';
-import { LabelBody, OutcomeBody, RecordedReviewBody } from './record-schemas.ts';
+import { MODES } from '../../domain/agents.ts';
+import { DECISIONS, REASON_CODES } from '../../domain/decisions.ts';
+import type { DeliveredEventType } from '../../domain/webhooks.ts';
+import { Fields, Id, OneOf, Timestamp } from '../../http/schemas.ts';
+import { DecisionBody } from './decisions.ts';
+import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
 
 const DecisionBrief = Fields(
   {

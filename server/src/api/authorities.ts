@@ -1,0 +1,252 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createAuthority } from '../commands/create-authority.ts';
+import { visibleAgent } from '../decisions/visible-agent.ts';
+import { type Authority, type AuthorityRow, ON_PURPOSE_UNCLEAR } from '../domain/authorities.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Call, Route } from '../http/route.ts';
+import {
+  Currency,
+  Fields,
+  Id,
+  LimitMinor,
+  Line,
+  LongText,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  QueryInteger,
+  Timestamp,
+} from '../http/schemas.ts';
+import type { Lane } from '../lane/lane.ts';
+import { originOf } from '../people/callers.ts';
+import { getAuthority, listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import { TEXT_LENGTHS } from '../values/text.ts';
+
+const MAX_PURPOSE_ITEMS = 50;
+const MAX_MERCHANTS = 1_000;
+
+const PurposeLines = (description: string, example: string) =>
+  Type.Optional(
+    Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
+      maxItems: MAX_PURPOSE_ITEMS,
+      description,
+      examples: [[example]],
+    }),
+  );
+
+export const AuthorityBody = Fields(
+  {
+    purpose: Fields(
+      {
+        objective: LongText(
+          { min: 1, max: TEXT_LENGTHS.description },
+          {
+            description: 'What the agent was put there for.',
+            examples: ['Keep the staging platform running: servers, storage, monitoring.'],
+          },
+        ),
+        success_criteria: PurposeLines(
+          'How one can tell that it does well.',
+          'Backups of every server are kept for 30 days.',
+        ),
+        constraints: PurposeLines('What it must not do.', 'No purchases of hardware.'),
+        context: Type.Optional(
+          LongText(
+            { max: TEXT_LENGTHS.task },
+            {
+              description: 'What else helps to understand the purpose.',
+              examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
+            },
+          ),
+        ),
+      },
+      { $id: 'Purpose' },
+    ),
+    currency: Currency({
+      description: 'ISO 4217 code of all amounts here; a spend in any other currency is denied.',
+      examples: ['EUR'],
+    }),
+    per_transaction_limit_minor: Type.Optional(
+      LimitMinor({
+        description:
+          'The most that one spend may be; more is denied, or capped where the request is `limitable`.',
+        examples: [20000],
+      }),
+    ),
+    review_threshold_minor: Type.Optional(
+      LimitMinor({ description: 'Amounts strictly over it go to a person.', examples: [8000] }),
+    ),
+    monthly_budget_minor: Type.Optional(
+      LimitMinor({
+        description: 'The most that the spends of a calendar month (UTC) may come to, holds included.',
+        examples: [150000],
+      }),
+    ),
+    blocked_merchants: Type.Optional(
+      Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
+        maxItems: MAX_MERCHANTS,
+        description: 'Names, or host names (which block their subdomains too).',
+        examples: [['evil.example']],
+      }),
+    ),
+    allowed_merchants: Type.Optional(
+      Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
+        maxItems: MAX_MERCHANTS,
+        description:
+          'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict.',
+        examples: [['Hetzner Online', 'hetzner.com']],
+      }),
+    ),
+    on_purpose_unclear: Type.Optional(
+      OneOf(ON_PURPOSE_UNCLEAR, {
+        description:
+          'What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out.',
+      }),
+    ),
+  },
+  { $id: 'Authority', description: 'A limit that is left out does not limit.' },
+);
+
+const AuthorityRequest = Fields(
+  {
+    ...AuthorityBody.properties,
+    note: Type.Optional(
+      LongText(
+        { max: TEXT_LENGTHS.description },
+        { description: 'Why this version is made.', examples: ['Staging moved to larger servers.'] },
+      ),
+    ),
+  },
+  { $id: 'AuthorityRequest' },
+);
+
+const AuthorityVersion = Fields(
+  {
+    agent_id: Id('agent'),
+    version: Type.Integer({ minimum: 1 }),
+    hash: Type.String({ description: '`sha256:` + hex SHA-256 of the RFC 8785 form of the authority.' }),
+    authority: AuthorityBody,
+    created_at: Timestamp(),
+    created_by: Fields({ key_id: Nullable(Type.String()), principal_id: Nullable(Type.String()) }),
+    note: Nullable(Type.String({ description: 'Why it was made.' })),
+  },
+  { $id: 'AuthorityVersion' },
+);
+
+const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug." }) });
+const ListQuery = Fields(PageQuery);
+const VersionQuery = Fields({
+  version: Type.Optional(
+    QueryInteger({ min: 1, max: 2_147_483_647 }, { description: 'The newest when left out.' }),
+  ),
+});
+
+function authorityBody(row: AuthorityRow): Static<typeof AuthorityVersion> {
+  const { agent_id, version, hash, created_at, key_id, principal_id, note } = row;
+  const authority = parseAuthority(row);
+  return {
+    agent_id,
+    version,
+    hash,
+    authority,
+    created_at,
+    created_by: { key_id, principal_id },
+    note,
+  } as never;
+}
+
+/** The hash that `if-match` names; null without the header. */
+function expectedHash(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  const found = /^"(sha256:[0-9a-f]{64})"$/.exec(String(header).trim());
+  if (found === null)
+    throw invalidField('if-match', 'must be the hash of a version in double quotes: "sha256:…"');
+  return found[1] as string;
+}
+
+/** What agents are allowed, version by version. */
+export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
+  const { db, lane, cursors } = options;
+  return [
+    {
+      method: 'POST',
+      path: '/v1/agents/:id/authority',
+      operationId: 'createAuthority',
+      tag: 'Agents',
+      summary: 'Set what an agent is allowed',
+      description:
+        'The whole authority: it becomes the next version, and earlier versions stay on record. With the header `if-match: "sha256:…"` only if the current version has this hash, so that of two who edit it at once the second is told. A `note` says why; it is kept with the version and is no part of its hash.',
+      scopes: ['admin'],
+      params: IdParams,
+      body: AuthorityRequest,
+      responses: { 201: { description: 'The new version.', schema: AuthorityVersion } },
+      errors: ['not_found', 'authority_changed'],
+      handler: async (call: Call<{ id: string }, unknown, Authority & { note?: string }>) => {
+        const { note = null, ...authority } = call.body;
+        const expected_hash = expectedHash(call.headers['if-match']);
+        const input = { agent: call.params.id, authority, note: note === '' ? null : note, expected_hash };
+        const row = await lane.submit(call.caller.workspace_id, createAuthority, input, originOf(call));
+        return { status: 201, body: authorityBody(row) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents/:id/authority',
+      operationId: 'getAuthority',
+      tag: 'Agents',
+      summary: 'Get what an agent is allowed',
+      description: 'The newest version, or the one that `version` names.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      query: VersionQuery,
+      responses: { 200: { description: 'The authority.', schema: AuthorityVersion } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, Static<typeof VersionQuery>, unknown>) => {
+        const agent = await visibleAgent(db, call.caller, call.params.id);
+        const row = await getAuthority(
+          db,
+          call.caller.workspace_id,
+          agent.agent_id,
+          call.query.version ?? null,
+        );
+        if (row === undefined) throw new ApiError('not_found', 'There is no such authority.');
+        return { status: 200, body: authorityBody(row) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents/:id/authority/versions',
+      operationId: 'listAuthorityVersions',
+      tag: 'Agents',
+      summary: 'List the versions of what an agent is allowed',
+      description: 'Newest first. A page ends at `limit` or at about 1 MB, whichever comes first.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      query: ListQuery,
+      responses: {
+        200: {
+          description: 'A page of versions.',
+          schema: page(AuthorityVersion, { $id: 'AuthorityVersionPage' }),
+        },
+      },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
+        const list = ['listAuthorityVersions', workspace_id, agent_id];
+        const before = cursors.open(list, cursor) as number | null;
+        const found = await listAuthorityVersions(db, workspace_id, agent_id, { before, limit });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.version));
+        return { status: 200, body: { data: rows.map(authorityBody), next_cursor } };
+      },
+    },
+  ];
+}

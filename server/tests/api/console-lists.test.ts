@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  AUTHORITY,
+  fieldOf,
+  freshKey,
+  makeKey,
+  type RunningService,
+  refusal,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+type Shown = any;
+
+const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
+let s: RunningService;
+beforeAll(async () => {
+  s = await startTestService({
+    plan: 'enterprise',
+    stopped_at_ms: BEGIN_MS,
+    env: { REVIEW_TTL_SECONDS: '600' },
+  });
+});
+afterAll(() => s.stop());
+
+const get = async (path: string, key?: string): Promise<Shown> => {
+  const reply = await s.call('GET', path, key === undefined ? {} : { key });
+  expect(reply.status, reply.text).toBe(200);
+  return reply.body;
+};
+const made = async (path: string, body: object): Promise<Shown> => {
+  const reply = await s.call('POST', path, { body, idempotency_key: freshKey() });
+  expect(reply.status, reply.text).toBe(201);
+  return reply.body;
+};
+const asked = (agent: string, amount_minor: number, more: object = {}) =>
+  made('/v1/decisions', spend(agent, amount_minor, more as Record<string, unknown>));
+
+/** Every item of a list, by pages of two. */
+async function walked(path: string): Promise<Shown[]> {
+  const found: Shown[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await get(`${path}${path.includes('?') ? '&' : '?'}limit=2${cursor}`);
+    found.push(...page.data);
+    if (page.next_cursor === null) return found;
+    cursor = `&cursor=${page.next_cursor}`;
+  }
+}
+
+describe('GET /v1/changes', () => {
+  test('tells the head alone at first, then what came since, by type, and what waits for a person', async () => {
+    await made('/v1/agents', {
+      slug: 'changing',
+      mode: 'ENFORCE',
+      authority: { ...AUTHORITY, review_threshold_minor: 1_000 },
+    });
+    const first = await get('/v1/changes');
+    expect(first).toEqual({ seq: first.seq, types: {}, pending_reviews: 0, truncated: false });
+    expect((await get('/v1/ledger/events?limit=1')).data[0].seq).toBe(first.seq);
+    await asked('changing', 10);
+    await asked('changing', 20);
+    const waiting = await asked('changing', 2_000);
+    const then = await get(`/v1/changes?since=${first.seq}`);
+    expect(then).toEqual({
+      seq: first.seq + 3,
+      types: { 'decision.created': 3 },
+      pending_reviews: 1,
+      truncated: false,
+    });
+    const reviewer = (await makeKey(s, { scopes: ['review', 'read'] })).key;
+    const body = { action: 'DENY', reason_code: 'NO' };
+    await s.call('POST', `/v1/decisions/${waiting.decision_id}/reviews`, { key: reviewer, body });
+    expect(await get(`/v1/changes?since=${then.seq}`, reviewer)).toEqual({
+      seq: then.seq + 2,
+      types: { 'api_key.created': 1, 'decision.review.recorded': 1 },
+      pending_reviews: 0,
+      truncated: false,
+    });
+    expect((await get(`/v1/changes?since=${then.seq + 2}`)).types).toEqual({});
+  });
+
+  test('says that all must be read anew where `since` is ahead of the chain, or too far behind it', async () => {
+    const { seq } = await get('/v1/changes');
+    expect(await get(`/v1/changes?since=${seq + 1}`)).toMatchObject({ seq, types: {}, truncated: true });
+    expect(await get(`/v1/changes?since=${Number.MAX_SAFE_INTEGER}`)).toMatchObject({ seq, truncated: true });
+    await Promise.all(Array.from({ length: 501 }, () => asked('changing', 1)));
+    const behind = await get(`/v1/changes?since=${seq}`);
+    expect(behind).toMatchObject({ types: { 'decision.created': 500 }, truncated: true });
+    expect(await get(`/v1/changes?since=${seq + 1}`)).toMatchObject({
+      types: { 'decision.created': 500 },
+      truncated: false,
+    });
+  });
+
+  test('a review whose time ran out waits no more, though nothing of it is in the chain yet', async () => {
+    const { seq, pending_reviews } = await get('/v1/changes');
+    await asked('changing', 3_000);
+    expect((await get(`/v1/changes?since=${seq}`)).pending_reviews).toBe(pending_reviews + 1);
+    await s.setClock(BEGIN_MS + 700_000);
+    await asked('changing', 1);
+    expect((await get('/v1/changes')).pending_reviews).toBe(pending_reviews);
+  });
+
+  test('a bad `since` is refused by its name; a workspace sees its own chain alone', async () => {
+    for (const since of ['-1', 'x', '1.5', '']) {
+      const reply = await s.call('GET', `/v1/changes?since=${since}`);
+      expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', 'since']);
+    }
+    const other = await s.addWorkspace({ plan: 'team' });
+    expect(await get('/v1/changes?since=0', other.admin_key)).toEqual({
+      seq: 2,
+      types: { 'api_key.created': 1, 'workspace.created': 1 },
+      pending_reviews: 0,
+      truncated: false,
+    });
+  });
+});
+
+describe('GET /v1/agents', () => {
+  test('filters by status, mode and a part of slug or name, one by one and together', async () => {
+    const agents: { slug: string; name: string; mode: string; status: string }[] = [];
+    for (const [slug, name, mode, status] of [
+      ['list-a', 'Ärger_1', 'SHADOW', 'active'],
+      ['list-b', 'ÄRGER%2', 'ENFORCE', 'paused'],
+      ['list-c', 'Plain', 'ENFORCE', 'revoked'],
+      ['list-d', 'Plain list', 'SHADOW', 'paused'],
+      ['e', 'Enlist', 'SHADOW', 'active'],
+    ] as const) {
+      const { id } = await made('/v1/agents', { slug, name, mode });
+      if (status !== 'active') await s.call('PATCH', `/v1/agents/${id}`, { body: { status } });
+      agents.push({ slug, name, mode, status });
+    }
+    const holds: Record<string, (agent: (typeof agents)[number], value: string) => boolean> = {
+      status: (agent, value) => value.split(',').includes(agent.status),
+      mode: (agent, value) => value.split(',').includes(agent.mode),
+      q: (agent, value) => `${agent.slug}\n${agent.name}`.toLowerCase().includes(value.toLowerCase()),
+    };
+    for (const filters of [
+      { q: 'LIST' },
+      { q: 'ärger' },
+      { q: '%' },
+      { q: '_' },
+      { q: 'list-', status: 'paused' },
+      { q: 'list', status: 'paused,revoked', mode: 'ENFORCE' },
+      { q: 'list', mode: 'SHADOW,ENFORCE' },
+      { q: 'nobody' },
+    ]) {
+      const expected = agents.filter((agent) =>
+        Object.entries(filters).every(([name, value]) => holds[name]?.(agent, value)),
+      );
+      const found = await walked(`/v1/agents?${new URLSearchParams(filters)}`);
+      expect([filters, found.map(({ slug }) => slug)]).toEqual([
+        filters,
+        expected.map(({ slug }) => slug).reverse(),
+      ]);
+    }
+    for (const [name, value] of [
+      ['status', 'gone'],
+      ['mode', 'SHADOW,'],
+      ['q', ''],
+    ]) {
+      const reply = await s.call('GET', `/v1/agents?${name}=${value}`);
+      expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', name]);
+    }
+  });
+
+  test('shows of each what is left of its budgets this month, and when it last asked', async () => {
+    const authority = { ...AUTHORITY, monthly_budget_minor: 10_000 };
+    await made('/v1/agents', { slug: 'budget-a', authority });
+    await made('/v1/agents', { slug: 'budget-b', authority: { ...AUTHORITY, currency: 'JPY' } });
+    await made('/v1/agents', { slug: 'budget-c' });
+    await asked('budget-a', 1_000);
+    const { decision_id, created_at } = await asked('budget-a', 2_000);
+    const paid = { type: 'SPEND_EXECUTED', amount_minor: 1_500 };
+    await s.call('POST', `/v1/decisions/${decision_id}/outcomes`, { body: paid });
+    await s.call('POST', '/v1/agents/budget-a/authority', { body: { ...AUTHORITY, currency: 'USD' } });
+    const [c, b, a] = await walked('/v1/agents?q=budget-');
+    expect([c.budgets, c.last_decision_at]).toEqual([[], null]);
+    const none = { limit_minor: null, remaining_minor: null, held_minor: 0, committed_minor: 0 };
+    expect([b.budgets, b.last_decision_at]).toEqual([[{ currency: 'JPY', ...none }], null]);
+    expect(a.budgets).toEqual([
+      { currency: 'USD', ...none },
+      { currency: 'EUR', ...none, held_minor: 1_000, committed_minor: 1_500 },
+    ]);
+    expect(a.last_decision_at).toBe(created_at);
+    for (const agent of [a, b, c]) expect(await get(`/v1/agents/${agent.slug}`)).toEqual(agent);
+  });
+});
+
+describe('versions of an authority', () => {
+  test('are listed newest first with their notes, which are no part of their hash', async () => {
+    await made('/v1/agents', { slug: 'versions', authority: AUTHORITY });
+    const second = await made('/v1/agents/versions/authority', { ...AUTHORITY, note: 'Nothing new.' });
+    const third = await made('/v1/agents/versions/authority', { ...AUTHORITY, monthly_budget_minor: 5 });
+    const [v3, v2, v1] = await walked('/v1/agents/versions/authority/versions');
+    expect([v3, v2]).toEqual([third, second]);
+    expect([v2.note, v3.note, v1.note]).toEqual(['Nothing new.', null, null]);
+    expect(v2.authority).toEqual(AUTHORITY);
+    expect([v1.version, v1.hash]).toEqual([1, v2.hash]);
+    expect(await get('/v1/agents/versions/authority?version=2')).toEqual(second);
+    const { data } = await get('/v1/audit?limit=2');
+    expect(data.map((record: Shown) => record.changes.note ?? null)).toEqual([
+      null,
+      { from: null, to: 'Nothing new.' },
+    ]);
+    expect(await get('/v1/ledger/verify')).toMatchObject({ valid: true, breaks: [] });
+    const own = (await makeKey(s, { agent_id: 'versions' })).key;
+    expect((await get('/v1/agents/versions/authority/versions', own)).data).toHaveLength(3);
+    await s.sql(`update authorities set note = 'Something else.' where note = 'Nothing new.'`);
+    expect((await get('/v1/ledger/verify')).valid).toBe(false);
+    await s.sql(`update authorities set note = 'Nothing new.' where note = 'Something else.'`);
+    expect((await get('/v1/ledger/verify')).valid).toBe(true);
+  });
+
+  test('if-match lets only one of two editors save', async () => {
+    await made('/v1/agents', { slug: 'edited' });
+    const save = (hash: string | null, body: object = AUTHORITY) =>
+      s.call('POST', '/v1/agents/edited/authority', {
+        body,
+        ...(hash === null ? {} : { headers: { 'if-match': hash } }),
+      });
+    const nothing = await save(`"sha256:${'0'.repeat(64)}"`);
+    expect(refusal(nothing)).toEqual([409, 'authority_changed']);
+    expect(nothing.body.error.message).toContain('has no authority');
+    const { hash } = (await save(null)).body;
+    const both = await Promise.all(
+      [1, 2].map((monthly_budget_minor) => save(`"${hash}"`, { ...AUTHORITY, monthly_budget_minor })),
+    );
+    expect(both.map((reply) => reply.status).sort()).toEqual([201, 409]);
+    const late = both.find((reply) => reply.status === 409);
+    expect(late?.body.error).toMatchObject({ code: 'authority_changed' });
+    expect(late?.body.error.message).toContain('version 2');
+    expect((await get('/v1/agents/edited')).authority_version).toBe(2);
+    for (const bad of [hash, '*', '"sha256:short"', 'W/"x"', '']) {
+      const reply = await save(bad);
+      expect([bad, ...refusal(reply), fieldOf(reply)]).toEqual([bad, 400, 'invalid_request', 'if-match']);
+    }
+    const long = await save(null, { ...AUTHORITY, note: 'x'.repeat(2_001) });
+    expect([...refusal(long), fieldOf(long)]).toEqual([400, 'invalid_request', 'note']);
+    const simulated = await s.call('POST', '/v1/agents/edited/authority/simulate', {
+      body: { ...AUTHORITY, note: 'x' },
+    });
+    expect([...refusal(simulated), fieldOf(simulated)]).toEqual([400, 'invalid_request', 'note']);
+  });
+});
+
+test('keys are filtered by agent, status and kind, one by one and together', async () => {
+  await made('/v1/agents', { slug: 'keyed' });
+  await made('/v1/agents', { slug: 'keyed-too' });
+  const { id: agent_id } = await get('/v1/agents/keyed');
+  await makeKey(s, { agent_id: 'keyed' });
+  const gone = await makeKey(s, { agent_id: 'keyed' });
+  await makeKey(s, { agent_id: 'keyed-too', expires_in_seconds: 60 });
+  await makeKey(s, { scopes: ['consume'], expires_in_seconds: 60 });
+  await s.call('DELETE', `/v1/api-keys/${gone.id}`);
+  await s.setClock(BEGIN_MS + 3_600_000);
+  // When a key was last used is noted behind the requests.
+  const keys = async (query = '') =>
+    (await walked(`/v1/api-keys${query}`)).map(({ last_used_at, ...key }) => key);
+  const all = await keys();
+  const { id: other_id } = await get('/v1/agents/keyed-too');
+  const ids: Record<string, string[]> = {
+    keyed: [agent_id],
+    [agent_id]: [agent_id],
+    'keyed,keyed-too': [agent_id, other_id],
+    nobody: [],
+  };
+  const holds: Record<string, (key: Shown, value: string) => boolean> = {
+    agent: (key, value) => (ids[value] ?? []).includes(key.agent_id),
+    status: (key, value) => value.split(',').includes(key.status),
+    kind: (key, value) => value.split(',').includes(key.kind),
+  };
+  for (const filters of [
+    { agent: 'keyed' },
+    { agent: agent_id },
+    { agent: 'keyed,keyed-too' },
+    { agent: 'nobody' },
+    { status: 'active' },
+    { status: 'expired,revoked' },
+    { kind: 'agent,payment_adapter' },
+    { kind: 'admin' },
+    { agent: 'keyed,keyed-too', status: 'expired', kind: 'agent' },
+  ]) {
+    const expected = all.filter((key) =>
+      Object.entries(filters).every(([name, value]) => holds[name]?.(key, value)),
+    );
+    expect([filters, await keys(`?${new URLSearchParams(filters as Record<string, string>)}`)]).toEqual([
+      filters,
+      expected,
+    ]);
+  }
+  for (const [name, value] of [
+    ['agent', 'No One'],
+    ['status', 'lost'],
+    ['kind', 'admin,root'],
+  ]) {
+    const reply = await s.call('GET', `/v1/api-keys?${name}=${value}`);
+    expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', name]);
+  }
+});
+
+test('the workspace’s name and the mode of new agents can be changed, with an audit record', async () => {
+  const before = await get('/v1/workspace');
+  const patch = (body: object, key?: string) =>
+    s.call('PATCH', '/v1/workspace', { body, ...(key === undefined ? {} : { key }) });
+  const renamed = await patch({ name: '  Payments  ' });
+  expect([renamed.status, renamed.body]).toEqual([200, { ...before, name: 'Payments' }]);
+  expect((await patch({ mode: 'ENFORCE' })).body).toEqual({ ...before, name: 'Payments', mode: 'ENFORCE' });
+  expect(await get('/v1/workspace')).toMatchObject({ name: 'Payments', mode: 'ENFORCE' });
+  expect((await made('/v1/agents', { slug: 'born-enforced' })).mode).toBe('ENFORCE');
+  const { seq } = await get('/v1/changes');
+  expect((await patch({})).status).toBe(200);
+  expect((await patch({ mode: 'ENFORCE', name: 'Payments' })).status).toBe(200);
+  expect((await get('/v1/changes')).seq).toBe(seq);
+  const updates = (await get('/v1/audit?limit=5')).data.filter(
+    (each: Shown) => each.action === 'workspace.updated',
+  );
+  expect(updates.map((each: Shown) => [each.target, each.changes])).toEqual([
+    [{ type: 'workspace', id: s.workspace_id }, { mode: { from: 'SHADOW', to: 'ENFORCE' } }],
+    [{ type: 'workspace', id: s.workspace_id }, { name: { from: before.name, to: 'Payments' } }],
+  ]);
+  for (const [body, field] of [
+    [{ name: '' }, 'name'],
+    [{ mode: 'LIVE' }, 'mode'],
+    [{ plan: 'free' }, 'plan'],
+  ] as const) {
+    const reply = await patch(body);
+    expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', field]);
+  }
+  const free = await s.addWorkspace({ plan: 'free' });
+  expect(refusal(await patch({ mode: 'ENFORCE' }, free.admin_key))).toEqual([409, 'plan_required']);
+  expect((await get('/v1/ledger/verify')).valid).toBe(true);
+});
