@@ -17,7 +17,8 @@ export default defineConfig({
     // No more than a bound for what hangs: on a busy machine anything may take its time.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    maxWorkers: 2,
+    // One more than the two cores of a small machine, since many tests wait: for PostgreSQL, for processes, for an answer.
+    maxWorkers: 3,
     // Files run one after the other in the same processes: loading the service anew for each cost more than most tests.
     isolate: false,
     setupFiles: ['server/tests/support/process-as-found.ts'],

@@ -1,53 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { untilPostgresIsGone } from '@purser/embedded-postgres';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { makeRandom } from '../../../tools/chaos/random.ts';
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-let dir = '';
-const running = new Set<ChildProcess>();
-
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'purser-killed-'));
-});
-afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  await untilPostgresIsGone(dir);
-  rmSync(dir, { recursive: true, force: true });
-});
-
-interface Serving {
-  child: ChildProcess;
-  ended: Promise<unknown>;
-  url: Promise<string>;
-  output: () => string;
-}
-
-function serve(): Serving {
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
-    env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dir, LOG_LEVEL: 'warn' },
-  });
-  running.add(child);
-  let output = '';
-  const ended = new Promise((resolve) => child.on('close', resolve)).then(() => running.delete(child));
-  const url = new Promise<string>((resolve, reject) => {
-    const read = (chunk: unknown) => {
-      output += chunk;
-      const found = /Purser listens on (\S+)\n/.exec(output);
-      if (found !== null) resolve(found[1] as string);
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    void ended.then(() => reject(new Error(`did not start: ${output}`)));
-  });
-  url.catch(() => {});
-  return { child, ended, url, output: () => output };
-}
+import { test } from '../support/program.ts';
 
 /** The processes of PostgreSQL on the directory, by what the system says of them. */
 function postgresOn(data_dir: string): number[] {
@@ -65,58 +21,65 @@ function postgresOn(data_dir: string): number[] {
     });
 }
 
-async function untilNoneIsLeft(): Promise<void> {
+async function untilNoneIsLeft(dir: string): Promise<void> {
   while (postgresOn(dir).length > 0) await wait(10);
 }
 
-// What runs is looked up where Linux shows it.
-const onLinux = test.runIf(process.platform === 'linux');
+const env = (dir: string) => ({ DATA_DIR: dir, LOG_LEVEL: 'warn' });
 
-onLinux(
-  'a service that is killed at any moment, of its start too, leaves no PostgreSQL behind, and the next start works',
-  async () => {
-    const random = makeRandom(1);
-    const first = serve();
+// What runs is looked up where Linux shows it.
+describe.runIf(process.platform === 'linux').concurrent('a data directory', () => {
+  test('a service that is killed at any moment, of its start too, leaves no PostgreSQL behind, and the next start works', async ({
+    run,
+    emptyDirectory,
+  }) => {
+    const dir = emptyDirectory();
+    const first = run(['serve'], env(dir));
     const began_ms = performance.now();
     await first.url;
     const start_ms = performance.now() - began_ms;
     expect(postgresOn(dir).length).toBeGreaterThan(0);
     first.child.kill('SIGKILL');
     await first.ended;
-    await untilNoneIsLeft();
+    await untilNoneIsLeft(dir);
 
-    const fresh = dir;
-    for (let round = 0; round < 6; round++) {
-      // Half of them on a directory without a database, so that some are killed while it is being made.
-      if (round % 2 === 0) dir = mkdtempSync(join(fresh, 'again-'));
-      const service = serve();
+    async function killAtAnyMoment(on: string, seed: number, is_stopped: boolean): Promise<void> {
+      const random = makeRandom(seed);
+      const service = run(['serve'], env(on));
       await wait(random() * 1.2 * start_ms);
-      const is_stopped = round % 3 === 0;
       if (is_stopped) {
         service.child.kill('SIGSTOP');
         await wait(random() * 300);
       }
       service.child.kill('SIGKILL');
       await service.ended;
-      await untilNoneIsLeft();
+      await untilNoneIsLeft(on);
       // Whatever was on its way when it was killed does not come later either.
-      await untilPostgresIsGone(dir);
-      expect(postgresOn(dir)).toEqual([]);
+      await untilPostgresIsGone(on);
+      expect(postgresOn(on)).toEqual([]);
     }
+    // Side by side: each first on a directory without a database, so that some are killed while it is being made.
+    const rounds = Array.from({ length: 3 }, async (_, i) => {
+      const other = emptyDirectory();
+      await killAtAnyMoment(other, 2 * i + 1, i === 0);
+      await killAtAnyMoment(other, 2 * i + 2, i === 1);
+    });
+    await Promise.all(rounds);
 
-    dir = fresh;
-    const again = serve();
+    const again = run(['serve'], env(dir));
     expect((await fetch(`${await again.url}/readyz`)).status).toBe(200);
     again.child.kill('SIGTERM');
     await again.ended;
     expect(again.child.exitCode).toBe(0);
     expect(postgresOn(dir)).toEqual([]);
-  },
-);
+  });
 
-onLinux(
-  'a service that is stopped keeps its directory and its PostgreSQL, and is followed at once when it is killed',
-  async () => {
+  test('a service that is stopped keeps its directory and its PostgreSQL, and is followed at once when it is killed', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const dir = dataDirectory();
+    const serve = () => run(['serve'], env(dir));
     const first = serve();
     await first.url;
     first.child.kill('SIGSTOP');
@@ -132,12 +95,14 @@ onLinux(
     expect((await fetch(`${await next.url}/readyz`)).status).toBe(200);
     next.child.kill('SIGTERM');
     await next.ended;
-  },
-);
+  });
 
-onLinux(
-  'a PostgreSQL whose guard is killed with the service holds up the next start only until it notices',
-  async () => {
+  test('a PostgreSQL whose guard is killed with the service holds up the next start only until it notices', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const dir = dataDirectory();
+    const serve = () => run(['serve'], env(dir));
     const first = serve();
     await first.url;
     const guards = readdirSync('/proc').filter((name) => {
@@ -159,5 +124,5 @@ onLinux(
     next.child.kill('SIGTERM');
     await next.ended;
     expect(postgresOn(dir)).toEqual([]);
-  },
-);
+  });
+});
