@@ -578,6 +578,138 @@ export interface OutcomeRequest {
   source?: 'CLIENT_REPORTED' | 'PAYMENT_RAIL' | undefined;
 }
 
+/** Decisions of both modes, by the moment of their making. */
+export interface Overview {
+  /** Decisions made at or after this moment … */
+  from: string;
+  /** … and before this one. */
+  to: string;
+  agent: {
+    id: string;
+    slug: string;
+  } | null;
+  generated_at: string;
+  /** UTC days with decisions, oldest first. */
+  by_day: {
+    day: string;
+    count: number;
+    allow: number;
+    review: number;
+    deny: number;
+    shadow: {
+      count: number;
+      allow: number;
+      review: number;
+      deny: number;
+    };
+    enforce: {
+      count: number;
+      allow: number;
+      review: number;
+      deny: number;
+    };
+    /** By currency. */
+    amounts: {
+      currency: string;
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    }[];
+  }[];
+  by_decision: {
+    decision: 'ALLOW' | 'REVIEW' | 'DENY';
+    count: number;
+    /** Made in SHADOW. */
+    shadow: number;
+    /** Made in ENFORCE. */
+    enforce: number;
+    /** By currency. */
+    amounts: {
+      currency: string;
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    }[];
+  }[];
+  /** Most decisions first. */
+  by_reason: {
+    reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED';
+    /** Decisions with it among their `reason_codes`. */
+    count: number;
+    /** Decisions whose `reason_code` it is. */
+    first_count: number;
+    /** Made in SHADOW. */
+    shadow: number;
+    /** Made in ENFORCE. */
+    enforce: number;
+    /** By currency. */
+    amounts: {
+      currency: string;
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    }[];
+  }[];
+  /** Most decisions first, at most 100. */
+  by_agent: {
+    agent: {
+      id: string;
+      slug: string;
+    };
+    /** As it is now. */
+    mode: 'SHADOW' | 'ENFORCE';
+    status: 'active' | 'paused' | 'revoked';
+    count: number;
+    allow: number;
+    review: number;
+    deny: number;
+    /** Made in SHADOW. */
+    shadow: number;
+    /** Made in ENFORCE. */
+    enforce: number;
+    /** By currency. */
+    amounts: {
+      currency: string;
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    }[];
+  }[];
+  by_currency: {
+    allow: {
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    };
+    review: {
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    };
+    deny: {
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    };
+    currency: string;
+    count: number;
+    /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+    amount_minor: number;
+  }[];
+  /** What waits for a person now, whenever it was asked for. */
+  pending_reviews: {
+    count: number;
+    /** By currency. */
+    amounts: {
+      currency: string;
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    }[];
+    next_expires_at: string | null;
+  };
+}
+
 export interface PublicKeys {
   keys: {
     kty: 'OKP';
@@ -1013,6 +1145,29 @@ export interface Simulation {
       reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED';
       authorized_amount_minor: number;
     };
+    label: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | null;
+    /** What became of it. */
+    outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
+  }[];
+  /** By first reason, the most frequent ones first. */
+  by_reason: {
+    reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED';
+    current: number;
+    draft: number;
+  }[];
+  /** UTC days with decisions, oldest first. */
+  by_day: {
+    day: string;
+    current: {
+      allow: number;
+      review: number;
+      deny: number;
+    };
+    draft: {
+      allow: number;
+      review: number;
+      deny: number;
+    };
   }[];
 }
 
@@ -1267,6 +1422,10 @@ export interface ListAuthorityVersionsQuery {
 export interface SimulateAuthorityQuery {
   /** How many of the agent's newest decisions are replayed. */
   limit?: number | undefined;
+  /** Only decisions made at or after this moment or date. */
+  from?: string | undefined;
+  /** Only decisions made before this moment, or within this date. */
+  to?: string | undefined;
 }
 
 /** The body of `POST /v1/api-keys`. */
@@ -1429,6 +1588,16 @@ export interface GetChangesQuery {
 
 /** The query of `GET /v1/reports/shadow`. */
 export interface GetShadowReportQuery {
+  /** 30 UTC days up to `to` when left out. */
+  from?: string | undefined;
+  /** The end of the present UTC day when left out. */
+  to?: string | undefined;
+  /** An agent's slug or id. */
+  agent?: string | undefined;
+}
+
+/** The query of `GET /v1/reports/overview`. */
+export interface GetOverviewQuery {
   /** 30 UTC days up to `to` when left out. */
   from?: string | undefined;
   /** The end of the present UTC day when left out. */

@@ -240,6 +240,10 @@ export class Reports extends Resource {
   shadow(query?: t.GetShadowReportQuery, options?: Options): APIPromise<t.ShadowReport> {
     return this.call('GET', '/v1/reports/shadow', { query, options });
   }
+  /** The decisions of both modes, and what waits for a person now. */
+  overview(query?: t.GetOverviewQuery, options?: Options): APIPromise<t.Overview> {
+    return this.call('GET', '/v1/reports/overview', { query, options });
+  }
 }
 
 /** The hash-chained history. */

@@ -47,7 +47,7 @@ test('there is one method for every route of the API but the door, and none besi
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
     else if (
       /^(workspace|changes)\.retrieve$/.test(name) ||
-      /\.(list|shadow|events|verify|export|listSessions)$|^me\.retrieve$/.test(name)
+      /\.(list|shadow|overview|events|verify|export|listSessions)$|^me\.retrieve$/.test(name)
     )
       await method();
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);

@@ -17,9 +17,10 @@ import {
 import { readAhead } from '../storage/read-ahead.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
+import { attachment, CSV_TYPE } from './csv-answers.ts';
 import { DecisionBody, DecisionFilterFields, ListQuery } from './schemas/decisions.ts';
 
-const EXPORT_TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const;
+const EXPORT_TYPES = { csv: CSV_TYPE, jsonl: 'application/x-ndjson' } as const;
 /** Decisions read at a time; fewer if they add up to about a megabyte. */
 const EXPORTED_AT_ONCE = 200;
 
@@ -158,7 +159,8 @@ export function makeDecisionListRoutes(options: {
         200: {
           description: 'The decisions.',
           schema: Type.String(),
-          content_type: EXPORT_TYPES.csv.split(';')[0] as string,
+          content_type: 'text/csv',
+          or_as: [EXPORT_TYPES.jsonl],
           headers: { 'content-disposition': 'A name for the file.' },
         },
       },
@@ -175,9 +177,7 @@ export function makeDecisionListRoutes(options: {
         return {
           status: 200,
           stream: { chunks: chunks(), content_type: EXPORT_TYPES[format] },
-          headers: {
-            'content-disposition': `attachment; filename="decisions-${caller.workspace_id}.${format}"`,
-          },
+          headers: attachment(`decisions-${caller.workspace_id}.${format}`),
         };
       },
     },

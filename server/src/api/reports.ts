@@ -1,171 +1,26 @@
 import type pg from 'pg';
-import Type, { type Static, type TProperties } from 'typebox';
-import { AGENT_STATUSES, MODES } from '../domain/agents.ts';
-import { PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
-import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../domain/decisions.ts';
-import { LABELS } from '../domain/labels.ts';
+import type { Static } from 'typebox';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { AgentRef, Fields, Id, LimitMinor, Nullable, OneOf, QueryBound, Timestamp } from '../http/schemas.ts';
-import { MAX_EXAMPLES } from '../reports/counters.ts';
+import { sumOverview } from '../reports/overview.ts';
+import { loadOverviewSources } from '../reports/read-overview.ts';
 import { loadReportSources, MAX_MERCHANTS, type ReportSources } from '../reports/read-shadow-report.ts';
-import { BLOCKER_CODES, blockersOf } from '../reports/readiness.ts';
-import { type ShadowSums, STOPS, sumCounters } from '../reports/shadow-report.ts';
+import { blockersOf } from '../reports/readiness.ts';
+import {
+  type CurrencyCount as CurrencyCounts,
+  type KindCounts,
+  type ShadowSums,
+  sumCounters,
+} from '../reports/shadow-report.ts';
 import { getAgent } from '../storage/agents.ts';
 import type { Queryable } from '../storage/database.ts';
 import { readClock } from '../storage/workspaces.ts';
+import { csvLine } from '../values/csv.ts';
+import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
+import { DEFAULT_DAYS, MAX_AGENTS, OverviewBody, ReportBody, ReportQuery } from './schemas/reports.ts';
 
 const DAY_MS = 86_400_000;
-const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
-const MAX_AGENTS = 100;
-
-const Count = (description?: string) =>
-  Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
-const Share = (description: string) => Nullable(Type.Number({ minimum: 0, maximum: 1, description }));
-const Amount = () =>
-  LimitMinor({
-    description: 'A sum of requested amounts; 9007199254740991 stands for itself and all above it.',
-  });
-const CountAmount = () => Fields({ count: Count(), amount_minor: Amount() });
-const CurrencyCount = <P extends TProperties>(more: P) =>
-  Fields({ ...more, currency: Type.String({ examples: ['EUR'] }), count: Count(), amount_minor: Amount() });
-const Amounts = () => Type.Array(CurrencyCount({}), { description: 'By currency.' });
-const Kinds = { count: Count(), allow: Count(), review: Count(), deny: Count() };
-const AgentName = () => Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) });
-const LabelCounts = () =>
-  Fields({ PURPOSE_ALIGNED: Count(), PURPOSE_MISALIGNED: Count(), PURPOSE_UNCLEAR: Count() });
-
-const ReportBody = Fields(
-  {
-    from: Timestamp({ description: 'Decisions made at or after this moment …' }),
-    to: Timestamp({ description: '… and before this one.' }),
-    agent: Nullable(AgentName()),
-    generated_at: Timestamp(),
-    totals: Fields({
-      ...Kinds,
-      by_currency: Type.Array(
-        CurrencyCount({ allow: CountAmount(), review: CountAmount(), deny: CountAmount() }),
-      ),
-    }),
-    by_reason: Type.Array(
-      Fields({
-        reason_code: OneOf(REASON_CODES),
-        count: Count('Decisions with it among their `reason_codes`.'),
-        first_count: Count('Decisions whose `reason_code` it is.'),
-        amounts: Amounts(),
-        examples: Type.Array(
-          Fields({
-            decision_id: Id('decision'),
-            agent: AgentName(),
-            decision: OneOf(DECISIONS),
-            merchant: Type.String(),
-            amount_minor: LimitMinor({ description: 'As requested.' }),
-            currency: Type.String(),
-            created_at: Timestamp(),
-          }),
-          { maxItems: MAX_EXAMPLES, description: 'The newest, newest first.' },
-        ),
-      }),
-      { description: 'Most decisions first.' },
-    ),
-    by_agent: Type.Array(
-      Fields({
-        agent: AgentName(),
-        mode: OneOf(MODES, { description: 'As it is now.' }),
-        status: OneOf(AGENT_STATUSES),
-        authority_version: Nullable(Type.Integer({ minimum: 1 })),
-        ...Kinds,
-        amounts: Amounts(),
-      }),
-      { maxItems: MAX_AGENTS, description: `Most decisions first, at most ${MAX_AGENTS}.` },
-    ),
-    by_merchant: Type.Array(Fields({ merchant: Type.String(), ...Kinds, amounts: Amounts() }), {
-      maxItems: MAX_MERCHANTS,
-      description: `As the agents named them; most decisions first, at most ${MAX_MERCHANTS}.`,
-    }),
-    by_day: Type.Array(
-      Fields({
-        day: Type.String({ format: 'date', examples: ['2026-11-21'] }),
-        ...Kinds,
-        amounts: Amounts(),
-      }),
-      { description: 'UTC days with decisions, oldest first.' },
-    ),
-    labels: Fields({
-      labeled: Count('Decisions with a current label; the newest one counts.'),
-      coverage: Share('The labelled share of the decisions.'),
-      matrix: Fields(
-        { PURPOSE_ALIGNED: LabelCounts(), PURPOSE_MISALIGNED: LabelCounts(), PURPOSE_UNCLEAR: LabelCounts() },
-        {
-          description: `What the service assessed (${PURPOSE_ASSESSMENTS.length} rows) → the label that people gave (${LABELS.length} columns).`,
-        },
-      ),
-      precision: Share(
-        'Of those assessed as misaligned and labelled aligned or misaligned: the share labelled misaligned.',
-      ),
-      recall: Share('Of those labelled misaligned: the share assessed as misaligned.'),
-      misaligned_allowed: Count('Labelled misaligned, and yet it would have been allowed.'),
-    }),
-    reviews: Fields({
-      count: Count('Decisions that would have gone to a person. In SHADOW a review never runs out.'),
-      pending: Count(),
-      allowed: Count(),
-      denied: Count(),
-      median_seconds: Nullable(
-        Type.Number({ minimum: 0, description: 'From the decision to its first review, by whole seconds.' }),
-      ),
-    }),
-    outcomes: Fields({
-      by_state: Type.Array(Fields({ outcome_state: OneOf(OUTCOME_STATES), count: Count() }), {
-        description: 'Decisions of which an outcome was reported.',
-      }),
-      executed_although_stopped: Fields(
-        {
-          count: Count(),
-          amounts: Amounts(),
-          by_stop: Type.Array(CurrencyCount({ stop: OneOf(STOPS) })),
-          by_state: Type.Array(CurrencyCount({ outcome_state: OneOf(OUTCOME_STATES) })),
-        },
-        {
-          description:
-            'Executed, though it would have been denied, or sent to a person who did not allow it. Amounts are what was executed, before refunds.',
-        },
-      ),
-    }),
-    enforced: Fields(
-      { count: Count(), amounts: Amounts() },
-      {
-        description: 'Decisions made in ENFORCE in this period: counted here and nowhere else in the report.',
-      },
-    ),
-    readiness: Fields({
-      ready: Type.Boolean({ description: 'Whether nothing speaks against ENFORCE.' }),
-      blockers: Type.Array(
-        Fields({
-          code: OneOf(BLOCKER_CODES),
-          message: Type.String(),
-          observed: Nullable(Type.Number({ description: 'What was found; shares are 0 to 1.' })),
-          bound: Nullable(Type.Number({ description: 'The least or most that it should be.' })),
-          agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
-        }),
-      ),
-    }),
-  },
-  {
-    $id: 'ShadowReport',
-    description:
-      'Decisions made in SHADOW, by the moment of their making; reviews, labels and outcomes as they stand now.',
-  },
-);
-
-const ReportQuery = Fields({
-  from: Type.Optional(
-    QueryBound('from', { description: `${DEFAULT_DAYS} UTC days up to \`to\` when left out.` }),
-  ),
-  to: Type.Optional(QueryBound('to', { description: 'The end of the present UTC day when left out.' })),
-  agent: Type.Optional(AgentRef()),
-});
 
 /** The period asked for; without one, the last days up to the end of this one. */
 function periodAsked(query: Static<typeof ReportQuery>, clock_ms: number): { from: string; to: string } {
@@ -183,6 +38,58 @@ function periodAsked(query: Static<typeof ReportQuery>, clock_ms: number): { fro
     throw invalidField('from', `must be at most ${MAX_DAYS} days before to`);
   }
   return { from: new Date(from_ms).toISOString(), to: new Date(to_ms).toISOString() };
+}
+
+/** The tables of a report as one table: a line for each row of each section and each of its currencies. */
+function* csvOf(
+  { from, to }: { from: string; to: string },
+  sums: ShadowSums,
+  slugOf: (id: string) => string,
+) {
+  yield csvLine([
+    'section',
+    'name',
+    'count',
+    'allow',
+    'review',
+    'deny',
+    'currency',
+    'currency_count',
+    'amount_minor',
+    'from',
+    'to',
+  ]);
+  const lines = function* (
+    section: string,
+    rows: readonly (Partial<KindCounts> & { count: number; amounts: CurrencyCounts[]; name: string })[],
+  ) {
+    for (const { name, count, allow, review, deny, amounts } of rows) {
+      for (const each of amounts.length === 0 ? [null] : amounts) {
+        const money = [each?.currency, each?.count, each?.amount_minor];
+        yield csvLine([section, name, count, allow, review, deny, ...money, from, to]);
+      }
+    }
+  };
+  const { totals, by_reason, by_agent, by_merchant, by_day, outcomes, enforced } = sums;
+  yield* lines('totals', [{ ...totals, name: '', amounts: totals.by_currency }]);
+  yield* lines(
+    'by_reason',
+    by_reason.map((row) => ({ ...row, name: row.reason_code })),
+  );
+  yield* lines(
+    'by_agent',
+    by_agent.map((row) => ({ ...row, name: slugOf(row.agent_id) })),
+  );
+  yield* lines(
+    'by_merchant',
+    by_merchant.map((row) => ({ ...row, name: row.merchant })),
+  );
+  yield* lines(
+    'by_day',
+    by_day.map((row) => ({ ...row, name: row.day })),
+  );
+  yield* lines('executed_although_stopped', [{ ...outcomes.executed_although_stopped, name: '' }]);
+  yield* lines('enforced', [{ ...enforced, name: '' }]);
 }
 
 function present(sums: ShadowSums, sources: ReportSources): Record<string, unknown> {
@@ -216,6 +123,21 @@ function present(sums: ShadowSums, sources: ReportSources): Record<string, unkno
 /** What SHADOW showed. `reports_db`: connections of its own, so that reports hold nothing else up. */
 export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
   const { db, reports_db } = options;
+
+  /** What a report is asked of, and how it says so. */
+  async function askedFor({ caller, query }: Call<unknown, Static<typeof ReportQuery>, unknown>) {
+    const clock_ms = await readClock(db);
+    const period = periodAsked(query, clock_ms);
+    const agent = query.agent === undefined ? null : await getAgent(db, caller.workspace_id, query.agent);
+    if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+    const head = {
+      ...period,
+      agent: agent === null ? null : { id: agent.agent_id, slug: agent.slug },
+      generated_at: new Date(clock_ms).toISOString(),
+    };
+    return { period, agent_id: agent?.agent_id ?? null, head };
+  }
+
   return [
     {
       method: 'GET',
@@ -224,33 +146,69 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
       tag: 'Reports',
       summary: 'Get the shadow report',
       description:
-        'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest.',
+        'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest. With `accept: text/csv` its tables come as one table of CSV.',
       scopes: ['read'],
       takes_long: true,
       shares: 'reports',
       query: ReportQuery,
-      responses: { 200: { description: 'The report.', schema: ReportBody } },
+      responses: { 200: { description: 'The report.', schema: ReportBody, or_as: ['text/csv'] } },
       errors: ['not_found'],
       handler: async (call: Call<unknown, Static<typeof ReportQuery>, unknown>) => {
         const { workspace_id } = call.caller;
-        const clock_ms = await readClock(db);
-        const period = periodAsked(call.query, clock_ms);
-        const { agent: ref } = call.query;
-        const agent = ref === undefined ? null : await getAgent(db, workspace_id, ref);
-        if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
-        const agent_id = agent?.agent_id ?? null;
+        const { agent_id, period, head } = await askedFor(call);
         const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
         if (sources === undefined) throw new ApiError('not_found', 'There is no such workspace.');
         const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
+        if (wantsCsv(call.headers)) {
+          const slugOf = (id: string) => sources.agents.get(id)?.slug ?? id;
+          const content = [...csvOf(period, sums, slugOf)].join('');
+          return {
+            status: 200,
+            text: { content, content_type: CSV_TYPE },
+            headers: attachment('shadow-report.csv'),
+          };
+        }
         const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
         return {
           status: 200,
           body: {
-            ...period,
-            agent: agent === null ? null : { id: agent.agent_id, slug: agent.slug },
-            generated_at: new Date(clock_ms).toISOString(),
+            ...head,
             ...present(sums, sources),
             readiness: { ready: blockers.length === 0, blockers },
+          },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/reports/overview',
+      operationId: 'getOverview',
+      tag: 'Reports',
+      summary: 'Get an overview of both modes',
+      description:
+        'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent and currency; and what waits for a person now. Exact at every moment.',
+      scopes: ['read'],
+      takes_long: true,
+      shares: 'reports',
+      query: ReportQuery,
+      responses: { 200: { description: 'The overview.', schema: OverviewBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<unknown, Static<typeof ReportQuery>, unknown>) => {
+        const { workspace_id } = call.caller;
+        const asked = await askedFor(call);
+        const { agent_id } = asked;
+        const sources = await loadOverviewSources(reports_db, workspace_id, { agent_id, ...asked.period });
+        const { by_agent, ...sums } = sumOverview(sources.counters, agent_id);
+        return {
+          status: 200,
+          body: {
+            ...asked.head,
+            ...sums,
+            by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id: id, ...counts }) => {
+              const { slug, mode, status } = sources.agents.get(id) ?? {};
+              return { agent: { id, slug }, mode, status, ...counts };
+            }),
+            pending_reviews: sources.pending_reviews,
           },
         };
       },

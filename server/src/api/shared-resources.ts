@@ -130,13 +130,14 @@ export function takingTurns(
       },
     };
   }
-  const resource = resources[route.shares];
-  const { expected_ms } = RESOURCES[route.shares];
+  const { shares } = route;
   return {
     ...route,
     handler: async (call: Call) => {
       const holder = holderOf(call.caller);
       const { workspace_id, key_id } = holder;
+      const name = typeof shares === 'string' ? shares : shares(call.headers);
+      const { expected_ms } = RESOURCES[name];
       presence.note(workspace_id);
       const takeTurn = () => answer_time.reserve(workspace_id, expected_ms, key_id);
       const settle = await takeTurn();
@@ -144,7 +145,7 @@ export function takingTurns(
       let is_streamed = false;
       let release = () => {};
       try {
-        release = await resource.take(holder);
+        release = await resources[name].take(holder);
         const answer = written(await handle(call));
         bytes = answer.json?.length ?? answer.text?.content.length ?? 0;
         if (answer.stream === undefined) return answer;

@@ -4,24 +4,37 @@ import { makeSimulation, SKIP_REASONS } from '../decisions/simulate.ts';
 import type { Assess } from '../domain/assessment.ts';
 import { type Authority, authorityHash } from '../domain/authorities.ts';
 import { decodeDecision } from '../domain/decision-document.ts';
-import { DECISIONS, REASON_CODES } from '../domain/decisions.ts';
+import type { PlacedEvent } from '../domain/decision-history.ts';
+import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../domain/decisions.ts';
+import { LABELS } from '../domain/labels.ts';
 import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, Id, LimitMinor, Nullable, OneOf, QueryInteger, Timestamp } from '../http/schemas.ts';
+import {
+  Fields,
+  Id,
+  LimitMinor,
+  Nullable,
+  OneOf,
+  QueryBound,
+  QueryInteger,
+  Timestamp,
+} from '../http/schemas.ts';
 import { getAgent } from '../storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
-import { listNewestDecisionIds, loadMadeDocuments } from '../storage/decisions.ts';
+import { listNewestDecisionIds, loadDecisionRecords, loadMadeDocuments } from '../storage/decisions.ts';
+import { loadLabels } from '../storage/labels.ts';
 import { readAhead } from '../storage/read-ahead.ts';
 import { oneAtATime } from '../storage/transactions.ts';
 import type { WorkTime } from '../work-time.ts';
 import { AuthorityBody } from './authorities.ts';
 
 const DEFAULT_DECISIONS = 500;
-const MAX_DECISIONS = 2_000;
+const MAX_DECISIONS = 50_000;
 /** Decisions read at a time. */
 const LOADED_AT_ONCE = 200;
+const EVENTS_OF_AT_ONCE = 1_000;
 /** All replays of a process share one part of its time, whoever asks for them. */
 const REPLAYS = 'replays';
 
@@ -30,10 +43,9 @@ const Count = (description?: string) =>
 const Kind = OneOf(DECISIONS);
 const Reason = OneOf(REASON_CODES);
 
+const Kinds = { allow: Count(), review: Count(), deny: Count() };
 const Tally = Fields({
-  allow: Count(),
-  review: Count(),
-  deny: Count(),
+  ...Kinds,
   authorized_minor: LimitMinor({
     description: 'What could be spent at once; a REVIEW authorizes nothing yet.',
   }),
@@ -77,12 +89,25 @@ const SimulationBody = Fields(
         amount_minor: LimitMinor({ description: 'As requested.' }),
         current: Fields({ decision: Kind, reason_code: Reason }),
         draft: Fields({ decision: Kind, reason_code: Reason, authorized_amount_minor: LimitMinor() }),
+        label: Nullable(OneOf(LABELS, { description: 'The current one: what a person said of it.' })),
+        outcome_state: OneOf(OUTCOME_STATES, { description: 'What became of it.' }),
       }),
       {
         maxItems: 100,
         description:
           'The newest 100 that would have been another, or for another first reason or amount; newest first.',
       },
+    ),
+    by_reason: Type.Array(Fields({ reason_code: Reason, current: Count(), draft: Count() }), {
+      description: 'By first reason, the most frequent ones first.',
+    }),
+    by_day: Type.Array(
+      Fields({
+        day: Type.String({ format: 'date', examples: ['2026-11-21'] }),
+        current: Fields(Kinds),
+        draft: Fields(Kinds),
+      }),
+      { description: 'UTC days with decisions, oldest first.' },
     ),
   },
   {
@@ -97,6 +122,12 @@ const SimulateQuery = Fields({
       { min: 1, max: MAX_DECISIONS, default: DEFAULT_DECISIONS },
       { description: "How many of the agent's newest decisions are replayed." },
     ),
+  ),
+  from: Type.Optional(
+    QueryBound('from', { description: 'Only decisions made at or after this moment or date.' }),
+  ),
+  to: Type.Optional(
+    QueryBound('to', { description: 'Only decisions made before this moment, or within this date.' }),
   ),
 });
 
@@ -134,6 +165,29 @@ function makeJudgedBy(db: Queryable, workspace_id: string, agent_id: string) {
   };
 }
 
+/** What is known of these decisions today: what people said of them, and what became of them. */
+async function factsOf(db: Queryable, workspace_id: string, decision_ids: readonly string[]) {
+  const states = new Map(
+    (
+      await loadDecisionRecords(
+        db,
+        decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
+      )
+    ).map(({ decision, state }) => [decision.decision_id, state]),
+  );
+  const label_ids = [...states.values()].flatMap((state) => state?.label_id ?? []);
+  const labels = new Map(
+    (await loadLabels(db, workspace_id, label_ids)).map(({ label_id, label }) => [label_id, label]),
+  );
+  return (decision_id: string) => {
+    const state = states.get(decision_id);
+    return {
+      label: labels.get(state?.label_id ?? '') ?? null,
+      outcome_state: state?.outcome_state ?? 'NONE',
+    };
+  };
+}
+
 /** Trying out a draft of an authority on what an agent really asked for. */
 export function makeSimulationRoutes(options: {
   db: pg.Pool;
@@ -165,10 +219,20 @@ export function makeSimulationRoutes(options: {
         const agent = await getAgent(db, workspace_id, call.params.id);
         if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
         const { agent_id } = agent;
-        const { limit = DEFAULT_DECISIONS } = call.query;
-        const ids = await listNewestDecisionIds(db, workspace_id, agent_id, limit);
+        const { limit = DEFAULT_DECISIONS, from, to } = call.query;
+        const ids = await listNewestDecisionIds(db, workspace_id, agent_id, {
+          from_ms: from === undefined ? null : Date.parse(from),
+          to_ms: to === undefined ? null : Date.parse(to),
+          limit,
+        });
         // One query at a time: a simulation is in no hurry, and the connections are everybody's.
-        const events = [...(await loadDecisionEvents(oneAtATime(db), workspace_id, ids)).values()].flat();
+        const one_db = oneAtATime(db);
+        const events: PlacedEvent[] = [];
+        for (let at = 0; at < ids.length; at += EVENTS_OF_AT_ONCE) {
+          const some = ids.slice(at, at + EVENTS_OF_AT_ONCE);
+          for (const of of (await loadDecisionEvents(one_db, workspace_id, some)).values())
+            events.push(...of);
+        }
         const simulation = makeSimulation({ draft, assess, events });
         const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
         for await (const { documents } of pagesOf(db, workspace_id, ids)) {
@@ -178,13 +242,20 @@ export function makeSimulationRoutes(options: {
             await replay_time.spend(REPLAYS, () => simulation.replay(made, authority));
           }
         }
+        const { changed, ...result } = simulation.result();
+        const facts = await factsOf(
+          one_db,
+          workspace_id,
+          changed.map(({ decision_id }) => decision_id),
+        );
         return {
           status: 200,
           body: {
             saved: false,
             base_version: agent.authority_version,
             draft_hash: authorityHash(draft),
-            ...simulation.result(),
+            ...result,
+            changed: changed.map((each) => ({ ...each, ...facts(each.decision_id) })),
           },
         };
       },

@@ -20,10 +20,14 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 
 const MAX_CHANGED = 100;
 
-export interface SimulationTally {
+/** How many decisions there are of each kind. */
+export interface SimulationKinds {
   allow: number;
   review: number;
   deny: number;
+}
+
+export interface SimulationTally extends SimulationKinds {
   /** Minor units of the draft's currency. */
   authorized_minor: number;
 }
@@ -45,6 +49,10 @@ export interface SimulationResult {
     current: { decision: DecisionKind; reason_code: ReasonCode };
     draft: { decision: DecisionKind; reason_code: ReasonCode; authorized_amount_minor: number };
   }[];
+  /** By first reason, the most frequent ones first: how many decisions had it, and how many would have had it. */
+  by_reason: { reason_code: ReasonCode; current: number; draft: number }[];
+  /** UTC days with decisions, oldest first. */
+  by_day: { day: string; current: SimulationKinds; draft: SimulationKinds }[];
 }
 
 export interface Simulation {
@@ -66,10 +74,16 @@ const NOTHING: BudgetCounter = { held_minor: 0, committed_minor: 0 };
 
 const emptyTally = (): SimulationTally => ({ allow: 0, review: 0, deny: 0, authorized_minor: 0 });
 
+function countKind(kinds: SimulationKinds, decision: DecisionKind): void {
+  if (decision === 'ALLOW') kinds.allow += 1;
+  else if (decision === 'REVIEW') kinds.review += 1;
+  else kinds.deny += 1;
+}
+
+const noKinds = (): SimulationKinds => ({ allow: 0, review: 0, deny: 0 });
+
 function count(tally: SimulationTally, decision: DecisionKind, authorized_minor: number): void {
-  if (decision === 'ALLOW') tally.allow += 1;
-  else if (decision === 'REVIEW') tally.review += 1;
-  else tally.deny += 1;
+  countKind(tally, decision);
   tally.authorized_minor = addMinor(tally.authorized_minor, authorized_minor);
 }
 
@@ -150,9 +164,27 @@ export function makeSimulation(options: {
   const drafts = emptyTally();
   const transitions = new Map<string, SimulationResult['transitions'][number]>();
   const changed: SimulationResult['changed'] = [];
+  const reasons = new Map<ReasonCode, { current: number; draft: number }>();
+  const days = new Map<string, { current: SimulationKinds; draft: SimulationKinds }>();
   let next_event = 0;
   let evaluated = 0;
   let in_other_currency = 0;
+
+  /** Counts by reason and day what was decided and what would have been. */
+  function countBoth(original: Decision, verdict: Verdict): void {
+    for (const [side, { decision, reason_code }] of [
+      ['current', original],
+      ['draft', verdict],
+    ] as const) {
+      const reason = reasons.get(reason_code) ?? { current: 0, draft: 0 };
+      reason[side] += 1;
+      reasons.set(reason_code, reason);
+      const name = original.created_at.slice(0, 10);
+      const day = days.get(name) ?? { current: noKinds(), draft: noKinds() };
+      countKind(day[side], decision);
+      days.set(name, day);
+    }
+  }
 
   /** Replaces what a decision contributes to the surplus of its month. */
   function recount(period: string, was: BudgetCounter, is: BudgetCounter): void {
@@ -251,6 +283,7 @@ export function makeSimulation(options: {
       const verdict = decide({ authority: draft, request, budget: budgetFor(original), assessment });
       count(current, original.decision, original.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
+      countBoth(original, verdict);
       compare(original, verdict);
       const divergent = divergence(original, verdict);
       if (divergent === null) return;
@@ -264,6 +297,12 @@ export function makeSimulation(options: {
       draft: drafts,
       transitions: [...transitions.values()],
       changed: [...changed].reverse(),
+      by_reason: [...reasons]
+        .map(([reason_code, counts]) => ({ reason_code, ...counts }))
+        .sort(
+          (a, b) => b.current + b.draft - a.current - a.draft || (a.reason_code < b.reason_code ? -1 : 1),
+        ),
+      by_day: [...days].map(([day, counts]) => ({ day, ...counts })).sort((a, b) => (a.day < b.day ? -1 : 1)),
     }),
   };
 }

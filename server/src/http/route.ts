@@ -91,7 +91,7 @@ export interface Route {
   /** Its path parameters may hold dots, as the names of files do. */
   names_file?: true;
   /** What of the process it takes a turn at, so that no workspace can take all of it. */
-  shares?: ResourceName;
+  shares?: ResourceName | ((headers: Call['headers']) => ResourceName);
   /** Object schemas with `additionalProperties: false`. */
   params?: TSchema;
   query?: TSchema;
@@ -101,7 +101,14 @@ export interface Route {
   /** By status. `schema` null: an empty body. */
   responses: Record<
     number,
-    { description: string; schema: TSchema | null; content_type?: string; headers?: Record<string, string> }
+    {
+      description: string;
+      schema: TSchema | null;
+      content_type?: string;
+      /** Further content types in which it may be answered, as text. */
+      or_as?: readonly string[];
+      headers?: Record<string, string>;
+    }
   >;
   /** Besides those that every route has (400, 401, 403 insufficient_scope, 429, 500, 503). */
   errors: readonly ErrorCode[];

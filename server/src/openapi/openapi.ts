@@ -209,6 +209,9 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
         : {
             content: {
               [answer.content_type ?? 'application/json']: { schema: publicForm(answer.schema, schemas) },
+              ...Object.fromEntries(
+                (answer.or_as ?? []).map((type) => [type, { schema: { type: 'string' } }]),
+              ),
             },
           }),
     };

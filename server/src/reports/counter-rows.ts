@@ -148,6 +148,22 @@ export async function loadCounters(
   return [...decisions.rows, ...others.rows].map(withAmount);
 }
 
+/** The counters of these days that an overview of both modes is made of, day by day. */
+export async function loadOverviewCounters(
+  db: Queryable,
+  workspace_id: string,
+  { slice, first, end }: DayRange,
+): Promise<ReportCounter[]> {
+  const result = await db.query<CounterRow & { workspace_id: string }>({
+    name: 'load_overview_counters',
+    text: `select slice, measure, day, decision, name, currency, count, amount_minor, '{}'::text[] as newest_ids
+      from unnest(array['decisions', 'agents', 'enforced', 'enforced_agents']) as m(wanted)
+      join report_counters on workspace_id = $1 and slice = $2 and measure = wanted and day >= $3 and day < $4`,
+    values: [workspace_id, slice, first, end],
+  });
+  return result.rows.map(withAmount);
+}
+
 /**
  * The counters of the `max` merchants with the most decisions in these days, and of those in `also`. Where `also` names all
  * merchants that the caller has counted itself, the result is enough to find the top `max` of both together.

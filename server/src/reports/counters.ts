@@ -32,10 +32,11 @@ export interface ReportFacts extends LaterFacts {
 }
 
 /**
- * The measures, each with the `name` of its counters. All but `enforced` count only decisions made in SHADOW.
+ * The measures, each with the `name` of its counters. All but the last two count only decisions made in SHADOW.
  * decisions: the reason codes · agents: the agent's id (only for the whole workspace) · merchants: the merchant ·
  * reviews: the review state · waits: seconds until the first review · labels: the assessment and the label ·
- * outcomes: the outcome state and the review state, `-` for none · enforced: the empty string.
+ * outcomes: the outcome state and the review state, `-` for none · enforced: the reason codes of decisions made in ENFORCE ·
+ * enforced_agents: the agent's id of such (only for the whole workspace).
  */
 export const MEASURES = [
   'decisions',
@@ -46,6 +47,7 @@ export const MEASURES = [
   'labels',
   'outcomes',
   'enforced',
+  'enforced_agents',
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
@@ -161,7 +163,8 @@ export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string
       const { agent_id, merchant, reasons, decision_id, requested_amount_minor: amount } = facts;
       for (const slice of slicesOf(agent_id)) {
         if (facts.mode === 'ENFORCE') {
-          put(facts, slice, 'enforced', '', amount);
+          put(facts, slice, 'enforced', reasons, amount);
+          if (slice === ALL_AGENTS) put(facts, slice, 'enforced_agents', agent_id, amount);
           continue;
         }
         const { newest_ids } = put(facts, slice, 'decisions', reasons, amount);

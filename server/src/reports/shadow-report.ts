@@ -23,7 +23,7 @@ export interface KindCounts {
 export type Stop = 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
 export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisfies readonly Stop[];
 
-type KindAmounts = { count: number; amount_minor: number };
+export type KindAmounts = { count: number; amount_minor: number };
 
 /** The sums of decisions made in SHADOW. Lists have a fixed order, so that equal counts make equal reports. */
 export interface ShadowSums {
@@ -78,13 +78,13 @@ export interface ShadowSums {
   enforced: { count: number; amounts: CurrencyCount[] };
 }
 
-const FIELD = { ALLOW: 'allow', REVIEW: 'review', DENY: 'deny' } as const;
+export const FIELD = { ALLOW: 'allow', REVIEW: 'review', DENY: 'deny' } as const;
 
 /** Compares strings by their UTF-8 bytes, as the database does. */
 export const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /** The sum of several counters. */
-class Sum {
+export class Sum {
   count = 0;
   readonly kinds = { allow: 0, review: 0, deny: 0 };
   readonly #currencies = new Map<string, { count: number; amount: bigint }>();
@@ -105,7 +105,8 @@ class Sum {
   }
 }
 
-function sumsBy<Name extends string>(
+/** The sums of counters by the names that `namesOf` gives each of them. */
+export function sumsBy<Name extends string>(
   counters: readonly ReportCounter[],
   namesOf: (counter: ReportCounter) => readonly Name[],
 ): Map<Name, Sum> {
@@ -121,7 +122,7 @@ function sumsBy<Name extends string>(
 }
 
 /** Most decisions first, then by name. */
-function ranked<Name extends string>(sums: Map<Name, Sum>): [Name, Sum][] {
+export function ranked<Name extends string>(sums: Map<Name, Sum>): [Name, Sum][] {
   return [...sums]
     .filter(([, sum]) => sum.count > 0)
     .sort(([a, one], [b, other]) => other.count - one.count || byBytes(a, b));
@@ -132,7 +133,8 @@ export function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
 }
 
-function kindAmounts(
+/** Of the decisions of one kind: how many there are, and their sum in one currency. */
+export function kindAmounts(
   counters: readonly ReportCounter[],
   currency: string,
   decision: DecisionKind,

@@ -36,7 +36,12 @@ export async function loadDecisionEvents(
     add(review.decision_id, review.review_id, {
       type: 'decision.review.recorded',
       at: review.created_at,
-      review,
+      // Without the comment: a replay keeps the events of very many decisions.
+      review: {
+        review_id: review.review_id,
+        action: review.action,
+        capability_expires_at: review.capability_expires_at,
+      },
     });
   }
   for (const label of labels) {

@@ -1,6 +1,7 @@
 import { CORE_MARKS, decodeDecision } from '../domain/decision-document.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
+import { firstIdAt } from '../values/ids.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { withinBytes } from './pages.ts';
@@ -199,18 +200,27 @@ export async function loadDecisionRows(
   return result.rows;
 }
 
-/** Returns the ids of an agent's newest decisions, oldest first. */
+/** Returns the ids of an agent's newest decisions made within a span of time (null: without that bound), oldest first. */
 export async function listNewestDecisionIds(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
-  limit: number,
+  span: { from_ms: number | null; to_ms: number | null; limit: number },
 ): Promise<string[]> {
+  const { from_ms, to_ms, limit } = span;
   const result = await db.query<{ decision_id: string }>({
     name: 'list_newest_decision_ids',
+    // Every id begins with "dec_", so it lies between the two texts that stand for no bound.
     text: `select decision_id from decisions where workspace_id = $1 and agent_id = $2 and agent_id <> ''
+        and decision_id >= $4 and decision_id < $5
       order by decision_id desc limit $3`,
-    values: [workspace_id, agent_id, limit],
+    values: [
+      workspace_id,
+      agent_id,
+      limit,
+      from_ms === null ? 'dec_' : firstIdAt('decision', from_ms),
+      to_ms === null ? 'dec~' : firstIdAt('decision', to_ms),
+    ],
   });
   return result.rows.map((row) => row.decision_id).reverse();
 }

@@ -332,3 +332,93 @@ test('the workspace’s name and the mode of new agents can be changed, with an 
   expect(refusal(await patch({ mode: 'ENFORCE' }, free.admin_key))).toEqual([409, 'plan_required']);
   expect((await get('/v1/ledger/verify')).valid).toBe(true);
 });
+
+describe('GET /v1/reports/overview', () => {
+  test('counts both modes, and what waits now whenever it was asked for; one agent’s part on request', async () => {
+    const { admin_key: key } = await s.addWorkspace({ plan: 'team' });
+    const post = async (path: string, body: object, by = key) => {
+      const reply = await s.call('POST', path, { key: by, body, idempotency_key: freshKey() });
+      expect(reply.status, reply.text).toBe(201);
+      return reply.body;
+    };
+    const authority = { ...AUTHORITY, review_threshold_minor: 1_000, per_transaction_limit_minor: 5_000 };
+    for (const mode of ['SHADOW', 'ENFORCE'])
+      await post('/v1/agents', { slug: mode.toLowerCase(), mode, authority });
+    for (const [slug, amount] of [
+      ['shadow', 10],
+      ['shadow', 2_000],
+      ['enforce', 20],
+      ['enforce', 3_000],
+      ['enforce', 6_000],
+      ['enforce', 1_500],
+    ] as const) {
+      await post('/v1/decisions', spend(slug, amount));
+    }
+    const all = await get('/v1/reports/overview', key);
+    const counted = (rows: Shown[], name: string) =>
+      rows.map((row) => [row[name], row.count, row.shadow, row.enforce]);
+    expect(counted(all.by_decision, 'decision')).toEqual([
+      ['ALLOW', 2, 1, 1],
+      ['REVIEW', 3, 1, 2],
+      ['DENY', 1, 0, 1],
+    ]);
+    expect(all.by_day).toMatchObject([
+      {
+        day: '2026-11-21',
+        count: 6,
+        shadow: { count: 2, allow: 1, review: 1, deny: 0 },
+        enforce: { count: 4, allow: 1, review: 2, deny: 1 },
+      },
+    ]);
+    expect(all.by_agent.map((row: Shown) => [row.agent.slug, row.mode, row.count])).toEqual([
+      ['enforce', 'ENFORCE', 4],
+      ['shadow', 'SHADOW', 2],
+    ]);
+    expect(all.by_currency).toMatchObject([
+      { currency: 'EUR', count: 6, amount_minor: 12_530, deny: { count: 1 } },
+    ]);
+    expect(all.pending_reviews).toEqual({
+      count: 3,
+      amounts: [{ currency: 'EUR', count: 3, amount_minor: 6_500 }],
+      next_expires_at: expect.any(String),
+    });
+    const [soonest] = (await get('/v1/decisions?order=expires&limit=1', key)).data;
+    expect(all.pending_reviews.next_expires_at).toBe(soonest.reservation.expires_at);
+    const one = await get('/v1/reports/overview?agent=shadow&from=2026-01-01&to=2026-02-01', key);
+    expect(one).toMatchObject({ agent: { slug: 'shadow' }, by_day: [], by_agent: [], by_currency: [] });
+    expect(one.pending_reviews).toEqual({
+      count: 1,
+      amounts: [{ currency: 'EUR', count: 1, amount_minor: 2_000 }],
+      next_expires_at: null,
+    });
+    expect(refusal(await s.call('GET', '/v1/reports/overview?agent=nobody', { key }))).toEqual([
+      404,
+      'not_found',
+    ]);
+    const wrong = await s.call('GET', '/v1/reports/overview?from=x', { key });
+    expect([...refusal(wrong), fieldOf(wrong)]).toEqual([400, 'invalid_request', 'from']);
+  });
+
+  test('the shadow report comes as CSV where it is asked for, with no cell that a spreadsheet would run', async () => {
+    const { admin_key: key } = await s.addWorkspace({ plan: 'team' });
+    await s.call('POST', '/v1/agents', { key, body: { slug: 'a', authority: AUTHORITY } });
+    const body = spend('a', 70, { action: { merchant: '=cmd|calc' } });
+    await s.call('POST', '/v1/decisions', { key, body, idempotency_key: freshKey() });
+    const reply = await s.call('GET', '/v1/reports/shadow', { key, headers: { accept: 'text/csv' } });
+    expect(reply.headers.get('content-type')).toMatch(/^text\/csv/);
+    expect(reply.headers.get('content-disposition')).toContain('shadow-report.csv');
+    const lines = reply.text.split('\n').slice(0, -1);
+    expect(lines[0]).toBe(
+      'section,name,count,allow,review,deny,currency,currency_count,amount_minor,from,to',
+    );
+    const of = (section: string) => lines.filter((line) => line.startsWith(`${section},`));
+    expect(of('by_merchant').map((line) => line.split(',')[1])).toEqual(["'=cmd|calc"]);
+    expect(of('by_agent')[0]).toMatch(/^by_agent,a,1,\d,\d,\d,EUR,1,70,/);
+    expect(of('by_day')).toHaveLength(1);
+    const json = await s.call('GET', '/v1/reports/shadow', {
+      key,
+      headers: { accept: 'application/json, text/csv;q=0.5' },
+    });
+    expect(json.body.totals.count).toBe(1);
+  });
+});

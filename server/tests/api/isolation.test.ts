@@ -224,6 +224,10 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'GET /v1/reports/overview agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'GET /v1/webhooks/deliveries endpoint': [['webhook'], EMPTY],
   'GET /v1/webhooks/deliveries event': [['event'], EMPTY],
   'POST /v1/webhooks/:id/replay event_id': [['event'], [404, 'not_found']],

@@ -4,7 +4,9 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Answer, Route } from '../../src/http/route.ts';
 import {
   AUTHORITY,
+  fieldOf,
   freshKey,
+  makeKey,
   makeTestCore,
   type RunningService,
   spend,
@@ -70,13 +72,75 @@ describe('a simulation', () => {
         amount_minor: 3_000,
         current: { decision: 'ALLOW', reason_code: 'WITHIN_AUTHORITY' },
         draft: { decision: 'DENY', reason_code: 'MONTHLY_BUDGET_EXCEEDED', authorized_amount_minor: 0 },
+        label: null,
+        outcome_state: 'NONE',
       },
+    ]);
+    expect(body.by_reason).toEqual([
+      { reason_code: 'WITHIN_AUTHORITY', current: 3, draft: 2 },
+      { reason_code: 'MONTHLY_BUDGET_EXCEEDED', current: 1, draft: 2 },
+    ]);
+    const today = { allow: 3, review: 0, deny: 1 };
+    expect(body.by_day).toEqual([
+      { day: made[0].created_at.slice(0, 10), current: today, draft: { allow: 2, review: 0, deny: 2 } },
     ]);
     const wider = await simulate(agent, { ...AUTHORITY, monthly_budget_minor: 12_000 });
     expect(wider.transitions).toEqual([{ from: 'DENY', to: 'ALLOW', count: 1, amount_minor: 3_000 }]);
     const newest = await simulate(agent, { ...AUTHORITY, monthly_budget_minor: 6_000 }, '?limit=2');
     // The month was as full as the first of the two really found it.
     expect(newest).toMatchObject({ evaluated: 2, draft: { allow: 0, deny: 2 } });
+  });
+
+  test('tells of what would change what people said of it and what became of it', async () => {
+    const agent = await newAgent(AUTHORITY);
+    const [labelled, executed] = [await decide(agent, 500), await decide(agent, 600)];
+    const reviewer = (await makeKey(service, { scopes: ['review'] })).key;
+    const say = async (id: string, what: string, body: object) =>
+      (await service.call('POST', `/v1/decisions/${id}/${what}`, { key: reviewer, body })).body;
+    const { label_id } = await say(labelled.decision_id, 'labels', { label: 'PURPOSE_ALIGNED' });
+    await say(labelled.decision_id, 'labels', { label: 'PURPOSE_MISALIGNED', supersedes: label_id });
+    const paid = { type: 'SPEND_EXECUTED', amount_minor: 600 };
+    await service.call('POST', `/v1/decisions/${executed.decision_id}/outcomes`, { body: paid });
+    const { changed } = await simulate(agent, { ...AUTHORITY, per_transaction_limit_minor: 100 });
+    expect(changed).toMatchObject([
+      { decision_id: executed.decision_id, label: null, outcome_state: 'EXECUTED' },
+      { decision_id: labelled.decision_id, label: 'PURPOSE_MISALIGNED', outcome_state: 'NONE' },
+    ]);
+  });
+
+  test('replays the newest decisions of a span of time, whose first finds the budget as it was', async () => {
+    const agent = await newAgent({ ...AUTHORITY, monthly_budget_minor: 10_000 });
+    const made = [];
+    for (const amount of [1_000, 2_000, 3_000, 4_000]) made.push(await decide(agent, amount));
+    const [, second, third] = made;
+    const draft = { ...AUTHORITY, monthly_budget_minor: 5_000 };
+    const span = (query: string) => simulate(agent, draft, `?${query}`);
+    expect(await span(`from=${second.created_at}`)).toMatchObject({ evaluated: 3, current: { allow: 3 } });
+    expect(await span(`to=${third.created_at}`)).toMatchObject({
+      evaluated: 2,
+      draft: { allow: 2, deny: 0 },
+    });
+    const both = await span(`from=${second.created_at}&to=${third.created_at}`);
+    expect(both).toMatchObject({ evaluated: 1, current: { authorized_minor: 2_000 } });
+    const newest = await span(`from=${second.created_at}&limit=1`);
+    expect(newest).toMatchObject({ evaluated: 1, current: { authorized_minor: 4_000 }, draft: { deny: 1 } });
+    expect(await span('from=2030-01-01')).toMatchObject({
+      evaluated: 0,
+      changed: [],
+      by_reason: [],
+      by_day: [],
+    });
+    for (const [query, field] of [
+      ['limit=50001', 'limit'],
+      ['from=soon', 'from'],
+      ['to=', 'to'],
+    ] as const) {
+      const wrong = await service.call('POST', `/v1/agents/${agent}/authority/simulate?${query}`, {
+        body: draft,
+      });
+      expect([wrong.status, fieldOf(wrong)]).toEqual([400, field]);
+    }
+    expect((await span('limit=50000')).evaluated).toBe(4);
   });
 
   test('saves nothing: no row of any table is added or changed', async () => {
@@ -216,7 +280,7 @@ describe('refusals', () => {
       [at, { currency: 'EUR' }, 'purpose'],
       [at, { ...AUTHORITY, montly_budget_minor: 1 }, 'montly_budget_minor'],
       [`${at}?limit=0`, AUTHORITY, 'limit'],
-      [`${at}?limit=2001`, AUTHORITY, 'limit'],
+      [`${at}?limit=50001`, AUTHORITY, 'limit'],
     ] as const) {
       const answer = await service.call('POST', path, { body });
       expect(answer.status).toBe(400);

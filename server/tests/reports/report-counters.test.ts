@@ -9,6 +9,8 @@ import type { Decision } from '../../src/domain/decisions.ts';
 import { judgeOutcome, type Outcome, summarizeOutcomes } from '../../src/domain/outcomes.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { getWatermark } from '../../src/followers/follower-rows.ts';
+import { sumOverview } from '../../src/reports/overview.ts';
+import { loadOverviewSources } from '../../src/reports/read-overview.ts';
 import { loadReportSources } from '../../src/reports/read-shadow-report.ts';
 import { rollUpDecisions } from '../../src/reports/roll-up-decisions.ts';
 import { sumCounters } from '../../src/reports/shadow-report.ts';
@@ -19,7 +21,7 @@ import { insertLabels } from '../../src/storage/labels.ts';
 import { insertOutcomes } from '../../src/storage/outcomes.ts';
 import { insertReviews } from '../../src/storage/reviews.ts';
 import { type IdKind, makeIdsAt } from '../../src/values/ids.ts';
-import { naiveReport, type SeenDecision } from '../support/naive-report.ts';
+import { naiveOverview, naiveReport, type SeenDecision } from '../support/naive-report.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
 
@@ -277,6 +279,10 @@ async function makeHistory() {
       const sources = await loadReportSources(core.reports_db, workspace_id, asked);
       return sumCounters(sources?.counters ?? [], { max_merchants: 20, agent_id: asked.agent_id });
     },
+    async overview(asked: { from: string; to: string; agent_id: string | null }) {
+      const { counters } = await loadOverviewSources(core.reports_db, workspace_id, asked);
+      return sumOverview(counters, asked.agent_id);
+    },
   };
 }
 
@@ -349,6 +355,7 @@ describe('the report', () => {
         const check = async (asked: { from: string; to: string; agent_id: string | null }) => {
           reports += 1;
           expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
+          expect(await history.overview(asked)).toEqual(naiveOverview(history.seen, asked));
         };
         for (const each of steps) {
           switch (each.what) {

@@ -234,6 +234,12 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'GET /v1/reports/overview': {
+    scopes: ['read'],
+    request: fixed('/v1/reports/overview'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/workspace': { scopes: ['read'], request: fixed('/v1/workspace'), status: 200, names: 'nothing' },
   'PATCH /v1/workspace': {
     scopes: ['admin'],

@@ -179,3 +179,58 @@ export function naiveReport(
     enforced: { count: enforced.length, amounts: amounts(enforced) },
   };
 }
+
+/** The overview of both modes as one reads it off a plain list of all decisions. */
+export function naiveOverview(
+  all: SeenDecision[],
+  asked: { from: string; to: string; agent_id: string | null },
+) {
+  const inside = all.filter(
+    (each) =>
+      Date.parse(each.created_at) >= Date.parse(asked.from) &&
+      Date.parse(each.created_at) < Date.parse(asked.to) &&
+      (asked.agent_id === null || each.agent_id === asked.agent_id),
+  );
+  const inMode = (of: SeenDecision[], mode: string) => of.filter((each) => each.mode === mode);
+  const modes = (of: SeenDecision[]) => ({
+    shadow: inMode(of, 'SHADOW').length,
+    enforce: inMode(of, 'ENFORCE').length,
+  });
+  const withReason = (reason: string) => inside.filter((each) => each.reason_codes.includes(reason));
+  const ofAgent = (id: string) => inside.filter((each) => each.agent_id === id);
+  return {
+    by_day: unique(inside.map((each) => each.created_at.slice(0, 10)))
+      .sort()
+      .map((day) => {
+        const of = inside.filter((each) => each.created_at.startsWith(day));
+        const [shadow, enforce] = [kinds(inMode(of, 'SHADOW')), kinds(inMode(of, 'ENFORCE'))];
+        return { day, ...kinds(of), shadow, enforce, amounts: amounts(of) };
+      }),
+    by_decision: ['ALLOW', 'REVIEW', 'DENY'].map((decision) => {
+      const of = inside.filter((each) => each.decision === decision);
+      return { decision, count: of.length, ...modes(of), amounts: amounts(of) };
+    }),
+    by_reason: ranked(
+      inside.flatMap((each) => each.reason_codes),
+      withReason,
+    ).map((reason_code) => {
+      const of = withReason(reason_code);
+      const first_count = of.filter((each) => each.reason_codes[0] === reason_code).length;
+      return { reason_code, count: of.length, first_count, ...modes(of), amounts: amounts(of) };
+    }),
+    by_agent: ranked(
+      inside.map((each) => each.agent_id),
+      ofAgent,
+    ).map((agent_id) => {
+      const of = ofAgent(agent_id);
+      return { agent_id, ...kinds(of), ...modes(of), amounts: amounts(of) };
+    }),
+    by_currency: amounts(inside).map((each) => {
+      const part = (decision: string) => {
+        const of = inside.filter((one) => one.currency === each.currency && one.decision === decision);
+        return { count: of.length, amount_minor: sum(of) };
+      };
+      return { ...each, allow: part('ALLOW'), review: part('REVIEW'), deny: part('DENY') };
+    }),
+  };
+}

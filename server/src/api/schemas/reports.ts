@@ -1,0 +1,232 @@
+import Type, { type TProperties } from 'typebox';
+import { AGENT_STATUSES, MODES } from '../../domain/agents.ts';
+import { PURPOSE_ASSESSMENTS } from '../../domain/assessment.ts';
+import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../../domain/decisions.ts';
+import { LABELS } from '../../domain/labels.ts';
+import {
+  AgentRef,
+  Fields,
+  Id,
+  LimitMinor,
+  Nullable,
+  OneOf,
+  QueryBound,
+  Timestamp,
+} from '../../http/schemas.ts';
+import { MAX_EXAMPLES } from '../../reports/counters.ts';
+import { MAX_MERCHANTS } from '../../reports/read-shadow-report.ts';
+import { BLOCKER_CODES } from '../../reports/readiness.ts';
+import { STOPS } from '../../reports/shadow-report.ts';
+
+/** Of the period, where `from` is left out. */
+export const DEFAULT_DAYS = 30;
+/** Agents in a report. */
+export const MAX_AGENTS = 100;
+
+const Count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
+const Share = (description: string) => Nullable(Type.Number({ minimum: 0, maximum: 1, description }));
+const Amount = () =>
+  LimitMinor({
+    description: 'A sum of requested amounts; 9007199254740991 stands for itself and all above it.',
+  });
+const CountAmount = () => Fields({ count: Count(), amount_minor: Amount() });
+const CurrencyCount = <P extends TProperties>(more: P) =>
+  Fields({ ...more, currency: Type.String({ examples: ['EUR'] }), count: Count(), amount_minor: Amount() });
+const Amounts = () => Type.Array(CurrencyCount({}), { description: 'By currency.' });
+const Kinds = { count: Count(), allow: Count(), review: Count(), deny: Count() };
+const AgentName = () => Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) });
+const LabelCounts = () =>
+  Fields({ PURPOSE_ALIGNED: Count(), PURPOSE_MISALIGNED: Count(), PURPOSE_UNCLEAR: Count() });
+
+/** The shadow report. */
+export const ReportBody = Fields(
+  {
+    from: Timestamp({ description: 'Decisions made at or after this moment …' }),
+    to: Timestamp({ description: '… and before this one.' }),
+    agent: Nullable(AgentName()),
+    generated_at: Timestamp(),
+    totals: Fields({
+      ...Kinds,
+      by_currency: Type.Array(
+        CurrencyCount({ allow: CountAmount(), review: CountAmount(), deny: CountAmount() }),
+      ),
+    }),
+    by_reason: Type.Array(
+      Fields({
+        reason_code: OneOf(REASON_CODES),
+        count: Count('Decisions with it among their `reason_codes`.'),
+        first_count: Count('Decisions whose `reason_code` it is.'),
+        amounts: Amounts(),
+        examples: Type.Array(
+          Fields({
+            decision_id: Id('decision'),
+            agent: AgentName(),
+            decision: OneOf(DECISIONS),
+            merchant: Type.String(),
+            amount_minor: LimitMinor({ description: 'As requested.' }),
+            currency: Type.String(),
+            created_at: Timestamp(),
+          }),
+          { maxItems: MAX_EXAMPLES, description: 'The newest, newest first.' },
+        ),
+      }),
+      { description: 'Most decisions first.' },
+    ),
+    by_agent: Type.Array(
+      Fields({
+        agent: AgentName(),
+        mode: OneOf(MODES, { description: 'As it is now.' }),
+        status: OneOf(AGENT_STATUSES),
+        authority_version: Nullable(Type.Integer({ minimum: 1 })),
+        ...Kinds,
+        amounts: Amounts(),
+      }),
+      { maxItems: MAX_AGENTS, description: `Most decisions first, at most ${MAX_AGENTS}.` },
+    ),
+    by_merchant: Type.Array(Fields({ merchant: Type.String(), ...Kinds, amounts: Amounts() }), {
+      maxItems: MAX_MERCHANTS,
+      description: `As the agents named them; most decisions first, at most ${MAX_MERCHANTS}.`,
+    }),
+    by_day: Type.Array(
+      Fields({
+        day: Type.String({ format: 'date', examples: ['2026-11-21'] }),
+        ...Kinds,
+        amounts: Amounts(),
+      }),
+      { description: 'UTC days with decisions, oldest first.' },
+    ),
+    labels: Fields({
+      labeled: Count('Decisions with a current label; the newest one counts.'),
+      coverage: Share('The labelled share of the decisions.'),
+      matrix: Fields(
+        { PURPOSE_ALIGNED: LabelCounts(), PURPOSE_MISALIGNED: LabelCounts(), PURPOSE_UNCLEAR: LabelCounts() },
+        {
+          description: `What the service assessed (${PURPOSE_ASSESSMENTS.length} rows) → the label that people gave (${LABELS.length} columns).`,
+        },
+      ),
+      precision: Share(
+        'Of those assessed as misaligned and labelled aligned or misaligned: the share labelled misaligned.',
+      ),
+      recall: Share('Of those labelled misaligned: the share assessed as misaligned.'),
+      misaligned_allowed: Count('Labelled misaligned, and yet it would have been allowed.'),
+    }),
+    reviews: Fields({
+      count: Count('Decisions that would have gone to a person. In SHADOW a review never runs out.'),
+      pending: Count(),
+      allowed: Count(),
+      denied: Count(),
+      median_seconds: Nullable(
+        Type.Number({ minimum: 0, description: 'From the decision to its first review, by whole seconds.' }),
+      ),
+    }),
+    outcomes: Fields({
+      by_state: Type.Array(Fields({ outcome_state: OneOf(OUTCOME_STATES), count: Count() }), {
+        description: 'Decisions of which an outcome was reported.',
+      }),
+      executed_although_stopped: Fields(
+        {
+          count: Count(),
+          amounts: Amounts(),
+          by_stop: Type.Array(CurrencyCount({ stop: OneOf(STOPS) })),
+          by_state: Type.Array(CurrencyCount({ outcome_state: OneOf(OUTCOME_STATES) })),
+        },
+        {
+          description:
+            'Executed, though it would have been denied, or sent to a person who did not allow it. Amounts are what was executed, before refunds.',
+        },
+      ),
+    }),
+    enforced: Fields(
+      { count: Count(), amounts: Amounts() },
+      {
+        description: 'Decisions made in ENFORCE in this period: counted here and nowhere else in the report.',
+      },
+    ),
+    readiness: Fields({
+      ready: Type.Boolean({ description: 'Whether nothing speaks against ENFORCE.' }),
+      blockers: Type.Array(
+        Fields({
+          code: OneOf(BLOCKER_CODES),
+          message: Type.String(),
+          observed: Nullable(Type.Number({ description: 'What was found; shares are 0 to 1.' })),
+          bound: Nullable(Type.Number({ description: 'The least or most that it should be.' })),
+          agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
+        }),
+      ),
+    }),
+  },
+  {
+    $id: 'ShadowReport',
+    description:
+      'Decisions made in SHADOW, by the moment of their making; reviews, labels and outcomes as they stand now.',
+  },
+);
+
+const Modes = { shadow: Count('Made in SHADOW.'), enforce: Count('Made in ENFORCE.') };
+/** The overview of both modes. */
+export const OverviewBody = Fields(
+  {
+    from: Timestamp({ description: 'Decisions made at or after this moment …' }),
+    to: Timestamp({ description: '… and before this one.' }),
+    agent: Nullable(AgentName()),
+    generated_at: Timestamp(),
+    by_day: Type.Array(
+      Fields({
+        day: Type.String({ format: 'date', examples: ['2026-11-21'] }),
+        ...Kinds,
+        shadow: Fields(Kinds),
+        enforce: Fields(Kinds),
+        amounts: Amounts(),
+      }),
+      { description: 'UTC days with decisions, oldest first.' },
+    ),
+    by_decision: Type.Array(
+      Fields({ decision: OneOf(DECISIONS), count: Count(), ...Modes, amounts: Amounts() }),
+    ),
+    by_reason: Type.Array(
+      Fields({
+        reason_code: OneOf(REASON_CODES),
+        count: Count('Decisions with it among their `reason_codes`.'),
+        first_count: Count('Decisions whose `reason_code` it is.'),
+        ...Modes,
+        amounts: Amounts(),
+      }),
+      { description: 'Most decisions first.' },
+    ),
+    by_agent: Type.Array(
+      Fields({
+        agent: AgentName(),
+        mode: OneOf(MODES, { description: 'As it is now.' }),
+        status: OneOf(AGENT_STATUSES),
+        ...Kinds,
+        ...Modes,
+        amounts: Amounts(),
+      }),
+      { maxItems: MAX_AGENTS, description: `Most decisions first, at most ${MAX_AGENTS}.` },
+    ),
+    by_currency: Type.Array(
+      CurrencyCount({ allow: CountAmount(), review: CountAmount(), deny: CountAmount() }),
+    ),
+    pending_reviews: Fields(
+      {
+        count: Count(),
+        amounts: Amounts(),
+        next_expires_at: Nullable(
+          Timestamp({ description: 'When the first of them runs out; null: none does.' }),
+        ),
+      },
+      { description: 'What waits for a person now, whenever it was asked for.' },
+    ),
+  },
+  { $id: 'Overview', description: 'Decisions of both modes, by the moment of their making.' },
+);
+
+/** The query of both. */
+export const ReportQuery = Fields({
+  from: Type.Optional(
+    QueryBound('from', { description: `${DEFAULT_DAYS} UTC days up to \`to\` when left out.` }),
+  ),
+  to: Type.Optional(QueryBound('to', { description: 'The end of the present UTC day when left out.' })),
+  agent: Type.Optional(AgentRef()),
+});
