@@ -5,7 +5,7 @@ import type { Admission } from './admission.ts';
 import { makeKeyLimit, makePublicLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import type { ServerOptions } from './server-options.ts';
 
-/** Makes the hooks that find out who asks, and count requests. */
+/** Makes the hooks that authenticate a request and count it against its limit. */
 export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'holdBack'>) {
   const { redis, now_ms } = options;
   const countKey = makeKeyLimit(options.rate_limit_per_minute, redis);
@@ -17,7 +17,9 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
     });
 
   return {
-    /** Tells the exchange its caller, or why it has none. Throws what looking the key up throws. */
+    /**
+     * Sets the caller of the exchange, or the reason why there is none. Throws whatever the look-up of the key throws.
+     */
     async authenticate({ exchange, headers }: FastifyRequest): Promise<void> {
       const key = headers['x-api-key'] as string | undefined;
       const of_session = key === undefined ? options.authenticateSession?.(headers) : null;
@@ -51,8 +53,8 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
 }
 
 /**
- * Lets a caller pass whose scopes its route asks for. Throws `insufficient_scope`, and `unauthenticated` where there is no
- * caller: also if authentication never ran.
+ * Checks that the caller has one of the scopes of the route. Throws `insufficient_scope` if it has none of them, and
+ * `unauthenticated` if there is no caller, which includes a request for which authentication never ran.
  */
 export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void {
   const { caller, route } = exchange;

@@ -1,25 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeShares } from './shares.ts';
 
-/** How much the server takes on, and how long it waits for clients. Tests lay smaller values over these. */
+/**
+ * The bounds of what the server accepts, and of the time it waits for clients. Tests override them with smaller values.
+ */
 export interface Limits {
-  /** Connections at a time; of one client address at most 80 % of them. */
+  /** Concurrent connections. One client address gets at most 80 % of them. */
   max_connections: number;
-  /** Requests of one connection that may wait behind the one that is being answered. */
+  /** Pipelined requests that may wait behind the one that is being answered. */
   max_pipelined: number;
-  /** Headers of one request. */
+  /** The most headers in one request. */
   max_headers: number;
-  /** Requests at a time whose body is still coming in. */
+  /** Concurrent requests whose body is still being received. */
   max_bodies: number;
-  /** Writes at a time, from the moment their body is there until they are answered. */
+  /** Concurrent writes, from the moment that their body has been received until they are answered. */
   max_writes: number;
-  /** Answers at a time of which nobody knows the length beforehand; of one workspace at most a quarter. */
+  /** Concurrent answers whose length is not known in advance. One workspace gets at most a quarter of them. */
   max_streams: number;
-  /** Bytes of all answers that their clients have not taken yet. */
+  /** Bytes of all answers together that clients have not received yet. */
   max_unsent_bytes: number;
-  /** A client that takes nothing of its answer for so long is cut off. */
+  /** The connection of a client that receives nothing of its answer for this long is closed. */
   stall_ms: number;
-  /** One that has not taken all of its answer after so long is cut off, however steadily it reads. */
+  /**
+   * The connection of a client that has not received its whole answer after this long is closed, however steadily it
+   * reads.
+   */
   max_delivery_ms: number;
 }
 
@@ -28,7 +33,7 @@ export const LIMITS: Limits = {
   max_pipelined: 16,
   max_headers: 200,
   max_bodies: 1_000,
-  // Enough for full batches while others commit; what comes beyond would only wait longer.
+  // This fills the batches while others commit. More would only wait longer.
   max_writes: 1_000,
   max_streams: 16,
   max_unsent_bytes: 256 * 1024 * 1024,
@@ -37,25 +42,31 @@ export const LIMITS: Limits = {
 };
 
 /**
- * A client over the limit of unknown keys is answered after a moment: one that asks again as soon as it is answered
- * would take the time of everybody else.
+ * A client that is over the limit of unknown keys gets its answer after this delay. Otherwise a client that retries at
+ * once would take processor time away from everybody else.
  */
 const HELD_BACK_MS = 100;
 const MAX_HELD_BACK = 1_000;
 
-/** Logging each would take a third of what a refusal costs (measured: the stack trace alone 10 µs). */
+/**
+ * Refusals are logged as a count per second: a line for each is a third of their cost (the stack trace alone takes 10
+ * µs).
+ */
 const TELL_EVERY_MS = 1_000;
 
-/** Of what there is in hundreds a single tenant gets the greater part while nobody else wants any, and so its key. */
+/** Resources that exist in hundreds: a single tenant and key may use most of them while nobody else wants any. */
 const GENEROUS = { workspace_share: 0.8, key_share: 0.6 };
-/** A stream lasts as long as its client takes: of those most stay free for others. */
+/** A stream lasts as long as its client wants, so most of them are kept free for others. */
 const QUARTER = 0.25;
 const MAX_WAITING_FOR_STREAMS = 50;
 
-/** What a process takes on, and its bounds. Everything in it is shared fairly among those who ask. */
+/** The bounded resources of a process. Each is shared fairly among those who ask for it. */
 export type Admission = ReturnType<typeof makeAdmission>;
 
-/** Makes it; it keeps no process alive. `onRefused` is told of the first refusal, then of how many each second had. */
+/**
+ * Makes the resources. Their timers do not keep the process alive. `onRefused` is called at the first refusal with 1,
+ * and after that once per second with the number of refusals in it.
+ */
 export function makeAdmission(limits: Limits, onRefused: (count: number) => void) {
   let refused = 0;
   let telling: NodeJS.Timeout | undefined;
@@ -86,12 +97,12 @@ export function makeAdmission(limits: Limits, onRefused: (count: number) => void
     }),
     /** In bytes. */
     unsent: makeShares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
-    /** Counts something that was refused because there is too much of it. */
+    /** Counts a refusal that was caused by overload. */
     countRefusal(): void {
       refused += 1;
       if (telling === undefined) tell();
     },
-    /** Lets a throttled client wait a moment, unless too many wait already. */
+    /** Delays the answer to a throttled client, unless too many clients are delayed already. */
     async holdBack(): Promise<void> {
       if (held_back >= MAX_HELD_BACK) return;
       held_back += 1;

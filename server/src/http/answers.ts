@@ -7,16 +7,17 @@ import type { ServerOptions } from './server-options.ts';
 import { bodyOf, writeWhole } from './streams.ts';
 
 const JSON_TYPE = 'application/json';
-/** On a 503 whose request may have been carried out: then a repeat is safe only with an idempotency key. */
+/** Sent with a 503 whose request may have been carried out. Repeating it is safe only with an idempotency key. */
 const OUTCOME_HEADER = 'purser-outcome';
-/** In the log only: the client had gone before it could be answered. */
+/** A status used in the log alone: the client closed the connection before the answer could be sent. */
 const CLIENT_GONE = 499;
 
 type Headers = NonNullable<Answer['headers']>;
 
 /**
- * How requests are answered: once each, with the headers that every answer has, and a line in the log. The exchange
- * ends when its answer is sent; what the client has not taken of it then counts among the unsent bytes until it has.
+ * Makes the functions that answer requests: each request once, with the headers that all answers have, and with a line
+ * in the log. The exchange ends when its answer was handed to the connection. The bytes that the client has not
+ * received by then count as unsent until it has received them.
  */
 export function makeAnswers(
   options: Pick<ServerOptions, 'logger' | 'metrics' | 'now_ms'> & {
@@ -76,14 +77,14 @@ export function makeAnswers(
     const headers = headersOf(exchange, body, extra);
     const { raw } = reply;
     const gone = raw.destroyed || raw.headersSent;
-    // First, because a header that cannot be sent throws, and Fastify's error handler then answers in its place.
+    // This comes first because it throws if a header cannot be sent; Fastify's error handler then answers instead.
     if (!gone) raw.writeHead(status, headers);
-    // `reply.send` would write names of headers in lower case, add a charset to the content type, and hand a long body
-    // over as a whole, so that nobody could see how much of it a slow client has taken.
+    // `reply.send` would write header names in lower case, add a charset to the content type, and pass a long body to
+    // the socket as a whole, which hides how much of it a slow client has received.
     if (!reply.sent) reply.hijack();
     if (!gone) {
       const unsent = writeWhole(raw, payload ?? '', limits);
-      // What the client has still to take counts as its workspace's; where there is too much of that, it is cut off.
+      // Unsent bytes count against the workspace. If it has too many of them, the connection is closed.
       const release = unsent === 0 ? undefined : admission.unsent.tryTake(exchange.holder, unsent);
       if (release === null) {
         admission.countRefusal();
@@ -102,7 +103,7 @@ export function makeAnswers(
   ): Promise<void> {
     const { exchange } = request;
     const { chunks, content_type } = stream;
-    // Whatever the generator has taken is given back with the exchange, also when nothing was ever asked of it.
+    // The generator is ended with the exchange, even if it was never started, so that it releases what it holds.
     exchange.hold(() => void chunks.return().catch((error: unknown) => logFailure(exchange, error)));
     exchange.hold(await admission.streams.take(exchange.holder));
     if (exchange.answered) return;
@@ -129,18 +130,18 @@ export function makeAnswers(
   }
 
   return {
-    /** Sends what a handler answered. Rejects only while nothing was sent. */
+    /** Sends the answer of a handler. It rejects only if nothing has been sent yet. */
     async answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
       const { status, headers, text, json, body, stream } = answer;
       if (stream !== undefined) return sendStream(request, reply, { ...answer, stream });
       const payload = text?.content ?? json ?? (body === undefined ? null : JSON.stringify(body));
       send(request, reply, status, payload, text?.content_type ?? JSON_TYPE, headers);
     },
-    /** Answers with whatever was thrown. */
+    /** Sends the error that belongs to whatever was thrown. */
     fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
       const error = toApiError(thrown);
       const { exchange } = request;
-      // A client that hangs up makes reading its body fail; that is no failure of the service.
+      // Reading a body fails if the client closes the connection. That is not a failure of the service.
       if (error.is_overload) admission.countRefusal();
       else if (error.status >= 500 && !reply.raw.destroyed)
         logFailure(exchange, error.cause ?? error, error.code);

@@ -10,24 +10,25 @@ import type { AuthResult } from './server-options.ts';
 export interface AuthOptions {
   db: Queryable;
   keyDigests: Secrets['keyDigests'];
-  /** Told of a good key that is kept under the digest of another secret key than the present one. */
+  /** Called with a valid key that is stored under a digest of an old secret key. */
   onOtherDigest: (key: FoundKey, digests: { from: KeyDigest; to: KeyDigest }) => void;
-  /** Told of every good key, with the database's clock (ms). */
+  /** Called with every valid key. Its `clock_ms` is the database's clock. */
   onUse: (key: FoundKey) => void;
-  /** Told why keys could not be looked up. */
+  /** Called with the error if keys could not be looked up. */
   onFailure: (error: unknown) => void;
 }
 
 const MAX_KEY_LENGTH = 512;
-/** Keys looked up by one statement, and waiting for the next one. */
+/** The most keys in one statement, and the most that wait for the next one. */
 const LOOKED_UP_AT_ONCE = 500;
 const MAX_WAITING = 5_000;
 
 const keyOf = ([{ digest }]: ReturnType<Secrets['keyDigests']>) => digest.toString('hex');
 
 /**
- * Tells who holds a key. Nothing is remembered: a key that was revoked or has expired is refused on the very next
- * request, on every node. Keys are looked up together, so that a flood of unknown ones costs no more statements.
+ * Makes the function that finds the holder of a key. Nothing is cached: a key that was revoked or has expired is
+ * refused on the very next request, on every node. Keys are looked up in batches, so a flood of unknown ones costs no
+ * more statements.
  */
 export function makeAuthenticate(options: AuthOptions): (key: string | undefined) => Promise<AuthResult> {
   const find = makeBatchLoader<ReturnType<Secrets['keyDigests']>, FoundKey>({

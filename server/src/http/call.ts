@@ -13,8 +13,8 @@ import { compileSchema, echo } from './validation.ts';
 export const BODY_LIMIT = 65_536;
 
 /**
- * How much of a body that is too large is still read and thrown away, so that a client which sends before it
- * listens reads the refusal instead of a broken connection.
+ * The number of bytes of a too large body that are still read and discarded. Many clients read the answer only after
+ * they have sent the whole body; they would otherwise see a broken connection instead of the refusal.
  */
 const MAX_DISCARDED = 4 * 1024 * 1024;
 
@@ -25,15 +25,15 @@ const TOO_LARGE = `must be at most ${BODY_LIMIT} bytes`;
 const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
 const FILE_PARAM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
-/** Whether a body follows the headers; a chunked one may turn out to be empty. */
+/** Returns whether a body follows the headers. A chunked body may still turn out to be empty. */
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 /**
- * Refuses, before the body is read, what its headers already show to be wrong: a body where none belongs, a
- * missing one, another content type or an encoding.
+ * Checks before the body is read what its headers already show. Throws if the route takes no body, if the body is
+ * missing, and if the content type or content encoding is not supported.
  */
 export function checkBodyHeaders(
   message: IncomingMessage,
@@ -43,7 +43,7 @@ export function checkBodyHeaders(
   const chunked = headers['transfer-encoding'] !== undefined;
   const has_body = hasBody(message);
   if (route.body === undefined) {
-    // A chunked body may still turn out to be empty; without reading it only GET can be judged.
+    // A chunked body may be empty, which only reading it shows. A GET is refused without reading it.
     if (has_body && (!chunked || message.method === 'GET')) throw invalidField('body', 'must be empty');
     return;
   }
@@ -58,8 +58,8 @@ export function checkBodyHeaders(
 }
 
 /**
- * Reads a body to its end. Calls `done` once: with the bytes, with `invalid_request` when there are more than
- * `BODY_LIMIT`, or with the connection's error when the client went away.
+ * Reads a body to its end. Calls `done` once: with the bytes, with `invalid_request` if there are more than
+ * `BODY_LIMIT`, or with the error of the connection if the client closed it.
  */
 export function readBody(
   message: NodeJS.ReadableStream & { headers?: IncomingMessage['headers'] },
@@ -91,9 +91,9 @@ export function readBody(
 type Check = (request: FastifyRequest) => void;
 
 /**
- * What is checked of a request once its body is there and before Fastify validates that, in this order: path, query,
- * idempotency key, and whether the body is JSON. Each throws the refusal of what is wrong. These are no schemas of the
- * route, because Fastify validates the body before the query, and knows no 404 for a parameter of the path.
+ * Makes the checks that run once the body was received and before Fastify validates it, in this order: path, query,
+ * idempotency key, syntax of the body. Each throws the error that the caller receives. They are not given to Fastify as
+ * schemas, because it validates the body before the query, and because an invalid path parameter has to be a 404.
  */
 export function makeChecks(route: Route): Check[] {
   const checks: Check[] = [makePathCheck(route), makeQueryCheck(route)];
@@ -102,7 +102,7 @@ export function makeChecks(route: Route): Check[] {
   return checks;
 }
 
-/** What can be no id, or no name of a file, names nothing. */
+/** A parameter that cannot be an id, or the name of a file, is answered like one that does not exist. */
 function makePathCheck({ names_file }: Route): Check {
   const form = names_file === true ? FILE_PARAM : PARAM;
   return ({ params }) => {
@@ -126,7 +126,7 @@ function refuseParameters(values: unknown): void {
   for (const name in values as object) throw invalidField(echo(name), 'is not a known query parameter');
 }
 
-/** Of a chunked body only its end tells whether there is one. */
+/** This repeats the check of the headers, because a chunked body may turn out not to be empty. */
 function refuseBody({ body }: FastifyRequest): void {
   if (body !== undefined && (body as Buffer).length > 0) throw invalidField('body', 'must be empty');
 }
@@ -136,11 +136,11 @@ function parseJson(request: FastifyRequest): void {
   const bytes = request.body as Buffer | undefined;
   const is_left_out = exchange.route?.bodyOptional === true && (bytes === undefined || bytes.length === 0);
   request.body = is_left_out ? {} : parseBody(bytes);
-  // Before validation, because that replaces text by its normalised form.
+  // The hash is taken before validation, which replaces text by its normalised form.
   if (exchange.route?.idempotent === true) exchange.body_hash = hashBody(request.body);
 }
 
-/** The JSON value of a body's bytes. Throws `invalid_request` naming the field at fault. */
+/** Parses the bytes of a body as JSON. Throws `invalid_request` that names the field at fault. */
 function parseBody(bytes: Buffer | undefined): unknown {
   if (bytes === undefined || bytes.length === 0) throw invalidField('body', 'is required');
   try {
@@ -151,7 +151,7 @@ function parseBody(bytes: Buffer | undefined): unknown {
   }
 }
 
-/** SHA-256 of the RFC 8785 form of a parsed body. */
+/** Returns the SHA-256 of the RFC 8785 form of a parsed body. */
 function hashBody(body: unknown): Buffer {
   let text: string;
   try {
@@ -163,8 +163,8 @@ function hashBody(body: unknown): Buffer {
 }
 
 /**
- * Refuses a request without a usable `idempotency-key`. A header sent twice reaches here joined by ", ", and
- * the space makes it unusable.
+ * Throws unless the request has a valid `idempotency-key`. Node joins a header that was sent twice with ", ", which is
+ * invalid because of its space.
  */
 function checkIdempotencyKey(headers: IncomingMessage['headers']): void {
   const key = headers['idempotency-key'];
@@ -173,16 +173,16 @@ function checkIdempotencyKey(headers: IncomingMessage['headers']): void {
     throw invalidField('idempotency-key', 'must be 1 to 255 visible ASCII characters, sent once');
 }
 
-/** Hands a request that has passed all checks to its route's handler. */
+/** Calls the route's handler with a request that has passed all checks. */
 export function callHandler(route: Route, request: FastifyRequest, hold: Call['hold']): Promise<Answer> {
   const { exchange, params, query, body, headers } = request;
-  // `Route` erases the types that its schemas gave the handler; what was validated has them.
+  // `Route` erases the types that the schemas gave the handler. The validated values have these types.
   const call: Call<never, never, never> = {
     params: params as never,
     query: query as never,
     body: body as never,
     headers,
-    // Null on public routes, whose handlers do not look at it.
+    // This is null on public routes, whose handlers do not read it.
     caller: exchange.caller as Caller,
     request_id: exchange.request_id,
     client_address: exchange.client_address,

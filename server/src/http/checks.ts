@@ -3,8 +3,8 @@ import { normaliseText } from '../values/text.ts';
 import { boundOfPeriod, instantMs } from '../values/timestamps.ts';
 
 /**
- * A rule that JSON Schema cannot say, or not in plain words: the value of the keyword `x-rule`. A schema that
- * carries one is checked by it alone; its other keywords say the same to readers of the OpenAPI document.
+ * A rule that JSON Schema cannot express, or cannot report in plain words. It is the value of the keyword `x-rule`. A
+ * schema that has one is checked by it alone; its other keywords describe the same rule in the OpenAPI document.
  */
 export type Rule =
   | { kind: 'text'; text: 'line' | 'long'; min: number; max: number }
@@ -18,7 +18,7 @@ export type Rule =
   | { kind: 'one_of'; values: readonly string[] }
   | { kind: 'query_several'; each: Rule };
 
-/** What a rule makes of a value: the value that the handler sees, or what is wrong ("must be …"). */
+/** The result of a rule: the value that the handler receives, or the problem ("must be …"). */
 export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };
 
 /** Of one query parameter: each is looked up by itself. */
@@ -30,7 +30,7 @@ function wrong(problem: string): Finding {
   return { ok: false, problem };
 }
 
-/** The check of a rule; made once, called for every request. */
+/** Makes the check of a rule. It is made once and called for every request. */
 export function makeCheck(rule: Rule): (value: unknown) => Finding {
   switch (rule.kind) {
     case 'text': {
@@ -72,7 +72,7 @@ export function makeCheck(rule: Rule): (value: unknown) => Finding {
       };
     case 'query_integer':
       return (value) => {
-        // Digits alone: Number() would also take " 1", "1e3" and "0x10".
+        // Only digits are accepted. Number() would also take " 1", "1e3" and "0x10".
         const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
         return number >= rule.min && number <= rule.max
           ? { ok: true, value: number }

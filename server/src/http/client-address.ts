@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** The address of whoever sent a request, as text; IPv4-mapped IPv6 addresses are written as IPv4. */
+/** Returns the address of a request's sender as text. IPv4-mapped IPv6 addresses are written as IPv4. */
 export type ClientAddress = (
   message: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } },
 ) => string;
 
 const UNKNOWN = 'unknown';
-/** What stands before the IPv4 address in an IPv4-mapped one. */
+/** The prefix of an IPv4-mapped IPv6 address. */
 const MAPPED_BITS = 96;
-/** Peers whose trust is remembered; one more and the memory starts anew. */
+/** The most peers for which the cache keeps whether they are trusted proxies. When it is full it is emptied. */
 const MAX_REMEMBERED_PEERS = 1_000;
 
 /**
- * Tells the client's address: the peer, or, where the peer lies in one of `trusted_proxies` (CIDR), the
- * right-most address of `x-forwarded-for` that does not. What stands further left was written by the client and
- * is never believed. A range may also be a single address. Throws on anything else.
+ * Makes the function that returns a client's address: the peer's, or, if the peer is in one of `trusted_proxies` (CIDR
+ * ranges or single addresses), the right-most address of `x-forwarded-for` that is in none of them. Entries further
+ * left were written by the client and are never trusted. Throws if an entry of `trusted_proxies` is neither.
  */
 export function makeClientAddress(trusted_proxies: readonly string[]): ClientAddress {
   if (trusted_proxies.length === 0) return (message) => folded(message.socket.remoteAddress ?? UNKNOWN);
@@ -42,7 +42,7 @@ export function makeClientAddress(trusted_proxies: readonly string[]): ClientAdd
     const hops = (Array.isArray(forwarded) ? forwarded.join(',') : forwarded).split(',');
     for (let index = hops.length - 1; index >= 0 && isTrusted(address); index--) {
       const hop = parse((hops[index] as string).trim());
-      // A trusted proxy wrote something that is no address: whoever it is came through that proxy.
+      // A trusted proxy wrote something that is not an address, so the request is counted as that proxy's.
       if (hop === null) return address;
       address = hop.toString();
     }
@@ -51,8 +51,8 @@ export function makeClientAddress(trusted_proxies: readonly string[]): ClientAdd
 }
 
 /**
- * What unknown keys are counted by: an IPv4 address, or the /64 of an IPv6 address, since one client commonly
- * owns all of a /64.
+ * Returns the name under which requests with unknown keys are counted: an IPv4 address, or the /64 of an IPv6 address,
+ * because one client usually owns a whole /64.
  */
 export function addressBlock(address: string): string {
   const parsed = parse(address);
@@ -61,7 +61,7 @@ export function addressBlock(address: string): string {
   return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
 }
 
-/** A CIDR range, or the range of one address. IPv4-mapped ones become IPv4, as the peers' addresses do. */
+/** Parses a CIDR range or a single address. IPv4-mapped ranges become IPv4 ranges, as the peers' addresses do. */
 function parseRange(range: string): { network: ipaddr.IPv4 | ipaddr.IPv6; bits: number } {
   const whole = range.includes('/') ? range : `${range}/${ipaddr.parse(range).kind() === 'ipv4' ? 32 : 128}`;
   const [network, bits] = ipaddr.parseCIDR(whole);
@@ -73,7 +73,7 @@ function folded(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }
 
-/** Also takes `1.2.3.4:5678` and `[2001:db8::1]:5678`, which some proxies write. */
+/** Parses an address. It also accepts `1.2.3.4:5678` and `[2001:db8::1]:5678`, which some proxies write. */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const bare = /^\[([^\]]+)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address);
   const text = bare?.[1] ?? bare?.[2] ?? address;

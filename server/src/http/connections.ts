@@ -6,21 +6,21 @@ import { requestId } from './exchange.ts';
 import { malformedRequest, rawErrorAnswer } from './failures.ts';
 import type { Shares } from './shares.ts';
 
-/** A request's headers must have come within this time, the whole request within the next. */
+/** The headers of a request must have been received within the first time, the whole request within the second. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 1_000;
-/** How long a client may take to read why its connection ends. */
+/** The time that a client has to read the error with which its connection ends. */
 const LAST_WORD_MS = 2_000;
 
 type Handle = (message: IncomingMessage, response: ServerResponse) => void;
 
-/** What became of bytes that were no request for a route. */
+/** A connection that was ended because of what it sent, before that became a request for a route. */
 export interface Rejection {
   socket: Socket;
   request_id: string;
   error: ApiError;
-  /** Node's code of what was wrong with them, if it has one. */
+  /** Node's code for the error, if there is one. */
   code: string | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface ConnectionOptions {
   shares: Shares;
   keep_alive_ms: number;
   newRequestId: () => string;
-  /** Told of each connection that was closed with an error of its own. */
+  /** Called for each connection that was ended with an error of its own. */
   onRejected: (rejection: Rejection) => void;
-  /** Told of each connection that was not taken on. */
+  /** Called for each connection that was not accepted. */
   onDropped: () => void;
 }
 
@@ -40,21 +40,21 @@ interface Asked {
   response: ServerResponse;
 }
 
-/** What a connection is doing. */
+/** The state of one connection. */
 interface Line {
-  /** The one that is being answered; null: none is. */
+  /** The request that is being answered, or null. */
   current: Asked | null;
   waiting: Asked[];
-  /** Nothing more is taken from it: it ends with this answer once the one under way is complete. */
+  /** If set, no more requests are accepted: the connection ends with this answer after the one in progress. */
   last_word: string | null;
 }
 
 /**
- * The connections of the service. The requests of one are begun one after another, each when the answer before it is
- * complete. So an answer that is under way always has its connection, and Node tells of its end whatever that is: it
- * tells nothing of answers that wait behind another when the connection goes, and what was taken for those could not
- * be given back. More than `max_pipelined` requests that wait, bytes that are no HTTP, and CONNECT end a connection
- * with an error that says why.
+ * Makes the connections of the service. The requests of one connection are begun one after another, each when the
+ * answer before it is complete. So an answer in progress always has its connection, and Node always emits its `close`.
+ * Node emits nothing for answers that wait behind another when the connection is lost, so resources taken for them
+ * could never be released. A connection is ended with an error if more than `max_pipelined` requests wait, if its bytes
+ * are not HTTP, and on CONNECT.
  */
 export function makeConnections(options: ConnectionOptions) {
   const { limits, shares, newRequestId, onRejected, onDropped } = options;
@@ -69,7 +69,7 @@ export function makeConnections(options: ConnectionOptions) {
       return;
     }
     lines.set(socket, { current: null, waiting: [], last_word: null });
-    // Node takes its own listener away from a connection that asked for CONNECT: without one a reset ends the process.
+    // Node removes its own error listener after CONNECT. Without any listener a reset connection would end the process.
     socket.on('error', () => {});
     socket.once('close', () => {
       lines.delete(socket);
@@ -84,7 +84,7 @@ export function makeConnections(options: ConnectionOptions) {
       line.current = null;
       if (line.last_word !== null) sayLastWord(message.socket, line);
       const next = line.waiting.shift();
-      // Without its connection it is never answered: the one before it ended that.
+      // If the answer before it ended the connection, the next request has no socket and is not begun.
       if (next?.response.socket != null) begin(line, next, handle);
     });
     handle(message, response);
@@ -105,7 +105,7 @@ export function makeConnections(options: ConnectionOptions) {
     }
   }
 
-  /** Ends a connection with an error, after the answer that is under way. What waits was not begun, and never is. */
+  /** Ends a connection with an error after the answer in progress. Waiting requests were not begun and are dropped. */
   function reject(rejection: Rejection): void {
     const { socket } = rejection;
     const line = lines.get(socket);
@@ -119,8 +119,8 @@ export function makeConnections(options: ConnectionOptions) {
     socket.pause();
     onRejected(rejection);
     const { current } = line;
-    // Where the rest of its own body is what is wrong, the error is its answer; bytes of another may be on their way
-    // already, as whose part it would be read.
+    // If the error is in the body of the request in progress, the error is its answer. If a part of its answer was sent
+    // already, the client would take the error for the rest of it, so the connection is cut instead.
     if (current === null || !current.message.complete) {
       if (current?.response.headersSent === true) socket.destroy();
       else sayLastWord(socket, line);
@@ -135,8 +135,8 @@ export function makeConnections(options: ConnectionOptions) {
     }
     const late = setTimeout(() => socket.destroy(), LAST_WORD_MS);
     socket.once('close', () => clearTimeout(late));
-    // What the client has sent besides is read and thrown away: closing over unread bytes resets the connection, and
-    // the client would not see the answer.
+    // The remaining input is read and discarded. Closing a socket with unread input resets the connection, and the
+    // client would not see the answer.
     socket.removeAllListeners('data');
     socket.on('data', () => {});
     socket.resume();
@@ -150,7 +150,7 @@ export function makeConnections(options: ConnectionOptions) {
   }
 
   return {
-    /** An HTTP server whose requests come to `handle` one at a time a connection. */
+    /** Makes an HTTP server that passes requests to `handle`, one at a time for each connection. */
     makeServer(handle: Handle): Server {
       const server = createServer(
         {
@@ -158,17 +158,17 @@ export function makeConnections(options: ConnectionOptions) {
           requestTimeout: REQUEST_TIMEOUT_MS,
           connectionsCheckingInterval: CHECK_EVERY_MS,
           keepAliveTimeout: options.keep_alive_ms,
-          // Node would answer a missing Host with an empty body.
+          // Otherwise Node answers a request without Host by itself, with an empty body.
           requireHostHeader: false,
         },
         (message, response) => accept({ message, response }, handle),
       );
-      // Node drops headers beyond this number without a word; they are counted, and refused, with the request.
+      // Node drops headers beyond this number silently. The request checks their number itself.
       server.maxHeadersCount = 0;
       server.maxConnections = limits.max_connections;
       server.on('drop', onDropped);
       server.on('connection', open);
-      // An expectation we do not know is ignored, as RFC 9110 allows, instead of Node's empty 417.
+      // An unknown expectation is ignored, as RFC 9110 allows. Node would answer 417 with an empty body.
       server.on('checkExpectation', (message, response) => server.emit('request', message, response));
       server.on('clientError', (error, socket) => onClientError(error, socket as Socket));
       server.on('connect', (message, socket) => {
@@ -179,7 +179,7 @@ export function makeConnections(options: ConnectionOptions) {
       return server;
     },
     count: (): number => lines.size,
-    /** Ends those that are not answering anything. */
+    /** Closes the connections that have no answer in progress. */
     closeIdle(): void {
       for (const [socket, line] of lines) if (line.current === null) socket.destroy();
     },

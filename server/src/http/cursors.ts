@@ -6,15 +6,21 @@ import { canonicalJson } from '../values/canonical-json.ts';
 
 /** Makes and reads the opaque `cursor` of lists. */
 export interface Cursors {
-  /** `list`: everything the page depends on (workspace, route, filters, order), so that no other list takes it. */
+  /**
+   * Makes a cursor. `list` is everything that the page depends on (workspace, route, filters, order): no other list
+   * accepts it.
+   */
   seal(list: unknown, position: string | number): string;
-  /** The position a cursor names, or null without a cursor. Throws `invalid_request` naming `cursor`. */
+  /** Returns the position of a cursor, or null if there is none. Throws `invalid_request` that names `cursor`. */
   open(list: unknown, cursor: string | undefined): string | number | null;
 }
 
 const MAC_BYTES = 16;
 
-/** Cursors marked by the first of these, or earlier by another: one that was altered, or made for another list or workspace, is refused. */
+/**
+ * Makes cursors that are authenticated by the first of these keys. Cursors that were made with one of the others are
+ * still accepted. A cursor that was altered, or made for another list or workspace, is refused.
+ */
 export function makeCursors(macs: readonly [Mac, ...Mac[]]): Cursors {
   const mark = (mac: Mac, list: unknown, position: string) =>
     mac(`${canonicalJson(list)}\n${position}`).subarray(0, MAC_BYTES);
@@ -27,7 +33,7 @@ export function makeCursors(macs: readonly [Mac, ...Mac[]]): Cursors {
       if (cursor === undefined) return null;
       const bytes = Buffer.from(cursor, 'base64url');
       const text = bytes.subarray(MAC_BYTES).toString();
-      // The decoder overlooks stray characters; a cursor that was touched in any way is refused.
+      // The decoder ignores invalid characters, but a cursor that was altered in any way has to be refused.
       const good =
         bytes.toString('base64url') === cursor &&
         bytes.length > MAC_BYTES &&
@@ -44,8 +50,8 @@ export function makeCursors(macs: readonly [Mac, ...Mac[]]): Cursors {
 }
 
 /**
- * A page and the cursor of the next one: `limit` items out of up to `limit + 1` that were found, or those that a page
- * which is bounded in bytes has room for.
+ * Returns a page and the cursor of the next one. The page has `limit` items of the up to `limit + 1` that were found,
+ * or fewer if it is bounded in bytes.
  */
 export function pageOf<Row>(
   found: readonly Row[] | PageRows<Row>,

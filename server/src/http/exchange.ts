@@ -8,13 +8,13 @@ const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 /** W3C Trace Context, version 00; later versions may append fields after the flags. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
 
-/** The client's own `x-request-id` where it is 1 to 128 safe characters, else a fresh one. */
+/** Returns the client's own `x-request-id` if it has 1 to 128 safe characters, otherwise a new id. */
 export function requestId(headers: IncomingHttpHeaders, newRequestId: () => string): string {
   const own = headers['x-request-id'];
   return typeof own === 'string' && SAFE_REQUEST_ID.test(own) ? own : newRequestId();
 }
 
-/** The trace id of a well-formed `traceparent` header. */
+/** Returns the trace id of a well-formed `traceparent` header. */
 export function traceId(headers: IncomingHttpHeaders): string | undefined {
   const traceparent = headers.traceparent;
   if (typeof traceparent !== 'string') return undefined;
@@ -23,7 +23,7 @@ export function traceId(headers: IncomingHttpHeaders): string | undefined {
   return parts === null || (parts[2] !== undefined && traceparent.startsWith('00')) ? undefined : parts[1];
 }
 
-/** What the log of security events calls a request that was answered so. */
+/** The name of the security event in the log, by the status of the answer. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'key_refused',
   403: 'forbidden',
@@ -31,29 +31,29 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 /**
- * One request from its headers to its end, and the owner of everything that was taken for it. It ends once, on
- * whichever comes first: its answer is sent, the answer can no longer be sent, the connection is gone. Then all that it
- * holds is given back; what is handed to it later is given back at once. So nothing taken for a request outlives it.
+ * One request from its headers to its end, and the owner of all resources taken for it. It ends once: when its answer
+ * was sent, or when the connection was closed before. It then releases all its resources; those that it is given later
+ * are released at once. So no resource of a request outlives it.
  */
 export class Exchange {
   readonly request_id: string;
   readonly trace_id: string | undefined;
   readonly client_address: string;
-  /** Null: no route was found. */
+  /** Null if no route matched. */
   readonly route: Route | null;
   readonly began_ms: number;
-  /** Who asks; null: authentication has not found anybody. */
+  /** Null until authentication has found the caller. */
   caller: Caller | null = null;
-  /** What the 401 of a request without a caller says. */
+  /** The message of the 401 that a request without a caller gets. */
   refusal = KEY_NOT_GOOD;
   count: Count | null = null;
-  /** Something was sent, or there is nobody to send it to: no second answer. */
+  /** True once an answer was sent, or could not be sent because the client is gone. There is no second answer. */
   answered = false;
-  /** Gives back the place among the bodies that come in; null: it has none. */
+  /** Releases the place among the bodies that are being received, if the request has one. */
   body: Release | null = null;
-  /** As the handler is given it. */
+  /** The `body_hash` of the handler's call. */
   body_hash: Buffer | undefined = undefined;
-  /** Whether the answer carries a workspace's data away as a whole. */
+  /** True if the answer exports the data of a workspace. */
   is_export = false;
   private deadline: NodeJS.Timeout | null = null;
   private has_ended = false;
@@ -67,25 +67,31 @@ export class Exchange {
     this.began_ms = facts.began_ms;
   }
 
-  /** The route as logs and metrics name it: its pattern, or `unknown`. */
+  /** The name of the route in logs and metrics: its pattern, or `unknown`. */
   get route_name(): string {
     return this.route?.path ?? 'unknown';
   }
 
-  /** Who answers for what this request takes: its key, or where it has none its client's address. */
+  /**
+   * The tenant against which resources are counted: the caller's key or session, or the client's address if there is
+   * none.
+   */
   get holder(): Holder {
     return this.caller === null
       ? { workspace_id: this.client_address, key_id: this.client_address }
       : holderOf(this.caller);
   }
 
-  /** Hands over something that was taken for this request. The release may be called before the end, too. */
+  /** Registers the release of a resource that was taken for this request. It may also be called before the end. */
   hold(release: Release): void {
     if (this.has_ended) release();
     else this.held.push(release);
   }
 
-  /** Calls `onLate` after `time_ms`, once, unless the exchange was answered; a later call does not set it anew. */
+  /**
+   * Calls `onLate` once after `time_ms` unless the request was answered by then. Does nothing if a deadline is set
+   * already.
+   */
   setDeadline(time_ms: number, onLate: () => void): void {
     if (this.has_ended) return;
     this.deadline ??= setTimeout(() => {
@@ -109,24 +115,26 @@ export class Exchange {
     this.held = [];
   }
 
-  /** What the log of security events calls it after an answer with this status; null: it does not belong there. */
+  /** Returns the name of the security event for an answer with this status, or null if it is none. */
   securityEvent(status: number): string | null {
     return REFUSALS[status] ?? (this.is_export ? 'export' : null);
   }
 }
 
-/** Requests that are held back at once, each workspace and key its share of them; one more is answered as things stand. */
+/**
+ * The most requests that wait at once. Each workspace and key has a share of them; beyond it a request does not wait.
+ */
 const MAX_HELD = 1_000;
 
-/** Holds back the requests that asked for it, each with one timer. */
+/** Lets requests wait that asked for it, each with one timer. */
 export function makeHolds() {
   const places = makeShares({ resource: 'waits', total: MAX_HELD, workspace_share: 0.8, key_share: 0.6 });
   const held = new Set<() => void>();
   let released = false;
   return {
     /**
-     * Waits for `ms`, during which the request's deadline does not run; `resume` sets it again. Resolves with false, at
-     * once or sooner, when the service stops, the request has ended, or too many wait already.
+     * Waits for `ms`. The deadline of the request is cleared meanwhile, and `resume` sets it again. Resolves with false
+     * earlier if the service stops or the request ends, and at once if too many requests wait already.
      */
     hold: (exchange: Exchange, ms: number, resume: () => void): Promise<boolean> =>
       new Promise((resolve) => {
@@ -145,7 +153,7 @@ export function makeHolds() {
         held.add(stop);
         exchange.hold(stop);
       }),
-    /** The service stops: whoever waits is answered now. */
+    /** Ends all waits because the service stops. */
     release(): void {
       released = true;
       for (const stop of held) stop();
@@ -158,7 +166,7 @@ declare module 'fastify' {
     exchange: Exchange;
   }
   interface FastifyContextConfig {
-    /** The declaration that a route was registered from. */
+    /** The declaration from which the route was registered. */
     route?: Route;
   }
 }

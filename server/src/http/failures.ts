@@ -2,15 +2,18 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { ApiError, invalidField } from '../errors.ts';
 import { isUnavailable } from '../storage/database.ts';
 
-/** What the caller is told of something unforeseen; the cause stays in the log. */
+/** The message for an unforeseen failure. Its cause is only logged. */
 const UNFORESEEN = 'Something unforeseen failed here; nothing was granted.';
 
-/** The text of an error's body: `{ error: { code, message, request_id } }`. */
+/** Returns the body of an error as text: `{ error: { code, message, request_id } }`. */
 export function errorJson(error: ApiError, request_id: string): string {
   return JSON.stringify({ error: { code: error.code, message: error.message, request_id } });
 }
 
-/** What the caller is told of anything that was thrown. Only an `ApiError` speaks for itself. */
+/**
+ * Returns the error that the caller receives for anything that was thrown. Only the message of an `ApiError` is passed
+ * on.
+ */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isUnavailable(thrown)) {
@@ -29,21 +32,21 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError('internal_error', UNFORESEEN, { cause: thrown });
 }
 
-/** The answer did not come in time; what was begun may still be carried out. */
+/** The answer was not ready in time. The request may still be carried out. */
 export const TOO_LATE = new ApiError(
   'unavailable',
   'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
   { retry_after_s: 1, is_outcome_unknown: true },
 );
 
-/** The database did not say in time whose key it is. */
+/** The key was not looked up in time. */
 export const KEY_UNKNOWN_YET = new ApiError(
   'auth_unavailable',
   'The key could not be verified right now; retry.',
   { retry_after_s: 1 },
 );
 
-/** What is told of bytes that are no HTTP request, by the code of Node's `clientError`. */
+/** Returns the error for bytes that are not an HTTP request, by the code of Node's `clientError`. */
 export function malformedRequest(code: string | undefined): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -55,7 +58,7 @@ export function malformedRequest(code: string | undefined): ApiError {
   }
 }
 
-/** Throws the refusal of a request whose headers leave open what it is, or are more than can be looked through. */
+/** Throws if the headers of a request are ambiguous about its host or its body, or if there are too many of them. */
 export function checkMessage(message: IncomingMessage, max_headers: number): void {
   const { rawHeaders, headers } = message;
   if (rawHeaders.length > 2 * max_headers)
@@ -72,7 +75,7 @@ export function checkMessage(message: IncomingMessage, max_headers: number): voi
     throw new ApiError('not_implemented', 'transfer-encoding: must be chunked, or absent');
 }
 
-/** A whole HTTP/1.1 answer as text, for connections that never became a request. */
+/** Returns a complete HTTP/1.1 answer as text, for input that never became a request. */
 export function rawErrorAnswer(error: ApiError, request_id: string): string {
   const body = errorJson(error, request_id);
   return [

@@ -1,14 +1,13 @@
-/** A query string taken apart. `values` is without prototype, so that no name can reach one. */
+/** A parsed query string. `values` has no prototype, so that no parameter name can reach one. */
 export interface ParsedQuery {
   values: Record<string, string>;
-  /** The first thing wrong with it, else null. A parser inside the router may not throw. */
+  /** The first error, or null. It is returned because a parser inside the router must not throw. */
   invalid: { field: string; problem: string } | null;
 }
 
 /**
- * Parses the part of a URL after `?` as `application/x-www-form-urlencoded`. A repeated name, a percent-escape
- * that is not UTF-8 and a NUL are told in `invalid`, because each of them can make a filter mean something
- * else than its sender meant.
+ * Parses the part of a URL after `?` as `application/x-www-form-urlencoded`. A repeated name, a percent-escape that is
+ * not UTF-8, and a NUL are errors, because each of them can give a filter another meaning than its sender intended.
  */
 export function parseQueryString(text: string): ParsedQuery {
   const values: Record<string, string> = Object.create(null);
@@ -31,7 +30,7 @@ function invalid(field: string, problem: string): ParsedQuery {
   return { values: Object.create(null), invalid: { field, problem } };
 }
 
-/** Null for what is not UTF-8 or carries a NUL. */
+/** Returns the decoded text, or null if it is not UTF-8 or contains a NUL. */
 function decode(text: string): string | null {
   if (!text.includes('%') && !text.includes('+')) return text.includes('\0') ? null : text;
   try {

@@ -7,14 +7,16 @@ import {
 } from 'rate-limiter-flexible';
 import { addressBlock } from './client-address.ts';
 
-/** What `Retry-After` says over a limit: the whole window, as the interface specification writes it. */
+/** The `Retry-After` of a refusal: the whole window, as the interface specification has it. */
 export const RETRY_AFTER_S = 60;
 
 const WINDOW_S = 60;
-/** New addresses remembered in one window; beyond it all further ones share a count, so memory stays bounded. */
+/**
+ * The most addresses that are counted separately in one window. All others share one count, which bounds the memory.
+ */
 const MAX_ADDRESSES = 20_000;
 
-/** How a counted request stands. */
+/** The state of a limit after a request was counted. */
 export interface Count {
   within: boolean;
   /** Values of the `RateLimit-Policy` and `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers). */
@@ -22,10 +24,10 @@ export interface Count {
   state: string;
 }
 
-/** Counts a request; never fails. */
+/** Counts a request. Never rejects. */
 export type CountRequest = (name: string) => Promise<Count>;
 
-/** Counts in Redis, and in this process while that does not answer; without Redis in this process alone. */
+/** Counts in Redis, or in this process if there is no Redis or it does not answer. */
 function makeLimiter(points: number, prefix: string, redis: Redis | null): RateLimiterAbstract {
   const local = new RateLimiterMemory({ points, duration: WINDOW_S });
   if (redis === null) return local;
@@ -57,27 +59,27 @@ function makeCounter(limiter: RateLimiterAbstract, policy_name: string, points: 
 }
 
 /**
- * Requests by key: `points` in any window of 60 s that begins with the first of them. `name` is the key's id. With
- * `redis` all nodes count together; while it cannot be reached each counts by itself.
+ * Makes the limit of requests per key: `points` in a window of 60 s that begins with the first request. `name` is the
+ * id of the key. With `redis` all nodes count together; each node counts by itself while Redis cannot be reached.
  */
 export function makeKeyLimit(points: number, redis: Redis | null): CountRequest {
   return makeCounter(makeLimiter(points, 'key', redis), 'default', points);
 }
 
 /**
- * Requests with a missing, unknown, revoked or expired key, by client address. IPv6 clients are told apart by
- * their /64. `now_ms` only needs to move forward. `redis` as for keys.
+ * Makes the limit of requests with a missing, unknown, revoked or expired key, per client address. IPv6 clients are
+ * counted by their /64. `now_ms` is a clock that never runs backwards. `redis` is used as for keys.
  */
 export function makeUnknownKeyLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
   return countAddresses(makeCounter(makeLimiter(points, 'address', redis), 'unknown-key', points), now_ms);
 }
 
-/** Requests of routes that take no key, by client address as above. */
+/** Makes the limit of requests to routes that take no key, per client address as above. */
 export function makePublicLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
   return countAddresses(makeCounter(makeLimiter(points, 'public', redis), 'public', points), now_ms);
 }
 
-/** Counts by address, of which a bounded number is told apart. */
+/** Counts by address, a bounded number of them separately. */
 function countAddresses(count: CountRequest, now_ms: () => number): CountRequest {
   const addresses = new Set<string>();
   let window_began_ms = now_ms();

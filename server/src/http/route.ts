@@ -2,10 +2,12 @@ import type { TSchema } from 'typebox';
 import type { Caller, Scope } from '../domain/keys.ts';
 import type { ErrorCode } from '../errors.ts';
 
-/** What the requests of all workspaces share besides the write slots. */
+/** The resources that the requests of all workspaces share, besides the places for writes. */
 export type ResourceName = 'reads' | 'lists' | 'reports' | 'verifications' | 'exports' | 'simulations';
 
-/** What a handler is given: everything validated and normalised, the caller authenticated and in scope. */
+/**
+ * The argument of a handler. All of it is validated and normalised, and the caller is authenticated and has the scope.
+ */
 export interface Call<Params = Record<string, string>, Query = Record<string, string>, Body = unknown> {
   params: Params;
   query: Query;
@@ -15,21 +17,23 @@ export interface Call<Params = Record<string, string>, Query = Record<string, st
   /** The key's holder or the person who is signed in; null only on public routes. */
   caller: Caller;
   request_id: string;
-  /** The client's address after `TRUSTED_PROXIES`. */
+  /** The address of the client as `TRUSTED_PROXIES` determines it. */
   client_address: string;
   /**
-   * SHA-256 of the RFC 8785 form of the body exactly as it was sent, before any normalisation; only on routes
-   * with `idempotent`, else undefined.
+   * SHA-256 of the RFC 8785 form of the body exactly as it was sent, before any normalisation. Undefined on routes
+   * without `idempotent`.
    */
   body_hash: Buffer | undefined;
   /**
-   * Waits for `ms` because the caller asked to: the request's deadline does not run meanwhile. Resolves with false, at
-   * once or sooner, when waiting has to end.
+   * Waits for `ms` because the caller asked for it. The deadline of the request does not run meanwhile. Resolves with
+   * false if the wait has to end earlier or is not possible.
    */
   hold: (ms: number) => Promise<boolean>;
 }
 
-/** What a handler answers. `json` is a body that is JSON text already (a stored document), sent as it is. */
+/**
+ * The answer of a handler. `json` is a body that is JSON text already, such as a stored document; it is sent unchanged.
+ */
 export interface Answer {
   status: number;
   body?: unknown;
@@ -37,14 +41,14 @@ export interface Answer {
   /** A body that is not JSON, with its content type. */
   text?: { content: string | Buffer; content_type: string };
   /**
-   * A body of any length, sent as fast as the client takes it. A failure before the first chunk is answered as any
-   * other; after it the connection is cut, so that nobody takes a part for the whole.
+   * A body of any length, sent as fast as the client receives it. A failure before the first chunk is answered like any
+   * other. After it the connection is cut, so that the client does not take a part of the body for the whole.
    */
   stream?: { chunks: AsyncGenerator<string, void, void>; content_type: string };
   headers?: Record<string, string | string[]>;
 }
 
-/** Groups of the reference page and of the OpenAPI document. */
+/** The groups of operations in the reference page and the OpenAPI document. */
 export const TAGS = [
   'Decisions',
   'Reviews and labels',
@@ -61,7 +65,7 @@ export const TAGS = [
   'Service',
 ] as const;
 
-/** One route, declared once: it is registered, validated, documented and tested from this declaration. */
+/** The declaration of one route. Registration, validation, documentation and tests are made from it. */
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With `:name` parameters, as in the interface specification. */
@@ -70,22 +74,23 @@ export interface Route {
   tag: (typeof TAGS)[number];
   /** One line. */
   summary: string;
-  /** Markdown paragraphs: what the caller should know. */
+  /** What the caller should know, as paragraphs of Markdown. */
   description: string;
   /**
-   * The key or the person's role needs one of these. `session`: any person who is signed in, and no key. `public` routes
-   * take neither and are counted by the client's address.
+   * The key or the person's role needs one of these. `session`: any person who is signed in, and no key. `public`
+   * routes take neither and are counted by the client's address.
    */
   scopes: readonly Scope[] | 'session' | 'public';
-  /** `own`: an agent key may call it too, and sees what is its agent's. Otherwise it needs the scope. */
+  /** `own`: an agent key may also call it without the scope, and sees only what belongs to its agent. */
   agentKey?: 'own';
   /** The request must carry `idempotency-key` (1-255 visible ASCII characters); `body_hash` is then computed. */
   idempotent?: boolean;
-  /** Works through so many rows that the deadline of a request would be too short: it has none. */
+  /** The route has no deadline, because it may have to read very many rows. */
   takes_long?: true;
   /**
-   * Asked by load balancers whether the process may be sent requests: never refused. A refusal would cost as much as the
-   * answer, and behind a proxy that is not trusted a flood would take every node out of its balance.
+   * Load balancers use the route to find out whether the process can take requests. It has no rate limit: a refusal
+   * would cost as much as the answer, and behind a proxy that is not trusted a flood would take every node out of
+   * service.
    */
   is_probe?: true;
   /** Its path parameters may hold dots, as the names of files do. */
@@ -98,7 +103,7 @@ export interface Route {
   body?: TSchema;
   /** A request without a body stands for `{}`. */
   bodyOptional?: boolean;
-  /** By status. `schema` null: an empty body. */
+  /** By status. A `schema` of null stands for an empty body. */
   responses: Record<
     number,
     {
@@ -110,7 +115,7 @@ export interface Route {
       headers?: Record<string, string>;
     }
   >;
-  /** Besides those that every route has (400, 401, 403 insufficient_scope, 429, 500, 503). */
+  /** The errors besides those of every route (400, 401, 403 insufficient_scope, 429, 500, 503). */
   errors: readonly ErrorCode[];
   handler: (call: Call<never, never, never>) => Promise<Answer>;
 }

@@ -13,15 +13,15 @@ import { ID_PREFIXES, type IdKind } from '../values/ids.ts';
 import type { Rule } from './checks.ts';
 
 /**
- * The building blocks of every route's schemas. Each one carries two readings of the same rule: `x-rule`, which
- * is what the server checks (and what gives the message in plain words), and ordinary JSON Schema keywords,
- * which is what the OpenAPI document shows.
+ * The building blocks of the schemas of all routes. Each states the same rule twice: as `x-rule`, which the server
+ * checks and from which it makes plain messages, and as ordinary JSON Schema keywords, which the OpenAPI document
+ * shows.
  */
 
 /** The largest integer that every JSON parser reads exactly. */
 export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
 
-/** What a schema may add for readers. */
+/** Documentation that a schema may add. */
 export interface Words {
   description?: string;
   examples?: unknown[];
@@ -31,7 +31,7 @@ function ruled<T>(rule: Rule, schema: Record<string, unknown>, words: Words = {}
   return Type.Unsafe<T>({ ...schema, ...words, 'x-rule': rule });
 }
 
-/** An object that refuses fields it does not name. */
+/** An object without any other fields than those named. */
 export function Fields<P extends Record<string, TSchema>>(
   properties: P,
   options: Words & { $id?: string; minProperties?: number } = {},
@@ -39,7 +39,7 @@ export function Fields<P extends Record<string, TSchema>>(
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** One line of text, trimmed and in NFC when the handler sees it; `min` and `max` count characters after that. */
+/** A line of text. The handler receives it trimmed and in NFC; `min` and `max` count the characters of that form. */
 export function Line(limits: { min?: number; max: number }, words?: Words): TUnsafe<string> {
   const min = limits.min ?? 1;
   return ruled(
@@ -49,7 +49,7 @@ export function Line(limits: { min?: number; max: number }, words?: Words): TUns
   );
 }
 
-/** Text of several lines (newline and tab allowed), trimmed and in NFC when the handler sees it. */
+/** Text that may contain newlines and tabs. The handler receives it trimmed and in NFC. */
 export function LongText(limits: { min?: number; max: number }, words?: Words): TUnsafe<string> {
   const min = limits.min ?? 0;
   return ruled(
@@ -60,8 +60,8 @@ export function LongText(limits: { min?: number; max: number }, words?: Words): 
 }
 
 /**
- * Text of one given form. `must` completes the sentence "<field>: …" and, without its first word, is what the
- * reference says when `words` has no description.
+ * Text of a given form. `must` completes the sentence "<field>: …". Without its first word it is also the description
+ * in the reference if `words` has none.
  */
 export function Formed(pattern: string, must: string, words?: Words): TUnsafe<string> {
   const description = `${must.replace(/^must (be )?/, '').replace(/^./, (letter) => letter.toUpperCase())}.`;
@@ -78,7 +78,7 @@ export function Nullable<S extends TSchema>(schema: S): TUnion<[S, TNull]> {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A whole number; `12.0` is one, `"12"` and `12.5` are not. */
+/** A whole number. `12.0` is accepted, `"12"` and `12.5` are not. */
 export function WholeNumber(range: { min: number; max: number }, words?: Words): TUnsafe<number> {
   return Type.Unsafe<number>({ type: 'integer', minimum: range.min, maximum: range.max, ...words });
 }
@@ -102,12 +102,12 @@ export function Currency(words?: Words): TUnsafe<string> {
   );
 }
 
-/** A moment as the service writes it: `2026-11-21T08:30:00.000Z`. */
+/** A timestamp as the service writes it: `2026-11-21T08:30:00.000Z`. */
 export function Timestamp(words?: Words): TString {
   return Type.String({ format: 'date-time', examples: ['2026-11-21T08:30:00.000Z'], ...words });
 }
 
-/** A moment in a request body: RFC 3339 with an offset. The handler sees it as it was sent. */
+/** A timestamp in a request body: RFC 3339 with an offset. The handler receives it as it was sent. */
 export function TimestampIn(words?: Words): TUnsafe<string> {
   return ruled(
     { kind: 'timestamp' },
@@ -125,7 +125,7 @@ export function Slug(words?: Words): TUnsafe<string> {
   );
 }
 
-/** An agent named by its slug or its id. What names nobody becomes a 404, not a 400. */
+/** An agent named by its slug or its id. A name that cannot exist is answered with 404, not 400. */
 export function AgentRef(words?: Words): TUnsafe<string> {
   return Formed('^(agt_[0-9A-Za-z]{1,60}|[a-z0-9][a-z0-9_-]{0,63})$', "must be an agent's slug or id", {
     examples: ['infra-bot'],
@@ -133,7 +133,7 @@ export function AgentRef(words?: Words): TUnsafe<string> {
   });
 }
 
-/** Whom a key's reviews are attributed to. */
+/** The person to whom the reviews of a key are attributed. */
 export function PrincipalId(words?: Words): TUnsafe<string> {
   return Formed(
     '^user:[!-~]{1,128}$',
@@ -142,7 +142,7 @@ export function PrincipalId(words?: Words): TUnsafe<string> {
   );
 }
 
-/** Where the money would go: a rail, a colon and the rail's own name of the payee. */
+/** The payee of a spend: a rail, a colon and the rail's own name of the payee. */
 export function PayeeId(words?: Words): TUnsafe<string> {
   return Formed(
     '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!-~]{1,200}$',
@@ -161,7 +161,7 @@ export function Id(kind: IdKind, words?: Words): TString {
   });
 }
 
-/** An id in a request body: its prefix is checked here, whether it exists is the handler's question. */
+/** An id in a request body. Only its prefix is checked here; the handler finds out whether it exists. */
 export function IdIn(kind: IdKind, words?: Words): TUnsafe<string> {
   const prefix = ID_PREFIXES[kind];
   return Formed(`^${prefix}_[A-Za-z0-9]{1,64}$`, `must be an id that begins with "${prefix}_"`, {
@@ -183,7 +183,7 @@ export function FreeObject(limits: { max_bytes: number }, words?: Words): TUnsaf
   );
 }
 
-/** A query parameter that is a whole number; the handler sees a number. */
+/** A query parameter that is a whole number. The handler receives a number. */
 export function QueryInteger(
   range: { min: number; max: number; default?: number },
   words?: Words,
@@ -200,14 +200,14 @@ export function QueryInteger(
   );
 }
 
-/** A query parameter `true` or `false`; the handler sees a boolean. */
+/** A query parameter `true` or `false`. The handler receives a boolean. */
 export function QueryBoolean(words?: Words): TUnsafe<boolean> {
   return ruled({ kind: 'query_boolean' }, { type: 'boolean' }, words);
 }
 
 /**
- * A bound of a period; the handler sees `2026-11-21T00:00:00.000Z`. A date stands for the whole UTC day, so as
- * `to`, which is exclusive, it becomes the first moment of the day after.
+ * A bound of a period. The handler receives `2026-11-21T00:00:00.000Z`. A date stands for the whole UTC day, so as
+ * `to`, which is exclusive, it becomes the beginning of the next day.
  */
 export function QueryBound(side: 'from' | 'to', words?: Words): TUnsafe<string> {
   return ruled(
@@ -228,8 +228,8 @@ export function QueryBound(side: 'from' | 'to', words?: Words): TUnsafe<string> 
 }
 
 /**
- * A query parameter of one value or several, separated by commas, each of which `of` accepts; the handler sees them as an
- * array, each once, in order. `of` must have a rule or be a closed list.
+ * A query parameter of one value or several, separated by commas, each of which `of` accepts; the handler sees them as
+ * an array, each once, in order. `of` must have a rule or be a closed list.
  */
 export function QuerySeveral<T extends string>(of: TUnsafe<T>, words?: Words): TUnsafe<T[]> {
   const { 'x-rule': own, ...items } = of as unknown as { 'x-rule'?: Rule; enum?: string[] };

@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Limits } from './admission.ts';
 import type { Route } from './route.ts';
 
-/** Whether a key is good. `message` is what the caller reads in the 401. */
+/** The result of authentication. `message` is the message of the 401. */
 export type AuthResult = { ok: true; caller: Caller } | { ok: false; message: string };
 
 export interface ServerOptions {
@@ -25,15 +25,15 @@ export interface ServerOptions {
   checkSameSite?: (headers: IncomingHttpHeaders) => void;
   rate_limit_per_minute: number;
   unknown_key_limit_per_minute: number;
-  /** Where all nodes count requests together; null: each process by itself. */
+  /** The Redis in which all nodes count requests together, or null if each process counts by itself. */
   redis: Redis | null;
-  /** A request with a key is answered within this time, 503 at the latest, ms. */
+  /** A request with a key that was not answered within this time is answered with 503, ms. */
   deadline_ms: number;
-  /** Laid over the usual bounds; for tests. */
+  /** Overrides of the usual bounds, for tests. */
   limits?: Partial<Limits>;
   /** How long a connection may be idle between two requests, ms. */
   keep_alive_ms: number;
-  /** Whether the lane would refuse a write that came now: then it is refused before anything is done for it. */
+  /** Returns whether the lane is full. A write is then refused before anything is done for it. */
   isFull: () => boolean;
   /** CIDR ranges of the proxies whose `x-forwarded-for` is believed. */
   trusted_proxies: readonly string[];

@@ -21,12 +21,12 @@ import type { ServerOptions } from './server-options.ts';
 import type { Shares } from './shares.ts';
 import { compileSchema } from './validation.ts';
 
-/** How long clients are asked to close their connections before idle ones are closed. */
+/** The time in which answers ask clients to close their connections, before idle connections are closed. */
 const DRAIN_NOTICE_MS = 500;
-/** How long requests under way may take after that; then their connections are cut. */
+/** The time that requests in progress have after that, before their connections are closed. */
 const DRAIN_LIMIT_MS = 3_000;
 
-/** A hook of Fastify that is done when `step` is, and refuses the request with what that throws. */
+/** Makes a Fastify hook of a synchronous step. If the step throws, the request is refused with that error. */
 const hook =
   (step: (request: FastifyRequest, reply: FastifyReply) => void): onRequestHookHandler =>
   (request, reply, done) => {
@@ -35,9 +35,9 @@ const hook =
   };
 
 /**
- * The HTTP server: routes as declared, keys, limits, validation, errors in one shape, a log line per request. The hooks
- * below run in the order in which they are added: all of `onRequest` comes before the body is read, `preValidation`
- * after it. `close()` stops accepting and waits for what is in flight.
+ * Makes the HTTP server. The hooks below run in the order in which they are added: those of `onRequest` before the body
+ * is read, those of `preValidation` after it. `close()` stops accepting connections and waits for the requests in
+ * progress.
  */
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { logger, metrics, now_ms, newRequestId, isFull } = options;
@@ -82,13 +82,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       began_ms: now_ms(),
     });
     request.exchange = exchange;
-    // Every answer under way has its connection (connections.ts), so this comes, however it ends.
+    // An answer in progress always has its connection (connections.ts), so `close` is always emitted.
     reply.raw.once('close', () => exchange.end());
     checkMessage(request.raw, limits.max_headers);
   }
 
   async function refuseUnknownRoute(request: FastifyRequest): Promise<void> {
-    // Without a key there is nothing to count; with one, probing for routes is no way around the limits.
+    // A request with a key is counted here too. Otherwise probing for routes would be a way around the limits.
     if (request.headers['x-api-key'] !== undefined) {
       try {
         await authenticate(request);
@@ -100,20 +100,20 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     throw new ApiError('not_found', 'No such route.');
   }
 
-  /** While the lane is full a write is refused before anything is done for it. */
+  /** Refuses writes while the lane is full, before anything is done for them. */
   function refuseWhenFull({ exchange }: FastifyRequest): void {
     if (exchange.route?.method !== 'GET' && isFull()) throw OVERLOADED;
   }
 
   /**
-   * Answers 503 when nothing else has answered in time: a database that says nothing, or a queue before it. What
-   * was begun goes on, and a retry with the same idempotency key finds out what became of it.
+   * Answers 503 if the request is not answered in time, for instance because the database does not respond. The work
+   * that was begun goes on. A retry with the same idempotency key finds its result.
    */
   function setDeadline({ exchange, raw }: FastifyRequest, reply: FastifyReply): void {
     const has_none = () => exchange.caller !== null && exchange.route?.takes_long === true;
     if (has_none()) return;
     exchange.setDeadline(options.deadline_ms, () => {
-      // A body that is still coming in is not our delay; the handler's time counts from its end.
+      // While the body is being received the delay is the client's. A new deadline is set when it is complete.
       if (has_none() || (exchange.caller !== null && !raw.complete)) return;
       reply.send(exchange.caller === null ? KEY_UNKNOWN_YET : TOO_LATE);
     });
@@ -128,7 +128,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     if (exchange.route?.method !== 'GET') takeShare(exchange, writes);
   }
 
-  /** Takes one of something for a request, until its end or until what this gives is called. */
+  /**
+   * Takes one place for a request until the request ends or the returned function is called. Throws if there is none.
+   */
   function takeShare(exchange: Exchange, shares: Shares): () => void {
     const release = shares.tryTake(exchange.holder);
     if (release === null) throw OVERLOADED;
@@ -142,18 +144,18 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    // A request that arrives on a kept-alive connection during the drain is answered, then the connection closed.
+    // A request that arrives on an open connection during the drain is answered; then the connection is closed.
     return503OnClosing: false,
     serverFactory: connections.makeServer,
-    // The connections answer those themselves.
+    // connections.ts answers them.
     clientErrorHandler: () => {},
     routerOptions: {
-      // Path parameters are judged after the key, so that an odd id is a 404 of the resource and not of the route.
+      // A long path parameter is refused after the key, like any id that cannot exist, and not as an unknown route.
       maxParamLength: 16_384,
       querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
     },
-    // The one kind that can happen here is a path that cannot be decoded, which therefore names nothing. Fastify runs no
-    // hooks for it.
+    // The only error that can happen here is a path that cannot be decoded, so it names no route. Fastify runs no hooks
+    // for it.
     frameworkErrors: async (_error, request, reply) => {
       try {
         begin(request, reply);
@@ -174,7 +176,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     };
   });
   server.removeAllContentTypeParsers();
-  // The body is only gathered here; it is parsed once its route's path, query and headers have passed.
+  // This only reads the bytes of the body. They are parsed once path, query and headers have been checked.
   server.addContentTypeParser('*', ({ exchange }, payload, done) =>
     readBody(payload, (error, body) => {
       exchange.body?.();
@@ -208,7 +210,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 
   function register(scope: FastifyInstance, route: Route): void {
     scope.route({
-      // Those who only ask whether it is there use HEAD on public routes: load balancers do.
+      // Load balancers send HEAD to public routes.
       method: route.scopes === 'public' && route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
       url: route.path,
       config: { route },
@@ -220,7 +222,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         try {
           await answer(request, reply, await callHandler(route, request, hold));
         } catch (error) {
-          // What fails after the deadline has answered would be dropped by Fastify unseen.
+          // Fastify would ignore an error that is thrown after the deadline has answered the request.
           if (reply.sent) fail(request, reply, error);
           else throw error;
         }
@@ -231,11 +233,11 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   server.addHook('preClose', (done) => {
     draining = true;
     holds.release();
-    // Listening ends first, and by itself: whoever is told to close comes back at once, and would be cut off unheard
-    // if that were in the moment when listening ends.
+    // The server stops listening first, in a step of its own. A client that is asked to close its connection opens a
+    // new one at once, which would be dropped without an answer if the server stopped listening at that moment.
     NetServer.prototype.close.call(server.server);
-    // Closing a kept-alive connection at once would cut off a request that is on its way. For a moment every
-    // answer asks its client to close instead; what is still open then has been idle all the while.
+    // Closing an idle connection at once could cut off a request that is already on its way. So for a moment every
+    // answer asks its client to close the connection. Those that are still open after that have been idle all the time.
     setTimeout(
       () => {
         connections.closeIdle();
@@ -243,7 +245,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       },
       connections.count() === 0 ? 0 : DRAIN_NOTICE_MS,
     );
-    // A connection that never finishes its request's body would otherwise hold up the end of the process.
+    // A client that never completes the body of its request would otherwise delay the end of the process.
     setTimeout(() => server.server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
   });
   return server;

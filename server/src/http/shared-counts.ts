@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** Slower than this, a count is not worth waiting for: the process counts by itself. */
+/** If Redis takes longer than this, the process counts by itself. */
 const COMMAND_TIMEOUT_MS = 250;
-/** A connection that is silent for so long is given up. */
+/** A connection on which nothing was received for this long is closed. */
 const SILENT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 100;
@@ -16,8 +16,8 @@ export interface SharedCounts {
 }
 
 /**
- * Connects to the Redis in which all nodes count requests; returns at once, and connects again for as long as it
- * is not closed. While it cannot be reached its commands fail at once, so that nobody waits for it.
+ * Connects to the Redis in which all nodes count requests. It returns at once and reconnects until it is closed. While
+ * Redis cannot be reached its commands fail at once, so that no request waits for it.
  */
 export function connectSharedCounts(url: string, log: Logger): SharedCounts {
   const client = new Redis(url, {
@@ -29,7 +29,7 @@ export function connectSharedCounts(url: string, log: Logger): SharedCounts {
     retryStrategy: (times) => Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(times, 10), RECONNECT_MAX_MS),
   });
   let is_reported = false;
-  // The address may hold a password: of an error its message alone is told, which names host and port.
+  // Only the message is logged, which names host and port: the address may contain a password.
   client.on('error', (error: Error) => {
     if (is_reported) return;
     is_reported = true;

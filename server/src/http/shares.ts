@@ -1,44 +1,44 @@
 import { ApiError } from '../errors.ts';
 
-/** Whoever takes something: a workspace, and one of its keys. Any two ids do where there is no key. */
+/** The holder of a share: a workspace and one of its keys. Where there is no key, any two ids serve. */
 export interface Holder {
   workspace_id: string;
   key_id: string;
 }
 
-/** Gives back what was taken. Only the first call has an effect. */
+/** Releases what was taken. Only the first call has an effect. */
 export type Release = () => void;
 
 export interface SharesOptions {
-  /** What it is that is shared, in the plural: for the metrics, and for the words of a refusal. */
+  /** The name of the resource, in the plural, for metrics and error messages. */
   resource: string;
-  /** How much of it there is, in any unit. */
+  /** How much of the resource there is, in any unit. */
   total: number;
-  /** The part of all (0 to 1) that one workspace may hold while nobody else holds any. Default: half. */
+  /** The fraction (0 to 1) that one workspace may hold while nobody else holds any. Default: half. */
   workspace_share?: number;
-  /** The part of all that one key may hold while nobody else holds any. Default: as for a workspace. */
+  /** The fraction that one key may hold while nobody else holds any. Default: the workspace's. */
   key_share?: number;
-  /** How many may wait for a turn in `take`, each workspace and key its share of them. Default: nobody waits. */
+  /** The most calls of `take` that wait. Each workspace and key has its share of them. Default: none. */
   max_waiting?: number;
-  /** How long they wait before they are refused, ms. */
+  /** A call that has waited this long is refused, ms. */
   max_wait_ms?: number;
 }
 
-/** Something that the requests of all tenants share, and that none of them can take from the others. */
+/** A resource that the requests of all tenants share and that no tenant can take away from the others. */
 export interface Shares {
   readonly resource: string;
   readonly total: number;
-  /** How much of it is held now. */
+  /** Returns how much of it is held now. */
   inUse(): number;
-  /** Takes `amount` (default 1) of it at once; null: it is not free, or would be more than the holder's share. */
+  /** Takes `amount` (default 1) at once. Returns null if it is not free or would exceed the holder's share. */
   tryTake(holder: Holder, amount?: number): Release | null;
   /**
-   * Takes one of it, after a wait where that is needed: workspaces have their turns one after another, and so have the
-   * keys of each. Throws `unavailable` when too many wait already or the wait was too long, and the signal's reason
-   * when that is aborted first.
+   * Takes one, and waits for it if necessary. Workspaces take turns, and so do the keys of a workspace. Throws
+   * `unavailable` if too many calls wait already or the wait took too long, and the signal's reason if the signal is
+   * aborted first.
    */
   take(holder: Holder, signal?: AbortSignal): Promise<Release>;
-  /** Does `work` with one of it, which is given back however the work ends. Throws as `take` and `work` do. */
+  /** Takes one, does `work`, and releases it however the work ends. Throws what `take` and `work` throw. */
   run<T>(holder: Holder, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
@@ -49,15 +49,17 @@ interface Waiter extends Holder {
 const DEFAULT_SHARE = 0.5;
 const DEFAULT_WAIT_MS = 5_000;
 const RETRY_AFTER_S = 1;
-/** Shares are fractions: what is exactly at a threshold must not fall out by a rounding error. */
+/**
+ * Tolerance, because shares are fractions: an amount exactly at a threshold must not be refused by a rounding error.
+ */
 const ROUNDING = 1e-9;
 
 /**
- * Makes it. The share of each holder follows what is left, as the shared buffers of network switches do it (dynamic
- * thresholds): a holder may take more while it holds less than a fixed multiple of what is free. Alone it gets to its
- * share. With others of equal demand it comes to an equal part as what it holds too much of ends, and something is
- * then left free for who holds nothing yet.
- * Taking and giving back cost the same however many hold some of it; a turn looks at most at each workspace that waits.
+ * Makes the resource. The share of each holder depends on what is free, by the dynamic thresholds of network switches
+ * with shared buffers: a holder may take more while it holds less than a fixed multiple of what is free. A single
+ * holder gets its whole share. Several holders of equal demand converge to equal parts, and something stays free for a
+ * new one. Taking and releasing cost the same however many holders there are. A turn looks at each waiting workspace at
+ * most once.
  */
 export function makeShares(options: SharesOptions): Shares {
   const { resource, total, workspace_share = DEFAULT_SHARE, max_wait_ms = DEFAULT_WAIT_MS } = options;
@@ -69,7 +71,7 @@ export function makeShares(options: SharesOptions): Shares {
   const { max_waiting = 0 } = options;
   const places_to_wait =
     max_waiting === 0 ? null : makeShares({ resource, total: max_waiting, workspace_share });
-  /** By workspace, then by key; both in the order of their turns. */
+  /** The waiting calls by workspace, then by key, both in the order of their turns. */
   const waiting = new Map<string, Map<string, Set<Waiter>>>();
 
   function fits({ workspace_id, key_id }: Holder, amount: number): boolean {
@@ -98,7 +100,7 @@ export function makeShares(options: SharesOptions): Shares {
     };
   }
 
-  /** Whoever gets a turn goes to the end of both rings, where this loop meets it again. */
+  /** A workspace and a key that got a turn go to the end of their queues, where this loop meets them again. */
   function grantTurns(): void {
     for (const [workspace_id, keys] of waiting) {
       for (const [key_id, waiters] of keys) {
@@ -185,7 +187,7 @@ export function makeShares(options: SharesOptions): Shares {
   };
 }
 
-/** A holder that stops at `share` of all holds this many times what is then left. */
+/** Returns the multiple of what is free that a single holder holds when it stops at `share` of all. */
 function multipleOf(share: number): number {
   return share / (1 - share);
 }

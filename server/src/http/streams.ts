@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Limits } from './admission.ts';
 
-/** Long answers are handed over in slices of this many bytes, so that a slow client is seen to take them. */
+/** Long answers are written in slices of this many bytes, which shows whether a slow client is receiving them. */
 export const SLICE_BYTES = 65_536;
 
 type Chunks = AsyncGenerator<string, void, void>;
 type DeliveryLimits = Pick<Limits, 'stall_ms' | 'max_delivery_ms'>;
 
 /**
- * A body of any length, to be sent with `raw` as fast as the client takes it: `first`, then the rest of `chunks`. A
- * client that takes nothing for `stall_ms` or has not all of it after `max_delivery_ms` is cut off.
+ * Makes the body of an answer of any length: `first`, then the rest of `chunks`, as fast as the client receives it. The
+ * connection is closed if the client receives nothing for `stall_ms`, or not everything within `max_delivery_ms`.
  */
 export function bodyOf(
   raw: ServerResponse,
@@ -35,7 +35,7 @@ async function* slices(
   for (let chunk = first; chunk.done !== true; chunk = await chunks.next()) {
     const bytes = Buffer.from(chunk.value);
     for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-      // The next slice is asked for when the client has taken those before it.
+      // The next slice is asked for once the client has received those before it.
       const stalled = setTimeout(() => raw.destroy(), stall_ms);
       try {
         yield bytes.subarray(at, at + SLICE_BYTES);
@@ -46,9 +46,9 @@ async function* slices(
   }
 }
 
-/** Sends a body that is there as a whole. Gives how many bytes of it the client has still to take; within the limits. */
+/** Sends a complete body within the limits. Returns the number of bytes that the client has not received yet. */
 export function writeWhole(raw: ServerResponse, body: string | Buffer, limits: DeliveryLimits): number {
-  // What is short is one slice, and mostly taken at once.
+  // A short body is a single slice, which mostly fits into the socket's buffer.
   if (body.length <= SLICE_BYTES) {
     raw.end(body);
   } else {
@@ -77,7 +77,9 @@ export function writeWhole(raw: ServerResponse, body: string | Buffer, limits: D
   return unsent;
 }
 
-/** Calls `done` once the client has taken what was sent or is gone, and cuts it off when it takes nothing. */
+/**
+ * Calls `done` once the client has received what was written or is gone. Closes the connection if it receives nothing.
+ */
 function onTaken(raw: ServerResponse, { stall_ms }: DeliveryLimits, done: () => void): void {
   const settle = () => {
     clearTimeout(stalled);

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Containers within containers; the outermost object or array is the first. */
+/** The deepest nesting of objects and arrays, the outermost included. */
 const MAX_DEPTH = 32;
-/** How much of what was sent a message may repeat, in characters. */
+/** The most characters of the input that a message repeats. */
 const MAX_ECHO_LENGTH = 20;
 const MAX_PATH_LENGTH = 200;
 
 /** Why a body is refused. `field` is a path such as `action.amount_minor` or `trace[2].step`, or `body`. */
 export class StrictJsonError extends Error {
   readonly field: string;
-  /** A sentence that goes behind the field's name. */
+  /** The rest of the sentence after the name of the field. */
   readonly problem: string;
 
   constructor(field: string, problem: string) {
@@ -21,11 +21,11 @@ export class StrictJsonError extends Error {
 }
 
 /**
- * The value of a JSON text in UTF-8 (a byte order mark is tolerated), exactly as it was meant, or StrictJsonError.
- * Besides what is not JSON it refuses what `JSON.parse` would take in silence and change: a key given twice, a
- * `__proto__` key, NUL and lone surrogates, which the database takes for no text, and a number that becomes another one (9007199254740993, 1e999), which is when
- * writing the parsed value down again gives a different number, and the parsed one is an integer. Nesting over 32 is
- * refused too. Time is linear in the length, and no input makes it recurse.
+ * Parses a JSON text in UTF-8; a byte order mark is tolerated. Throws StrictJsonError if it is not JSON, and if
+ * `JSON.parse` would silently change its meaning: a key given twice, a `__proto__` key, a number that becomes another
+ * one (9007199254740993, 1e999). The last is checked by writing the parsed integer and comparing it with the input. It
+ * also throws on NUL and lone surrogates, which the database cannot store as text, and on nesting deeper than 32. It
+ * takes linear time and does not recurse.
  */
 export function parseStrictJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new StrictJsonError('body', 'must be valid UTF-8');
@@ -54,13 +54,13 @@ const SIMPLE_ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
 /** Integers of up to this many digits are always exact. */
 const EXACT_DIGITS = 15;
 
-/** One pass over a text by the grammar of RFC 8259. */
+/** A single pass over a text by the grammar of RFC 8259. */
 class Scan {
   readonly text: string;
   at = 0;
-  /** Of each open container: the keys seen so far, or null for an array. */
+  /** For each open container the keys seen so far, or null for an array. */
   readonly open: (Set<string> | null)[] = [];
-  /** Of each open container: the key (null before it is read) or the index that is being read. */
+  /** For each open container the key that is being read (null before it was read) or the index. */
   readonly path: (string | number | null)[] = [];
 
   constructor(text: string) {
@@ -108,7 +108,7 @@ class Scan {
     }
   }
 
-  /** Closes what ends here. True when another value follows, false at the end of the text. */
+  /** Closes the containers that end here. Returns true if another value follows, and false at the end of the text. */
   afterValue(): boolean {
     for (;;) {
       this.skipSpace();
@@ -169,7 +169,7 @@ class Scan {
     this.at++;
   }
 
-  /** True when the string has an escape in it. */
+  /** Reads a string. Returns whether it contains an escape. */
   string(): boolean {
     const { text } = this;
     let escaped = false;
@@ -190,7 +190,7 @@ class Scan {
     }
   }
 
-  /** From the backslash to the last character of the escape; of both escapes where two make a pair. */
+  /** Reads an escape from its backslash to its last character, or both escapes of a surrogate pair. */
   escape(): void {
     const code = this.text.charCodeAt(++this.at);
     if (SIMPLE_ESCAPES.has(code)) return;
@@ -208,7 +208,7 @@ class Scan {
     throw new StrictJsonError(this.field(), 'must be well-formed Unicode, but has a lone surrogate');
   }
 
-  /** The four digits behind `\u`. */
+  /** Reads the four digits after `\u`. */
   hex(): number {
     let unit = 0;
     for (let i = 0; i < 4; i++) {
@@ -234,7 +234,7 @@ class Scan {
       this.at++;
       this.digits();
     }
-    // 0x20 apart: e and E.
+    // The codes of e and E differ by 0x20.
     if ((this.text.charCodeAt(this.at) | 0x20) === 0x65) {
       plain = false;
       this.at++;
@@ -291,7 +291,7 @@ class Scan {
     );
   }
 
-  /** Where the pass stands: `action.amount_minor`, `trace[2].step`, or `body` at the top. */
+  /** Returns the path of the current position: `action.amount_minor`, `trace[2].step`, or `body` at the top. */
   field(): string {
     let field = '';
     for (const part of this.path) {
@@ -304,7 +304,7 @@ class Scan {
   }
 }
 
-/** A key as a message shows it: a name of the API as it is, anything else in quotes and cut short. */
+/** Returns a key as messages show it: a plain name unchanged, anything else quoted and shortened. */
 function showKey(key: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(key)) return key;
   const characters = [...key.slice(0, 2 * MAX_ECHO_LENGTH + 2)];
@@ -318,7 +318,7 @@ function hexDigit(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** One text for each number, however it is written: its digits without zeros at the ends, and its exponent. */
+/** Returns the same text for all notations of a number: its digits without zeros at both ends, and its exponent. */
 function decimalForm(token: string): string {
   const negative = token.startsWith('-');
   const e = token.search(/e/i);

@@ -4,12 +4,12 @@ import { type ApiError, invalidField } from '../errors.ts';
 import { makeCheck, type Rule } from './checks.ts';
 
 /**
- * Checks one value against a schema and, where a rule of the schema says so (text, query parameters), puts the
- * normalised form in place of what was sent. Throws `invalid_request` naming the first field at fault.
+ * Checks a value against a schema. Where a rule of the schema normalises (text, query parameters), it replaces the
+ * value that was sent. Throws `invalid_request` that names the first field at fault.
  */
 export type Validate = (value: unknown) => void;
 
-/** What is being checked: it decides how unknown names are called and whether defaults are filled in. */
+/** The part of a request that is checked. It decides the words for unknown names and whether defaults are filled in. */
 export type RequestPart = 'body' | 'query';
 
 const MAX_ECHO_LENGTH = 100;
@@ -48,7 +48,7 @@ function makeAjv(useDefaults: boolean): Ajv2020 {
 }
 
 const bodies = makeAjv(false);
-// Query values carry no absent-versus-default meaning, so a documented default is simply filled in.
+// A query parameter that is left out means the same as its documented default, so the default is filled in.
 const queries = makeAjv(true);
 
 /** Ajv compiles the same object once, so what several routes, or several servers of a process, share is compiled once. */
@@ -66,15 +66,15 @@ export function compileSchema(schema: TSchema, part: RequestPart): Validate {
 }
 
 /**
- * The schema as it is checked: without `$id` (the same one may be part of many routes), and where a node has a
- * rule, the rule alone.
+ * Returns the schema as it is checked: without `$id`, because one schema may be part of many routes, and with the rule
+ * alone where a node has one.
  */
 function checkedForm(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(checkedForm);
   if (typeof schema !== 'object' || schema === null) return schema;
   const node = schema as Record<string, unknown>;
   if (node['x-rule'] !== undefined) {
-    // A default of a query parameter goes through the rule like a value that was sent.
+    // The default of a query parameter is checked by the rule like a value that was sent.
     const filled = node.default === undefined ? {} : { default: String(node.default) };
     return { 'x-rule': node['x-rule'], ...filled };
   }
@@ -92,8 +92,8 @@ function firstProblem(errors: readonly ErrorObject[], part: RequestPart): ApiErr
 }
 
 /**
- * The error to show. Below `anyOf` and `oneOf` each branch has failed with one error; the branch that got
- * furthest is the one the sender meant, and a wrong value tells more than a missing or unknown field.
+ * Chooses the error to show. Each branch of `anyOf` and `oneOf` has failed with one error. The branch that got furthest
+ * is taken for the one that the sender meant, and a wrong value says more than a missing or unknown field.
  */
 function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
@@ -112,7 +112,7 @@ function weight(error: ErrorObject): number {
   return depth * 2 + (error.keyword === 'required' || error.keyword === 'additionalProperties' ? 0 : 1);
 }
 
-/** The dotted path of the field at fault: `trace[3].step`; empty for the whole value. */
+/** Returns the dotted path of the field at fault, such as `trace[3].step`. It is empty for the whole value. */
 function fieldOf(error: ErrorObject): string {
   const names = error.instancePath
     .split('/')
@@ -129,7 +129,7 @@ function fieldOf(error: ErrorObject): string {
   return echo(path);
 }
 
-/** A name that the caller chose, made fit for a message: printable and short. */
+/** Returns a name that the caller chose in a form for messages: printable and short. */
 export function echo(name: string): string {
   const printable = name.replace(/[\p{C}\p{Z}]+/gu, '?');
   return printable.length > MAX_ECHO_LENGTH ? `${printable.slice(0, MAX_ECHO_LENGTH)}…` : printable;
@@ -181,7 +181,7 @@ function problemOf(error: ErrorObject, part: RequestPart): string {
   }
 }
 
-/** "a string", "an integer from 1 to 200": the type with the range that its schema gives. */
+/** Returns the type with the range of its schema: "a string", "an integer from 1 to 200". */
 function typeName(type: string | readonly string[], schema: Record<string, unknown>): string {
   if (typeof type !== 'string') return type.map((one) => typeName(one, schema)).join(' or ');
   switch (type) {
@@ -205,7 +205,7 @@ function typeName(type: string | readonly string[], schema: Record<string, unkno
   }
 }
 
-/** What the branches of a union allow, where none of them fits even by its type. */
+/** Returns the forms that a union allows, for a value whose type fits none of its branches. */
 function oneOfForms(branches: readonly unknown[]): string {
   const forms = branches.map((branch) => {
     const schema = branch as Record<string, unknown>;
