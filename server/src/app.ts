@@ -43,26 +43,26 @@ import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts'
 /** The built console; the same place from the sources and from what is built of them. */
 const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
-/** A request is answered within this time, whatever its database does. */
+/** A request is answered within this time, whatever the database does. */
 const REQUEST_DEADLINE_MS = 5_000;
 
-/** Connections that may wait to be accepted: those beyond are tried again by the clients' systems, after seconds. */
+/** The most connections that wait to be accepted. The clients' systems retry any more of them only after seconds. */
 const LISTEN_BACKLOG = 4_096;
 
 const SWEEP_PAUSE_MS = 1_000;
 const KEY_USES_PAUSE_MS = 5_000;
-/** What people said reaches the assessor within a few of these. */
+/** Feedback reaches the assessor within a few of these pauses. */
 const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
 const SIGN_PAUSE_MS = 1_000;
 
-/** Any number that means "Purser's first workspace" to the nodes that start at once. */
+/** The advisory lock under which one of several starting nodes makes the first workspace. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
 
 /**
- * The first workspace, made when there is none; undefined when there is one. However many nodes start at once,
- * one of them makes it, and it is there when this resolves.
+ * Makes the first workspace if there is none; otherwise returns undefined. If several nodes start at once, one of them
+ * makes it, and it exists when this resolves.
  */
 async function bootstrap(
   core: Core,
@@ -124,7 +124,7 @@ type WorkerConfig = Pick<
   'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
 >;
 
-/** What sends the webhooks, as the settings say. */
+/** Starts the delivery of webhooks with the settings. */
 function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
   const { webhooks_db, lane, log, secrets, metrics } = core;
   const allow_private = config.webhook_allow_private_network;
@@ -152,7 +152,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
   return delivery;
 }
 
-/** The workers: they run inside `serve`, and apart as `work`. */
+/** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
 export function startWorkers(
   core: Core,
   config: WorkerConfig,
@@ -209,11 +209,11 @@ export interface Service {
   url: string;
   /** Where people go; while there is nobody, with the code that makes the first administrator. */
   console_url: string;
-  /** Where `/metrics` answers, when it has an address of its own. */
+  /** The URL of `/metrics` if it has an address of its own. */
   metrics_url: string | null;
-  /** The first workspace's key, when this start made it. */
+  /** The key of the first workspace if this start made it. */
   first: { admin_key: string } | undefined;
-  /** Stops accepting, finishes what is in flight, and closes everything this service opened. */
+  /** Stops accepting requests, finishes those in progress, and closes everything that this service opened. */
   stop(): Promise<void>;
 }
 
@@ -223,8 +223,8 @@ function urlOf(server: FastifyInstance): string {
 }
 
 /**
- * Makes what a client may use on a migrated database, then listens and serves: whoever can connect is served.
- * `onFirst` is told of the first workspace's key as soon as there is one, since the start may still fail.
+ * Starts the service on a migrated database. It listens only when everything is ready, so every client that can connect
+ * is served. `onFirst` is called with the first workspace's key as soon as it exists, because the start may still fail.
  */
 export async function startService(
   config: Config,
@@ -272,7 +272,7 @@ export async function startService(
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
     redis: shared_counts?.client ?? null,
-    // A spend may wait for the model before the lane, and as long for a place to ask it.
+    // Before the lane a spend may wait for a place to ask the model, and as long again for its answer.
     deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
     keep_alive_ms: config.keep_alive_seconds * 1000,
     isFull: core.lane.isFull,
@@ -283,7 +283,7 @@ export async function startService(
     metrics: core.metrics,
   };
   const server = makeServer(server_options);
-  // Its places and connections are its own, so that the metrics can be had when the public ones are taken.
+  // It has limits and connections of its own, so that the metrics can be read while the public server is overloaded.
   const metrics_server =
     config.metrics_port === null
       ? null
@@ -311,9 +311,9 @@ export async function startService(
       metrics_url,
       first,
       async stop() {
-        // Spends that wait for the model go on without it, so that the drain does not wait either.
+        // Spends that wait for the model continue without it, so that they do not delay the drain.
         await second_opinion?.stop();
-        // At the same time: each may take seconds, and the process has ten.
+        // These run in parallel: each may take seconds, and the process has ten.
         await Promise.all([server.close(), metrics_server?.close(), workers.stop()]);
         shared_counts?.close();
         await key_uses.flush();

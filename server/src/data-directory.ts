@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type FileLock, FileLockError, tryLock } from '@purser/embedded-postgres';
 
-/** The data directory cannot be used. The message is one line: what is wrong and what the operator can do. */
+/** The data directory cannot be used. The message is one line with the problem and what the operator can do. */
 export class DataDirectoryError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
@@ -13,16 +13,16 @@ export class DataDirectoryError extends Error {
   }
 }
 
-/** Another process has the data directory for itself. */
+/** Another process has locked the data directory. */
 export class DataDirectoryInUse extends DataDirectoryError {
   override name = 'DataDirectoryInUse';
 }
 
-/** A data directory that exists, can be written, and is ours alone. */
+/** A data directory that exists, is writable, and is locked by this process. */
 export interface DataDirectory {
   /** Absolute. */
   dir: string;
-  /** Gives the lock back. May be called twice. */
+  /** Releases the lock. May be called twice. */
   release(): void;
 }
 
@@ -43,7 +43,7 @@ function cannotWrite(dir: string, error: unknown): DataDirectoryError {
   );
 }
 
-/** Like a recursive `mkdir`, which in Node 20 never returns below /proc. */
+/** A recursive `mkdir`. The one of Node 20 never returns below /proc. */
 async function makeDirectory(dir: string): Promise<void> {
   try {
     await mkdir(dir, { mode: 0o700 });
@@ -57,16 +57,16 @@ async function makeDirectory(dir: string): Promise<void> {
   }
 }
 
-/** Who has the lock, as they wrote into it: for people, who may have to find that process. */
+/** Returns the owner of the lock as written into it, for an operator who has to find that process. */
 async function readHolder(file: string): Promise<string> {
   const holder = (await readFile(file, 'utf8').catch(() => '')).trim();
   return holder === '' ? 'another Purser service' : `another Purser service, ${holder}`;
 }
 
 /**
- * Makes the directory unless it exists (mode 0700), checks that it can be written and locks it for this process: the
- * kernel holds the lock for as long as the process lives. Throws `DataDirectoryError` when that cannot be done,
- * `DataDirectoryInUse` when another process has it locked; nothing in it is changed then.
+ * Makes the directory unless it exists (mode 0700), checks that it is writable and locks it for this process. The
+ * kernel holds the lock for as long as the process lives. Throws `DataDirectoryError` if one of these fails, and
+ * `DataDirectoryInUse` if another process has locked it; it then changes nothing in the directory.
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const dir = resolve(path);
@@ -112,14 +112,14 @@ async function readSecretKey(file: string): Promise<Buffer | null> {
   return key;
 }
 
-/** Puts a complete file in place unless there is one; whether this one was put there. */
+/** Creates a complete file unless one exists. Returns whether it was created. */
 async function placeNewFile(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file);
     return true;
   } catch (error) {
     if (reasonOf(error) === 'EEXIST') return false;
-    // Some file systems have no hard links.
+    // Some file systems do not support hard links.
     if ((await stat(file).catch(() => null)) !== null) return false;
     await rename(draft, file);
     return true;
@@ -127,9 +127,9 @@ async function placeNewFile(draft: string, file: string): Promise<boolean> {
 }
 
 /**
- * The secret key of the data directory: 32 bytes from `secret-key` (base64, mode 0600), made with `random` when
- * there is none. To be called before the database is made, since a database without its key is refused: a new
- * key would shut out every existing one. Throws `DataDirectoryError` when the file is damaged or missing.
+ * Returns the secret key of the data directory: 32 bytes from `secret-key` (base64, mode 0600), made with `random` if
+ * there is none. It must be called before the database is made: a database whose key is missing is refused, because a
+ * new key would invalidate every existing API key. Throws `DataDirectoryError` if the file is damaged or missing.
  */
 export async function loadSecretKey(
   data_dir: string,
@@ -164,7 +164,7 @@ export async function loadSecretKey(
   } finally {
     await rm(draft, { force: true });
   }
-  // Ours, or that of a process which was first: the file is what counts.
+  // The file may have been made by another process that was faster, so its content counts.
   const key = await readSecretKey(file);
   if (key === null) throw cannotWrite(data_dir, new Error(`${file} vanished`));
   return key;

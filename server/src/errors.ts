@@ -141,9 +141,9 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** Seconds, sent as `Retry-After`. */
   readonly retry_after_s: number | undefined;
-  /** Caused by overload: such errors are logged as a count per second, not one by one. */
+  /** True if it is caused by overload. Such errors are logged as a count per second, not one by one. */
   readonly is_overload: boolean;
-  /** What was asked for may have been carried out all the same. */
+  /** The request may have been carried out nevertheless. */
   readonly is_outcome_unknown: boolean;
 
   constructor(
@@ -174,7 +174,9 @@ export function invalidField(field: string, problem: string): ApiError {
   return new ApiError('invalid_request', `${field}: ${problem}`);
 }
 
-/** Refuses a request before any work, when too much is waiting. A shared instance, because a refusal has to be cheap. */
+/**
+ * Refuses a request before any work, when too much is waiting. A shared instance, because a refusal has to be cheap.
+ */
 export const OVERLOADED = new ApiError(
   'unavailable',
   'The service is overloaded; nothing was carried out; retry.',

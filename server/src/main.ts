@@ -57,7 +57,7 @@ function startLog(level: string, stream: NodeJS.WriteStream): Log {
   return started;
 }
 
-/** Errors whose message is all that the operator needs; anything else is a bug and shows its stack. */
+/** Errors whose message is all that the operator needs. Any other error is a bug and is shown with its stack. */
 function tell(error: unknown): string {
   if (
     error instanceof ConfigError ||
@@ -92,7 +92,7 @@ function fail(error: unknown): never {
 /** Loaded where something serves or works: it takes most of a second, which no command of the operator has to wait. */
 const loadApp = () => import('./app.ts');
 
-/** Everything that `serve` opens, in order; what was opened is closed again when a later step fails. */
+/** Opens everything that `serve` needs, in order. If a step fails, all that was opened before it is closed again. */
 async function start(
   config: Config,
   log: Logger,
@@ -120,7 +120,7 @@ async function serve(): Promise<void> {
   const started = start(config, log, starting.signal);
   onEnd(log, fail, async () => {
     starting.abort();
-    // A start under way is waited for, so that whatever it has opened is closed again.
+    // A start in progress is awaited, so that everything that it has opened is closed again.
     const running = await started.catch(() => null);
     await running?.service.stop();
     await running?.database.close();
@@ -128,11 +128,11 @@ async function serve(): Promise<void> {
   });
   const { service } = await started.catch(async (error: unknown) => {
     await end();
-    // A start that was asked to end is no failure; the handler above ends the process.
+    // A start that was asked to end has not failed. The handler above ends the process.
     if (starting.signal.aborted) return new Promise<never>(() => {});
     throw error;
   });
-  // The first key is shown even by a start that is ending: no later one can show it.
+  // The first key is shown even by a start that is ending, because no later start can show it.
   if (starting.signal.aborted && service.first === undefined) return;
   if (config.webhook_allow_private_network) {
     log.warn(
@@ -157,18 +157,18 @@ async function work(): Promise<void> {
     await database.close();
     await end();
   });
-  // Nothing else keeps the process alive between two rounds.
+  // Nothing else keeps the process alive between two rounds of the workers.
   setInterval(() => {}, 60_000);
   for (const warning of transportWarnings(config)) log.warn(warning);
   log.info({ version: VERSION }, 'working');
 }
 
-/** Runs one operator's command on the database and ends. */
+/** Runs one command of the operator on the database and ends the process. */
 async function operate(
   command: (core: Core, config: Config, database: OpenedDatabase) => Promise<void>,
 ): Promise<void> {
   const config = readConfig(process.env);
-  // The command's own output has stdout for itself.
+  // Nothing but the command's own output is written to stdout.
   const { log, end } = startLog(config.log_level === 'info' ? 'error' : config.log_level, process.stderr);
   const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
@@ -349,7 +349,7 @@ ledger
   .action(async (options: { workspace?: string; json?: boolean }) => {
     await operate(async (core) => {
       const { db, ledger_db, checkpoint_dir, secrets } = core;
-      // What was signed once has a history to answer for, also where every row of it is gone.
+      // A chain that was ever signed has to be verified even if all of its rows are gone.
       const all = new Set([
         ...(await listWorkspaces(db)).map((each) => each.workspace_id),
         ...(await listCheckpointedWorkspaces(db)),

@@ -5,32 +5,32 @@ import type { AttemptStatus } from './domain/webhooks.ts';
 import type { FollowerName } from './followers/follower-names.ts';
 import type { NoOpinion, OpinionEffect } from './model-judge/second-opinion.ts';
 
-/** What the process counts about itself, and how Prometheus reads it. */
+/** The metrics of the process, in the form that Prometheus reads. */
 export interface Metrics {
   /** `route` is the pattern (`/v1/agents/:id`), never the path, so that clients cannot grow the labels. */
   countRequest(method: string, route: string, status: number, duration_ms: number): void;
   countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
   countWebhookAttempt(status: AttemptStatus): void;
-  /** One committed batch of a lane: how many commands it carried and how long its transaction took. */
+  /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
   observeBatch(commands: number, commit_ms: number): void;
-  /** One call to the purpose model, and how long it took. */
+  /** Counts a call to the purpose model and its duration. */
   observeModelCall(outcome: string, duration_ms: number): void;
-  /** An opinion of the purpose model that was known already. */
+  /** Counts an opinion of the purpose model that was cached. */
   countModelCacheHit(): void;
-  /** What asking the purpose model did to one spend's assessment, or why it did nothing. */
+  /** Counts the effect of the purpose model on the assessment of one spend, or the reason why it had none. */
   countSecondOpinion(result: OpinionEffect | NoOpinion): void;
-  /** Tells how many commands wait in all lanes; asked at each scrape. */
+  /** Sets the function that returns the number of waiting commands. It is called at each scrape. */
   watchQueue(waiting: () => number): void;
-  /** Tells how much of a bounded resource is in use; asked at each scrape. */
+  /** Adds a bounded resource with the function that returns how much of it is in use. It is called at each scrape. */
   watchUse(resource: string, total: number, inUse: () => number): void;
-  /** An event that a follower of the chain could not add up and left out. */
+  /** Counts an event that a follower of the chain could not process and has skipped. */
   countSkippedEvent(follower: FollowerName): void;
-  /** The text that `GET /metrics` answers with. */
+  /** Returns the text of `GET /metrics`. */
   text(): Promise<string>;
   content_type: string;
 }
 
-/** Makes the process's metrics, in a registry of their own. */
+/** Makes the metrics of the process in a registry of their own. */
 export function makeMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

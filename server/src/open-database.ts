@@ -15,26 +15,26 @@ import type { Database } from './runtime.ts';
 import { deriveSecrets, type Secrets } from './secrets.ts';
 import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
 
-/** The start cannot go on; the message says what is wrong and what to do, in one line. */
+/** The start has to stop. The message is one line with the problem and what to do. */
 export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** How long a command waits for a service that starts, which may have to make its database or recover it first. */
+/** The time that a command waits for a starting service, which may have to create or recover its database first. */
 const COMMAND_PATIENCE_MS = 60_000;
 const COMMAND_PAUSE_MS = 100;
-/** No such database or role yet, no table yet, starting up or shutting down. */
+/** SQL states of a database that is not ready: no such database, role or table yet, starting up, shutting down. */
 const UNDER_WAY = new Set(['3D000', '28000', '42P01', '57P01', '57P03']);
 
 export interface OpenedDatabase extends Database {
-  /** Stops the embedded PostgreSQL if this process started it, and gives the data directory back. */
+  /** Stops the embedded PostgreSQL if this process started it, and unlocks the data directory. */
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
   /**
-   * `service` keeps the data directory for itself. `command` works beside a running service, and starts the
-   * embedded PostgreSQL for its own time when none runs.
+   * `service` locks the data directory. `command` works beside a running service, and starts the embedded PostgreSQL
+   * for the time of the command if none is running.
    */
   as: 'service' | 'command';
   log: Logger;
@@ -46,7 +46,7 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
   return config.database_url === null ? openEmbedded(config, options) : openServer(config, options);
 }
 
-/** Where this node keeps its copies of checkpoints, whichever the database is. */
+/** Returns the directory in which this node keeps its copies of checkpoints, with either kind of database. */
 export function checkpointDir(config: Pick<Config, 'data_dir'>): string {
   return join(config.data_dir, 'checkpoints');
 }
@@ -63,8 +63,8 @@ async function openServer(config: Config, options: OpenOptions): Promise<OpenedD
 }
 
 /**
- * A command that comes while a service or another command is starting or stopping finds the directory taken and
- * no PostgreSQL in it: in a moment there is one, or the directory is free.
+ * Opens the embedded database. A command waits while a service or another command is starting or stopping. The directory is then locked and no PostgreSQL runs
+ * in it. Soon after, either PostgreSQL is running or the directory is unlocked.
  */
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const deadline_ms = performance.now() + (options.as === 'command' ? COMMAND_PATIENCE_MS : 0);
@@ -78,7 +78,7 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<Opene
   }
 }
 
-/** Whether the directory is just being opened, set up, migrated or closed by another process. */
+/** Returns whether another process is just opening, setting up, migrating or closing the directory. */
 function isUnderWay(error: unknown): boolean {
   if (error instanceof DataDirectoryInUse || error instanceof MigrationError) return true;
   const cause = error instanceof StartError ? error.cause : error;
@@ -105,7 +105,7 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
     directory.release();
   };
   try {
-    // The key comes first: without it an existing database is of no use and must not be touched.
+    // The key is read first. An existing database is useless without it and must not be touched.
     const secrets = secretsOf(config, config.secret_key ?? (await loadSecretKey(data_dir)));
     postgres = await startEmbeddedPostgres({
       data_dir: directory.dir,
@@ -134,7 +134,7 @@ async function checkReachable(address: DatabaseAddress): Promise<void> {
 
 /** The secret keys of this process. */
 type SecretKeys = Required<Pick<Database, 'secret_key' | 'old_secret_keys'>>;
-/** What is found out about a database when it is opened. */
+/** What opening a database finds out about it. */
 type Opened = Required<Pick<Database, 'guarded' | 'retired_keys'>>;
 
 function secretsOf(config: Config, secret_key: Buffer): SecretKeys {
@@ -176,7 +176,7 @@ async function migrated(
   return { guarded, retired_keys: installation === null ? [] : retiredKeys(installation, secrets) };
 }
 
-/** A command changes no schema: the service's start does, or `migrate`. */
+/** Checks the schema for a command, which never migrates. Only the start of the service and `migrate` do. */
 async function checked(
   address: DatabaseAddress,
   { secret_key, old_secret_keys }: SecretKeys,

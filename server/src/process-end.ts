@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 
-/** How long a drain may take before the process ends all the same. */
+/** The process ends after this time even if the drain is not finished. */
 const DRAIN_MS = 9_000;
 
 /**
- * Calls `stop` once, on the first of the signals that ask for an end (Ctrl-C under npm arrives twice), or of the
- * failures that nothing has caught. After such a failure nobody knows what is broken, so the process makes room for
- * a new one, but not before it has answered what it had accepted; it then ends with 1.
+ * Calls `stop` once, at the first signal that asks the process to end (under npm, Ctrl-C arrives twice) or the first
+ * uncaught failure. After such a failure the state of the process is unknown, so it ends with 1 for a new one to take
+ * its place, but not before it has answered the requests that it had accepted.
  */
 export function onEnd(log: Logger, onFailedStop: (error: unknown) => never, stop: () => Promise<void>): void {
   let stopping = false;

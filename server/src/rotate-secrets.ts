@@ -14,16 +14,16 @@ import { connectOnce, type DatabaseAddress } from './storage/database.ts';
 import { loadWebhookEndpoints } from './storage/webhooks.ts';
 import { listWorkspaces, readClock } from './storage/workspaces.ts';
 
-/** What a rotation did, and what still needs the old secret keys. */
+/** The result of a rotation, and what still needs the old secret keys. */
 export interface Rotation {
-  /** Whether the present key became that of the installation by this run. */
+  /** Whether this run made the present key that of the installation. */
   replaced: boolean;
-  /** Since when it is; null: it has been the only one. */
+  /** Since when it is that key. Null if there never was another. */
   since: string | null;
   webhook_secrets: { rewrapped: number; unreadable: number };
-  /** Keys that were not used since: they are rewrapped when they are. */
+  /** The API keys that were not used since. They are rewrapped at their next use. */
   api_keys: UnwrappedApiKey[];
-  /** When the last capability issued before runs out; null when that is past. */
+  /** When the last capability that was issued before expires. Null if it has expired. */
   capabilities_until: string | null;
   /** Whether nothing needs the old secret keys any more. */
   done: boolean;
@@ -83,9 +83,9 @@ async function rewrapWebhooks(core: Core): Promise<Rotation['webhook_secrets']> 
 }
 
 /**
- * Makes the present secret key that of the installation, once all nodes know it; seals with it what is sealed, and
- * tells what still needs the old ones. Can be run again at any time: then it does what is left. Throws MigrationError
- * when another one is under way.
+ * Makes the present secret key that of the installation, encrypts the webhook secrets with it, and returns what still
+ * needs the old keys. All nodes must know the key before. It can be repeated at any time and then does what is left.
+ * Throws MigrationError if another rotation is in progress.
  */
 export async function rotateSecrets(
   core: Core,
@@ -110,7 +110,7 @@ export async function rotateSecrets(
 
 const MAX_SHOWN_KEYS = 100;
 
-/** The same in lines for a person. */
+/** Returns the result of a rotation as lines for a person. */
 export function rotationLines(rotation: Rotation): string[] {
   const { replaced, since, webhook_secrets, api_keys, capabilities_until, done } = rotation;
   const { rewrapped, unreadable } = webhook_secrets;

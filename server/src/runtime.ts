@@ -14,55 +14,55 @@ import { makeIdsAt } from './values/ids.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from './verification/sign-checkpoints.ts';
 
 /**
- * Connections to the database: the lane's transactions, reads, lists whose filters may take long, the look-up of keys,
- * reports, and webhooks. None of them can hold up another.
+ * The connections to the database for each kind of work: the lane's transactions, reads, lists whose filters may take
+ * long, the look-up of keys, reports, and webhooks. So no kind of work can delay another.
  */
 const LANE_CONNECTIONS = 8;
 const READ_CONNECTIONS = 8;
 const LIST_CONNECTIONS = 4;
 const KEY_CONNECTIONS = 2;
 const REPORT_CONNECTIONS = 3;
-/** One for each follower of the chains: reports, however slow, keep none of them waiting. */
+/** One connection for each follower of the chains, so that slow reports do not delay them. */
 const FOLLOWER_CONNECTIONS = 2;
-/** Whether the service is ready is told however busy all others are. */
+/** Readiness has a connection of its own, so that it is answered however busy the others are. */
 const PROBE_CONNECTIONS = 1;
 const WEBHOOK_CONNECTIONS = 4;
 /**
- * Histories are verified on these, two at a time, of which only the first takes a second connection; exports take one
- * for each page that they read.
+ * Connections for verifications, of which two run at a time and only the first uses a second connection, and for
+ * exports, which use one for each page that they read.
  */
 const LEDGER_CONNECTIONS = 4;
 const LEDGER_STATEMENT_MS = 60_000;
 const LEDGER_IDLE_MS = 60_000;
 
-/** Where the database is, and what guards it. */
+/** The address of the database, and what protects it. */
 export interface Database {
   address: DatabaseAddress;
   secret_key: Buffer;
-  /** Secret keys whose work is still read. */
+  /** Old secret keys. What was made with them is still accepted. */
   old_secret_keys?: readonly Buffer[];
-  /** What checkpoints were signed with before those. */
+  /** Public keys of earlier checkpoints, whose secret keys are gone. */
   retired_keys?: readonly VerifyingKey[];
-  /** Whether the service's own role guards history. */
+  /** Whether the service works as the role that cannot change the history. */
   guarded: boolean;
-  /** Where this node keeps its copies of checkpoints: outside the database. */
+  /** The directory of this node's copies of checkpoints, outside the database. */
   checkpoint_dir: string;
 }
 
-/** What every part of the process shares. */
+/** What all parts of the process share. */
 export interface Core {
   lane: Lane;
   db: pg.Pool;
-  /** For lists that filters may make slow. */
+  /** For lists whose filters may be slow. */
   lists_db: pg.Pool;
   keys_db: pg.Pool;
   reports_db: pg.Pool;
-  /** For what follows the chains. */
+  /** For the followers of the chains. */
   followers_db: pg.Pool;
-  /** For probes of readiness. */
+  /** For the readiness probe. */
   probe_db: pg.Pool;
   webhooks_db: pg.Pool;
-  /** For verification and export, which take long and must hold up nothing else. */
+  /** For verification and export, which take long and must not delay anything else. */
   ledger_db: pg.Pool;
   checkpoint_dir: string;
   signer: CheckpointSigner;
@@ -73,9 +73,9 @@ export interface Core {
   presence: Presence;
   /** Clock that never runs backwards, ms. */
   now_ms: () => number;
-  /** Calls `listener` whenever webhooks were put into the outbox here. */
+  /** Calls `listener` whenever this process has put webhooks into the outbox. */
   onPublished(listener: () => void): void;
-  /** Ends the connections, after what was accepted has been answered. */
+  /** Closes the connections after all accepted commands were answered. */
   close(): Promise<void>;
 }
 
@@ -84,8 +84,8 @@ const RANDOM_BYTES = 6;
 const DRAWN_AT_ONCE = 512;
 
 /**
- * Numbers from 0 up to 1 of cryptographic quality, 48 bits each. They are drawn in hundreds: an id takes sixteen, and
- * `randomInt` is three times as dear (measured: 1.0 instead of 1.6 µs for a request's id).
+ * Makes a generator of cryptographically secure numbers from 0 up to 1, of 48 bits each. They are drawn by the hundred
+ * because an id needs sixteen of them (measured: 1.0 instead of 1.6 µs with `randomInt` for a request's id).
  */
 function makeRandom(): () => number {
   const drawn = Buffer.alloc(RANDOM_BYTES * DRAWN_AT_ONCE);
@@ -104,15 +104,15 @@ function makeRandom(): () => number {
 
 /** Numbers from 0 up to 1 of cryptographic quality. */
 export const random = makeRandom();
-/** A fresh API key. */
+/** Returns a new API key. */
 export const newKey = () => makeApiKey((limit) => randomInt(limit));
-/** A token that nobody can guess. */
+/** Returns a token that cannot be guessed. */
 export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
-/** A fresh id outside of the lane. */
+/** Returns a new id for use outside of the lane. */
 export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in') =>
   makeIdsAt(Date.now(), random)(kind);
 
-/** Connections, lane and secrets: what the service and the operator's command line both work with. */
+/** Makes connections, lane and secrets, which the service and the operator's commands both use. */
 export function makeCore(database: Database, log: Logger): Core {
   const now_ms = () => performance.now();
   const metrics = makeMetrics();
@@ -215,7 +215,7 @@ export function makeCore(database: Database, log: Logger): Core {
   };
 }
 
-/** Makes a workspace with its first admin key, whose value is given back once. */
+/** Makes a workspace with its first admin key, whose value is returned only here. */
 export async function addWorkspace(
   core: Pick<Core, 'lane' | 'secrets'>,
   input: {

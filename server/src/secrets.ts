@@ -11,14 +11,14 @@ import {
 import { crc32 } from 'node:zlib';
 import { makeVerifyingKey, type SigningKey, type VerifyingKey } from './domain/checkpoints.ts';
 
-/** Makes and proves the tokens of capabilities: nothing in the database can make one. */
+/** Makes and verifies the tokens of capabilities. None can be made from what the database holds. */
 export interface CapabilityTokens {
   of(workspace_id: string, capability_id: string): string;
-  /** The capability that a token is for; null when it is not ours, or not exactly as it was given out. */
+  /** Returns the capability of a token, or null if the token is not exactly one that was issued here. */
   open(workspace_id: string, token: string): string | null;
 }
 
-/** What the database knows of an API key's value. */
+/** The form in which the database keeps the value of an API key. */
 export interface KeyDigest {
   /** HMAC-SHA256 of the value. */
   digest: Buffer;
@@ -30,47 +30,50 @@ export interface KeyDigest {
 const MAC_PURPOSES = ['session', 'setup-code', 'link'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];
 
-/** HMAC-SHA256 of a text. */
+/** Returns the HMAC-SHA256 of a text. */
 export type Mac = (text: string) => Buffer;
 
 /**
- * What is derived from `SECRET_KEY`. None of it is ever in the database. What is made is made with that key; what was
- * made with an old one is read too.
+ * The secrets derived from `SECRET_KEY`, none of which is ever in the database. New values are made with that key.
+ * Values made with an old key are still accepted.
  */
 export interface Secrets {
-  /** Names the secret key; nothing about it follows from this. */
+  /** A name for the secret key, which reveals nothing about it. */
   secret_id: string;
-  /** The digests under which an API key may be kept: first the present one, then those of old keys. */
+  /** The digests under which an API key may be stored: that of the present secret key, then those of old ones. */
   keyDigests: (key: string) => readonly [KeyDigest, ...KeyDigest[]];
-  /** What marks a list's cursor as our own: the first makes the mark, any may have made it. */
+  /** The authentication codes of cursors. New cursors use the first; all of them are accepted. */
   cursorMacs: readonly [Mac, ...Mac[]];
   /**
-   * Encrypts a webhook secret for its workspace: AES-256-GCM, base64. `nonce`: 12 random bytes, never used before.
+   * Encrypts a webhook secret for its workspace: AES-256-GCM, base64. `nonce` is 12 random bytes that are used only
+   * once.
    */
   sealWebhookSecret: (workspace_id: string, secret: string, nonce: Buffer) => string;
-  /** The secret again. Throws when it was altered, belongs to another workspace or was made under an unknown key. */
+  /** Decrypts it. Throws if it was altered, belongs to another workspace, or was encrypted with an unknown key. */
   openWebhookSecret: (workspace_id: string, sealed: string) => string;
-  /** Whether it is sealed with the present key. */
+  /** Returns whether it is encrypted with the present key. */
   isSealedNow: (workspace_id: string, sealed: string) => boolean;
   capabilityTokens: CapabilityTokens;
-  /** The digests of sessions and set-up codes, and the proofs in links: the first makes them, any may have made them. */
+  /**
+   * The digests of sessions and set-up codes, and the proofs in links: the first makes them, any may have made them.
+   */
   macs: (purpose: MacPurpose) => readonly [Mac, ...Mac[]];
   /** Encrypts what a browser keeps between two steps of a sign-in: AES-256-GCM, base64url. `nonce` as above. */
   sealState: (text: string, nonce: Buffer) => string;
   /** The text again; null when it was altered, or sealed under an unknown key. */
   openState: (sealed: string) => string | null;
   /**
-   * What a database keeps to tell one SECRET_KEY from another, 32 bytes from which nothing else follows: of the present
-   * key first, then of the old ones.
+   * The check values by which a database recognises its SECRET_KEY, 32 bytes each, which reveal nothing else: that of
+   * the present key, then those of the old ones.
    */
   installationChecks: readonly [Buffer, ...Buffer[]];
-  /** Ed25519, for checkpoints of the ledger. Its public half is published. */
+  /** The Ed25519 key that signs checkpoints of the ledger. Its public half is published. */
   checkpointKey: SigningKey;
-  /** What checkpoints may be signed with: that key first, then the old ones. Published. */
+  /** The published keys that checkpoints are verified with: that key first, then the old ones. */
   verifyingKeys: readonly VerifyingKey[];
 }
 
-/** Tokens `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
+/** Makes tokens of the form `<capability_id>.<HMAC-SHA256 of workspace and capability, base64url>`. */
 function makeCapabilityTokens(key: Buffer): CapabilityTokens {
   const of = (workspace_id: string, capability_id: string) => {
     const mac = createHmac('sha256', key).update(`${workspace_id} ${capability_id}`).digest('base64url');
@@ -91,7 +94,7 @@ function makeCapabilityTokens(key: Buffer): CapabilityTokens {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SECRET_ID_LENGTH = 16;
-/** What a DER private key (PKCS #8) of Ed25519 begins with (RFC 8410); the 32 secret bytes follow. */
+/** The beginning of an Ed25519 private key in DER (PKCS #8, RFC 8410), before its 32 secret bytes. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function makeSigningKey(seed: Buffer): SigningKey {
@@ -104,13 +107,13 @@ function makeSigningKey(seed: Buffer): SigningKey {
   };
 }
 
-/** Encrypts a text with AES-256-GCM: nonce, text and tag. `bound_to` must be the same when it is opened. */
+/** Encrypts a text with AES-256-GCM: nonce, text and tag. Decryption needs the same `bound_to`. */
 function seal(key: Buffer, bound_to: string, text: string, nonce: Buffer): Buffer {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(bound_to));
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The text again; null: it was not sealed with this key for this, or was altered. */
+/** Decrypts a text. Returns null if it was altered, or encrypted with another key or another `bound_to`. */
 function open(key: Buffer, bound_to: string, bytes: Buffer): string | null {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
@@ -125,7 +128,7 @@ function open(key: Buffer, bound_to: string, bytes: Buffer): string | null {
   }
 }
 
-/** What is derived from one secret key, by HKDF-SHA256 (RFC 5869), each under a name of its own. */
+/** Derives the secrets from one secret key by HKDF-SHA256 (RFC 5869), each under a name of its own. */
 function deriveOne(secret_key: Buffer) {
   const derive = (name: string) => Buffer.from(hkdfSync('sha256', secret_key, '', `purser/${name}/v1`, 32));
   const pepper = derive('api-key-pepper');
@@ -159,14 +162,14 @@ function deriveOne(secret_key: Buffer) {
   };
 }
 
-/** The name of the secret key that an installation check was derived from. */
+/** Returns the name of the secret key from which a check value was derived. */
 export function secretIdOf(installationCheck: Buffer): string {
   return installationCheck.toString('hex').slice(0, SECRET_ID_LENGTH);
 }
 
 /**
- * Derives every secret from the present key, and from `old` ones what they made. `retired`: the public keys that
- * checkpoints were signed with before, whose secret keys are gone.
+ * Derives all secrets from the present key, and those of the `old` keys for what was made with them. `retired` are
+ * public keys of earlier checkpoints whose secret keys are gone.
  */
 export function deriveSecrets(
   secret_key: Buffer,
@@ -222,8 +225,8 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_CHARACTERS = 32;
 
 /**
- * A fresh API key: `sk_`, 32 random base-62 characters (190 bits) and 6 that carry their CRC-32, so that secret
- * scanners can tell a key from other text. `randomBelow` gives a fair whole number from 0 up to its argument.
+ * Returns a new API key: `sk_`, 32 random base-62 characters (190 bits) and their CRC-32 in 6 more, by which secret
+ * scanners recognise a key. `randomBelow` returns a uniformly distributed whole number from 0 up to its argument.
  */
 export function makeApiKey(randomBelow: (limit: number) => number): string {
   let secret = '';
@@ -237,7 +240,7 @@ export function makeApiKey(randomBelow: (limit: number) => number): string {
   return `sk_${secret}${check}`;
 }
 
-/** `sk_…a1b2`: enough to tell keys apart. */
+/** Returns a hint such as `sk_…a1b2`, by which people can tell keys apart. */
 export function keyHint(key: string): string {
   return `sk_…${key.slice(-4)}`;
 }

@@ -1,4 +1,4 @@
-/** What a start tells of a service. */
+/** What a start has to say about a service. */
 interface Welcomed {
   url: string;
   console_url: string;
@@ -6,8 +6,8 @@ interface Welcomed {
 }
 
 /**
- * What a start says once it serves: where everything is, the first key if this start made it and it was not `given`, and the
- * commands of a first decision.
+ * Returns the text that a start prints once it serves: the addresses, the first key if this start made it and it was
+ * not `given`, and the commands of a first decision.
  */
 export function welcome({ url, console_url, first }: Welcomed, given: boolean): string {
   const lines = ['', `Purser listens on ${url}`, `  Console     ${console_url}`, `  Reference   ${url}/docs`];

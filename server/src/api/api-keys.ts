@@ -88,7 +88,7 @@ const ListQuery = Fields({
   ...PageQuery,
 });
 
-/** Who may call the API, and for what. */
+/** Makes the routes for API keys. */
 export function makeApiKeyRoutes(options: {
   db: pg.Pool;
   lane: Lane;

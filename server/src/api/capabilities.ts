@@ -44,7 +44,7 @@ const ConsumptionBody = Fields(
   { $id: 'Consumption' },
 );
 
-/** Using capabilities at the payment point. */
+/** Makes the route that consumes a capability at the payment point. */
 export function makeCapabilityRoutes(options: { lane: Lane; tokens: CapabilityTokens }): Route[] {
   const { lane, tokens } = options;
   return [

@@ -17,14 +17,14 @@ export interface DecisionRouteOptions {
   view: DecisionView;
 }
 
-/** How often a decision that somebody waits for is looked at. */
+/** The interval at which a decision is read again while a request waits for it to change. */
 const LOOK_AGAIN_MS = 500;
 
-/** What somebody who waits for a decision waits for. */
+/** Returns the parts of a decision whose change ends a wait, as text. */
 const changesOf = ({ review_state, review, outcome_state, verified }: Decision): string =>
   [review_state, review?.review_id, outcome_state, verified].join(' ');
 
-/** Asking for a decision and looking at it. */
+/** Makes the routes that create a decision and get one. */
 export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
   const { authorizeSpend, view } = options;
   return [
@@ -63,7 +63,7 @@ export function makeDecisionRoutes(options: DecisionRouteOptions): Route[] {
         });
         const json = view.answer(caller, created);
         if (!created.replayed) return { status: 201, json };
-        // Whoever lost the first answer can tell by it that the decision is its own.
+        // A client that lost the first answer recognises its own decision by this id.
         const made_by = requestIdIn(created.document);
         const of = made_by === undefined ? {} : { 'idempotent-replay-of': made_by };
         return { status: 200, json, headers: { 'idempotent-replay': 'true', ...of } };

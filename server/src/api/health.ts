@@ -12,29 +12,29 @@ import { makeOpenApi } from '../openapi/openapi.ts';
 import { WEBHOOK_EVENTS } from './schemas/webhook-events.ts';
 import { sharedAnswer } from './shared-answer.ts';
 
-/** What does not keep requests from being served, but is to be seen. */
+/** Facts that do not prevent requests from being served, but that an operator should see. */
 export interface ReadinessDetail {
   skipped_events: SkippedEvents;
 }
 
 export interface HealthOptions {
-  /** Resolves when a request could be served now, with what else is to be known; rejects with the reason when not. */
+  /** Resolves with the details if a request could be served now. Rejects with the reason if not. */
   checkReady: () => Promise<ReadinessDetail>;
-  /** Null: the metrics are told at an address of their own. */
+  /** Null if the metrics have an address of their own. */
   metrics_route: Route | null;
   /** Milliseconds of a clock that never runs backwards. */
   now_ms: () => number;
-  /** The keys that checkpoints were signed with, the present one first: they are published. */
+  /** The published keys that checkpoints are verified with, the current one first. */
   checkpoint_keys: readonly VerifyingKey[];
-  /** The routes that the documents describe, besides these. */
+  /** The other routes that the documents describe. */
   api_routes: readonly Route[];
   version: string;
 }
 
-/** A probe that hangs must fail before the prober's own patience ends. */
+/** A check that hangs must fail before the prober's own time limit. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** The page is one document with one style and nothing else. */
+/** The page is one document with one style sheet, and loads nothing else. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(DOCS_STYLE).digest('base64')}'`,
@@ -79,7 +79,9 @@ const Readiness = Fields({
 
 const shared = { method: 'GET', tag: 'Service', scopes: 'public', errors: ['rate_limited'] } as const;
 
-/** The metrics for Prometheus, put together at most once a second: that takes some milliseconds of everybody's time. */
+/**
+ * Makes the route of the metrics. They are collected at most once a second, which blocks the event loop for some ms.
+ */
 export function makeMetricsRoute(
   metrics: Pick<Metrics, 'text' | 'content_type'>,
   now_ms: () => number,
@@ -105,7 +107,7 @@ export function makeMetricsRoute(
   };
 }
 
-/** The routes about the service itself, without a key. */
+/** Makes the routes about the service itself, which need no key. */
 export function makeHealthRoutes(options: HealthOptions): Route[] {
   const readiness = sharedAnswer(() => withinTimeout(options.checkReady()), options.now_ms);
   const routes: Route[] = [

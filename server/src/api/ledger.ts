@@ -86,7 +86,7 @@ const VerifyQuery = Fields({
   ),
 });
 
-/** The hash-chained history. */
+/** Makes the routes for the hash-chained history. */
 export function makeLedgerRoutes(options: {
   db: pg.Pool;
   ledger_db: pg.Pool;

@@ -43,7 +43,7 @@ const OutcomeRequest = Fields(
 
 const AMOUNT_REQUIRED = ['SPEND_EXECUTED', 'PARTIALLY_REFUNDED'];
 
-/** What happened to spends. */
+/** Makes the routes for outcomes. */
 export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[] {
   const { db, lane } = options;
   return [

@@ -22,7 +22,7 @@ import { DEFAULT_DAYS, MAX_AGENTS, OverviewBody, ReportBody, ReportQuery } from 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 
-/** The period asked for; without one, the last days up to the end of this one. */
+/** Returns the requested period. The default is the last days up to the end of today. */
 function periodAsked(query: Static<typeof ReportQuery>, clock_ms: number): { from: string; to: string } {
   const to_ms = query.to === undefined ? (Math.floor(clock_ms / DAY_MS) + 1) * DAY_MS : Date.parse(query.to);
   const from_ms =
@@ -120,7 +120,7 @@ function present(sums: ShadowSums, sources: ReportSources): Record<string, unkno
   };
 }
 
-/** What SHADOW showed. `reports_db`: connections of its own, so that reports hold nothing else up. */
+/** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
 export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
   const { db, reports_db } = options;
 

@@ -43,7 +43,7 @@ const LabelRequest = Fields(
   { $id: 'LabelRequest' },
 );
 
-/** What people say of decisions. */
+/** Makes the routes for reviews and labels. */
 export function makeReviewRoutes(options: {
   db: pg.Pool;
   lane: Lane;
@@ -51,7 +51,7 @@ export function makeReviewRoutes(options: {
 }): Route[] {
   const { db, lane, createReview } = options;
 
-  /** Refuses a decision that the caller may not see. */
+  /** Throws `not_found` if the caller may not see the decision. */
   async function mustSee({ caller, params }: Call<{ id: string }, unknown, unknown>): Promise<void> {
     const found = await getDecision(db, caller.workspace_id, params.id, onlyAgentOf(caller));
     if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');

@@ -48,21 +48,21 @@ type RouteConfig = Pick<
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
 /**
- * Of the event loop's time, how much the assessments of one workspace may take (some thousand ordinary ones a second), how
- * much its reads, lists, reports and exports, and how much all replays of simulations together.
+ * Of the event loop's time, how much the assessments of one workspace may take (some thousand ordinary ones a second),
+ * how much its reads, lists, reports and exports, and how much all replays of simulations together.
  */
 const ASSESS_SHARE = 0.25;
 const ANSWER_SHARE = 0.25;
 const REPLAY_SHARE = 0.25;
-/** One workspace leaves the others a quarter of the calls to the model. */
+/** The share of the calls to the model that one workspace may use; a quarter is left to the others. */
 const MODEL_WORKSPACE_SHARE = 0.75;
-/** Spends that may wait for each call under way; beyond, there is no opinion at once. */
+/** The most spends that wait for each call in progress. Any more go on without an opinion at once. */
 const WAITING_PER_MODEL_PLACE = 4;
 
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
 
-/** The model that gives second opinions on purpose; null when none is configured. */
+/** Makes the model that gives second opinions on purpose. Returns null if none is configured. */
 export function makeSecondOpinion(
   core: Core,
   config: Config,
@@ -114,8 +114,8 @@ export function makeSecondOpinion(
 }
 
 /**
- * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone. `people`:
- * what the process has of it already.
+ * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone.
+ * `people`: what the process has of it already.
  */
 export function makeApiRoutes(
   core: Core,

@@ -1,9 +1,10 @@
-/** How old what is shared may be. */
+/** The greatest age of a shared result. */
 const MAX_AGE_MS = 1_000;
 
 /**
- * Makes something at most once a second, however often and by however many it is asked for: whoever comes meanwhile gets
- * what the last one got, or waits for it, also for its failure. `now_ms` is a clock that never runs backwards.
+ * Makes a function that computes a result at most once a second, however often it is called. Calls in between get the
+ * last result, or wait for the one in progress, whether it succeeds or fails. `now_ms` is a clock that never runs
+ * backwards.
  */
 export function sharedAnswer<T>(make: () => Promise<T>, now_ms: () => number): () => Promise<T> {
   let last: { began_ms: number; is_settled: boolean; answer: Promise<T> } | null = null;

@@ -4,18 +4,18 @@ import { makeShares, type Release, type Shares, type SharesOptions } from '../ht
 import type { Presence } from '../presence.ts';
 import type { Settle, WorkTime } from '../work-time.ts';
 
-/** Waiting requests are answered before their deadline of 5 s ends the wait with other words. */
+/** Shorter than the deadline of 5 s, so that a waiting request is refused with the message about overload. */
 const MAX_WAIT_MS = 3_000;
-/** Each is a request that was taken in already; beyond them the database could not keep up anyway. */
+/** The most waiting requests. With more than these the database could not keep up anyway. */
 const MAX_WAITING = 400;
 
 /**
  * What the requests of all workspaces share besides the write slots. `total` says how many are served at a time, and
- * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it. `expected_ms`
- * is what a turn is taken to cost of the event loop until it has ended.
+ * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it.
+ * `expected_ms` is what a turn is taken to cost of the event loop until it has ended.
  */
 const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number }> = {
-  /** Answers that are read from the database in a few look-ups by key. */
+  /** Answers that need a few look-ups by key. */
   reads: { resource: 'reads', total: 8, expected_ms: 1, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
   /** Lists whose filters may have to look at very many rows, and whose pages may be a megabyte. */
   lists: { resource: 'lists', total: 4, expected_ms: 5, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
@@ -27,7 +27,7 @@ const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number }> =
     max_waiting: 40,
     max_wait_ms: MAX_WAIT_MS,
   },
-  /** They hold no connection while their readers take their time, but two pages of memory each. */
+  /** An export with a slow reader holds no connection, but two pages of memory. */
   exports: {
     resource: 'exports',
     total: 16,
@@ -45,7 +45,7 @@ const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number }> =
   },
 };
 
-/** Makes what a process has of each, and shows it in the metrics. */
+/** Makes the shared resources of a process, and registers them with the metrics. */
 export function makeResources(
   watchUse: (resource: string, total: number, inUse: () => number) => void,
 ): Record<ResourceName, Shares> {
@@ -58,8 +58,8 @@ export function makeResources(
 }
 
 /**
- * What an answer costs of the event loop, ms, as measured: lists, exports and small reads take between 0.4 and 1 ms, and 10
- * to 15 ns for each byte that is read from the database, written as JSON and sent.
+ * What an answer costs of the event loop, ms, as measured: lists, exports and small reads take between 0.4 and 1 ms,
+ * and 10 to 15 ns for each byte that is read from the database, written as JSON and sent.
  */
 const costOf = (bytes: number) => 0.5 + bytes * 12e-6;
 
@@ -71,8 +71,8 @@ export interface Turns {
 }
 
 /**
- * The stream of an answer that gives back what it holds when it ends, however it ends, also before it began. Each of its
- * chunks is a turn of its own at the event loop.
+ * The stream of an answer that gives back what it holds when it ends, however it ends, also before it began. Each of
+ * its chunks is a turn of its own at the event loop.
  */
 function inTurns(
   chunks: NonNullable<Answer['stream']>['chunks'],
@@ -111,9 +111,9 @@ function written(answer: Answer): Answer {
 }
 
 /**
- * The route, whose handler first notes that its workspace is there, and takes its turns at the event loop and at what it
- * `shares`: other workspaces' turns come in between, and too many are refused with `unavailable`. A stream holds its turn
- * at what is shared until it ends.
+ * The route, whose handler first notes that its workspace is there, and takes its turns at the event loop and at what
+ * it `shares`: other workspaces' turns come in between, and too many are refused with `unavailable`. A stream holds its
+ * turn at what is shared until it ends.
  */
 export function takingTurns(
   route: Route,

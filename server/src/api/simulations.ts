@@ -131,7 +131,7 @@ const SimulateQuery = Fields({
   ),
 });
 
-/** Documents read together, and how many of the ids are done with them. */
+/** Documents that were read together, and the number of ids that they complete. */
 interface ReplayPage {
   documents: string[];
   end: number;

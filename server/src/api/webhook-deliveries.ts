@@ -122,7 +122,7 @@ function attemptBody({ attempt_id, ...rest }: WebhookAttempt): Record<string, un
   };
 }
 
-/** What was sent, with which result, and sending it again. */
+/** Makes the routes that list attempts and send events again. */
 export function makeWebhookDeliveryRoutes(options: {
   db: pg.Pool;
   lists_db: pg.Pool;
@@ -131,7 +131,7 @@ export function makeWebhookDeliveryRoutes(options: {
 }): Route[] {
   const { db, lists_db, lane, cursors } = options;
 
-  /** The ids that a replay reaches from and to. */
+  /** Returns the first and the last id of a replay's period. */
   async function rangeOf(body: Static<typeof ReplayBody>): Promise<{ first_id: string; end_id: string }> {
     const { event_id, from, to } = body;
     if (event_id !== undefined) {

@@ -120,14 +120,14 @@ export interface WebhookRouteOptions {
   db: pg.Pool;
   lane: Lane;
   cursors: Cursors;
-  /** Endpoints may be `http://` and on loopback or private networks. */
+  /** Whether endpoints may be `http://` and on loopback or private networks. */
   allow_private: boolean;
   newSecret: () => string;
-  /** Encrypts a secret for its workspace, differently each time. */
+  /** Encrypts a secret for its workspace. Each call gives another text. */
   sealSecret: (workspace_id: string, secret: string) => string;
 }
 
-/** Where events go. */
+/** Makes the routes for webhook endpoints. */
 export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
   const { db, lane, cursors, newSecret, sealSecret } = options;
 

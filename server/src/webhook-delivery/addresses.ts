@@ -1,15 +1,15 @@
 import dns from 'node:dns';
 
-/** All addresses of a name, IPv4 first; empty when it has none. Throws when nobody could be asked. */
+/** Returns all addresses of a name, IPv4 first, or none. Throws if no name server answered. */
 export type Resolve = (name: string) => Promise<string[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
 
 /**
- * Asks the name servers of the system directly, with a time limit of its own: `dns.lookup` would occupy one of few
- * threads for as long as the slowest server takes, and hold up every other delivery. `servers`: `address:port`, in
- * place of the system's.
+ * Makes a resolver that asks the system's name servers directly and has a time limit of its own. `dns.lookup` would
+ * occupy one of few threads for as long as the slowest server takes, and delay all other deliveries. `servers` replaces
+ * the system's; each is an `address:port`.
  */
 export function makeResolve(servers?: readonly string[]): Resolve {
   const resolver = new dns.promises.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -23,12 +23,14 @@ export function makeResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** The name does not exist, or not with addresses of this kind: an answer, not a failure. */
+/** Codes for a name that does not exist or has no such addresses. They are answers, not failures. */
 function isEmpty(error: { code?: string }): boolean {
   return error.code === dns.NODATA || error.code === dns.NOTFOUND;
 }
 
-/** As the system resolves names, with `/etc/hosts`: for development, where private networks are allowed. */
+/**
+ * Makes a resolver that resolves as the system does, with `/etc/hosts`. It is used where private networks are allowed.
+ */
 export function makeSystemResolve(): Resolve {
   return async (name) => {
     const found = await dns.promises.lookup(name, { all: true, order: 'ipv4first' });

@@ -5,7 +5,7 @@ import { firstIdAt } from '../values/ids.ts';
 const COLUMNS = `attempt_id, endpoint_id, event_id, event_type, attempt, status, http_status, error, duration_ms,
   attempted_at, next_attempt_at`;
 
-/** What a list of attempts is narrowed to; all must hold together. */
+/** The filters of a list of attempts, all of which must match. */
 export interface AttemptFilters {
   endpoint?: string;
   event?: string;
@@ -17,7 +17,7 @@ export interface AttemptFilters {
   to?: string;
 }
 
-/** A page of attempts, newest first, older than `after`. */
+/** Loads a page of attempts older than `after`, newest first. */
 export async function listWebhookAttempts(
   db: Queryable,
   workspace_id: string,
@@ -50,13 +50,13 @@ export async function listWebhookAttempts(
   return result.rows;
 }
 
-/** Of all workspaces together: a statement has 5 s, however many workspaces there are. */
+/** The most rows that one statement removes, of all workspaces together, because a statement has 5 s. */
 const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Removes attempts, events and waiting deliveries from before `cutoff_ms`, at most `at_once` of each. Gives how many
- * there were: 0 when nothing is left to do. Ids begin with their time, so that what is old is the
- * beginning of the primary key.
+ * Removes attempts, events and waiting deliveries from before `cutoff_ms`, at most `at_once` of each. Returns the
+ * number removed, which is 0 if nothing is left to do. Ids begin with their time, so old rows are at the beginning of
+ * the primary key.
  */
 export async function pruneWebhooks(
   db: Queryable,

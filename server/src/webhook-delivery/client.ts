@@ -5,46 +5,46 @@ import { type DeliveryError, RESPONSE_LIMIT_BYTES } from '../domain/webhooks.ts'
 import type { Resolve } from './addresses.ts';
 import { literalAddress, mayConnect, sameAddress } from './urls.ts';
 
-/** What became of one POST. Received: a 2xx status line came in time. */
+/** The result of one POST. It was received if a 2xx status line came in time. */
 export interface PostResult {
   received: boolean;
   http_status: number | null;
   error: DeliveryError | null;
 }
 
-/** Connections to one endpoint, shared with no other. */
+/** The connections to one endpoint. No other endpoint shares them. */
 export interface EndpointConnections {
-  /** Posts and waits for the answer, as long as the time limit allows. Never rejects. */
+  /** Posts and waits for the answer within the time limit. Never rejects. */
   post(headers: Record<string, string>, body: string): Promise<PostResult>;
-  /** Takes nothing more and closes when what is under way has ended. */
+  /** Accepts no more posts, and closes when those in progress have ended. */
   retire(): void;
-  /** Cuts whatever is under way. */
+  /** Aborts the posts in progress. */
   close(): void;
 }
 
 export interface WebhookClientOptions {
   resolve: Resolve;
-  /** Loopback and private networks may be connected to. */
+  /** Whether connections to loopback and private networks are allowed. */
   allow_private: boolean;
-  /** For everything: name, connection, TLS, headers and body. */
+  /** The time limit for name, connection, TLS, headers and body together. */
   timeout_ms: number;
-  /** Connections to one endpoint at a time. */
+  /** The most concurrent connections to one endpoint. */
   connections: number;
-  /** Trusted beside nothing else; for tests. Unset: the authorities that Node trusts. */
+  /** The only certificate authorities that are trusted, for tests. If unset, those that Node trusts. */
   ca?: string;
-  /** Opens a TCP connection to an address; for tests. */
+  /** Opens a TCP connection to an address, for tests. */
   dial?: (address: string, port: number) => net.Socket;
 }
 
-/** Idle connections are closed before most servers would: a POST must not meet a connection that is ending. */
+/** Idle connections are closed before most servers close them, so that a POST does not meet a closing connection. */
 const KEEP_ALIVE_MS = 1_000;
 const MAX_HEADERS_BYTES = 16_384;
-/** Addresses of one name that are tried. */
+/** The most addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
-/** A connection to one address of several may take this part of the time limit. */
+/** The fraction of the time limit that a connection to one of several addresses may take. */
 const SHARE_OF_AN_ADDRESS = 0.3;
 
-/** A failure whose code may be shown to the endpoint's owner; the cause is for nobody but a debugger. */
+/** A failure whose code the endpoint's owner may see. Its cause is only for debugging. */
 class DeliveryFailure extends Error {
   override name = 'DeliveryFailure';
   readonly delivery_error: DeliveryError;
@@ -57,7 +57,7 @@ class DeliveryFailure extends Error {
 const dialAddress = (address: string, port: number) =>
   net.connect({ host: address, port, autoSelectFamily: false, noDelay: true });
 
-/** Resolves when the socket has emitted `event`; rejects with `failure` of its error, or when time is up. */
+/** Resolves when the socket emits `event`. Rejects with `failure` of its error, or if the time is up. */
 function until(
   socket: net.Socket,
   event: 'connect' | 'secureConnect',
@@ -81,7 +81,7 @@ function until(
     const onError = (error: Error) => settle(new DeliveryFailure(failure, error));
     const onClose = () => settle(new DeliveryFailure(failure));
     const onAbort = () => settle(new DeliveryFailure('timeout'));
-    // Between two owners nobody else listens, and an error that nobody hears ends the process.
+    // For a moment the socket has no other error listener, and an error without a listener ends the process.
     socket.on('error', () => {});
     socket.once(event, onEvent);
     socket.once('error', onError);
@@ -98,7 +98,7 @@ function resolveWithin(name: string, resolve: Resolve, signal: AbortSignal): Pro
   });
 }
 
-/** The addresses that a host may be reached at: all of them public, or none is taken. */
+/** Returns the addresses of a host. Throws unless all of them are allowed. */
 async function findAddresses(
   host: string,
   options: WebhookClientOptions,
@@ -107,14 +107,14 @@ async function findAddresses(
   const literal = literalAddress(host);
   const addresses = literal !== null ? [literal] : await resolveWithin(host, options.resolve, signal);
   if (addresses.length === 0) throw new DeliveryFailure('dns_error');
-  // One private address among public ones is a trap, or a mistake that would show only now and then.
+  // One private address among public ones is an attack, or a mistake that would show only now and then.
   if (!addresses.every((address) => mayConnect(address, options.allow_private))) {
     throw new DeliveryFailure('blocked_address');
   }
   return addresses.slice(0, MAX_ADDRESSES);
 }
 
-/** A TCP connection to exactly this address. No byte is sent before it is certain who is at the other end. */
+/** Opens a TCP connection to exactly this address. The remote address is checked before any byte is sent. */
 async function connectTo(
   address: string,
   port: number,
@@ -131,7 +131,7 @@ async function connectTo(
   return socket;
 }
 
-/** The first of the host's addresses that answers. */
+/** Connects to the first of the host's addresses that answers. */
 async function connectToFirst(
   host: string,
   port: number,
@@ -168,14 +168,14 @@ async function secure(
     ...(is_address ? {} : { servername: host }),
     ...(options.ca === undefined ? {} : { ca: options.ca }),
     ALPNProtocols: ['http/1.1'],
-    // Said aloud, because the environment could switch it off otherwise.
+    // This is set explicitly because the environment could switch it off.
     rejectUnauthorized: true,
   });
   await until(secured, 'secureConnect', 'tls_error', signal);
   return secured;
 }
 
-/** Opens a checked connection: name, address, TLS, all within the time limit. */
+/** Opens a connection whose name, address and certificate are checked, within the time limit. */
 async function open(
   target: { hostname: string; protocol: string; port: string },
   options: WebhookClientOptions,
@@ -209,9 +209,9 @@ function judgeError(error: unknown): DeliveryError {
 }
 
 /**
- * Connections to the endpoint of a URL. Each is made to an address that was checked at that moment, whatever the
- * name resolved to before; redirects are not followed, nothing is decompressed, and of an answer's body no more
- * than 4 KiB is read.
+ * Opens the connections to the endpoint of a URL. The address of each connection is checked when it is made, whatever
+ * the name resolved to before. Redirects are not followed, answers are not decompressed, and at most 4 KiB of an
+ * answer's body are read.
  */
 export function connectEndpoint(url: string, options: WebhookClientOptions): EndpointConnections {
   const { origin, pathname, search } = new URL(url);
@@ -220,7 +220,7 @@ export function connectEndpoint(url: string, options: WebhookClientOptions): End
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // One clock for everything, below: undici's own count each phase for itself.
+    // One time limit below covers all phases. The time limits of undici count each phase separately.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: MAX_HEADERS_BYTES,

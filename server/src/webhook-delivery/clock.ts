@@ -1,16 +1,16 @@
-/** The database's time, as a worker knows it between two looks at it. */
+/** The database's clock, continued by a worker between two reads of it. */
 export interface Clock {
-  /** Whole ms since 1970. */
+  /** Returns whole ms since 1970. */
   now_ms(): number;
-  /** Asks the database again when that was a while ago. */
+  /** Reads the database's clock again if the last time was a while ago. */
   sync(): Promise<void>;
 }
 
 const KEPT_MS = 1_000;
 
 /**
- * A clock set by `readClock` (the database's, ms) and carried on by `elapsed_ms`, which never runs backwards: what
- * the lane stamps and what a worker compares it with are then one time, whatever the machines' own clocks say.
+ * Makes a clock that is set by `readClock` (the database's clock, ms) and continued by `elapsed_ms`, which never runs
+ * backwards. So the lane and the workers use the same time, whatever the clocks of their machines say.
  */
 export function makeDatabaseClock(options: {
   readClock: () => Promise<number>;

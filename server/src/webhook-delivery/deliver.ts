@@ -33,11 +33,11 @@ import {
 } from './queue-rows.ts';
 import { makeResults } from './results.ts';
 
-/** Sends what waits in the outbox. */
+/** Sends the deliveries that wait in the outbox. */
 export interface WebhookDeliverer {
-  /** Something may be due: looks at once instead of at the next round. */
+  /** Looks for due deliveries at once instead of at the next round. */
   wake(): void;
-  /** Begins nothing more, gives what is under way `DRAIN_MS`, records it and gives its leases back. */
+  /** Starts no more attempts, waits up to `DRAIN_MS` for those in progress, records them and releases the leases. */
   stop(): Promise<void>;
 }
 
@@ -46,11 +46,11 @@ export interface WebhookDeliveryOptions {
   db: Queryable;
   lane: Pick<Lane, 'submit'>;
   log: Logger;
-  /** The database's, however this machine's runs. */
+  /** The database's clock. */
   clock: Clock;
-  /** Numbers from 0 up to 1. */
+  /** Returns numbers from 0 up to 1. */
   random: () => number;
-  /** Names this worker among all that share the database. */
+  /** The name of this worker among all that share the database. */
   worker: string;
   openSecret: (workspace_id: string, sealed: string) => string;
   connect: (url: string) => EndpointConnections;
@@ -62,27 +62,28 @@ export interface WebhookDeliveryOptions {
 }
 
 const POLL_MS = 250;
-/** Hints come with every batch of the lane; between two looks at the queues at least this long passes. */
+/** The least time between two looks at the queues. Every batch of the lane may ask for one. */
 const MIN_PAUSE_MS = 10;
-/** A lease is longer than an attempt by this much. */
+/** A lease lasts this much longer than an attempt. */
 const LEASE_BEYOND_MS = 5_000;
-/** Queues that one worker works on at a time, and how many it takes at once: the others are for others. */
+/** The most queues that a worker holds, and that it leases at once. It leaves the rest to other workers. */
 const MAX_QUEUES = 2_048;
 const LEASED_AT_ONCE = 128;
-/** Under steady hints every so many-th look at a queue begins at its start again. */
+/** After this many looks at a queue the next one begins at its start again, also if there are always new hints. */
 const FROM_START_EVERY = 10;
-/** A queue in which nothing is due is kept a little: another event often follows. */
+/** A queue in which nothing is due is kept for this long, because another event often follows. */
 const LINGER_MS = 200;
-/** What is under way at a stop may take this long; the process has 10 s in all. */
+/** The time that attempts in progress have at a stop. The process has 10 s in all. */
 const DRAIN_MS = 5_000;
-/** After a failure of our own (a secret that cannot be read) an endpoint is left alone for this long. */
+/** The pause of an endpoint after a failure of our own, such as a secret that cannot be read. */
 const PUT_OFF_MS = 60_000;
 
 const iso = (time_ms: number) => new Date(time_ms).toISOString();
 
 /**
- * Starts a worker. It leases whole queues, one an endpoint, for longer than an attempt can take; what a worker
- * that died had under way is sent again when its lease has run out, and costs no attempt, since only results count.
+ * Starts a worker. It leases whole queues, of which each endpoint has one, for longer than an attempt can take. If a
+ * worker dies, its deliveries in progress are sent again when its lease has expired. They cost no attempt, because only
+ * recorded results count.
  */
 export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDeliverer {
   const { db, log, clock, worker } = options;
@@ -106,7 +107,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     wakeUp();
   };
 
-  /** Waits for a result that makes room, a hint, or the next round. */
+  /** Waits for a result that frees a place, a hint, or the next round. */
   async function pause(): Promise<void> {
     if (!is_woken) {
       await new Promise<void>((resolve) => {
@@ -119,7 +120,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       });
       clearTimeout(timer);
     }
-    // Hints and results come in swarms: what follows at once is taken along.
+    // Hints and results come in bursts. Those that follow immediately are handled in the same round.
     await new Promise((wait) => setTimeout(wait, MIN_PAUSE_MS));
     is_woken = false;
   }
@@ -147,7 +148,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
           })
         : [];
     for (const each of leased) {
-      // A lease of our own that ran out is taken like any other; what is under way under it goes on.
+      // An expired lease of this worker is taken like any other. The attempts in progress under it go on.
       const before = held.get(endpointKey(each));
       if (before === undefined) held.set(endpointKey(each), leasedState(each, until_ms));
       else before.leased_until_ms = until_ms;
@@ -161,7 +162,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     }
   }
 
-  /** Fetches what is due where there is room, and sends it. */
+  /** Fetches due deliveries for queues with free places, and sends them. */
   async function load(): Promise<void> {
     const now_ms = clock.now_ms();
     const plans = planRooms([...held.values()].filter((each) => each.leased_until_ms > now_ms));
@@ -233,14 +234,14 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       .then((result) => {
         queue.in_flight -= 1;
         in_flight -= 1;
-        // Cut by our own stop: that was no attempt of the endpoint's.
+        // The attempt was aborted by our own stop, so it does not count.
         if (aborting && result.http_status === null) queue.unrecorded.delete(deliveryKey(row));
         else note(queue, row, result, now_ms);
         wake(false);
       })
       .catch((error: unknown) => {
         log.error({ err: error, endpoint_id: queue.endpoint_id }, 'the result of a webhook was lost');
-        // The lease runs out, and what is not recorded is sent again.
+        // The lease expires, and deliveries without a recorded result are sent again.
         forget(queue);
       });
   }
@@ -278,7 +279,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     if (failing_ms >= DISABLED_AFTER_MS) void disable(queue);
   }
 
-  /** Nothing but failures for five days: nobody is at the other end any more. */
+  /** Disables an endpoint after five days of failures only. */
   async function disable(queue: LeasedQueueState): Promise<void> {
     const { workspace_id, endpoint_id } = queue;
     const origin = { actor: SYSTEM, request_id: null, client_address: null };
@@ -289,13 +290,13 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       await options.lane.submit(workspace_id, updateWebhook, input, origin);
       log.warn({ workspace_id, endpoint_id }, 'a webhook endpoint that only failed for 5 days was disabled');
     } catch (error) {
-      // The next failure tries again.
+      // The next failure tries to disable it again.
       queue.failing_since = since;
       log.warn({ err: error, workspace_id, endpoint_id }, 'a webhook endpoint could not be disabled');
     }
   }
 
-  /** Lets go the queues in which nothing is due any more, and clears those of deleted endpoints away. */
+  /** Releases the queues in which nothing is due any more, and removes those of deleted endpoints. */
   async function release(): Promise<void> {
     const now_ms = clock.now_ms();
     const idle: LeasedQueueState[] = [];

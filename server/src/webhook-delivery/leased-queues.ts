@@ -1,21 +1,21 @@
 import type { EndpointConnections } from './client.ts';
 import type { EndpointName, LeasedQueue, QueuePosition } from './queue-rows.ts';
 
-/** A queue that this worker has leased, and how far it is with it. */
+/** A queue that this worker has leased, and the worker's progress in it. */
 export interface LeasedQueueState extends EndpointName {
   name: string;
   leased_until_ms: number;
-  /** The last delivery that was fetched: of those before it only some that came late were not. */
+  /** The last delivery that was fetched. Of those before it only late arrivals may not have been fetched. */
   after_due_at: string;
   after_event_id: string;
-  /** Look from the beginning again: a batch may commit after a retry that was due later was fetched. */
+  /** Read from the start again. A batch may commit deliveries that are due before one that was fetched already. */
   from_start: boolean;
   in_flight: number;
-  /** Deliveries in flight, or done and not yet in the database, by `keyOf`. */
+  /** Deliveries in flight, or with a result that is not recorded yet, by `keyOf`. */
   unrecorded: Set<string>;
-  /** How many may be in flight at a time. */
+  /** The most deliveries in flight. */
   window: number;
-  /** More may be due than was fetched. */
+  /** Whether more deliveries may be due than were fetched. */
   has_more: boolean;
   puts: number;
   idle_since_ms: number | null;
@@ -26,29 +26,29 @@ export interface LeasedQueueState extends EndpointName {
   connections: EndpointConnections | null;
 }
 
-/** In flight at a time, to one endpoint, at most; also the most connections to it. */
+/** The most deliveries in flight to one endpoint, and the most connections to it. */
 export const MAX_WINDOW = 16;
 const FIRST_WINDOW = 4;
 const NARROWEST_WINDOW = 2;
-/** In flight at a time, to one workspace's endpoints. */
+/** The most deliveries in flight to the endpoints of one workspace. */
 export const MAX_A_WORKSPACE = 96;
-/** In flight at a time, in all. */
+/** The most deliveries in flight in all. */
 export const MAX_IN_ALL = 512;
 
-/** Results of one queue that wait to be recorded: beyond them nothing more is sent, since a crash would repeat it. */
+/** The most unrecorded results of one queue. Beyond it nothing is sent, because a crash would repeat all of them. */
 export const MAX_UNRECORDED = 4 * MAX_WINDOW;
 
-/** Names a queue within the process. */
+/** Returns the name of a queue within the process. */
 export function endpointKey({ workspace_id, endpoint_id }: EndpointName): string {
   return `${workspace_id} ${endpoint_id}`;
 }
 
-/** Names a delivery within its queue. */
+/** Returns the name of a delivery within its queue. */
 export function deliveryKey({ due_at, event_id }: { due_at: string; event_id: string | null }): string {
   return `${due_at} ${event_id}`;
 }
 
-/** A queue as it is when its lease was taken. */
+/** Makes the state of a queue whose lease was just taken. */
 export function leasedState(queue: LeasedQueue, leased_until_ms: number): LeasedQueueState {
   const { workspace_id, endpoint_id, failing_since } = queue;
   return {
@@ -73,28 +73,31 @@ export function leasedState(queue: LeasedQueue, leased_until_ms: number): Leased
   };
 }
 
-/** An endpoint that answers is given more at a time, one that fails half as much: it holds fewer places for its time limit. */
+/**
+ * Increases the window of an endpoint that answers, and halves that of one that fails, so that it occupies fewer places.
+ */
 export function windowAfter(window: number, received: boolean): number {
   return received ? Math.min(MAX_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What to fetch of a queue. */
+/** The deliveries to fetch from a queue. */
 export interface LeasePlan extends QueuePosition {
   queue: LeasedQueueState;
-  /** How many of them may be sent. */
+  /** The most of them that may be sent. */
   sendable: number;
   /**
-   * Those that were under way when the fetching began: it may still see them in the queue, although their results
-   * are recorded by the time it answers.
+   * The deliveries that were in flight when the fetch began. The fetch may still find them in the queue, although their
+   * results are recorded by the time it returns.
    */
   under_way: ReadonlySet<string>;
 }
 
 /**
- * How much to fetch of each queue. Those with the least in flight come first, and what is left is shared evenly
- * among them; a queue with nothing in flight is always given one, so that nobody waits for another's time limit.
+ * Plans how much to fetch from each queue. Queues with the least in flight come first, and the free places are shared
+ * evenly among them. A queue with nothing in flight always gets one, so that no endpoint waits for another's time
+ * limit.
  */
 export function planRooms(queues: readonly LeasedQueueState[]): LeasePlan[] {
   const by_workspace = new Map<string, number>();

@@ -3,12 +3,12 @@ import type { DeliveredEventType, SealedSecret, WebhookAttempt, WebhookStatus } 
 import type { Queryable } from '../storage/database.ts';
 
 /**
- * What the workers do. None of it touches the chain's heads, so that bookkeeping never holds up a decision. Every
- * statement is a transaction of its own, and locks rows of `webhook_queues` in the order of their keys, as the lane
- * does, or skips those in use: no two can wait for each other.
+ * The statements of the workers. None of them locks a head of a chain, so they never delay a decision. Each is a
+ * transaction of its own. It locks rows of `webhook_queues` in the order of their keys, as the lane does, or skips
+ * locked rows, so no two transactions can wait for each other.
  */
 
-/** Names an endpoint. */
+/** The key of an endpoint. */
 export interface EndpointName {
   workspace_id: string;
   endpoint_id: string;
@@ -19,7 +19,7 @@ export interface LeasedQueue extends EndpointName {
   failing_since: string | null;
 }
 
-/** Leases queues in which something is due, the longest waiting first; those of other workers are left to them. */
+/** Leases queues in which a delivery is due, the longest waiting first, unless another worker has leased them. */
 export async function leaseQueues(
   db: Queryable,
   lease: { worker: string; now: string; until: string; limit: number },
@@ -38,7 +38,7 @@ export async function leaseQueues(
   return result.rows;
 }
 
-/** Prolongs leases and notes since when each endpoint fails; gives those that are still this worker's. */
+/** Extends leases and records since when each endpoint fails. Returns the leases that this worker still holds. */
 export async function renewLeases(
   db: Queryable,
   worker: string,
@@ -61,33 +61,33 @@ export async function renewLeases(
   return result.rows;
 }
 
-/** How far a worker has read a queue, and how much more it can take. */
+/** The position of a worker in a queue, and the number of deliveries that it can take. */
 export interface QueuePosition extends EndpointName {
   after_due_at: string;
   after_event_id: string;
   room: number;
 }
 
-/** A queue as it stands, with one delivery that is due, or none. */
+/** The state of a queue, with one due delivery or none. */
 export interface LoadedDelivery extends EndpointName {
   puts: number;
-  /** Null: the endpoint was deleted. */
+  /** Null if the endpoint was deleted. */
   status: WebhookStatus | null;
   url: string;
   secrets: SealedSecret[];
-  /** Null: nothing more is due. */
+  /** Null if nothing more is due. */
   event_id: string | null;
   due_at: string;
   attempts: number;
-  /** Null: the event is kept no longer. */
+  /** Null if the event was removed. */
   type: DeliveredEventType | null;
   payload: string;
 }
 
 /**
- * The deliveries that are due and follow each position, at most `room` of each queue, oldest first, with the
- * endpoint as it is at this moment. A queue that is no longer this worker's gives nothing; an active one in which
- * nothing is due gives one row without an event.
+ * Loads the due deliveries after each position, at most `room` of each queue, oldest first, with the current state of
+ * the endpoint. A queue that this worker no longer holds has no row. A queue in which nothing is due has one row
+ * without an event.
  */
 export async function loadDeliveries(
   db: Queryable,
@@ -120,17 +120,17 @@ export async function loadDeliveries(
   return result.rows;
 }
 
-/** The result of an attempt, and which delivery it was of. */
+/** The result of an attempt and its delivery. */
 export interface AttemptResult extends WebhookAttempt {
   workspace_id: string;
-  /** As the delivery was loaded. */
+  /** The value with which the delivery was loaded. */
   due_at: string;
 }
 
 /**
- * Records results: each attempt is added to the list, and its delivery leaves the queue or becomes due again at
- * `next_attempt_at`. A delivery that is no longer due at `due_at` (another worker recorded a result of it
- * meanwhile, or it was cleared away) is left as it is, and this result with it.
+ * Records results. Each attempt is added to the list, and its delivery is removed from the queue or becomes due again
+ * at `next_attempt_at`. If a delivery is no longer due at `due_at`, because another worker has recorded a result for it
+ * or it was removed, it is left unchanged and this result is dropped.
  */
 export async function recordAttempts(db: Queryable, results: readonly AttemptResult[]): Promise<void> {
   await db.query({
@@ -173,18 +173,18 @@ export async function recordAttempts(db: Queryable, results: readonly AttemptRes
   });
 }
 
-/** What a worker leaves behind of a queue. */
+/** The state in which a worker releases a queue. */
 export interface ReleasedQueue extends EndpointName {
-  /** As it was when the worker last found nothing more; null: gives the lease back whatever came since. */
+  /** The version at which the worker last found nothing due. Null releases the lease whatever was added since. */
   puts: number | null;
-  /** Not before this moment; null: as soon as something is due. */
+  /** The earliest time of the next look. Null: as soon as a delivery is due. */
   not_before: string | null;
   failing_since: string | null;
 }
 
 /**
- * Gives leases back and sets when each queue is next looked at: when its first delivery is due, never while its
- * endpoint is disabled. One in which something was put meanwhile is kept; those given back are returned.
+ * Releases leases and sets when each queue is looked at next: when its first delivery is due, or never while its
+ * endpoint is disabled. A queue to which a delivery was added meanwhile is kept. Returns the queues that were released.
  */
 export async function releaseQueues(
   db: Queryable,
@@ -221,8 +221,8 @@ export async function releaseQueues(
 const CLEARED_AT_ONCE = 2_000;
 
 /**
- * Clears away what waits for an endpoint that was deleted, a part at a time, and at the end its queue. True: there
- * is more.
+ * Removes a part of the deliveries that wait for a deleted endpoint, and its queue once none is left. Returns whether
+ * there are more.
  */
 export async function clearQueue(db: Queryable, queue: EndpointName): Promise<boolean> {
   const { workspace_id, endpoint_id } = queue;
@@ -243,7 +243,7 @@ export async function clearQueue(db: Queryable, queue: EndpointName): Promise<bo
   return false;
 }
 
-/** Takes deliveries whose event is kept no longer out of their queues. */
+/** Removes deliveries whose event was removed from their queues. */
 export async function dropDeliveries(
   db: Queryable,
   deliveries: readonly (EndpointName & { due_at: string; event_id: string })[],
@@ -259,7 +259,7 @@ export async function dropDeliveries(
   });
 }
 
-/** The rows column by column, as `unnest` takes them. */
+/** Returns the rows as arrays of columns, as `unnest` needs them. */
 function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[] {
   return names.map((name) => rows.map((row) => row[name]));
 }

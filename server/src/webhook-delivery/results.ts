@@ -2,18 +2,18 @@ import type { Logger } from 'pino';
 import type { Queryable } from '../storage/database.ts';
 import { type AttemptResult, recordAttempts } from './queue-rows.ts';
 
-/** Records the results of attempts, many at once: while one statement is under way the next ones gather. */
+/** Records the results of attempts in batches: those that arrive during one statement are written by the next. */
 export interface Results {
-  /** `onRecorded` is called once it is in the database. */
+  /** Records a result. `onRecorded` is called once it is in the database. */
   add(result: AttemptResult, onRecorded: () => void): void;
-  /** Resolves when everything was recorded, or, after a failure, when it was given up. */
+  /** Resolves when all results were recorded, or were given up after a failure. */
   finish(): Promise<void>;
 }
 
 const MAX_AT_ONCE = 500;
 const RETRY_MS = 500;
 
-/** A result that cannot be recorded is tried again until the database takes it, or the worker stops. */
+/** Makes the recorder. A result is retried until the database accepts it or the worker stops. */
 export function makeResults(options: { db: Queryable; log: Logger }): Results {
   const waiting: { result: AttemptResult; onRecorded: () => void }[] = [];
   let under_way: Promise<void> | null = null;
@@ -35,7 +35,7 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
           { err: error, results: waiting.length },
           'results of webhooks could not be recorded',
         );
-        // What is not recorded is sent again by whoever comes next.
+        // Deliveries without a recorded result are sent again by the next worker.
         if (finishing) break;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, RETRY_MS);

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Where an address leads. `forbidden` ones are refused even where private networks are allowed: they are no host
- * of anybody's own network (multicast, metadata, transition formats that carry another address inside).
+ * The kind of network that an address belongs to. `forbidden` addresses are refused even where private networks are
+ * allowed, because none is a host of one's own network: multicast, metadata, formats that embed another address.
  */
 export type Reach = 'public' | 'private' | 'forbidden';
 
@@ -13,8 +13,8 @@ const IPV4_PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.
   v4,
 );
 /**
- * Beyond what the library calls special: benchmarking, the relay anycast of 6to4, AMT and AS112 servers, the
- * host that answers for the platform on Azure, and Alibaba's metadata within the carrier's own range.
+ * Special ranges that the library does not know: benchmarking, the relay anycast of 6to4, AMT and AS112 servers, the
+ * platform's virtual host on Azure, and Alibaba's metadata server in the range of carrier-grade NAT.
  */
 const IPV4_FORBIDDEN = [
   '0.0.0.0/8',
@@ -34,16 +34,16 @@ const IPV4_FORBIDDEN = [
 ].map(v4);
 
 const IPV6_PRIVATE = ['::1/128', 'fc00::/7'].map(v6);
-/** Only 2000::/3 is handed out. Within it: Teredo and the other protocols of 2001::/23, documentation, 6to4. */
+/** Only 2000::/3 is allocated. Not public within it: Teredo and other protocols of 2001::/23, documentation, 6to4. */
 const IPV6_GLOBAL = v6('2000::/3');
 const IPV6_FORBIDDEN = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', 'fd00:ec2::254/128'].map(v6);
 
-/** Whether a text is an address in its usual form; numbers that old resolvers would complete are none. */
+/** Returns whether a text is an address in its usual form. Short forms that old resolvers complete are not accepted. */
 function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
-/** Where an address in text form leads; what cannot be read is forbidden. */
+/** Returns the kind of an address in text form. A text that cannot be parsed is forbidden. */
 export function reachOf(address: string): Reach {
   if (!isAddress(address)) return 'forbidden';
   const parsed = ipaddr.parse(address);
@@ -55,30 +55,30 @@ export function reachOf(address: string): Reach {
   const v6address = parsed as ipaddr.IPv6;
   if (IPV6_FORBIDDEN.some((range) => v6address.match(range))) return 'forbidden';
   if (IPV6_PRIVATE.some((range) => v6address.match(range))) return 'private';
-  // ISATAP: an IPv4 address behind 0:5efe or 200:5efe, under any prefix.
+  // ISATAP embeds an IPv4 address after 0:5efe or 200:5efe, under any prefix.
   const isatap = v6address.parts[5] === 0x5efe && [0, 0x200].includes(v6address.parts[4] as number);
   return v6address.match(IPV6_GLOBAL) && !isatap && v6address.range() === 'unicast' ? 'public' : 'forbidden';
 }
 
-/** Whether a connection to this address may be made. */
+/** Returns whether a connection to this address is allowed. */
 export function mayConnect(address: string, allow_private: boolean): boolean {
   const reach = reachOf(address);
   return reach === 'public' || (allow_private && reach === 'private');
 }
 
-/** Whether two texts name one address. */
+/** Returns whether two texts are the same address. */
 export function sameAddress(a: string, b: string): boolean {
   if (!isAddress(a) || !isAddress(b)) return false;
   return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();
 }
 
-/** The address that a URL's host is, `[::1]` without its brackets; null when it is a name. */
+/** Returns the address in a URL's host, `[::1]` without its brackets, or null if the host is a name. */
 export function literalAddress(hostname: string): string | null {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isAddress(bare) ? bare : null;
 }
 
-/** Names that mean something inside a network only. */
+/** Names that exist only inside a network. */
 const PRIVATE_SUFFIXES = [
   'localhost',
   'localdomain',
@@ -97,7 +97,7 @@ const NAME = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-
 const MAX_NAME_LENGTH = 253;
 export const MAX_URL_LENGTH = 2_048;
 
-/** Whether a name may lead anywhere public. */
+/** Returns whether a name may be public. */
 function isPublicName(name: string): boolean {
   if (!name.includes('.')) return false;
   return !PRIVATE_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
@@ -108,13 +108,13 @@ export type JudgedUrl = { ok: true; url: string } | { ok: false; problem: string
 const NOT_PUBLIC = 'must name a public host, not a private, local or reserved one';
 
 /**
- * Judges an endpoint's URL without resolving its name, and gives its canonical form. `allow_private` also lets
- * `http://`, loopback and private networks pass. What the name resolves to is judged at each connection.
+ * Checks an endpoint's URL without resolving its name, and returns its canonical form. `allow_private` also allows
+ * `http://`, loopback and private networks. The addresses of the name are checked at each connection.
  */
 export function judgeUrl(text: string, allow_private: boolean): JudgedUrl {
   const wrong = (problem: string): JudgedUrl => ({ ok: false, problem });
   if (text.length > MAX_URL_LENGTH) return wrong(`must have at most ${MAX_URL_LENGTH} characters`);
-  // The parser drops line breaks and repairs slashes: what was meant is not guessed.
+  // The parser would remove line breaks and repair slashes. Such a URL is refused instead of guessing its meaning.
   if (/[\s\p{C}\\]/u.test(text)) return wrong('must hold no spaces, control characters or backslashes');
   const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^/?#]/i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== 'https' && !(allow_private && scheme === 'http')) {

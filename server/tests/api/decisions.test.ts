@@ -214,7 +214,7 @@ describe("201: the operator's hand on purpose", () => {
 });
 
 describe('200: a replay', () => {
-  test('is the first answer byte for byte, whatever happened since', async () => {
+  test('a replay is the first answer byte for byte, whatever happened since', async () => {
     const agent = await makeAgent({ monthly_budget_minor: 1_000 });
     const first = await decide(spend(agent, 1_000), 'replay-1');
     await s.call('POST', `/v1/agents/${agent}/authority`, {
@@ -227,7 +227,7 @@ describe('200: a replay', () => {
     expect(first.headers.get('idempotent-replay')).toBeNull();
   });
 
-  test('names the request that made the decision, so that whoever lost the answer can tell its own', async () => {
+  test('a replay names the request that made the decision, so that a client that lost the answer recognises its own', async () => {
     const agent = await makeAgent();
     const key = freshKey();
     // What looks like the field in the request's own words is not taken for it.
@@ -245,7 +245,7 @@ describe('200: a replay', () => {
     }
   });
 
-  test('order of keys, white space and the way a number is written do not matter', async () => {
+  test('order of keys, white space and notation of numbers do not make another request', async () => {
     const agent = await makeAgent();
     const key = freshKey();
     const raw = (text: string) => s.call('POST', '/v1/decisions', { raw: text, idempotency_key: key });
@@ -259,7 +259,7 @@ describe('200: a replay', () => {
     expect(again.text).toBe(first.text);
   });
 
-  test('finds the decision after the key of the agent was rotated', async () => {
+  test('a replay finds the decision after the key of the agent was rotated', async () => {
     const agent = await makeAgent();
     const newKey = async () =>
       (await s.call('POST', '/v1/api-keys', { body: { name: 'k', agent_id: agent } })).body;
@@ -443,7 +443,7 @@ describe('401, 403, 404, 409, 422', () => {
 });
 
 describe('GET: decisions are found again', () => {
-  test('one is found by its own workspace and agent alone', async () => {
+  test('a decision is found only by its own workspace and agent', async () => {
     const [agent, other] = [await makeAgent(), await makeAgent()];
     const made = (await decide(spend(agent, 5))).body;
     const keyOf = async (agent_id: string) =>
@@ -459,7 +459,7 @@ describe('GET: decisions are found again', () => {
     expect(listed).toEqual([]);
   });
 
-  test('every filter narrows, and all hold together', async () => {
+  test('every filter narrows the list, and several apply together', async () => {
     const agent = await makeAgent({ per_transaction_limit_minor: 100, review_threshold_minor: 50 });
     const enforce = await makeAgent({}, { mode: 'ENFORCE' });
     const small = (await decide(spend(agent, 10, { action: { merchant: 'Hetzner 100%_Ünder' } }))).body;
@@ -541,7 +541,7 @@ describe('GET: decisions are found again', () => {
 });
 
 describe('the history of decisions', () => {
-  test('each is an event whose hash anybody can recompute, and the chain verifies', async () => {
+  test('each decision is an event whose hash anybody can recompute, and the chain verifies', async () => {
     const events: Record<string, unknown>[] = [];
     let cursor = '';
     for (;;) {

@@ -67,7 +67,7 @@ async function walk(path: string, between: () => Promise<unknown> = async () => 
 }
 
 describe('a page of decisions', () => {
-  test('ends at the limit or at about a megabyte, and all pages give each decision once and in order', async () => {
+  test('a page of decisions ends at the limit or at about a megabyte, and all pages give each decision once and in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 200 }),
@@ -89,7 +89,7 @@ describe('a page of decisions', () => {
     );
   });
 
-  test('is not shifted by what is decided while it is paged through', async () => {
+  test('paging through decisions is not shifted by new decisions', async () => {
     const known = [...made];
     const { items, pages } = await walk('/v1/decisions?limit=200', async () => {
       made.push(await decide('writer', muchText(4_000)));
@@ -98,7 +98,7 @@ describe('a page of decisions', () => {
     expect(items.map((item) => item.decision_id)).toEqual(known.reverse());
   });
 
-  test('is as long as the limit where the texts are short', async () => {
+  test('a page of decisions with short texts is as long as the limit', async () => {
     const page = await service.call('GET', '/v1/decisions?limit=20&max_amount=100&q=hetzner');
     expect(page.body.data).toHaveLength(20);
   });

@@ -186,7 +186,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await review(made.decision_id, 'DENY', { supersedes: first.review_id })).status).toBe(201);
     });
 
-    test('the authority may be posted again as it is: it is the same; DENY and labels need none at all', async () => {
+    test('an authority posted again unchanged is the same one; DENY and labels need none at all', async () => {
       const slug = await agent('ENFORCE');
       const one = await ask(slug, 500);
       const two = await ask(slug, 500);
@@ -198,7 +198,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await label(two.decision_id, { label: 'PURPOSE_ALIGNED' })).status).toBe(201);
     });
 
-    test('for a revoked agent: the word is kept, and what it issued is void from the beginning', async () => {
+    test('a review for a revoked agent is recorded, and the capability that it issues is void from the beginning', async () => {
       const slug = await agent('ENFORCE');
       const made = await ask(slug, 500);
       await s.call('PATCH', `/v1/agents/${slug}`, { body: { status: 'revoked' } });
@@ -279,7 +279,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
   });
 
   describe('403 self_review_forbidden', () => {
-    test('for the key that asked, and for any other of its principal; not for another principal’s', async () => {
+    test('self_review_forbidden for the requesting key and all keys of its principal, but not for another principal’s', async () => {
       const slug = await agent('ENFORCE');
       const admin = ['admin', 'review', 'read', 'authorize'];
       const asker = await makeKey(s, { scopes: admin, principal_id: 'user:cleo' });
@@ -304,7 +304,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await review(by_nobody.decision_id, 'ALLOW', {}, nobody)).status).toBe(201);
       expect((await review(made.decision_id, 'ALLOW', {}, ada)).status).toBe(201);
     });
-    test('in SHADOW too', async () => {
+    test('self_review_forbidden in SHADOW too', async () => {
       const made = await ask(await agent('SHADOW'), 500);
       expect(refusal(await review(made.decision_id, 'ALLOW', {}, s.admin_key))).toEqual([
         403,
@@ -368,7 +368,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect(let_go).toHaveLength(1);
     });
 
-    test('in SHADOW nothing runs out: a person may still review', async () => {
+    test('in SHADOW a review does not expire: a person may still review', async () => {
       const made = await ask(await agent('SHADOW'), 500);
       await wait(10 * 86_400);
       expect(await get(made.decision_id)).toMatchObject({
@@ -399,7 +399,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
     });
   });
 
-  test('404 for what is not there, and for another workspace’s', async () => {
+  test('a review of a missing decision, or of another workspace’s, is answered 404', async () => {
     const other = await s.addWorkspace({ plan: 'team' });
     const made = await ask(await agent('SHADOW'), 500);
     for (const [id, key] of [
@@ -412,7 +412,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
     }
   });
 
-  test('after an outcome: a spend that was settled gets a review, but no leave to pay again', async () => {
+  test('a review after the spend was settled is recorded, but issues no capability to pay again', async () => {
     const slug = await agent('ENFORCE');
     for (const [type, amount_minor, status] of [
       ['SPEND_EXECUTED', 500, 'COMMITTED'],
@@ -502,7 +502,7 @@ describe('POST /v1/decisions/:id/labels', () => {
 });
 
 describe('GET /v1/decisions', () => {
-  test('reviewed and labeled tell what people have spoken of; what ran out was reviewed by nobody', async () => {
+  test('the filters reviewed and labeled match what people did; an expired review counts as not reviewed', async () => {
     const slug = await agent('ENFORCE');
     const allow = (await ask(slug, 50)).decision_id;
     const pending = (await ask(slug, 500)).decision_id;

@@ -56,7 +56,7 @@ const code = (reply: { status: number; body: { error?: { code: string; message: 
 const audited = async () => (await s.call('GET', '/v1/audit?limit=200')).body.data;
 
 describe('endpoints', () => {
-  test('one is made with its secret, listed without it, changed and deleted, all of it audited without secrets', async () => {
+  test('an endpoint is made with its secret, listed without it, changed and deleted, all of it audited without secrets', async () => {
     const reply = await s.call('POST', '/v1/webhooks', { body: { url: receiver.url } });
     expect(reply.status).toBe(201);
     expect(Object.keys(reply.body)).toEqual(['id', 'url', 'events', 'secret']);
@@ -150,7 +150,7 @@ describe('endpoints', () => {
     expect((await s.call('POST', '/v1/webhooks', { body })).status).toBe(201);
   });
 
-  test('400 naming the field', async () => {
+  test('a wrong body or query of the webhook routes is answered 400 naming the field', async () => {
     const post = async (body: unknown) => {
       const reply = await s.call('POST', '/v1/webhooks', { body });
       return [reply.status, reply.body.error?.message.split(':')[0]];
@@ -240,7 +240,7 @@ describe('deliveries', () => {
     expect((await s.sql('select 1 from webhook_deliveries')).rowCount).toBe(0);
   });
 
-  test('a replay of a request, a refused one and a workspace’s neighbour are told to nobody', async () => {
+  test('a replayed request, a refused request and another workspace’s decision cause no delivery', async () => {
     await create();
     const other = await s.addWorkspace({ plan: 'team' });
     await s.call('POST', '/v1/agents', { key: other.admin_key, body: { slug: 'a', authority: AUTHORITY } });
@@ -283,7 +283,7 @@ describe('deliveries', () => {
     expect((await s.sql('select 1 from webhook_deliveries')).rowCount).toBe(0);
   });
 
-  test('the fifth failure is the last', async () => {
+  test('a delivery is not attempted again after its fifth failure', async () => {
     const { id } = await create();
     receiver.answer = (_request, response) => response.writeHead(500).end();
     await decide();
@@ -295,7 +295,7 @@ describe('deliveries', () => {
     await until(async () => (await list()).data[0].failing_since === attempts[4].attempted_at);
   });
 
-  test('deletion and disabling stop what waits for another attempt', async () => {
+  test('deleting or disabling an endpoint stops deliveries that wait for another attempt', async () => {
     receiver.answer = (_request, response) => response.writeHead(500).end();
     const deleted = await create();
     await decide();
@@ -416,7 +416,7 @@ describe('deliveries', () => {
     expect(String(alone.headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
 
-  test('a test event goes to its endpoint alone, whatever it is told of', async () => {
+  test('a test event goes to its endpoint alone, whatever events that is subscribed to', async () => {
     const { id, secret } = await create({ events: ['decision.label.recorded'] });
     await create();
     const reply = await s.call('POST', `/v1/webhooks/${id}/test`);

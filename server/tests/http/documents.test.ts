@@ -73,7 +73,7 @@ describe('health routes need no key', () => {
 });
 
 describe('routes without a key', () => {
-  it('are counted by client address, each address by itself, but for the probes, which are never refused', async () => {
+  it('routes without a key are counted by client address, each address by itself, but for the probes, which are never refused', async () => {
     checkReady = async () => READY;
     const routes = [...FAKE_ROUTES, ...health];
     const limited = await startFakes({
@@ -110,17 +110,17 @@ describe('routes without a key', () => {
 describe('/openapi.json', () => {
   const document = makeOpenApi([...FAKE_ROUTES, ...health], { version: '1.2.3', events: WEBHOOK_EVENTS });
 
-  it('is what is served', async () => {
+  it('/openapi.json is the document of the served routes', async () => {
     expect((await open('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  it("passes a public linter's recommended rules", async () => {
+  it("/openapi.json passes a public linter's recommended rules", async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     expect(problems.map((problem) => `${problem.ruleId}: ${problem.message}`)).toEqual([]);
   });
 
-  it('has every route once, with its scopes as alternatives', () => {
+  it('/openapi.json has every route once, with its scopes as alternatives', () => {
     const listed = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map((operation) => operation.operationId),
     );
@@ -134,7 +134,7 @@ describe('/openapi.json', () => {
     expect(document.paths['/healthz']?.get?.security).toEqual([]);
   });
 
-  it('says of each operation every error that it can answer with', () => {
+  it('/openapi.json lists for each operation every error that it can answer with', () => {
     const responses = document.paths['/v1/spends']?.post?.responses ?? {};
     expect(Object.keys(responses)).toEqual(['201', '400', '401', '403', '409', '422', '429', '500', '503']);
     expect(responses['403']?.description).toContain(`\`agent_mismatch\`: ${ERRORS.agent_mismatch.when}`);
@@ -144,7 +144,7 @@ describe('/openapi.json', () => {
     expect(responses['429']?.headers).toHaveProperty('Retry-After');
   });
 
-  it('shows the rules of fields as ordinary JSON Schema, and nothing of our own keywords', () => {
+  it('/openapi.json shows the rules of fields as ordinary JSON Schema, without our own keywords', () => {
     const request = document.components.schemas.SpendRequest as {
       properties: OpenApi['components']['schemas'];
     };
@@ -158,7 +158,7 @@ describe('/openapi.json', () => {
     expect(JSON.stringify(document)).not.toContain('x-rule');
   });
 
-  it('shows query parameters by their type, the idempotency key as a header', () => {
+  it('/openapi.json shows query parameters by their type and the idempotency key as a header', () => {
     const { get, post } = document.paths['/v1/spends'] ?? {};
     expect(get?.parameters).toContainEqual({
       name: 'limit',
@@ -183,7 +183,7 @@ describe('/openapi.json', () => {
 });
 
 describe('/docs', () => {
-  it('is one page without script that tells every operation and every error', async () => {
+  it('/docs is one page without script that describes every operation and every error', async () => {
     const reply = await open('/docs');
     expect(reply.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
@@ -193,13 +193,13 @@ describe('/docs', () => {
     for (const code of Object.keys(ERRORS)) expect(reply.text).toContain(`id="error-${code}"`);
   });
 
-  it('every link within the page leads somewhere', async () => {
+  it('every link within /docs leads somewhere', async () => {
     const { text } = await open('/docs');
     const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });
 
-  it('what a description says is text, never markup', async () => {
+  it('a description is shown in /docs as text, never as markup', async () => {
     expect((await open('/docs')).text).not.toContain('"<rail>');
   });
 });

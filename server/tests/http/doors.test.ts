@@ -116,7 +116,7 @@ test('a connection that asked for CONNECT does not stay open, even if its client
   await allGone(fakes);
 });
 
-test('writes that were sent one behind another over a connection that then goes take no place of others', async () => {
+test('pipelined writes of a connection that is then lost occupy no places', async () => {
   const fakes = await start({ routes: [...FAKE_ROUTES, bigRoute], limits: { max_pipelined: 2_000 } });
   const socket = await open(fakes);
   socket.pause();
@@ -180,7 +180,7 @@ test('a connection with too many requests outstanding is told so and closed, and
   expect(others).toBe(0);
 });
 
-test('streams that were asked for one behind another are all given back when their connection is reset', async () => {
+test('pipelined streams release all their places when their connection is reset', async () => {
   const { route, counts } = longRoute();
   const fakes = await start({ routes: [...FAKE_ROUTES, route] });
   const socket = await open(fakes);
@@ -196,7 +196,7 @@ test('streams that were asked for one behind another are all given back when the
   expect(String((await once(next, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('beyond its share a workspace has the next stream when one has ended, and others have theirs meanwhile', async () => {
+test('a workspace beyond its share gets the next stream when one has ended, and others get theirs meanwhile', async () => {
   const { route, counts } = longRoute();
   const other = caller({ workspace_id: 'ws_2', key_id: 'key_2' });
   const fakes = await start({
@@ -218,7 +218,7 @@ test('beyond its share a workspace has the next stream when one has ended, and o
   await until(() => counts.begun === 3 && counts.ended === 1);
 });
 
-test('a client that stands still in a stream is cut off, and its stream given back', async () => {
+test('a client that stops reading a stream is cut off, and its place is released', async () => {
   const { route, counts } = longRoute();
   const fakes = await start({ routes: [route], limits: { stall_ms: 100 } });
   const socket = await open(fakes);
@@ -229,7 +229,7 @@ test('a client that stands still in a stream is cut off, and its stream given ba
   await until(() => counts.ended === 1);
 });
 
-test('a client that reads a stream drop by drop for ever is cut off too', async () => {
+test('a client that reads a stream very slowly is cut off after the longest delivery time', async () => {
   const { route, counts } = longRoute();
   const fakes = await start({ routes: [route], limits: { max_delivery_ms: 300 } });
   const socket = await open(fakes);
@@ -252,7 +252,7 @@ async function slowBodies(fakes: Fakes, count: number): Promise<Socket[]> {
   return sockets;
 }
 
-test('bodies that come in slowly take no place among the writes, and of their own only the share of their key', async () => {
+test('slowly sent bodies occupy no place of a write, and only their key’s share of the places for bodies', async () => {
   const other = caller({ workspace_id: 'ws_2', key_id: 'key_2' });
   const fakes = await start({
     limits: { max_writes: 5, max_bodies: 10 },
@@ -273,7 +273,7 @@ test('bodies that come in slowly take no place among the writes, and of their ow
   expect((await fakes.spend(GOOD_SPEND)).status).toBe(201);
 });
 
-test('a client that takes nothing of its answer is cut off, also when it goes on sending', async () => {
+test('a client that receives nothing of its answer is cut off, even if it goes on sending', async () => {
   const fakes = await start({ routes: [bigRoute], limits: { stall_ms: 200 } });
   const silent = await open(fakes);
   silent.pause();
@@ -288,7 +288,7 @@ test('a client that takes nothing of its answer is cut off, also when it goes on
   await until(async () => (await inUse(fakes, 'unsent_bytes')) === 0);
 });
 
-test('answers that are not taken count against whoever asked for them', async () => {
+test('the bytes of answers that a client does not receive count against its own workspace', async () => {
   const fakes = await start({ routes: [bigRoute], limits: { max_unsent_bytes: 30_000_000 } });
   const first = await open(fakes);
   first.pause();
@@ -299,7 +299,7 @@ test('answers that are not taken count against whoever asked for them', async ()
   expect((await readAll(second)).length).toBeLessThan(20 * MUCH.length);
 });
 
-test('connections have a bound, and one address a share of it', async () => {
+test('the number of connections is limited, and one address gets a share of it', async () => {
   const fakes = await start({ limits: { max_connections: 10 } });
   for (let i = 0; i < 8; i++) await open(fakes);
   const refused = await open(fakes);

@@ -36,7 +36,7 @@ function spendWith(changes: Record<string, unknown>, action: Record<string, unkn
   return fakes.spend({ action: { ...GOOD_SPEND.action, ...action }, ...changes });
 }
 
-describe('200 and 201', () => {
+describe('requests that are accepted', () => {
   it('a handler is given the body in its normalised form, and the hash of the body as it was sent', async () => {
     const sent = { action: { ...GOOD_SPEND.action, merchant: '  Cafe\u0301  ' } };
     const reply = await fakes.spend(sent);
@@ -117,8 +117,8 @@ describe('200 and 201', () => {
   });
 });
 
-describe('204', () => {
-  it('has no body, and an empty request body with a content-type is fine', async () => {
+describe('204 No Content', () => {
+  it('a 204 has no body, and a DELETE with a content type but no body is accepted', async () => {
     const bare = await startFakes({
       authenticate: async () => ({
         ok: true,
@@ -141,8 +141,8 @@ describe('204', () => {
   });
 });
 
-describe('400', () => {
-  it('names the field, in plain words, for every kind of wrong body', async () => {
+describe('400 invalid_request', () => {
+  it('a 400 names the field at fault in plain words, for every kind of wrong body', async () => {
     await refused(
       spendWith({}, { amount_minor: '12' }),
       'action.amount_minor: must be an integer from 1 to 9007199254740991',
@@ -182,7 +182,7 @@ describe('400', () => {
     await refused(fakes.spend('null'), 'body: must be an object');
   });
 
-  it('names the field that tells most where a body may have several forms', async () => {
+  it('a 400 for a body of several possible forms names the field of the form that was meant', async () => {
     const post = (body: unknown) => fakes.ask('/v1/keys', { method: 'POST', body: JSON.stringify(body) });
     await refused(post({ name: 'a', agent_id: 5 }), 'agent_id: must be a string');
     await refused(post({ name: 'a', scopes: [] }), 'scopes: must have at least 1 item');
@@ -200,7 +200,7 @@ describe('400', () => {
     await refused(post('text'), 'body: must be an object');
   });
 
-  it('an unknown field with a hostile name is told short and printable', async () => {
+  it('a 400 shows the name of an unknown field shortened and printable', async () => {
     const reply = fakes.spend({ ...GOOD_SPEND, [`\u202e\n${'x'.repeat(500)}`]: 1 });
     await refused(reply, /^\?x{99}…: is not a known field$/);
   });
@@ -217,7 +217,7 @@ describe('400', () => {
       await refused(fakes.spend(body), /^[^ ]+: /);
   });
 
-  it('an empty body is refused where one is needed', async () => {
+  it('an empty body is refused where a body is required', async () => {
     const reply = fakes.ask('/v1/spends', { method: 'POST', headers: { 'idempotency-key': 'a' } });
     await refused(reply, 'body: is required');
     await refused(fakes.spend('', { headers: { 'transfer-encoding': 'chunked' } }), 'body: is required');
@@ -260,7 +260,7 @@ describe('400', () => {
     await refused(fakes.ask('/open', { key: null, body: '{}' }), 'body: must be empty');
   });
 
-  it('names the query parameter at fault', async () => {
+  it('a 400 names the query parameter at fault', async () => {
     const get = (query: string) => fakes.ask(`/v1/spends?${query}`);
     await refused(get('limt=5'), 'limt: is not a known query parameter');
     await refused(get('limit=0'), 'limit: must be an integer from 1 to 200');
@@ -300,7 +300,7 @@ describe('400', () => {
     expect((await fakes.spend(GOOD_SPEND, longest)).status).toBe(201);
   });
 
-  it('bytes that are no HTTP request are answered in the same shape', async () => {
+  it('bytes that are not an HTTP request get an error of the usual shape', async () => {
     for (const bytes of [
       'nonsense\r\n\r\n',
       'GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n',
@@ -319,8 +319,8 @@ describe('400', () => {
   });
 });
 
-describe('401', () => {
-  it('is answered before the body is looked at', async () => {
+describe('401 unauthenticated', () => {
+  it('a request without a valid key is answered 401 before its body is read', async () => {
     for (const key of [null, 'sk_nobody', '', 'sk_all, sk_all']) {
       const reply = await fakes.spend('not json', { key });
       expect(reply.status).toBe(401);
@@ -328,14 +328,14 @@ describe('401', () => {
     }
   });
 
-  it('tells how the address stands', async () => {
+  it('a 401 carries the rate limit of the client address', async () => {
     const reply = await fakes.ask('/v1/spends', { key: null });
     expect(reply.headers['ratelimit-policy']).toBe('"unknown-key";q=100000;w=60');
   });
 });
 
-describe('403', () => {
-  it('names the scope that is needed and those that the key has', async () => {
+describe('403 insufficient_scope', () => {
+  it('a 403 names the scope that is needed and those that the key has', async () => {
     const reply = await fakes.spend('not json', { key: 'sk_reader' });
     expect(reply.status).toBe(403);
     expect(errorOf(reply)).toMatchObject({
@@ -344,15 +344,15 @@ describe('403', () => {
     });
   });
 
-  it('an agent key passes where its own things are, and nowhere else', async () => {
+  it('an agent key without the scope may call routes that show it its own data, and no others', async () => {
     expect((await fakes.ask('/v1/spends', { key: 'sk_agent' })).status).toBe(200);
     expect((await fakes.ask('/v1/spends/x', { key: 'sk_agent' })).status).toBe(403);
     expect((await fakes.ask('/v1/spends/x', { key: 'sk_agent', method: 'DELETE' })).status).toBe(403);
   });
 });
 
-describe('404', () => {
-  it('answers an unknown route and a wrong method, with a key or without', async () => {
+describe('404 not_found', () => {
+  it('an unknown route and a wrong method are answered 404, with a key or without', async () => {
     for (const key of [null, 'sk_all', 'sk_nobody'])
       for (const [method, path] of [
         ['GET', '/'],
@@ -372,7 +372,7 @@ describe('404', () => {
       }
   });
 
-  it('HEAD is a wrong method', async () => {
+  it('HEAD on a route with a key is answered 404', async () => {
     const reply = await fakes.ask('/v1/spends', { method: 'HEAD' });
     expect([reply.status, reply.text]).toEqual([404, '']);
   });
@@ -382,12 +382,12 @@ describe('404', () => {
     expect(reply.status).toBe(404);
   });
 
-  it('CONNECT is answered in the same shape', async () => {
+  it('CONNECT gets an error of the usual shape', async () => {
     const text = await fakes.raw('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1\.1 404 Not Found[\s\S]*"code":"not_found"/);
   });
 
-  it('an id that can be no id names nothing', async () => {
+  it('a path parameter that cannot be an id is answered 404', async () => {
     for (const id of ['a.b', '%00', 'a%2Fb', 'é', 'x'.repeat(65), 'x'.repeat(3000), '%252e', "a'--"]) {
       const reply = await fakes.ask(`/v1/spends/${encodeURI(decodeURI(id))}`);
       expect([id, reply.status]).toEqual([id, 404]);
@@ -395,13 +395,13 @@ describe('404', () => {
     }
   });
 
-  it('an id is not judged for a caller without a key', async () => {
+  it('an invalid id without a key is answered 401, not 404', async () => {
     expect((await fakes.ask('/v1/spends/a.b', { key: null })).status).toBe(401);
   });
 });
 
-describe('409 and 422', () => {
-  it('are what the handler threw', async () => {
+describe('409 and 422 of handlers', () => {
+  it('a conflict and an unprocessable request are answered as the handler threw them', async () => {
     const conflict = await fakes.ask('/v1/throws/conflict');
     expect([conflict.status, errorOf(conflict).code]).toEqual([409, 'agent_exists']);
     const agent = await fakes.ask('/v1/throws/agent');
@@ -409,7 +409,7 @@ describe('409 and 422', () => {
   });
 });
 
-describe('429', () => {
+describe('429 rate_limited', () => {
   it('a key is counted on every route, refused requests and unknown routes included', async () => {
     const limited = await startFakes({ rate_limit_per_minute: 5 });
     const first = await limited.ask('/v1/spends');
@@ -476,8 +476,8 @@ describe('429', () => {
   });
 });
 
-describe('500', () => {
-  it('says nothing of the cause, which the log keeps', async () => {
+describe('500 internal_error', () => {
+  it('a 500 does not reveal its cause, which is logged', async () => {
     for (const what of ['error', 'bigint', 'header']) {
       const reply = await fakes.ask(`/v1/throws/${what}`, { headers: { 'x-request-id': `five-${what}` } });
       expect([what, reply.status]).toEqual([what, 500]);
@@ -488,15 +488,15 @@ describe('500', () => {
     expect(line?.err).toMatchObject({ message: 'secret detail' });
   });
 
-  it('a key check that breaks lets nobody in', async () => {
+  it('a failing key check lets no request in', async () => {
     const broken = await startFakes({ authenticate: () => Promise.reject(new Error('broken')) });
     expect((await broken.ask('/v1/spends')).status).toBe(500);
     await broken.server.close();
   });
 });
 
-describe('503', () => {
-  it('carries Retry-After where the refusal says when', async () => {
+describe('503 unavailable and auth_unavailable', () => {
+  it('a 503 carries Retry-After where the error has one', async () => {
     const reply = await fakes.ask('/v1/throws/unavailable');
     expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([
       503,
@@ -511,7 +511,7 @@ describe('503', () => {
     expect((await fakes.ask('/nowhere', { key: 'sk_down' })).status).toBe(404);
   });
 
-  it('answers a request whose handler is not done in time, once, and the connection goes on', async () => {
+  it('a request whose handler is not done in time is answered 503 once, and its connection stays usable', async () => {
     const hurried = await startFakes({ deadline_ms: 50 });
     armSlow();
     const reply = await hurried.ask('/v1/slow');
@@ -527,14 +527,14 @@ describe('503', () => {
     await hurried.server.close();
   });
 
-  it('answers auth_unavailable when the key is not looked up in time', async () => {
+  it('a request whose key is not looked up in time is answered auth_unavailable', async () => {
     const hurried = await startFakes({ deadline_ms: 50, authenticate: () => new Promise(() => {}) });
     const reply = await hurried.ask('/v1/spends');
     expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
     await hurried.server.close();
   });
 
-  it('a route that takes long is waited for, once its key was looked up in time', async () => {
+  it('a route without a deadline is waited for once its key was looked up in time', async () => {
     const slow_route = FAKE_ROUTES.find((route) => route.path === '/v1/slow') as Route;
     const routes: Route[] = [
       { ...slow_route, takes_long: true, handler: () => slow_route.handler({} as never) },
@@ -548,7 +548,7 @@ describe('503', () => {
     await patient.server.close();
   });
 
-  it('a body that comes in slowly is waited for beyond the deadline', async () => {
+  it('a slowly sent body is waited for beyond the deadline', async () => {
     const hurried = await startFakes({ deadline_ms: 50 });
     const text = JSON.stringify(GOOD_SPEND);
     const { port } = hurried;
@@ -569,7 +569,7 @@ describe('503', () => {
     await hurried.server.close();
   });
 
-  it('refuses writes beyond those that may be under way, and takes the next once one was answered', async () => {
+  it('writes beyond the limit are refused, and the next is accepted once one was answered', async () => {
     const { route, started, release } = heldWrite();
     const narrow = await startFakes({ limits: { max_writes: 1 }, routes: [route] });
     const first = narrow.spend(GOOD_SPEND);
@@ -589,7 +589,7 @@ describe('503', () => {
     await narrow.server.close();
   });
 
-  it('refuses a write before anything is done for it when too many wait, and still reads', async () => {
+  it('while the lane is full a write is refused before its key is looked up, and reads are still answered', async () => {
     let looked_up = 0;
     const full = await startFakes({
       isFull: () => true,
@@ -655,7 +655,7 @@ describe('request ids and logs', () => {
     }
   });
 
-  it('requests are counted by route pattern', async () => {
+  it('metrics count requests by the pattern of their route', async () => {
     await fakes.ask('/v1/spends/some-id');
     const text = await fakes.metrics.text();
     expect(text).toMatch(/duration_seconds_count\{method="GET",route="\/v1\/spends\/:id",status="200"\} \d+/);
@@ -664,7 +664,7 @@ describe('request ids and logs', () => {
 });
 
 describe('clients that hang up', () => {
-  it('in the middle of a body cause no error', async () => {
+  it('a client that hangs up in the middle of a body causes no error', async () => {
     const before = fakes.lines.filter((line) => line.level === 50).length;
     await new Promise<void>((resolve) => {
       const socket = connect(fakes.port, '127.0.0.1', () => {
@@ -682,7 +682,7 @@ describe('clients that hang up', () => {
     expect((await fakes.ask('/open')).status).toBe(200);
   });
 
-  it('while a handler works cause no error', async () => {
+  it('a client that hangs up while a handler works causes no error', async () => {
     armSlow();
     const bare = await startFakes();
     const socket = connect(bare.port, '127.0.0.1', () =>
@@ -699,7 +699,7 @@ describe('clients that hang up', () => {
 });
 
 describe('the drain', () => {
-  it('finishes what is in flight, closes kept-alive connections and then ends', async () => {
+  it('the drain finishes requests in progress, closes kept-alive connections and then ends', async () => {
     armSlow();
     const bare = await startFakes();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

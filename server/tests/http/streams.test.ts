@@ -63,7 +63,7 @@ test('a long answer arrives whole, with the headers that every answer has', asyn
   expect(ended).toBe(1);
 });
 
-test('no more is made than the client takes, and what was begun is ended when it goes', async () => {
+test('a stream produces no more than the client receives, and ends when the client is gone', async () => {
   chunks = async function* () {
     for (;;) yield MUCH;
   };
@@ -96,7 +96,7 @@ test('a failure before the first byte is answered as any other', async () => {
   ]);
 });
 
-test('a failure on the way cuts the connection: nobody takes a part for the whole', async () => {
+test('a failure in the middle of a stream cuts the connection, so that the client notices it', async () => {
   chunks = async function* () {
     yield 'one\n';
     await new Promise((wait) => setTimeout(wait, 50));

@@ -33,7 +33,7 @@ const seconds = async <T>(work: Promise<T>): Promise<[T, number]> => {
   return [await work, (performance.now() - begun_ms) / 1000];
 };
 
-test('answers when a review or an outcome changes the decision, not before and not at the end', async () => {
+test('a waiting request is answered when a review or an outcome changes the decision, not before and not at the end', async () => {
   const path = await pending();
   const asked = seconds(s.call('GET', `${path}?wait_seconds=25`));
   const review = { action: 'ALLOW', reason_code: 'VENDOR_CONFIRMED' };
@@ -47,7 +47,7 @@ test('answers when a review or an outcome changes the decision, not before and n
   expect([failed.body.outcome_state, took_again_s < 20]).toEqual(['FAILED', true]);
 });
 
-test('answers at the end with the decision as it is, longer than the deadline of other requests', async () => {
+test('a wait may exceed the deadline of other requests, and ends with the unchanged decision', async () => {
   const [reply, took_s] = await seconds(s.call('GET', `${await pending()}?wait_seconds=6`));
   expect([reply.status, reply.body.review_state]).toEqual([200, 'PENDING']);
   expect(took_s).toBeGreaterThan(5.5);
@@ -65,7 +65,7 @@ test('a decision that is not there is not waited for', async () => {
   expect([reply.status, took_s < 20]).toEqual([404, true]);
 });
 
-test('a service that stops answers whoever waits', async () => {
+test('a service that stops answers all waiting requests', async () => {
   const beside = await startTestService({ beside: s });
   const asked = seconds(beside.call('GET', `${await pending()}?wait_seconds=25`));
   const running = await beside.call('GET', '/v1/workspace');

@@ -5,7 +5,7 @@ import { OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES } from '../../domain/outc
 import { REVIEW_ACTIONS } from '../../domain/reviews.ts';
 import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
 
-/** What lets a payment adapter make one payment, as the API answers it. */
+/** A capability as the API answers it. */
 export const CapabilityBody = Fields(
   {
     capability_id: Id('capability'),
@@ -46,7 +46,7 @@ const reviewFields = {
 /** A review as a decision shows it. */
 export const ReviewBody = Fields(reviewFields, { $id: 'Review' });
 
-/** A review as it is answered when it was recorded. */
+/** A review as the API answers it when it is recorded. */
 export const RecordedReviewBody = Fields(
   {
     ...reviewFields,

@@ -33,7 +33,7 @@ function Event(name: string, type: DeliveredEventType, data: TSchema): TSchema {
 const aboutDecision = (record: { properties: TProperties }) =>
   Fields({ ...record.properties, decision: DecisionBrief });
 
-/** What is delivered to webhook endpoints: the body of each type of event, and when it is sent. */
+/** The webhook events: the body of each type, and when it is sent. */
 export const WEBHOOK_EVENTS: Record<DeliveredEventType, { summary: string; body: TSchema }> = {
   'decision.created': {
     summary: 'A decision was made',
