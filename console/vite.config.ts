@@ -40,6 +40,14 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     cssCodeSplit: true,
     manifest: 'manifest.json',
+    rolldownOptions: {
+      output: {
+        // One file that comes with the first screen that needs a component of it, and is then there for all.
+        codeSplitting: {
+          groups: [{ name: 'base-ui', test: /node_modules\/(@base-ui|@floating-ui|tabbable)\// }],
+        },
+      },
+    },
   },
   server: {
     // `npm run dev -w console` beside a running service.

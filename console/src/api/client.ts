@@ -19,9 +19,6 @@ const QUIET = 'x-console-quiet';
 const sessionFetch: typeof fetch = async (input, init = {}) => {
   const url = new URL(String(input), location.origin);
   const headers = new Headers(init.headers);
-  // The service looks at a key before it looks at the cookie.
-  headers.delete('x-api-key');
-  headers.delete('user-agent');
   const is_quiet = headers.has(QUIET);
   headers.delete(QUIET);
   const limit_ms = LONG.test(url.pathname) ? LONG_TIMEOUT_MS : TIMEOUT_MS;
@@ -48,10 +45,8 @@ async function codeOf(response: Response): Promise<string | undefined> {
 /** The service, as the person who is signed in. */
 export const purser = new Purser({
   // The session's cookie says who it is; a key is never in the page.
-  apiKey: 'session',
+  credentials: 'same-origin',
   baseURL: location.origin,
-  dangerouslyAllowBrowser: true,
-  allowInsecure: true,
   maxRetries: 1,
   timeout: 2_000_000_000,
   fetch: sessionFetch,

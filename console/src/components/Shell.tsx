@@ -1,13 +1,21 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useLive } from '../api/live.ts';
 import { people } from '../api/people.ts';
 import { useMe } from '../api/queries.ts';
+import { screenOfKey } from '../lib/palette.ts';
+import { useKeys } from '../lib/use-keys.ts';
 import { words } from '../lib/words.ts';
 import { SelectField } from './Field.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
+
+/** Brings the library of components, so it comes when it is first asked for. */
+const Palette = lazy(() => import('./Palette.tsx'));
+
+/** How long a `g` waits for the key that says where to go. */
+const GO_MS = 1_500;
 
 const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: IconName])[])[] = [
   [
@@ -37,6 +45,10 @@ export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   const is_first = useRef(true);
+  const [is_finding, setFinding] = useState(false);
+  const find = () => setFinding(true);
+  useKeys({ 'Ctrl+k': find, '/': find });
+  useGoKeys();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the menu and takes the focus
   useEffect(() => {
     setOpen(false);
@@ -64,6 +76,10 @@ export function Shell() {
           onClick={() => setOpen(!is_open)}
         >
           Menu
+        </button>
+        <button type="button" className={styles.find} aria-keyshortcuts="Control+K" onClick={find}>
+          <span>Go to, or find…</span>
+          <span aria-hidden="true">Ctrl K</span>
         </button>
         {me.workspaces.length > 1 && <WorkspaceSwitch />}
         <nav className={styles.nav} aria-label="Main">
@@ -99,9 +115,35 @@ export function Shell() {
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <Outlet />
       </main>
+      {is_finding && (
+        <Suspense fallback={null}>
+          <Palette onClose={() => setFinding(false)} />
+        </Suspense>
+      )}
       <Reauthentication />
     </div>
   );
+}
+
+/** `g` and a second key go to a screen. */
+function useGoKeys(): void {
+  const navigate = useNavigate();
+  const asked_at = useRef(Number.NEGATIVE_INFINITY);
+  useKeys({ g: ({ timeStamp }) => (asked_at.current = timeStamp) });
+  useEffect(() => {
+    // Before the screen's own keys, some of which are the same letters.
+    const onKey = (event: KeyboardEvent) => {
+      if (event.timeStamp - asked_at.current > GO_MS) return;
+      asked_at.current = Number.NEGATIVE_INFINITY;
+      const to = screenOfKey(event.key);
+      if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      void navigate({ to });
+    };
+    document.addEventListener('keydown', onKey, { capture: true });
+    return () => document.removeEventListener('keydown', onKey, { capture: true });
+  }, [navigate]);
 }
 
 function WorkspaceSwitch() {

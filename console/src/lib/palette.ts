@@ -1,0 +1,91 @@
+import type { Search } from './search.ts';
+
+/** Somewhere to go. */
+export interface Place {
+  /** Unique among all places. */
+  value: string;
+  label: string;
+  hint: string;
+  to: string;
+  search: Search;
+}
+
+const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] = [
+  ['Inbox', '/reviews', 'g i'],
+  ['Overview', '/', 'g o'],
+  ['Decisions', '/decisions', 'g d'],
+  ['Agents', '/agents', 'g a'],
+  ['Shadow report', '/report', 'g r'],
+  ['Webhooks', '/webhooks', 'g w'],
+  ['Ledger', '/ledger', 'g l'],
+  ['Audit', '/audit', 'g u'],
+  ['Keys', '/keys', 'g k'],
+  ['Team', '/team', 'g t'],
+  ['Settings', '/settings', 'g s'],
+  ['Your account', '/me', 'g m'],
+];
+
+/** The screen of the second key after `g`; undefined where there is none. */
+export const screenOfKey = (key: string): string | undefined =>
+  SCREENS.find(([, , keys]) => keys === `g ${key}`)?.[1];
+
+/** Where an id leads. */
+function placesOfId(text: string): Place[] {
+  const [, kind] = /^(dec|agt|wh|evt|key|usr)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
+  const place = (label: string, to: string, search: Search = {}): Place[] => [
+    { value: `id:${text}`, label: `${label} ${text}`, hint: 'by id', to, search },
+  ];
+  if (kind === 'dec') return place('Decision', `/decisions/${text}`);
+  if (kind === 'agt') return place('Agent', `/agents/${text}`);
+  if (kind === 'wh') return place('Webhook', `/webhooks/${text}`);
+  if (kind !== undefined) return place('In the audit:', '/audit', { target: text });
+  return [];
+}
+
+const has = (text: string, ...words: string[]) =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((part) => words.some((word) => word.toLowerCase().includes(part)));
+
+/** What a text may mean, the most definite first. */
+export function placesFor(
+  typed: string,
+  agents: readonly { slug: string; name: string }[],
+): { value: string; items: Place[] }[] {
+  const text = typed.trim();
+  const screens = SCREENS.filter(([label]) => has(text, label)).map(
+    ([label, to, keys]): Place => ({ value: `screen:${to}`, label, hint: keys, to, search: {} }),
+  );
+  const own = agents
+    .filter((each) => text !== '' && has(text, each.slug, each.name))
+    .slice(0, 8)
+    .flatMap(({ slug, name }): Place[] => [
+      { value: `agent:${slug}`, label: name, hint: slug, to: `/agents/${slug}`, search: {} },
+      {
+        value: `authority:${slug}`,
+        label: `Authority of ${name}`,
+        hint: slug,
+        to: `/agents/${slug}/authority`,
+        search: {},
+      },
+    ]);
+  const searches: Place[] =
+    text === '' || placesOfId(text).length > 0
+      ? []
+      : [
+          {
+            value: 'search:decisions',
+            label: `Decisions whose merchant has “${text}”`,
+            hint: 'search',
+            to: '/decisions',
+            search: { q: text },
+          },
+        ];
+  return [
+    { value: 'By id', items: placesOfId(text) },
+    { value: 'Go to', items: screens },
+    { value: 'Agents', items: own },
+    { value: 'Search', items: searches },
+  ].filter((group) => group.items.length > 0);
+}
