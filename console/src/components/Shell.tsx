@@ -12,7 +12,10 @@ import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
 
 /** Brings the library of components, so it comes when it is first asked for. */
-const Palette = lazy(() => import('./Palette.tsx'));
+const loadPalette = () => import('./Palette.tsx');
+const Palette = lazy(loadPalette);
+/** Long after the first screen is there, so that the first key pressed in it is not lost. Milliseconds. */
+const IDLE_MS = 4_000;
 
 /** How long a `g` waits for the key that says where to go. */
 const GO_MS = 1_500;
@@ -47,6 +50,10 @@ export function Shell() {
   const is_first = useRef(true);
   const [is_finding, setFinding] = useState(false);
   const find = () => setFinding(true);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), IDLE_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useKeys({ 'Ctrl+k': find, '/': find });
   useGoKeys();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the menu and takes the focus

@@ -18,6 +18,7 @@ import { download } from '../../lib/download.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
 import { isSameSearch, removeView, saveView, useViews } from '../../lib/views.ts';
 import { reasonWords } from '../../lib/words.ts';
+import styles from './Decisions.module.css';
 import { FILTER_PARAMS, FILTERS, SYSTEM_VIEWS } from './filters.ts';
 
 const COLUMNS: readonly Column<Decision>[] = [
@@ -26,7 +27,12 @@ const COLUMNS: readonly Column<Decision>[] = [
     name: 'Merchant',
     heading: true,
     wrap: true,
-    cell: (each) => <Link to={`/decisions/${each.decision_id}`}>{each.action.merchant}</Link>,
+    cell: (each) => (
+      <>
+        <Link to={`/decisions/${each.decision_id}`}>{each.action.merchant}</Link>
+        <span className={styles.agent}>{each.agent.slug}</span>
+      </>
+    ),
   },
   {
     name: 'Amount',
@@ -34,27 +40,21 @@ const COLUMNS: readonly Column<Decision>[] = [
     cell: (each) => <Money amount_minor={each.requested_amount_minor} currency={each.currency} />,
   },
   {
-    name: 'Agent',
-    short: true,
-    cell: (each) => (
-      <Link to={`/agents/${each.agent.slug}`} title={each.agent.slug}>
-        {each.agent.slug}
-      </Link>
-    ),
-  },
-  {
     name: 'Decision',
     cell: (each) => <DecisionBadges decision={each.decision} effective={each.effective_decision} />,
   },
   { name: 'Reason', cell: (each) => reasonWords(each.reason_code) },
   {
-    name: 'Review',
-    cell: (each) => (each.review_state === null ? '' : <StateBadge state={each.review_state} />),
-  },
-  { name: 'Label', cell: (each) => (each.label === null ? '' : <StateBadge state={each.label.label} />) },
-  {
-    name: 'Outcome',
-    cell: (each) => (each.outcome_state === 'NONE' ? '' : <StateBadge state={each.outcome_state} />),
+    name: 'Since then',
+    cell: (each) => (
+      <span className={styles.since}>
+        {[
+          each.review_state,
+          each.label?.label,
+          each.outcome_state === 'NONE' ? null : each.outcome_state,
+        ].map((state) => state != null && <StateBadge key={state} state={state} />)}
+      </span>
+    ),
   },
 ];
 
