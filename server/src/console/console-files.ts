@@ -91,7 +91,7 @@ const shared = {
   method: 'GET',
   tag: 'Service',
   scopes: 'public',
-  names_file: true,
+  serves_files: true,
   errors: ['rate_limited', 'not_found'],
   responses: { 200: { description: 'The file.', schema: Type.String() } },
 } as const;

@@ -96,15 +96,16 @@ type Check = (request: FastifyRequest) => void;
  * schemas, because it validates the body before the query, and because an invalid path parameter has to be a 404.
  */
 export function makeChecks(route: Route): Check[] {
-  const checks: Check[] = [makePathCheck(route), makeQueryCheck(route)];
+  const checks: Check[] = [makePathCheck(route)];
+  if (route.serves_files !== true) checks.push(makeQueryCheck(route));
   if (route.idempotent === true) checks.push(({ headers }) => checkIdempotencyKey(headers));
   checks.push(route.body === undefined ? refuseBody : parseJson);
   return checks;
 }
 
 /** A parameter that cannot be an id, or the name of a file, is answered like one that does not exist. */
-function makePathCheck({ names_file }: Route): Check {
-  const form = names_file === true ? FILE_PARAM : PARAM;
+function makePathCheck({ serves_files }: Route): Check {
+  const form = serves_files === true ? FILE_PARAM : PARAM;
   return ({ params }) => {
     for (const value of Object.values(params as Record<string, string>)) {
       if (!form.test(value)) throw new ApiError('not_found', 'No such resource.');

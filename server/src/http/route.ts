@@ -93,8 +93,8 @@ export interface Route {
    * service.
    */
   is_probe?: true;
-  /** Its path parameters may hold dots, as the names of files do. */
-  names_file?: true;
+  /** Its path parameters may hold dots, as the names of files do, and its query is read by the page alone. */
+  serves_files?: true;
   /** What of the process it takes a turn at, so that no workspace can take all of it. */
   shares?: ResourceName | ((headers: Call['headers']) => ResourceName);
   /** Object schemas with `additionalProperties: false`. */

@@ -37,16 +37,20 @@ const raw = (path: string, headers: Record<string, string> = {}) =>
   fakes.ask(path, { key: null, headers: { accept: 'text/html', ...headers } });
 
 describe('the page', () => {
-  test.each(['/console/', '/console/reviews', '/console/decisions/dec_1', '/console/agents/a/authority'])(
-    '%s is the page',
-    async (path) => {
-      const reply = await get(path, { accept: 'text/html' });
-      expect(reply.status).toBe(200);
-      expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(reply.headers.get('cache-control')).toBe('no-cache');
-      expect(await reply.text()).toBe(PAGE);
-    },
-  );
+  test.each([
+    '/console/',
+    '/console/decisions?mode=SHADOW&from=2026-11-01',
+    '/console/decisions?q=a&q=b&%00=%ff',
+    '/console/reviews',
+    '/console/decisions/dec_1',
+    '/console/agents/a/authority',
+  ])('%s is the page', async (path) => {
+    const reply = await get(path, { accept: 'text/html' });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(reply.headers.get('cache-control')).toBe('no-cache');
+    expect(await reply.text()).toBe(PAGE);
+  });
 
   test('it may run and load nothing but its own files, and no other page may frame it', async () => {
     const policy = (await get('/console/')).headers.get('content-security-policy') ?? '';
