@@ -103,6 +103,14 @@ export interface AuditRecord {
   created_at: string;
 }
 
+/** What `navigator.credentials.get` gave, in its JSON form. */
+export interface AuthenticatorAnswer {
+  id: string;
+  rawId: string;
+  type: string;
+  response: Record<string, unknown>;
+}
+
 /** A limit that is left out does not limit. */
 export interface Authority {
   purpose: Purpose;
@@ -708,6 +716,18 @@ export interface Overview {
     }[];
     next_expires_at: string | null;
   };
+}
+
+export interface Passkey {
+  id: string;
+  name: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
+export interface PasskeyPage {
+  data: Passkey[];
+  next_cursor: null;
 }
 
 export interface PublicKeys {
@@ -1663,8 +1683,9 @@ export interface ResetPasswordRequest {
 
 /** The body of `POST /v1/auth/reauthenticate`. */
 export interface ReauthenticateRequest {
-  /** The password. */
-  password: string;
+  /** The password; or `passkey`. */
+  password?: string | undefined;
+  passkey?: AuthenticatorAnswer | undefined;
 }
 
 /** The body of `POST /v1/auth/password`. */
@@ -1681,6 +1702,16 @@ export interface FinishOidcQuery {
   state?: string | undefined;
   iss?: string | undefined;
   error?: string | undefined;
+}
+
+/** What `navigator.credentials.create` gave, in its JSON form. */
+export interface RegisterPasskeyRequest {
+  id: string;
+  rawId: string;
+  type: string;
+  response: Record<string, unknown>;
+  /** What you call it. */
+  name?: string | undefined;
 }
 
 /** The body of `PATCH /v1/me`. */

@@ -339,4 +339,10 @@ export class MyAccount extends Resource {
   endSession(id: string, options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options });
   }
+  listPasskeys(options?: Options): PagePromise<t.Passkey> {
+    return this.pages('/v1/me/passkeys', { options });
+  }
+  deletePasskey(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/me/passkeys/:id', { params: { id }, options });
+  }
 }

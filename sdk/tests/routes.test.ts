@@ -47,7 +47,7 @@ test('there is one method for every route of the API but the door, and none besi
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
     else if (
       /^(workspace|changes)\.retrieve$/.test(name) ||
-      /\.(list|shadow|overview|events|verify|export|listSessions)$|^me\.retrieve$/.test(name)
+      /\.(list|shadow|overview|events|verify|export|listSessions|listPasskeys)$|^me\.retrieve$/.test(name)
     )
       await method();
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
@@ -57,7 +57,11 @@ test('there is one method for every route of the API but the door, and none besi
       )
     )
       await method({});
-    else await method('the-id', /\.(retrieve|delete|test|list\w+|endSession)$/.test(name) ? undefined : {});
+    else
+      await method(
+        'the-id',
+        /\.(retrieve|delete|test|list\w+|endSession|deletePasskey)$/.test(name) ? undefined : {},
+      );
     expect(sent.size - before, `${name} is a route of its own`).toBe(
       name === 'decisions.retrieveChanged' ? 0 : 1,
     );

@@ -16,6 +16,7 @@ import { makeAskModel } from '../model-judge/ask-model.ts';
 import { type ChatClient, makeChatClient } from '../model-judge/chat-client.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
+import { makePasskeys } from '../people/passkeys.ts';
 import { makeBuiltInAssessor } from '../purpose/built-in-assessor.ts';
 import { type Core, newId, newKey, newToken } from '../runtime.ts';
 import { makeWorkTime } from '../work-time.ts';
@@ -32,6 +33,7 @@ import { makeAuthRoutes } from './people/auth.ts';
 import { makeMeRoutes } from './people/me.ts';
 import { makeMemberRoutes } from './people/members.ts';
 import { makeOidcRoutes } from './people/oidc.ts';
+import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeReviewRoutes } from './reviews.ts';
 import { makeResources, takingTurns } from './shared-resources.ts';
@@ -208,11 +210,13 @@ export function makePersonRoutes(core: Core, config: PeopleConfig, people: Peopl
   const { db, lane } = core;
   const { flows, site, provider } = people;
   const oidc = provider === null ? null : { name: config.oidc_name };
-  const offers = { password: config.password_sign_in === 'on', passkey: false, oidc };
+  const offers = { password: config.password_sign_in === 'on', passkey: site.relyingParty() !== null, oidc };
+  const passkeys = makePasskeys({ db, flows, site });
   const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
   return [
-    ...makeAuthRoutes({ flows, site, offers }),
+    ...makeAuthRoutes({ flows, passkeys, site, offers }),
     ...makeOidcRoutes({ provider, flows, site, signIn }),
+    ...makePasskeyRoutes({ db, passkeys, site }),
     ...makeMeRoutes({ db, flows }),
   ];
 }

@@ -11,7 +11,7 @@ import {
 import { ApiError } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Mac } from '../secrets.ts';
-import { isUnavailable, type Queryable } from '../storage/database.ts';
+import { isUnavailable, type Queryable, sqlState } from '../storage/database.ts';
 import { loadInvitations } from '../storage/members.ts';
 import type { SignInMethod } from '../storage/sessions.ts';
 import { listWorkspaces, readClock } from '../storage/workspaces.ts';
@@ -81,6 +81,11 @@ export type SignInFlows = ReturnType<typeof makeSignIn>;
 
 const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
 
+/** Returns whether the database could not be asked, or refused what was asked. */
+export function isOfDatabase(error: unknown): boolean {
+  return isUnavailable(error) || sqlState(error) !== undefined;
+}
+
 /**
  * Runs what tells who somebody is. Where the database cannot be asked, that could not be told: `auth_unavailable`, never a
  * way in.
@@ -89,9 +94,8 @@ export async function verifying<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const is_unavailable =
-      isUnavailable(error) || (error instanceof ApiError && error.code === 'unavailable');
-    throw is_unavailable ? signInUnavailable(error) : error;
+    const is_untold = isOfDatabase(error) || (error instanceof ApiError && error.code === 'unavailable');
+    throw is_untold ? signInUnavailable(error) : error;
   }
 }
 

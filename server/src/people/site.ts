@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { ApiError } from '../errors.ts';
 
 const MAX_PORT_DIGITS = 5;
@@ -16,6 +17,8 @@ export interface Site {
   origin(): string;
   /** All origins that are the console's own. */
   origins(): readonly string[];
+  /** The host name that passkeys are made for; null where there is none, since they know no IP addresses. */
+  relyingParty(): string | null;
   /** The address of a page of the console; `path` has no slash at its beginning. */
   consoleUrl(path?: string): string;
   /** The value of a session's cookie in a request; undefined if there is none. */
@@ -79,6 +82,10 @@ export function makeSite({
     },
     origin,
     origins,
+    relyingParty() {
+      const { hostname } = new URL(public_url ?? 'http://localhost');
+      return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : null;
+    },
     consoleUrl: (path = '') => `${origin()}/console/${path}`,
     sessionCookie: (headers) => readCookie(headers, session),
     setSession: (value, max_age_s) =>

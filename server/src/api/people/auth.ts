@@ -1,11 +1,20 @@
 import Type, { type Static } from 'typebox';
-import { ApiError, type ErrorCode } from '../../errors.ts';
+import { ApiError, type ErrorCode, invalidField } from '../../errors.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { Fields, Nullable } from '../../http/schemas.ts';
 import { fromOf, selfOf } from '../../people/callers.ts';
-import type { SignedIn, SignInFlows } from '../../people/sign-in.ts';
+import type { Passkeys } from '../../people/passkeys.ts';
+import { type SignedIn, type SignInFlows, verifying } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
-import { EmailIn, MeBody, NEW_PASSWORD, PasswordIn, PersonName, TokenIn } from '../schemas/people.ts';
+import {
+  AuthenticatorAnswer,
+  EmailIn,
+  MeBody,
+  NEW_PASSWORD,
+  PasswordIn,
+  PersonName,
+  TokenIn,
+} from '../schemas/people.ts';
 
 const OptionsBody = Fields(
   {
@@ -31,7 +40,10 @@ const ChangePasswordBody = Fields({
   current_password: PasswordIn('The present one.'),
   new_password: PasswordIn(NEW_PASSWORD),
 });
-const ReauthenticateBody = Fields({ password: PasswordIn('The password.') });
+const ReauthenticateBody = Fields({
+  password: Type.Optional(PasswordIn('The password; or `passkey`.')),
+  passkey: Type.Optional(AuthenticatorAnswer),
+});
 const AcceptBody = Fields({
   token: TokenIn('From the link of the invitation.'),
   name: PersonName(),
@@ -61,11 +73,12 @@ function letIn(status: number, { me, cookie }: SignedIn): Answer {
 /** The door: who comes in, and how they prove who they are. */
 export function makeAuthRoutes(options: {
   flows: SignInFlows;
+  passkeys: Passkeys;
   site: Site;
   /** What the settings offer. */
   offers: { password: boolean; passkey: boolean; oidc: { name: string } | null };
 }): Route[] {
-  const { flows, site, offers } = options;
+  const { flows, passkeys, site, offers } = options;
   const fromHere = (call: Call<never, never, never>) => {
     site.checkSameSite(call.headers, { required: false });
     return fromOf(call);
@@ -181,7 +194,12 @@ export function makeAuthRoutes(options: {
       responses: NO_CONTENT,
       errors: [],
       handler: async (call: Call<never, never, Static<typeof ReauthenticateBody>>) => {
-        await flows.reauthenticate(selfOf(call), call.body.password, fromOf(call as never));
+        const { password, passkey } = call.body;
+        if ((password === undefined) === (passkey === undefined)) {
+          throw invalidField('password', 'is required, unless passkey is given instead');
+        }
+        if (password !== undefined) await flows.reauthenticate(selfOf(call), password, fromOf(call as never));
+        else await verifying(() => passkeys.reauthenticate(selfOf(call), passkey as never));
         return { status: 204 };
       },
     },

@@ -42,3 +42,18 @@ export const MeBody = Fields(
   },
   { $id: 'Me' },
 );
+
+/** What a browser gives of a passkey that has signed a challenge. */
+export const AuthenticatorAnswer = Type.Object(
+  {
+    id: Type.String({ maxLength: 2_048 }),
+    rawId: Type.String({ maxLength: 2_048 }),
+    type: Type.String(),
+    response: Type.Object({}, { additionalProperties: true }),
+  },
+  {
+    $id: 'AuthenticatorAnswer',
+    additionalProperties: true,
+    description: 'What `navigator.credentials.get` gave, in its JSON form.',
+  },
+);

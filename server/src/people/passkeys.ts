@@ -1,0 +1,142 @@
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { ApiError } from '../errors.ts';
+import type { Queryable } from '../storage/database.ts';
+import {
+  findPasskey,
+  insertPasskey,
+  keepChallenge,
+  listCredentialIds,
+  notePasskeyUse,
+  useChallenge,
+} from './passkey-rows.ts';
+import { noteProof } from './session-rows.ts';
+import { type From, isOfDatabase, type Self, type SignedIn, type SignInFlows } from './sign-in.ts';
+import type { Site } from './site.ts';
+import { findUser } from './user-rows.ts';
+
+const NAME = 'Purser';
+const NOT_GOOD = 'The passkey is not known here, or its answer is not good; begin anew.';
+const refused = (cause?: unknown) => new ApiError('unauthenticated', NOT_GOOD, { cause });
+
+/** Passkeys: credentials that a person's device keeps and unlocks, and whose public half is known here. */
+export type Passkeys = ReturnType<typeof makePasskeys>;
+
+/** Throws that the answer is not good, whatever the library says is wrong with it; but not for a database that is gone. */
+async function judged<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ApiError || isOfDatabase(error) ? error : refused(error);
+  }
+}
+
+/** Makes it. User verification is always required: with the device alone nobody comes in. */
+export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site: Site }) {
+  const { db, flows, site } = options;
+
+  function relyingParty(): string {
+    const name = site.relyingParty();
+    if (name === null) {
+      throw new ApiError('not_found', 'Passkeys need a host name: this service is at an IP address.');
+    }
+    return name;
+  }
+
+  /** Whose passkey has signed one of our challenges, now and for the first time. */
+  async function personOf(response: AuthenticationResponseJSON): Promise<string> {
+    return judged(async () => {
+      const passkey = await findPasskey(db, String(response.id));
+      if (passkey === undefined) throw refused();
+      const { user_id, credential_id } = passkey;
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: (challenge) => useChallenge(db, challenge, null),
+        expectedOrigin: site.origin(),
+        expectedRPID: relyingParty(),
+        credential: {
+          id: credential_id,
+          publicKey: new Uint8Array(passkey.public_key),
+          counter: Number(passkey.counter),
+        },
+        requireUserVerification: true,
+      });
+      const { userHandle } = response.response;
+      const names_other =
+        userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== user_id;
+      if (!verified || names_other) throw refused();
+      if (!(await notePasskeyUse(db, credential_id, authenticationInfo.newCounter))) throw refused();
+      return user_id;
+    });
+  }
+
+  return {
+    /** What a browser needs to ask for a passkey of this site, whoever's it is. */
+    async begin(): Promise<object> {
+      const made = await generateAuthenticationOptions({
+        rpID: relyingParty(),
+        userVerification: 'required',
+      });
+      await keepChallenge(db, made.challenge, null);
+      return made;
+    },
+
+    async signIn(response: AuthenticationResponseJSON, from: From): Promise<SignedIn> {
+      const user = await findUser(db, await personOf(response));
+      if (user === undefined || user.disabled_at !== null) throw refused();
+      return flows.letIn(user, 'passkey', from);
+    },
+
+    /** Takes a passkey of the person who is signed in as a fresh proof. */
+    async reauthenticate({ user_id, session_id }: Self, response: AuthenticationResponseJSON): Promise<void> {
+      if ((await personOf(response)) !== user_id) throw refused();
+      await noteProof(db, session_id);
+    },
+
+    /** What a browser needs to make a passkey for a person. */
+    async beginRegistration({ user_id }: Self): Promise<object> {
+      const user = await findUser(db, user_id);
+      const credential_ids = await listCredentialIds(db, user_id);
+      const made = await generateRegistrationOptions({
+        rpName: NAME,
+        rpID: relyingParty(),
+        userName: user?.email ?? '',
+        userDisplayName: user?.name ?? '',
+        userID: new Uint8Array(Buffer.from(user_id)),
+        attestationType: 'none',
+        excludeCredentials: credential_ids.map((id) => ({ id })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      await keepChallenge(db, made.challenge, user_id);
+      return made;
+    },
+
+    async register({ user_id }: Self, response: RegistrationResponseJSON, name: string): Promise<void> {
+      return judged(async () => {
+        const { verified, registrationInfo } = await verifyRegistrationResponse({
+          response,
+          expectedChallenge: (challenge) => useChallenge(db, challenge, user_id),
+          expectedOrigin: site.origin(),
+          expectedRPID: relyingParty(),
+          requireUserVerification: true,
+        });
+        if (!verified) throw refused();
+        const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+        const passkey = {
+          credential_id: id,
+          user_id,
+          public_key: Buffer.from(publicKey),
+          counter,
+          transports,
+        };
+        if (!(await insertPasskey(db, { ...passkey, name }))) throw refused();
+      });
+    },
+  };
+}
