@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, PASSWORD, setUp, setupCodeOf, signIn } from '../support/browser.ts';
+import { connectionUrl } from '../support/postgres.ts';
+import { type RunningService, refusal, SECRET_KEY, startTestService } from '../support/running-service.ts';
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'purser-people-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+describe('the first person of the settings', () => {
+  const start = async (password: string) => {
+    const file = join(dir, 'password');
+    await writeFile(file, password);
+    return startTestService({
+      env: { BOOTSTRAP_ADMIN_EMAIL: 'Ada@Example.com', BOOTSTRAP_ADMIN_PASSWORD_FILE: file },
+    });
+  };
+  test('is there before anybody can connect, and no code is printed', async () => {
+    const s = await start(`${PASSWORD}\n`);
+    expect(s.service.console_url).toMatch(/\/console\/$/);
+    expect((await s.sql('select 1 from setup_codes')).rowCount).toBe(0);
+    const browser = await signIn(s, 'ada@example.com');
+    expect((await browser.call('GET', '/v1/me')).body.role).toBe('admin');
+    expect((await browser.call('GET', '/v1/ledger/verify')).body.valid).toBe(true);
+    // Another start changes nothing, whatever the file holds now.
+    await writeFile(join(dir, 'password'), 'x');
+    const again = await startTestService({
+      beside: s,
+      env: { BOOTSTRAP_ADMIN_EMAIL: 'eve@example.com', BOOTSTRAP_ADMIN_PASSWORD_FILE: join(dir, 'password') },
+    });
+    expect((await s.sql('select 1 from users')).rowCount).toBe(1);
+    await again.stop();
+    await s.stop();
+  });
+  test.each(['short', 'passwordpassword', 'ada@example.com'])(
+    'with the password %s stops the start in one line',
+    async (password) => {
+      await expect(start(password)).rejects.toThrow(
+        /^BOOTSTRAP_ADMIN_PASSWORD_FILE .* holds a password that .*\.$/,
+      );
+    },
+  );
+});
+
+describe('codes of several nodes', () => {
+  test('each is good, after an hour none is, and each start makes a new one while there is nobody', async () => {
+    const s = await startTestService();
+    const other = await startTestService({ beside: s });
+    expect(setupCodeOf(other)).not.toBe(setupCodeOf(s));
+    await s.sql("update setup_codes set expires_at = expires_at - interval '1 hour'");
+    for (const node of [s, other]) await expect(setUp(node)).rejects.toThrow(/unauthenticated/);
+    const third = await startTestService({ beside: s });
+    await setUp(third);
+    for (const node of [s, other]) await expect(setUp(node)).rejects.toThrow(/already_set_up/);
+    for (const node of [third, other, s]) await node.stop();
+  });
+});
+
+describe('the operator’s commands', () => {
+  let s: RunningService;
+  beforeAll(async () => {
+    s = await startTestService();
+  });
+  afterAll(() => s.stop());
+  const purser = async (...args: string[]) => {
+    const env = {
+      PATH: process.env.PATH,
+      DATABASE_URL: connectionUrl(s.database.connection),
+      SECRET_KEY: SECRET_KEY.toString('hex'),
+      DATA_DIR: dir,
+      PUBLIC_URL: 'https://purser.example',
+    };
+    const { stdout } = await run(process.execPath, [MAIN, 'user', ...args, '--json'], { env });
+    return JSON.parse(stdout);
+  };
+  const secretOf = ({ url }: { url: string }) => url.split('#')[1] as string;
+
+  test('print a way in for the first, invite, give a new password, sign out and disable', async () => {
+    const link = await purser('setup-link');
+    expect(link.url).toMatch(/^https:\/\/purser\.example\/console\/setup#/);
+    const made = await openBrowser(s).call('POST', '/v1/auth/setup', {
+      body: { code: secretOf(link), email: 'ada@example.com', name: 'Ada', password: PASSWORD },
+    });
+    expect(made.status).toBe(201);
+    await expect(purser('setup-link')).rejects.toThrow(/administrator already/);
+
+    const invited = await purser('invite', '--email', 'Bob@example.com', '--role', 'viewer');
+    const joined = await openBrowser(s).call('POST', '/v1/auth/invitations/accept', {
+      body: { token: secretOf(invited), name: 'Bob', password: PASSWORD },
+    });
+    expect([joined.status, joined.body.role]).toEqual([201, 'viewer']);
+    expect((await purser('list')).map((each: { email: string }) => each.email)).toEqual([
+      'ada@example.com',
+      'bob@example.com',
+    ]);
+
+    const bob = await signIn(s, 'bob@example.com');
+    const token = secretOf(await purser('reset-link', '--email', 'bob@example.com'));
+    const reset = (password: string) =>
+      openBrowser(s).call('POST', '/v1/auth/password/reset', { body: { token, password } });
+    expect(refusal(await reset('passwordpassword'))).toEqual([400, 'invalid_request']);
+    expect((await reset('a brand new password')).status).toBe(200);
+    expect(refusal(await reset('a brand new password 2'))).toEqual([401, 'unauthenticated']);
+    expect(refusal(await bob.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+    await expect(signIn(s, 'bob@example.com')).rejects.toThrow(/unauthenticated/);
+
+    const again = await signIn(s, 'bob@example.com', 'a brand new password');
+    await purser('revoke-sessions', '--email', 'bob@example.com');
+    expect(refusal(await again.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+    const last = await signIn(s, 'bob@example.com', 'a brand new password');
+    await purser('disable', '--email', 'bob@example.com');
+    expect(refusal(await last.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+    await expect(signIn(s, 'bob@example.com', 'a brand new password')).rejects.toThrow(/unauthenticated/);
+    await expect(purser('disable', '--email', 'nobody@example.com')).rejects.toThrow(/nobody here/);
+
+    const audit = await s.call('GET', '/v1/audit?limit=2');
+    for (const each of audit.body.data) {
+      expect([each.action, each.actor.type]).toEqual(['sessions.revoked', 'operator']);
+    }
+    expect((await s.call('GET', '/v1/ledger/verify')).body.valid).toBe(true);
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
+import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
+
+/** How many hashes were begun, and what the next ones wait for. */
+const hashes = vi.hoisted(() => ({ begun: 0, under_way: 0, most: 0, gate: Promise.resolve() }));
+vi.mock('@node-rs/argon2', async (original) => {
+  const real = await original<typeof import('@node-rs/argon2')>();
+  const counted =
+    <A extends unknown[], R>(work: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
+      hashes.begun += 1;
+      hashes.under_way += 1;
+      hashes.most = Math.max(hashes.most, hashes.under_way);
+      await hashes.gate;
+      return work(...given).finally(() => {
+        hashes.under_way -= 1;
+      });
+    };
+  return { ...real, hash: counted(real.hash), verify: counted(real.verify) };
+});
+
+let s: RunningService;
+let ada: Browser;
+beforeAll(async () => {
+  s = await startTestService();
+  ada = await setUp(s);
+});
+afterAll(() => s.stop());
+beforeEach(() => {
+  hashes.begun = 0;
+  hashes.most = 0;
+});
+
+let count = 0;
+const somebody = () => `somebody-${++count}@example.com`;
+const signIn = (email: string, password = 'wrong', headers = {}) =>
+  openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password }, headers });
+
+describe('who asks whether somebody is here learns nothing', () => {
+  test('a wrong password, an unknown e-mail and what is none are the same words and the same work', async () => {
+    await ada.call('POST', '/v1/invitations', { body: { email: 'invited@example.com', role: 'viewer' } });
+    const told = new Set<string>();
+    const cases = [
+      'ada@example.com',
+      'nobody@example.com',
+      'invited@example.com',
+      'no e-mail',
+      '',
+      'x'.repeat(500),
+    ];
+    for (const email of cases) {
+      for (const password of ['wrong', '', 'y'.repeat(3_000)]) {
+        hashes.begun = 0;
+        const reply = await signIn(email, password);
+        told.add(`${reply.status} ${reply.body.error.code} ${reply.body.error.message} ${hashes.begun}`);
+      }
+    }
+    expect([...told]).toEqual(['401 unauthenticated The e-mail or the password is wrong. 1']);
+  });
+  test('nor of a person who was removed or disabled, though the password is right', async () => {
+    const email = somebody();
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
+    const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
+    const joined = await openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    await ada.call('DELETE', `/v1/members/${joined.body.user.id}`);
+    hashes.begun = 0;
+    const reply = await signIn(email, PASSWORD);
+    expect([...refusal(reply), reply.body.error.message, hashes.begun]).toEqual([
+      401,
+      'unauthenticated',
+      'The e-mail or the password is wrong.',
+      1,
+    ]);
+  });
+});
+
+describe('guessing', () => {
+  test('after ten wrong ones the right one is refused too, for that address and e-mail', async () => {
+    const reply = async (password: string) => refusal(await signIn('ada@example.com', password));
+    // Those of the test above count.
+    await s.halt();
+    await s.stop();
+    s = await startTestService();
+    ada = await setUp(s);
+    for (let i = 0; i < 10; i++) expect(await reply('wrong')).toEqual([401, 'unauthenticated']);
+    hashes.begun = 0;
+    const locked = await signIn('ada@example.com', PASSWORD);
+    expect([...refusal(locked), hashes.begun]).toEqual([429, 'rate_limited', 0]);
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(800);
+    expect(await reply(PASSWORD)).toEqual([429, 'rate_limited']);
+    expect(refusal(await signIn('other@example.com'))).toEqual([401, 'unauthenticated']);
+    const { body } = await ada.call('GET', '/v1/sign-ins');
+    const kinds = body.data.map((each: { kind: string }) => each.kind);
+    expect(kinds.filter((kind: string) => kind === 'locked')).toHaveLength(1);
+    // Proving who one is counts with it.
+    const proof = await ada.call('POST', '/v1/auth/reauthenticate', { body: { password: PASSWORD } });
+    expect(refusal(proof)).toEqual([429, 'rate_limited']);
+  });
+  test('all at once are counted before any is judged', async () => {
+    const email = somebody();
+    const replies = await Promise.all(Array.from({ length: 30 }, () => signIn(email)));
+    expect(replies.filter((reply) => reply.status === 401)).toHaveLength(10);
+    expect(replies.filter((reply) => reply.status === 429)).toHaveLength(20);
+  });
+  test('another address is counted for itself; all of an IPv6 /64 together', async () => {
+    const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
+    const email = somebody();
+    const from = (address: string) =>
+      openBrowser(behind).call('POST', '/v1/auth/sign-in', {
+        body: { email, password: 'wrong' },
+        headers: { 'x-forwarded-for': address },
+      });
+    for (let i = 0; i < 10; i++) expect((await from(`2001:db8::${i}`)).status).toBe(401);
+    expect((await from('2001:db8::ffff')).status).toBe(429);
+    expect((await from('2001:db8:0:1::1')).status).toBe(401);
+    expect((await from('192.0.2.1')).status).toBe(401);
+    await behind.stop();
+  });
+  test('a right one forgets the wrong ones before it', async () => {
+    const email = somebody();
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
+    const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
+    await openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 9; i++) expect((await signIn(email)).status).toBe(401);
+      expect((await signIn(email, PASSWORD)).status).toBe(200);
+    }
+  });
+});
+
+test('a flood of sign-ins takes two hashes at a time, is refused beyond what may wait, and holds up nothing else', async () => {
+  let open = () => {};
+  hashes.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  hashes.begun = 0;
+  const answered: number[] = [];
+  const flood = Array.from({ length: 80 }, async () => {
+    const reply = await signIn(somebody());
+    answered.push(reply.status);
+    return reply;
+  });
+  await vi.waitUntil(() => answered.length > 0);
+  expect(hashes.begun).toBeLessThanOrEqual(2);
+  expect((await s.call('GET', '/v1/workspace')).status).toBe(200);
+  expect((await ada.call('GET', '/v1/me')).status).toBe(200);
+  open();
+  const replies = await Promise.all(flood);
+  hashes.gate = Promise.resolve();
+  const refused = replies.filter((reply) => reply.status === 503);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const reply of refused) {
+    expect([...refusal(reply), reply.body.error.message, reply.headers.get('retry-after')]).toEqual([
+      503,
+      'auth_unavailable',
+      'Sign-in could not be verified right now; retry.',
+      '1',
+    ]);
+  }
+  for (const reply of replies) expect([401, 503]).toContain(reply.status);
+  expect(hashes.most).toBe(2);
+});
+
+describe('what cannot be looked up lets nobody in', () => {
+  test.each(['sessions', 'members', 'users'])('without %s', async (table) => {
+    await s.sql(`alter table ${table} rename to hidden`);
+    try {
+      const seen = await ada.call('GET', '/v1/workspace');
+      expect([...refusal(seen), seen.headers.get('retry-after')]).toEqual([503, 'auth_unavailable', '1']);
+      const typed = await signIn(somebody());
+      if (table === 'users') expect(refusal(typed)).toEqual([503, 'auth_unavailable']);
+      expect([401, 503]).toContain(typed.status);
+    } finally {
+      await s.sql(`alter table hidden rename to ${table}`);
+    }
+    expect((await ada.call('GET', '/v1/workspace')).status).toBe(200);
+  });
+});
