@@ -83,6 +83,31 @@ describe('a client', () => {
     }
   });
 
+  test('in a page of the service the session’s cookie says who asks, and no key is sent or looked for', async () => {
+    vi.stubGlobal('window', {});
+    vi.stubGlobal('document', {});
+    vi.stubEnv('PURSER_API_KEY', KEY);
+    try {
+      const sent: RequestInit[] = [];
+      const fetch = async (_url: unknown, init?: RequestInit) => {
+        sent.push(init as RequestInit);
+        return Response.json({ role: 'viewer' });
+      };
+      const baseURL = 'http://console.example';
+      const purser = new Purser({ credentials: 'same-origin', baseURL, fetch: fetch as never });
+      expect(await purser.me.retrieve()).toEqual({ role: 'viewer' });
+      expect(sent[0]?.credentials).toBe('same-origin');
+      expect(new Headers(sent[0]?.headers).has('x-api-key')).toBe(false);
+      expect(() => new Purser({ credentials: 'same-origin', apiKey: KEY })).toThrow('cannot both be given');
+      expect(() => new Purser({ credentials: 'include' as never })).toThrow(
+        "credentials must be 'same-origin'",
+      );
+    } finally {
+      vi.unstubAllGlobals();
+      vi.unstubAllEnvs();
+    }
+  });
+
   test('shows its key neither when it is looked at nor in an error', async () => {
     const refused = async () => new Response('{}', { status: 401 });
     const lost = async () => {

@@ -16,7 +16,7 @@ import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { Fields, Id, Line, Nullable, OneOf, PageQuery, page, Timestamp } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
-import { originOf } from '../people/callers.ts';
+import { originOf, requireFreshProof } from '../people/callers.ts';
 import { countAgents } from '../storage/agents.ts';
 import { listAuditRecords } from '../storage/audit.ts';
 import { loadWorkspace, readClock } from '../storage/workspaces.ts';
@@ -135,8 +135,9 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       scopes: ['admin'],
       body: UpdateBody,
       responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
-      errors: ['not_found', 'plan_required'],
+      errors: ['not_found', 'plan_required', 'reauthentication_required'],
       handler: async (call: Call<unknown, unknown, Static<typeof UpdateBody>>) => {
+        if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const { workspace_id } = call.caller;
         const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
         return { status: 200, body: await bodyOf(workspace) };
