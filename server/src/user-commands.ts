@@ -112,7 +112,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
         const found = await userOf(core, options.email);
         const links = makeLinkTokens(core.secrets.macs('link'));
         const token = links.reset(found, await readClock(core.db));
-        const url = `${siteOf(core, config).consoleUrl('reset-password')}#${token}`;
+        const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
         tell(options.json, { url }, `New password  ${url}`);
       }),
     );

@@ -31,7 +31,7 @@ export interface OidcRules {
 /** Why a person whom the provider vouches for is not let in: the `error` of the page that says so. */
 export const OIDC_REFUSALS = {
   sign_in_failed: 'The identity provider’s answer is not good: begin anew.',
-  email_not_verified: 'The provider does not vouch for the e-mail.',
+  email_unverified: 'The provider does not vouch for the e-mail.',
   domain_not_allowed: 'People of this domain are not let in.',
   email_taken: 'Another account of the provider is linked with this e-mail.',
   not_invited: 'Nobody has invited this e-mail.',
@@ -92,7 +92,7 @@ export function makeOidcSignIn(options: {
   function checkDomain(email: string | null): void {
     const { oidc_allowed_domains: allowed } = rules;
     if (allowed.length === 0) return;
-    if (email === null) throw new OidcRefusal('email_not_verified');
+    if (email === null) throw new OidcRefusal('email_unverified');
     if (!allowed.includes(email.slice(email.lastIndexOf('@') + 1)))
       throw new OidcRefusal('domain_not_allowed');
   }
@@ -102,7 +102,7 @@ export function makeOidcSignIn(options: {
     const linked = await findUserByIdentity(db, identity);
     if (linked?.disabled_at != null) throw new OidcRefusal('account_disabled');
     if (linked !== undefined) return linked;
-    if (email === null) throw new OidcRefusal('email_not_verified');
+    if (email === null) throw new OidcRefusal('email_unverified');
     const user = await findUserByEmail(db, email);
     if (user === undefined) return undefined;
     if (user.disabled_at !== null) throw new OidcRefusal('account_disabled');

@@ -83,7 +83,7 @@ describe('nobody comes in', () => {
     'whose e-mail the provider does not vouch for: %o',
     async (claims) => {
       await invite(newcomer(claims));
-      await isOut(await signInByProvider(s), 'email_not_verified');
+      await isOut(await signInByProvider(s), 'email_unverified');
     },
   );
   test('as another subject with the e-mail of a person who is linked', async () => {
