@@ -17,6 +17,10 @@ const CALLBACK_ERRORS: Record<string, string> = {
   auth_unavailable: 'The identity provider did not answer. Try again in a moment.',
   not_invited: 'That account is not invited here. Ask an administrator for an invitation.',
   email_unverified: 'That account has no verified e-mail, so it cannot be told whose it is.',
+  email_taken: 'Another account of the provider is linked with that e-mail.',
+  domain_not_allowed: 'Accounts of that domain are not let in.',
+  account_disabled: 'That account is disabled. Ask whoever runs the service.',
+  sign_in_failed: 'The answer of the identity provider was not good. Begin anew.',
 };
 
 const RETRY_MS = 3_000;
