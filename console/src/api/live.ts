@@ -28,6 +28,10 @@ const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] =
   [/^(member|invitation|sessions)\./, ['team', 'me', 'audit']],
 ];
 
+let poke: () => void = () => {};
+/** Asks at once what changed, after a change of one's own. */
+export const askForChanges = (): void => poke();
+
 /** The first words of the keys of queries that these events make old. The ledger has grown by any event. */
 export function madeOld(types: readonly string[]): ReadonlySet<string> {
   const found = MAKES_OLD.filter(([pattern]) => types.some((type) => pattern.test(type)));
@@ -98,6 +102,7 @@ export function useLive(): { pending_reviews: number } {
       document.addEventListener(event, onReturn, { passive: true, capture: true, signal });
     }
     document.addEventListener('visibilitychange', onVisible, { signal });
+    poke = () => void ask();
     void ask();
     return () => {
       stop.abort();

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { cx } from '../lib/cx.ts';
-import { daysBetween } from '../lib/days.ts';
+import { bucketsOf } from '../lib/days.ts';
 import { localDay } from '../lib/time.ts';
+import { useMedia } from '../lib/use-media.ts';
 import { words } from '../lib/words.ts';
 import styles from './Charts.module.css';
 
@@ -12,12 +13,16 @@ export interface Counts {
   deny: number;
 }
 
+/** As many as can each be hit with a finger; more days share a bar. */
+const MAX_BARS = 31;
+const MAX_BARS_NARROW = 11;
+
 const KINDS = ['allow', 'review', 'deny'] as const;
 const ofKinds = (counts: Counts) =>
   KINDS.map((kind) => `${counts[kind]} ${words(kind.toUpperCase()).toLowerCase()}`).join(', ');
 
 /**
- * Decisions by day. Every day of the span has its place, also where nothing was asked; each is a link to its decisions.
+ * Decisions by day. Every day of the span has its place, also where nothing was asked; each bar leads to its decisions.
  * The same stands in a table for whoever does not see it.
  */
 export function StackedBars({
@@ -33,34 +38,35 @@ export function StackedBars({
   /** Further filters of the lists that the bars lead to. */
   search?: Record<string, string>;
 }) {
-  const by_day = new Map(days.map((each) => [each.day, each]));
+  const is_wide = useMedia('(min-width: 75rem)');
   const [first, last] = [from ?? days[0]?.day, to ?? days.at(-1)?.day];
   if (first === undefined || last === undefined) return <p>Nothing was asked in this time.</p>;
-  const span = daysBetween(first, last).map(
-    (day) => by_day.get(day) ?? { day, allow: 0, review: 0, deny: 0 },
-  );
-  const highest = Math.max(1, ...span.map((each) => each.allow + each.review + each.deny));
+  const buckets = bucketsOf(days, first, last, is_wide ? MAX_BARS : MAX_BARS_NARROW);
+  const highest = Math.max(1, ...buckets.map((each) => each.allow + each.review + each.deny));
   return (
     <figure>
       <div className={styles.bars}>
-        {span.map((each) => (
-          <Link
-            key={each.day}
-            className={styles.day}
-            to="/decisions"
-            search={{ ...search, from: each.day, to: each.day }}
-            aria-label={`${localDay(each.day)}: ${ofKinds(each)}`}
-            title={`${localDay(each.day)}: ${ofKinds(each)}`}
-          >
-            {KINDS.filter((kind) => each[kind] > 0).map((kind) => (
-              <span
-                key={kind}
-                className={styles[kind]}
-                style={{ height: `${(each[kind] / highest) * 100}%` }}
-              />
-            ))}
-          </Link>
-        ))}
+        {buckets.map((each) => {
+          const name = `${each.from === each.to ? '' : `${localDay(each.from)} to `}${localDay(each.to)}: ${ofKinds(each)}`;
+          return (
+            <Link
+              key={each.from}
+              className={styles.day}
+              to="/decisions"
+              search={{ ...search, from: each.from, to: each.to }}
+              aria-label={name}
+              title={name}
+            >
+              {KINDS.filter((kind) => each[kind] > 0).map((kind) => (
+                <span
+                  key={kind}
+                  className={styles[kind]}
+                  style={{ height: `${(each[kind] / highest) * 100}%` }}
+                />
+              ))}
+            </Link>
+          );
+        })}
       </div>
       <div className={styles.axis} aria-hidden="true">
         <span>{localDay(first)}</span>

@@ -11,3 +11,35 @@ export function daysBetween(first: string, last: string): string[] {
     days.push(new Date(at_ms).toISOString().slice(0, 10));
   return days;
 }
+
+/** Days beside each other that share a bar. */
+export interface Bucket {
+  from: string;
+  to: string;
+  allow: number;
+  review: number;
+  deny: number;
+}
+
+/** The days of a span in at most `max` buckets of as many days each; the last may have fewer. Nothing is left out. */
+export function bucketsOf(
+  days: readonly { day: string; allow: number; review: number; deny: number }[],
+  from: string,
+  to: string,
+  max: number,
+): Bucket[] {
+  const span = daysBetween(from, to);
+  const size = Math.max(1, Math.ceil(span.length / max));
+  const by_day = new Map(days.map((each) => [each.day, each]));
+  const buckets: Bucket[] = [];
+  for (let at = 0; at < span.length; at += size) {
+    const part = span.slice(at, at + size);
+    const bucket = { from: part[0] as string, to: part.at(-1) as string, allow: 0, review: 0, deny: 0 };
+    for (const day of part) {
+      const counts = by_day.get(day);
+      for (const kind of ['allow', 'review', 'deny'] as const) bucket[kind] += counts?.[kind] ?? 0;
+    }
+    buckets.push(bucket);
+  }
+  return buckets;
+}

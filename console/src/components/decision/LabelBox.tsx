@@ -1,6 +1,7 @@
 import type { Decision, Label } from '@purser/sdk';
 import { purser } from '../../api/client.ts';
 import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { cx } from '../../lib/cx.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { words } from '../../lib/words.ts';
 import { Button } from '../Button.tsx';
@@ -28,7 +29,7 @@ export function LabelBox({
   });
   return (
     <div className={styles.box}>
-      <div className={styles.buttons}>
+      <div className={cx(styles.buttons, styles.labels)}>
         {LABELS.map((choice) => (
           <Button
             key={choice}

@@ -8,6 +8,7 @@ import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { diffOf } from '../../lib/diff.ts';
 import styles from './Authority.module.css';
 import { Diff } from './Diff.tsx';
@@ -60,8 +61,7 @@ export function Versions({
         >
           {old.version !== current.version && <Diff changes={diffOf(old.authority, current.authority)} />}
           <p className={styles.status}>
-            Saved <Time at={old.created_at} exact /> by{' '}
-            {old.created_by.principal_id ?? old.created_by.key_id ?? 'the operator'}
+            Saved <Time at={old.created_at} exact /> by <Who {...old.created_by} />
           </p>
           <Id id={old.hash} />
           {may && (
@@ -75,32 +75,41 @@ export function Versions({
       )}
       {versions.data !== undefined && versions.data.data.length > 0 && (
         <Card title="Versions" flush>
-          <Table<Version>
-            label="Versions"
-            rows={versions.data.data}
-            keyOf={(each) => each.version}
-            columns={[
-              {
-                name: 'Version',
-                heading: true,
-                cell: (each) => (
-                  <>
-                    <Link to={`/agents/${slug}/authority`} search={{ version: String(each.version) }}>
-                      {each.version}
-                    </Link>{' '}
-                    {each.version === current.version && <Badge tone="accent">in force</Badge>}
-                  </>
-                ),
-              },
-              { name: 'Saved', cell: (each) => <Time at={each.created_at} /> },
-              {
-                name: 'By',
-                short: true,
-                cell: (each) => each.created_by.principal_id ?? each.created_by.key_id ?? 'the operator',
-              },
-              { name: 'Note', wrap: true, cell: (each) => each.note ?? '' },
-            ]}
-          />
+          <div className={styles.versions}>
+            <Table<Version>
+              label="Versions"
+              rows={versions.data.data}
+              keyOf={(each) => each.version}
+              columns={[
+                {
+                  name: 'Version',
+                  heading: true,
+                  cell: (each) => (
+                    <>
+                      <Link to={`/agents/${slug}/authority`} search={{ version: String(each.version) }}>
+                        {each.version}
+                      </Link>{' '}
+                      {each.version === current.version && <Badge tone="accent">in force</Badge>}
+                    </>
+                  ),
+                },
+                {
+                  name: 'Saved',
+                  short: true,
+                  cell: (each) => (
+                    <>
+                      <Time at={each.created_at} />
+                      <br />
+                      <span className={styles.was}>
+                        <Who {...each.created_by} />
+                      </span>
+                    </>
+                  ),
+                },
+                { name: 'Note', wrap: true, cell: (each) => each.note ?? '' },
+              ]}
+            />
+          </div>
         </Card>
       )}
     </>

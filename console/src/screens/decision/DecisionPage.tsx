@@ -14,6 +14,7 @@ import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
 import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { downloadText } from '../../lib/download.ts';
 import styles from './DecisionPage.module.css';
 import { Deliveries, LedgerEntry } from './Evidence.tsx';
@@ -134,7 +135,11 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                 ['Decided', <Time key="t" at={decision.created_at} exact />],
                 [
                   'Asked by',
-                  decision.requested_by.principal_id ?? <Id key="k" id={decision.requested_by.key_id} />,
+                  decision.requested_by.principal_id === null ? (
+                    <Id key="k" id={decision.requested_by.key_id} />
+                  ) : (
+                    <Who key="k" {...decision.requested_by} />
+                  ),
                 ],
                 [
                   'Authority',

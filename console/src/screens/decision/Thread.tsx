@@ -6,6 +6,7 @@ import { StateBadge } from '../../components/Badge.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
@@ -15,7 +16,8 @@ interface Entry {
   state: string;
   reason: string | null;
   comment: string | null;
-  who: string;
+  principal_id: string | null;
+  key_id: string | null;
   at: string;
   supersedes: string | null;
 }
@@ -25,7 +27,8 @@ const ofReview = (each: Review): Entry => ({
   state: each.action === 'ALLOW' ? 'ALLOWED' : 'DENIED',
   reason: each.reason_code,
   comment: each.comment,
-  who: each.principal_id ?? `key ${each.key_id}`,
+  principal_id: each.principal_id,
+  key_id: each.key_id,
   at: each.created_at,
   supersedes: each.supersedes,
 });
@@ -34,7 +37,8 @@ const ofLabel = (each: Label): Entry => ({
   state: each.label,
   reason: null,
   comment: each.comment,
-  who: each.principal_id ?? `key ${each.key_id}`,
+  principal_id: each.principal_id,
+  key_id: each.key_id,
   at: each.created_at,
   supersedes: each.supersedes,
 });
@@ -66,7 +70,7 @@ export function Thread({ decision }: { decision: Decision }) {
               <p className={styles.line}>
                 <StateBadge state={each.state} />
                 <span className={styles.by}>
-                  {each.who} · <Time at={each.at} />
+                  <Who principal_id={each.principal_id} key_id={each.key_id} /> · <Time at={each.at} />
                 </span>
                 {each.reason !== null && <span className={styles.sub}>{reasonWords(each.reason)}</span>}
                 {corrected.has(each.id) && <span className={styles.sub}>corrected later</span>}

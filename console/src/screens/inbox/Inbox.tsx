@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
+import { askForChanges } from '../../api/live.ts';
 import { queryClient } from '../../api/queries.ts';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -10,6 +11,7 @@ import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import { pick } from '../../lib/search.ts';
 import { useKeys } from '../../lib/use-keys.ts';
+import { useMedia } from '../../lib/use-media.ts';
 import { BulkBar } from './BulkBar.tsx';
 import styles from './Inbox.module.css';
 import { InboxRow } from './InboxRow.tsx';
@@ -80,7 +82,7 @@ export default function Inbox() {
 
   // On a wide screen something is open from the start, so that the first key already decides.
   const first = rows[0]?.decision_id;
-  const is_wide = useIsWide();
+  const is_wide = useMedia('(min-width: 60rem)');
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when nothing is open
   useEffect(() => {
     if (id === undefined && first !== undefined && is_wide) void go(first);
@@ -108,6 +110,7 @@ export default function Inbox() {
     const next = rows[place + 1] ?? rows[place - 1];
     void queryClient.invalidateQueries({ queryKey: ['decision', decision.decision_id] });
     void queryClient.invalidateQueries({ queryKey: ['decisions'] });
+    askForChanges();
     void go(next?.decision_id === decision.decision_id ? undefined : next?.decision_id);
   };
 
@@ -166,10 +169,9 @@ export default function Inbox() {
           />
         )}
       </section>
-      <div className={styles.right}>
+      <div key={id} className={styles.right}>
         {id === undefined ? null : (
           <Pane
-            key={id}
             id={id}
             known={rows.find((each) => each.decision_id === id)}
             onBack={() => void go(undefined)}
@@ -209,18 +211,6 @@ function NothingHere({ tab }: { tab: string }) {
       </p>
     </Empty>
   );
-}
-
-/** Whether list and detail have room beside each other. */
-function useIsWide(): boolean {
-  const [query] = useState(() => matchMedia('(min-width: 60rem)'));
-  const [is_wide, setWide] = useState(query.matches);
-  useEffect(() => {
-    const onChange = () => setWide(query.matches);
-    query.addEventListener('change', onChange);
-    return () => query.removeEventListener('change', onChange);
-  }, [query]);
-  return is_wide;
 }
 
 /** Reviews that run out say nothing themselves: the list is fetched again at the moment when the next one does. */

@@ -13,6 +13,7 @@ import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
 import { CodeBlock, Countdown, Money, Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
@@ -97,15 +98,22 @@ export function Pane({
         {review_state === 'PENDING' ? (
           <ReviewBox decision={decision} onDone={(review) => onReviewed(decision, review)} />
         ) : (
-          <Settled decision={decision} />
+          <Settled decision={decision} onReviewed={onReviewed} />
         )}
       </div>
     </article>
   );
 }
 
-/** What became of a review that waits no more. */
-function Settled({ decision: { review, review_state } }: { decision: Decision }) {
+/** What became of a review that waits no more. In SHADOW it can be corrected; in ENFORCE it is final. */
+function Settled({
+  decision,
+  onReviewed,
+}: {
+  decision: Decision;
+  onReviewed: (decision: Decision, review: RecordedReview) => void;
+}) {
+  const { review, review_state, mode } = decision;
   if (review === null || review_state === 'EXPIRED') {
     return (
       <Notice title="Its time ran out.">
@@ -114,11 +122,19 @@ function Settled({ decision: { review, review_state } }: { decision: Decision })
     );
   }
   return (
-    <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
-      <strong>{review.action === 'ALLOW' ? 'Allowed' : 'Denied'}</strong> by{' '}
-      {review.principal_id ?? 'a key without a person'} <Time at={review.created_at} /> ·{' '}
-      {reasonWords(review.reason_code)}
-      {review.comment !== null && <p>“{review.comment}”</p>}
-    </Notice>
+    <>
+      <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
+        <strong>{review.action === 'ALLOW' ? 'Allowed' : 'Denied'}</strong> by{' '}
+        <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} /> ·{' '}
+        {reasonWords(review.reason_code)}
+        {review.comment !== null && <p>“{review.comment}”</p>}
+      </Notice>
+      {mode === 'SHADOW' && (
+        <details className={styles.fold}>
+          <summary>Correct this review</summary>
+          <ReviewBox decision={decision} onDone={(corrected) => onReviewed(decision, corrected)} />
+        </details>
+      )}
+    </>
   );
 }
