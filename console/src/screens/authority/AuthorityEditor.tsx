@@ -68,13 +68,16 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
   const [note, setNote] = useState('');
   const [refused, setRefused] = useState<Problems>({});
   const [saved, setSaved] = useState<AuthorityVersion | null>(null);
+  const [touched, setTouched] = useState(false);
 
   const read = useMemo(
     () => (json === null ? authorityOf(draft, base?.authority ?? null) : parsed(json)),
     [draft, json, base],
   );
   const { authority } = read;
-  const problems: Problems = { ...('problems' in read ? read.problems : null), ...refused };
+  /** A form that nobody has begun to fill in has nothing wrong with it yet. */
+  const is_new = base === null && json === null && draft.objective === '' && !touched;
+  const problems: Problems = { ...(is_new ? null : read.problems), ...refused };
   const changes = useMemo(
     () => (authority === null ? [] : diffOf(base?.authority ?? null, authority)),
     [authority, base],
@@ -84,6 +87,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
 
   const edit = (name: keyof Draft, value: string) => {
     setDraft((before) => ({ ...before, [name]: value }));
+    setTouched(true);
     setRefused(({ [name]: _mended, ...others }) => others);
     setSaved(null);
   };
@@ -114,6 +118,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
 
   const why =
     (!may && WHY_NOT.admin) ||
+    (is_new && 'Say first what the agent is there for.') ||
     (authority === null && 'Mend what is marked first.') ||
     (changes.length === 0 && base !== null && 'Nothing has changed.');
   return (

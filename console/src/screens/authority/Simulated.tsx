@@ -60,6 +60,11 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
       )}
       {query.error instanceof InvalidRequestError && <p className={styles.status}>{query.error.message}</p>}
       {query.isLoading && <Loading lines={5} />}
+      {asked === null && (
+        <p className={styles.status}>
+          While you write, this shows what the agent’s earlier spends would have come to under it.
+        </p>
+      )}
       {query.data !== undefined && (
         <div
           className={cx(is_old && styles.stale)}
