@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SERVICE_ROLE } from '../../src/storage/database.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 
@@ -43,24 +43,4 @@ test("the service's own role can add to history, and neither change nor remove i
   } finally {
     await client.end();
   }
-});
-
-describe('the schema distributes by workspace_id', () => {
-  test('every key and unique index begins with it, and there are no foreign keys, triggers or sequences', async () => {
-    const keys = await s.sql(`
-      select c.relname as table, a.attname as first from pg_index i
-        join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
-        join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-      where n.nspname = 'public' and i.indisunique and c.relname not in ('schema_migrations', 'api_key_digests', 'installation')`);
-    expect(keys.rows.length).toBeGreaterThan(10);
-    for (const row of keys.rows) expect(row).toEqual({ table: row.table, first: 'workspace_id' });
-    const count = async (text: string) => (await s.sql(text)).rows[0].n;
-    expect(
-      await count(
-        "select count(*)::int as n from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace",
-      ),
-    ).toBe(0);
-    expect(await count('select count(*)::int as n from pg_trigger where not tgisinternal')).toBe(0);
-    expect(await count("select count(*)::int as n from pg_sequences where schemaname = 'public'")).toBe(0);
-  });
 });
