@@ -196,6 +196,12 @@ export interface Changes {
   truncated: boolean;
 }
 
+export interface CheckpointPage {
+  data: SignedCheckpoint[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface ConsumeRequest {
   /** The `token` of a decision's capability. */
   token: string;
@@ -1113,6 +1119,18 @@ export interface SignInPage {
   next_cursor: string | null;
 }
 
+export interface SignedCheckpoint {
+  /** How many events were signed. */
+  seq: number;
+  /** The hash of the last of them: the whole history up to it follows from it. */
+  hash: string;
+  signed_at: string;
+  /** The `kid` in `/.well-known/jwks.json`. */
+  key_id: string;
+  /** The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it. */
+  note: string;
+}
+
 /** Amounts are minor units of the draft's currency. */
 export interface Simulation {
   /** Nothing is saved. */
@@ -1594,6 +1612,16 @@ export interface UpdateWorkspaceRequest {
 
 /** The query of `GET /v1/audit`. */
 export interface ListAuditRecordsQuery {
+  /** One or several, separated by commas. */
+  action?: 'workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  /** Who did it: the id of a key, a session or a user, or a principal. */
+  actor?: string | string[] | undefined;
+  /** The id of what was changed. */
+  target?: string | string[] | undefined;
+  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  from?: string | undefined;
+  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  to?: string | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
@@ -1628,6 +1656,26 @@ export interface GetOverviewQuery {
 
 /** The query of `GET /v1/ledger/events`. */
 export interface ListLedgerEventsQuery {
+  /** One or several, separated by commas. */
+  type?: 'workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  /** The id of what the event is about. */
+  subject?: string | string[] | undefined;
+  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  from?: string | undefined;
+  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  to?: string | undefined;
+  /** Newest first (`desc`) when left out. */
+  order?: 'asc' | 'desc' | undefined;
+  /** Only events after this `seq`. */
+  after?: number | undefined;
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
+/** The query of `GET /v1/ledger/checkpoints`. */
+export interface ListCheckpointsQuery {
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */

@@ -240,6 +240,10 @@ export class Reports extends Resource {
   shadow(query?: t.GetShadowReportQuery, options?: Options): APIPromise<t.ShadowReport> {
     return this.call('GET', '/v1/reports/shadow', { query, options });
   }
+  /** The tables of the same as CSV, unread. */
+  shadowCsv(query?: t.GetShadowReportQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/reports/shadow', { query, options, streamed: true, accept: 'text/csv' });
+  }
   /** The decisions of both modes, and what waits for a person now. */
   overview(query?: t.GetOverviewQuery, options?: Options): APIPromise<t.Overview> {
     return this.call('GET', '/v1/reports/overview', { query, options });
@@ -250,6 +254,14 @@ export class Reports extends Resource {
 export class Ledger extends Resource {
   events(query?: t.ListLedgerEventsQuery, options?: Options): PagePromise<t.LedgerEvent> {
     return this.pages('/v1/ledger/events', { query, options });
+  }
+  /** One event, by its number in the chain. */
+  event(seq: number, options?: Options): APIPromise<t.LedgerEvent> {
+    return this.call('GET', '/v1/ledger/events/:seq', { params: { seq: String(seq) }, options });
+  }
+  /** Signed notes of where the chain stood, newest first. */
+  checkpoints(query?: t.ListCheckpointsQuery, options?: Options): PagePromise<t.SignedCheckpoint> {
+    return this.pages('/v1/ledger/checkpoints', { query, options });
   }
   /** Builds the chain again from the rows. Give a long history a long `timeout`. */
   verify(query?: t.VerifyLedgerQuery, options?: Options): APIPromise<t.LedgerVerification> {
@@ -265,6 +277,10 @@ export class Ledger extends Resource {
 export class Audit extends Resource {
   list(query?: t.ListAuditRecordsQuery, options?: Options): PagePromise<t.AuditRecord> {
     return this.pages('/v1/audit', { query, options });
+  }
+  /** All that `query` finds, as CSV, unread: `response.body` streams it. `timeout` and `signal` end with its headers. */
+  csv(query?: t.ListAuditRecordsQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/audit', { query, options, streamed: true, accept: 'text/csv' });
   }
 }
 

@@ -31,6 +31,8 @@ export interface Call {
   repeatable?: boolean;
   /** The answer's body is not JSON and is handed on unread. */
   streamed?: boolean;
+  /** What is asked for in place of JSON. */
+  accept?: string;
   /** Longer than `timeout` by this, because the service was asked to wait. Milliseconds. */
   extra_ms?: number;
 }
@@ -86,6 +88,7 @@ export class Transport {
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     const url = `${this.#settings.baseURL}${path}${queryOf(call.query)}`;
     const headers = this.#headers(options, facts, body !== undefined);
+    if (call.accept !== undefined) headers.set('accept', call.accept);
     const timeout = (options.timeout ?? this.#settings.timeout) + (call.extra_ms ?? 0);
     const retries = options.maxRetries ?? this.#settings.maxRetries;
     const repeatable = method !== 'POST' || call.keyed !== undefined || call.repeatable === true;

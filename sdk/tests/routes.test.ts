@@ -35,7 +35,9 @@ test('there is one method for every route of the API but the door, and none besi
   const sent = new Set<string>();
   let name = '';
   const fetch = vi.fn(async (url: string, init: RequestInit) => {
-    const path = new URL(url).pathname.replace(/the-id/, name.startsWith('members.') ? '{user_id}' : '{id}');
+    const path = new URL(url).pathname
+      .replace(/the-id/, name.startsWith('members.') ? '{user_id}' : '{id}')
+      .replace(/\/7$/, '/{seq}');
     sent.add(`${init.method} ${path}`);
     return Response.json({ data: [], next_cursor: null });
   });
@@ -47,9 +49,12 @@ test('there is one method for every route of the API but the door, and none besi
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
     else if (
       /^(workspace|changes)\.retrieve$/.test(name) ||
-      /\.(list|shadow|overview|events|verify|export|listSessions|listPasskeys)$|^me\.retrieve$/.test(name)
+      /\.(list|shadow|shadowCsv|csv|overview|events|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$/.test(
+        name,
+      )
     )
       await method();
+    else if (name === 'ledger.event') await method(7);
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (
       /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^me\.switchWorkspace$/.test(
@@ -62,9 +67,9 @@ test('there is one method for every route of the API but the door, and none besi
         'the-id',
         /\.(retrieve|delete|test|list\w+|endSession|deletePasskey)$/.test(name) ? undefined : {},
       );
-    expect(sent.size - before, `${name} is a route of its own`).toBe(
-      name === 'decisions.retrieveChanged' ? 0 : 1,
-    );
+    // The same route in another form.
+    const is_form = /^(decisions\.retrieveChanged|reports\.shadowCsv|audit\.csv)$/.test(name);
+    expect(sent.size - before, `${name} is a route of its own`).toBe(is_form ? 0 : 1);
   }
   const declared = Object.entries(openapi.paths)
     .filter(([path]) => path.startsWith('/v1/') && !OF_PAGES.test(path))
@@ -110,6 +115,24 @@ test('an administrator’s day: agent, authority, simulation, keys, report, ledg
   const exported = await (await purser.ledger.export()).text();
   const events = await purser.ledger.events({ limit: 200 });
   expect(exported.split('\n').length).toBeGreaterThan(events.data.length);
+  const first = await purser.ledger.event(1);
+  expect(first.type).toBe('workspace.created');
+  expect((await purser.ledger.events({ type: ['workspace.created', 'plan.changed'] })).data).toEqual([first]);
+  expect((await purser.ledger.checkpoints({ limit: 1 })).data.length).toBeLessThanOrEqual(1);
+  expect(await (await purser.reports.shadowCsv()).text()).toMatch(/^section,/);
+  const csv = await (await purser.audit.csv({ action: 'agent.updated' })).text();
+  expect(csv.split('\n')).toHaveLength(3);
+  expect((await purser.reports.overview()).pending_reviews.count).toBe(0);
+  expect((await purser.changes.retrieve()).seq).toBeGreaterThan(3);
+  expect((await purser.workspace.update({ name: 'Renamed' })).name).toBe('Renamed');
+  const { hash } = await purser.agents.authority.retrieve('staging-bot');
+  const next = { ...limits, note: 'Once more.' };
+  expect((await purser.agents.authority.set(agent.id, next, { ifMatch: hash })).note).toBe('Once more.');
+  const stale = purser.agents.authority.set(agent.id, AUTHORITY, { ifMatch: `sha256:${'0'.repeat(64)}` });
+  await expect(stale).rejects.toMatchObject({ code: 'authority_changed' });
+  expect((await purser.agents.authority.listVersions(agent.id)).data.map((each) => each.version)).toEqual([
+    3, 2, 1,
+  ]);
   const actions: string[] = [];
   for await (const record of purser.audit.list({ limit: 3 })) actions.push(record.action);
   expect(actions).toContain('api_key.revoked');

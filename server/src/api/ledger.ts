@@ -1,12 +1,32 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import type { VerifyingKey } from '../domain/checkpoints.ts';
-import { BREAK_KINDS, LEDGER_EVENT_TYPES, ledgerEventBody, SUBJECT_TYPES } from '../domain/ledger.ts';
+import {
+  BREAK_KINDS,
+  LEDGER_EVENT_TYPES,
+  ledgerEventBody,
+  SUBJECT_TYPES,
+  shownHash,
+} from '../domain/ledger.ts';
+import { ApiError } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, Id, Nullable, OneOf, PageQuery, page, QueryInteger, Timestamp } from '../http/schemas.ts';
+import {
+  Fields,
+  Formed,
+  Id,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  QueryBound,
+  QueryInteger,
+  QuerySeveral,
+  Timestamp,
+} from '../http/schemas.ts';
 import { HISTORY_NAMES as names } from '../purpose/history.ts';
-import { listLedgerEvents } from '../storage/ledger.ts';
+import { listLedgerEvents, loadLedgerEvents, MAX_EVENTS_LOOKED_AT } from '../storage/ledger.ts';
+import { loadCheckpoints } from '../verification/checkpoint-rows.ts';
 import { exportLedger } from '../verification/export-ledger.ts';
 import { verificationBody, verifyLedger } from '../verification/verify-ledger.ts';
 
@@ -29,6 +49,19 @@ const LedgerEventBody = Fields(
   { $id: 'LedgerEvent' },
 );
 
+const checkpointFields = {
+  seq: Type.Integer({ minimum: 1, description: 'How many events were signed.' }),
+  hash: Hash('The hash of the last of them: the whole history up to it follows from it.'),
+  signed_at: Timestamp(),
+  key_id: Type.String({ description: 'The `kid` in `/.well-known/jwks.json`.' }),
+  note: Type.String({
+    description:
+      "The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it.",
+  }),
+};
+
+const CheckpointBody = Fields(checkpointFields, { $id: 'SignedCheckpoint' });
+
 const VerificationBody = Fields(
   {
     valid: Type.Boolean(),
@@ -38,14 +71,7 @@ const VerificationBody = Fields(
     checkpoint: Nullable(
       Fields(
         {
-          seq: Type.Integer({ minimum: 1, description: 'How many events were signed.' }),
-          hash: Hash('The hash of the last of them: the whole history up to it follows from it.'),
-          signed_at: Timestamp(),
-          key_id: Type.String({ description: 'The `kid` in `/.well-known/jwks.json`.' }),
-          note: Type.String({
-            description:
-              "The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it.",
-          }),
+          ...checkpointFields,
           checked: Type.Integer({
             minimum: 1,
             description: 'Against how many kept checkpoints the chain was held.',
@@ -73,7 +99,23 @@ const ExportQuery = Fields({
   ),
 });
 
-const ListQuery = Fields(PageQuery);
+const SubjectRef = Formed(
+  '^[a-z]{2,3}_[A-Za-z0-9]{1,64}$',
+  'must be an id, such as dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
+);
+const ListQuery = Fields({
+  type: Type.Optional(QuerySeveral(OneOf(LEDGER_EVENT_TYPES))),
+  subject: Type.Optional(QuerySeveral(SubjectRef, { description: 'The id of what the event is about.' })),
+  from: Type.Optional(QueryBound('from')),
+  to: Type.Optional(QueryBound('to')),
+  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) when left out.' })),
+  after: Type.Optional(
+    QueryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }, { description: 'Only events after this `seq`.' }),
+  ),
+  ...PageQuery,
+});
+const CheckpointQuery = Fields(PageQuery);
+const SeqParams = Fields({ seq: Type.String({ pattern: '^[1-9][0-9]{0,15}$' }) });
 const VerifyQuery = Fields({
   since: Type.Optional(
     QueryInteger(
@@ -89,6 +131,8 @@ const VerifyQuery = Fields({
 /** Makes the routes for the hash-chained history. */
 export function makeLedgerRoutes(options: {
   db: pg.Pool;
+  /** Filters may have to look at very many events. */
+  lists_db: pg.Pool;
   ledger_db: pg.Pool;
   cursors: Cursors;
   now_ms: () => number;
@@ -96,7 +140,7 @@ export function makeLedgerRoutes(options: {
   checkpoint_dir: string;
   signer: { sign(workspace_id: string): Promise<void> };
 }): Route[] {
-  const { db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer } = options;
+  const { db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer } = options;
   return [
     {
       method: 'GET',
@@ -104,22 +148,82 @@ export function makeLedgerRoutes(options: {
       operationId: 'listLedgerEvents',
       tag: 'Ledger',
       summary: "List the chain's events",
-      description: 'Newest first.',
+      description: `Newest first unless \`order\` is \`asc\`. All filters must hold together. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} events that were looked at: only \`next_cursor\` tells whether it is the last.`,
       scopes: ['read'],
-      shares: 'reads',
+      shares: 'lists',
       query: ListQuery,
       responses: {
         200: { description: 'A page of events.', schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }) },
       },
       errors: [],
       handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor, order = 'desc', ...filters } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listLedgerEvents', workspace_id, order, filters];
+        const past = cursors.open(list, cursor) as number | null;
+        const { rows, next } = await listLedgerEvents(lists_db, workspace_id, filters, {
+          order,
+          past,
+          limit,
+        });
+        const next_cursor = next === null ? null : cursors.seal(list, next);
+        return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ledger/events/:seq',
+      operationId: 'getLedgerEvent',
+      tag: 'Ledger',
+      summary: 'Get one event of the chain',
+      description: 'By its `seq`. Its hash can be made again from it alone.',
+      scopes: ['read'],
+      shares: 'reads',
+      params: SeqParams,
+      responses: { 200: { description: 'The event.', schema: LedgerEventBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ seq: string }, unknown, unknown>) => {
+        const { seq } = call.params;
+        const [event] = /^[1-9]\d{0,14}$/.test(seq)
+          ? await loadLedgerEvents(db, call.caller.workspace_id, { after: Number(seq) - 1, limit: 1 })
+          : [];
+        if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'There is no such event.');
+        return { status: 200, body: ledgerEventBody(event) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ledger/checkpoints',
+      operationId: 'listCheckpoints',
+      tag: 'Ledger',
+      summary: 'List the signed checkpoints',
+      description:
+        'Newest first, those that the database keeps: one is made within seconds of a change, and of older ones some are kept. Keep a note elsewhere to hold a later history against it.',
+      scopes: ['read'],
+      shares: 'reads',
+      query: CheckpointQuery,
+      responses: {
+        200: {
+          description: 'A page of checkpoints.',
+          schema: page(CheckpointBody, { $id: 'CheckpointPage' }),
+        },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof CheckpointQuery>, unknown>) => {
         const { limit = 50, cursor } = call.query;
         const { workspace_id } = call.caller;
-        const list = ['listLedgerEvents', workspace_id];
+        const list = ['listCheckpoints', workspace_id];
         const before = cursors.open(list, cursor) as number | null;
-        const found = await listLedgerEvents(db, workspace_id, { before, limit: limit + 1 });
+        const found = await loadCheckpoints(db, workspace_id, limit + 1, before);
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
-        return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
+        const data = rows.map(({ seq, hash, signed_at, key_id, note }) => ({
+          seq,
+          hash: shownHash(hash),
+          signed_at,
+          key_id,
+          note,
+        }));
+        return { status: 200, body: { data, next_cursor } };
       },
     },
     {

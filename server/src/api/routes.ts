@@ -175,6 +175,7 @@ export function makeApiRoutes(
     ...makeReportRoutes({ db, reports_db }),
     ...makeLedgerRoutes({
       db,
+      lists_db,
       ledger_db: core.ledger_db,
       cursors,
       now_ms,

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { updateWorkspace } from '../commands/update-workspace.ts';
 import { MODES } from '../domain/agents.ts';
 import { ACTOR_TYPES, auditBody } from '../domain/audit.ts';
+import { LEDGER_EVENT_TYPES } from '../domain/ledger.ts';
 import {
   agentQuota,
   mayEnforce,
@@ -12,15 +13,29 @@ import {
   type Workspace,
 } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
-import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Cursors } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, Id, Line, Nullable, OneOf, PageQuery, page, Timestamp } from '../http/schemas.ts';
+import {
+  Fields,
+  Formed,
+  Id,
+  Line,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  QueryBound,
+  QuerySeveral,
+  Timestamp,
+} from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import { originOf, requireFreshProof } from '../people/callers.ts';
 import { countAgents } from '../storage/agents.ts';
-import { listAuditRecords } from '../storage/audit.ts';
+import { type AuditFilters, type ListedAuditRecord, listAuditRecords } from '../storage/audit.ts';
 import { loadWorkspace, readClock } from '../storage/workspaces.ts';
+import { csvLine } from '../values/csv.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
+import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
 
 const Quota = Fields({
   used: Type.Integer({ minimum: 0 }),
@@ -68,7 +83,60 @@ const AuditItem = Fields(
   { $id: 'AuditRecord' },
 );
 
-const ListQuery = Fields(PageQuery);
+const TargetRef = Formed(
+  '^[a-z]{2,3}_[A-Za-z0-9]{1,64}$',
+  'must be an id, such as agt_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
+);
+const ActorRef = Formed(
+  '^[!-~]{1,140}$',
+  'must be the id of a key, a session or a user, or a principal, such as user:ada',
+);
+const ListQuery = Fields({
+  action: Type.Optional(QuerySeveral(OneOf(LEDGER_EVENT_TYPES))),
+  actor: Type.Optional(
+    QuerySeveral(ActorRef, {
+      description: 'Who did it: the id of a key, a session or a user, or a principal.',
+    }),
+  ),
+  target: Type.Optional(QuerySeveral(TargetRef, { description: 'The id of what was changed.' })),
+  from: Type.Optional(QueryBound('from')),
+  to: Type.Optional(QueryBound('to')),
+  ...PageQuery,
+});
+/** Records read at a time for a file. */
+const EXPORTED_AT_ONCE = 200;
+const COLUMNS = [
+  'id',
+  'created_at',
+  'action',
+  'actor_type',
+  'key_id',
+  'session_id',
+  'principal_id',
+  'target_type',
+  'target_id',
+  'changes',
+  'request_id',
+  'client_address',
+];
+
+const csvOf = (record: ListedAuditRecord): string => {
+  const { actor, changes, request_id, client_address } = record;
+  return csvLine([
+    record.audit_id,
+    record.created_at,
+    record.action,
+    actor.type,
+    actor.key_id,
+    actor.session_id,
+    actor.principal_id,
+    record.target_type,
+    record.target_id,
+    JSON.stringify(changes),
+    request_id,
+    client_address,
+  ]);
+};
 
 const UpdateBody = Fields(
   {
@@ -83,6 +151,26 @@ const UpdateBody = Fields(
 /** The workspace and what was done in it. */
 export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
+
+  /** Records as CSV, page by page; `limit` null: all that there are. */
+  async function* audited(
+    workspace_id: string,
+    filters: AuditFilters,
+    { after, limit }: { after: number | null; limit: number | null },
+  ): AsyncGenerator<string, void, void> {
+    yield csvLine(COLUMNS);
+    for (let past = after, left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
+      const at_once = Math.min(EXPORTED_AT_ONCE, left);
+      const { rows, next } = await listAuditRecords(db, workspace_id, filters, {
+        after: past,
+        limit: at_once,
+      });
+      if (rows.length > 0) yield rows.map(csvOf).join('');
+      if (next === null) return;
+      past = next;
+      left -= rows.length;
+    }
+  }
 
   async function bodyOf(workspace: Workspace): Promise<Record<string, unknown>> {
     const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
@@ -150,21 +238,38 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       tag: 'Workspace',
       summary: 'List administrative changes',
       description:
-        'Agents, authority versions, keys and plan changes, newest first. A page ends at `limit` or at about 1 MB, whichever comes first.',
+        'Agents, authority versions, keys and plan changes, newest first. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first; only `next_cursor` tells whether it is the last. With `accept: text/csv` all records that the filters let through come as one table, or one page of them where `limit` or `cursor` is given.',
       scopes: ['read'],
-      shares: 'reads',
+      // A file holds its turn until its reader has it.
+      shares: (headers) => (wantsCsv(headers) ? 'exports' : 'reads'),
       query: ListQuery,
       responses: {
-        200: { description: 'A page of audit records.', schema: page(AuditItem, { $id: 'AuditPage' }) },
+        200: {
+          description: 'A page of audit records.',
+          schema: page(AuditItem, { $id: 'AuditPage' }),
+          or_as: ['text/csv'],
+        },
       },
       errors: [],
       handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
+        const { limit, cursor, ...filters } = call.query;
         const { workspace_id } = call.caller;
-        const list = ['listAuditRecords', workspace_id];
+        const list = ['listAuditRecords', workspace_id, filters];
         const after = cursors.open(list, cursor) as number | null;
-        const found = await listAuditRecords(db, workspace_id, { after, limit });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
+        if (wantsCsv(call.headers)) {
+          const is_page = limit !== undefined || cursor !== undefined;
+          const chunks = audited(workspace_id, filters, { after, limit: is_page ? (limit ?? 50) : null });
+          return {
+            status: 200,
+            stream: { chunks, content_type: CSV_TYPE },
+            headers: attachment(`audit-${workspace_id}.csv`),
+          };
+        }
+        const { rows, next } = await listAuditRecords(db, workspace_id, filters, {
+          after,
+          limit: limit ?? 50,
+        });
+        const next_cursor = next === null ? null : cursors.seal(list, next);
         return { status: 200, body: { data: rows.map(auditBody), next_cursor } };
       },
     },

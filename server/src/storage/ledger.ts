@@ -1,4 +1,5 @@
 import type { LedgerEvent, LedgerEventType, LedgerHead } from '../domain/ledger.ts';
+import { timeOfId } from '../values/ids.ts';
 import type { Queryable } from './database.ts';
 import { type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert } from './rows.ts';
@@ -17,19 +18,118 @@ export const appendLedgerEvents = makeInsert<LedgerEvent>('ledger_events', {
   hash: 'bytea',
 });
 
-/** Returns a page of the chain, newest first, before the event `before` (null: from the newest on). */
+/** What a list of the chain is narrowed to; all must hold together. */
+export interface LedgerFilters {
+  type?: readonly LedgerEventType[];
+  /** Ids of what the events are about. */
+  subject?: readonly string[];
+  /** Inclusive, ISO 8601 UTC. */
+  from?: string;
+  /** Exclusive, ISO 8601 UTC. */
+  to?: string;
+  /** Only events after this `seq`. */
+  after?: number;
+}
+
+/** A page ends after so many events that were looked at: of the frequent types and subjects there is no index. */
+export const MAX_EVENTS_LOOKED_AT = 50_000;
+
+/** What is recorded in the moment of its making, and has this one event: it is found by the time in its id. */
+const RECORDED_WHEN_MADE = /^(dec|out)_/;
+
+/**
+ * Returns the `seq` of the first event at or after a moment (ISO 8601 UTC); one more than that of the last event where
+ * there is none. Times ascend along the chain, so it is found by halving: some twenty look-ups by key in a chain of a
+ * million.
+ */
+export async function firstSeqAt(db: Queryable, workspace_id: string, at: string): Promise<number> {
+  const result = await db.query<{ seq: number }>({
+    name: 'first_seq_at',
+    text: `with recursive halving as (
+        select 1::bigint as low, seq + 1 as high from ledger_heads where workspace_id = $1
+        union all
+        select case when e.occurred_at < $2::timestamptz then h.middle + 1 else h.low end,
+          case when e.occurred_at < $2::timestamptz then h.high else h.middle end
+        from (select low, high, low + (high - low) / 2 as middle from halving where low < high) as h
+        left join lateral (
+          select occurred_at from ledger_events where workspace_id = $1 and seq = h.middle limit 1) as e on true)
+      select low as seq from halving where low >= high`,
+    values: [workspace_id, at],
+  });
+  return result.rows[0]?.seq ?? 1;
+}
+
+/** The selects of the candidates of a page, each along one index, and the parameters that they take. */
+async function ledgerSources(
+  db: Queryable,
+  workspace_id: string,
+  { type, subject, from, to, after }: LedgerFilters,
+  page: { order: 'asc' | 'desc'; past: number | null },
+): Promise<{ selects: string[]; values: unknown[] }> {
+  const values: unknown[] = [workspace_id];
+  const spans = ['workspace_id = $1'];
+  const bound = (operator: string, seq: number) => {
+    values.push(seq);
+    spans.push(`seq ${operator} $${values.length}`);
+  };
+  if (page.past !== null) bound(page.order === 'asc' ? '>' : '<', page.past);
+  if (after !== undefined) bound('>', after);
+  if (from !== undefined) bound('>=', await firstSeqAt(db, workspace_id, from));
+  if (to !== undefined) bound('<', await firstSeqAt(db, workspace_id, to));
+  const select = (...where: string[]) =>
+    `(select ${COLUMNS} from ledger_events where ${[...spans, ...where].join(' and ')}
+      order by seq ${page.order} limit ${MAX_EVENTS_LOOKED_AT})`;
+  if (subject !== undefined) {
+    const selects = [];
+    for (const id of subject) {
+      values.push(id);
+      const parameter = `$${values.length}`;
+      const made_ms = RECORDED_WHEN_MADE.test(id) ? timeOfId(id) : null;
+      if (made_ms === null) {
+        selects.push(select(`subject_id = ${parameter}`, `subject_type not in ('decision', 'outcome')`));
+        continue;
+      }
+      const [first, end] = [made_ms, made_ms + 1].map((ms) => new Date(ms).toISOString()) as [string, string];
+      values.push(await firstSeqAt(db, workspace_id, first), await firstSeqAt(db, workspace_id, end));
+      const range = `seq >= $${values.length - 1} and seq < $${values.length}`;
+      selects.push(select(range, `subject_id = ${parameter}`));
+    }
+    return { selects, values };
+  }
+  // The names of types are of a closed list, so they stand in the statement, where they choose the index.
+  if (type !== undefined && !type.includes('decision.created')) {
+    return { selects: type.map((name) => select(`type = '${name}'`, `type <> 'decision.created'`)), values };
+  }
+  return { selects: [select()], values };
+}
+
+/**
+ * Returns a page of the chain in the order asked for, past the event `past` (null: from the end on): `limit` events, or
+ * fewer where `MAX_EVENTS_LOOKED_AT` were looked at. Only when `next` is null nothing follows.
+ */
 export async function listLedgerEvents(
   db: Queryable,
   workspace_id: string,
-  page: { before: number | null; limit: number },
-): Promise<LedgerEvent[]> {
+  filters: LedgerFilters,
+  page: { order: 'asc' | 'desc'; past: number | null; limit: number },
+): Promise<{ rows: LedgerEvent[]; next: number | null }> {
+  const { order, limit } = page;
+  const { selects, values } = await ledgerSources(db, workspace_id, filters, page);
+  const candidates = `select * from (${selects.join(' union all ')}) as found
+    order by seq ${order} limit ${MAX_EVENTS_LOOKED_AT}`;
+  const wanted = filters.type === undefined ? [] : [filters.type];
+  const condition = filters.type === undefined ? '' : `where type = any($${values.length + 1}::text[])`;
   const result = await db.query<LedgerEvent & { workspace_id: string }>({
-    name: 'list_ledger_events',
-    text: `select ${COLUMNS} from ledger_events where workspace_id = $1 and ($2::bigint is null or seq < $2)
-      order by seq desc limit $3`,
-    values: [workspace_id, page.before, page.limit],
+    text: `select * from (${candidates}) as e ${condition} order by seq ${order} limit ${limit + 1}`,
+    values: [...values, ...wanted],
   });
-  return result.rows;
+  const rows = result.rows.slice(0, limit);
+  if (result.rows.length > limit) return { rows, next: rows.at(-1)?.seq ?? null };
+  const last = await db.query<{ seq: number }>({
+    text: `select seq from (${candidates}) as e order by seq ${order} offset ${MAX_EVENTS_LOOKED_AT - 1} limit 1`,
+    values,
+  });
+  return { rows, next: last.rows[0]?.seq ?? null };
 }
 
 /** Returns at most `limit` events after `after`, in the order of the chain. */

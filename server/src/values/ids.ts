@@ -1,4 +1,4 @@
-import { encodeTime, monotonicFactory } from 'ulid';
+import { decodeTime, encodeTime, monotonicFactory } from 'ulid';
 
 /** The prefix of the ids of each kind. */
 export const ID_PREFIXES = {
@@ -30,6 +30,12 @@ export type NewId = (kind: IdKind) => string;
 /** The smallest id of a kind that could be made at `time_ms`; a bound for range scans by time. */
 export function firstIdAt(kind: IdKind, time_ms: number): string {
   return `${ID_PREFIXES[kind]}_${encodeTime(Math.max(0, time_ms), 10)}${'0'.repeat(16)}`;
+}
+
+/** The time in an id, ms; null where the text is none. */
+export function timeOfId(id: string): number | null {
+  const time = /^[a-z]{2,3}_([0-7][0-9A-HJKMNP-TV-Z]{9})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id)?.[1];
+  return time === undefined ? null : decodeTime(`${time}${'0'.repeat(16)}`);
 }
 
 /**

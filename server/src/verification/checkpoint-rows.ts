@@ -13,17 +13,18 @@ export async function insertCheckpoint(db: Queryable, checkpoint: Checkpoint): P
   });
 }
 
-/** Returns a workspace's newest stored checkpoints, newest first, without verifying them. */
+/** Returns a workspace's newest stored checkpoints before `before`, newest first, without verifying them. */
 export async function loadCheckpoints(
   db: Queryable,
   workspace_id: string,
   limit: number,
+  before: number | null = null,
 ): Promise<Checkpoint[]> {
   const result = await db.query<Checkpoint>({
     name: 'load_checkpoints',
     text: `select workspace_id, seq, hash, signed_at, key_id, note from checkpoints
-      where workspace_id = $1 order by seq desc limit $2`,
-    values: [workspace_id, limit],
+      where workspace_id = $1 and ($3::bigint is null or seq < $3) order by seq desc limit $2`,
+    values: [workspace_id, limit, before],
   });
   return result.rows;
 }

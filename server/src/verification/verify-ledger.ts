@@ -163,7 +163,8 @@ async function startingPoint(
     findings.add({ seq: since, kind: 'GAP', detail });
     return { link: { seq: event.seq - 1, hash: event.prev_hash }, reached: reachedBy(event) };
   }
-  const [last] = await listLedgerEvents(db, workspace_id, { before: null, limit: 1 });
+  const end = { order: 'desc', past: null, limit: 1 } as const;
+  const [last] = (await listLedgerEvents(db, workspace_id, {}, end)).rows;
   const link = last === undefined ? GENESIS : { seq: last.seq, hash: last.hash };
   const detail = `The chain ends at event ${link.seq}, before event ${since}.`;
   findings.add({ seq: link.seq + 1, kind: 'TRUNCATED', detail });

@@ -173,7 +173,8 @@ function references(): Reference[] {
   for (const route of ROUTES) {
     const name = nameOf(route);
     for (const [, field] of route.path.matchAll(/:([a-z_]+)/g)) {
-      found.push({ route: name, place: 'path', field: field as string });
+      // Every workspace counts its own events: a number is of no other one.
+      if (field !== 'seq') found.push({ route: name, place: 'path', field: field as string });
     }
     const walk = (schema: unknown, place: 'query' | 'body', prefix: string) => {
       const { properties, items, anyOf } = (schema ?? {}) as Record<string, unknown>;
@@ -197,6 +198,7 @@ const PATHS: Record<string, Kind[]> = {
   agents: ['agent', 'slug'],
   'api-keys': ['api_key'],
   webhooks: ['webhook'],
+  events: ['event'],
   members: ['user'],
   invitations: ['invitation'],
 };
@@ -275,7 +277,7 @@ describe.each(references().map((each) => [`${each.route} ${each.field}`, each] a
     }
 
     test('names nothing of the other workspace', async () => {
-      const segment = route.split('/')[2] as string;
+      const segment = route.includes('/webhooks/events/') ? 'events' : (route.split('/')[2] as string);
       const [kinds, [status, code, named]] =
         place === 'path'
           ? [PATHS[segment] as Kind[], [404, 'not_found'] as Expected]
@@ -288,7 +290,7 @@ describe.each(references().map((each) => [`${each.route} ${each.field}`, each] a
             const prepared = await caseOf(route).request(here);
             if (place === 'path') {
               const parts = prepared.path.split('/');
-              parts[3] = value;
+              parts[route.split('/').indexOf(`:${field}`)] = value;
               prepared.path = parts.join('/');
             } else if (place === 'query')
               prepared.path += `${prepared.path.includes('?') ? '&' : '?'}${field}=${value}`;
@@ -343,6 +345,25 @@ test('lists and searches find nothing of the other workspace, nor its texts', as
   }
   const found = await call('GET', { path: `/v1/decisions?q=${MARKER}` });
   expect(found.body.data).toEqual([]);
+});
+
+test('the same number in two chains is of two events, and what is sought by an id of the other workspace is nothing', async () => {
+  for (const seq of [1, 2, 3]) {
+    const own = await call('GET', { path: `/v1/ledger/events/${seq}` });
+    const theirs = await as(there, 'GET', `/v1/ledger/events/${seq}`);
+    expect(own.status).toBe(200);
+    expect(own.body.id).not.toBe(theirs.body.id);
+    expectNothingForeign(own);
+  }
+  for (const path of [
+    ...[foreign.decision, foreign.agent, foreign.review, foreign.label, foreign.webhook].map(
+      (id) => `/v1/ledger/events?subject=${id}`,
+    ),
+    ...[foreign.agent, foreign.api_key, foreign.webhook].map((id) => `/v1/audit?target=${id}`),
+    ...[foreign.api_key, `user:${MARKER}`].map((who) => `/v1/audit?actor=${who}`),
+  ]) {
+    expect((await call('GET', { path })).body).toEqual({ data: [], next_cursor: null });
+  }
 });
 
 test('an idempotency key used there is free here, and the other way round', async () => {

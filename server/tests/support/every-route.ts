@@ -265,6 +265,18 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'GET /v1/ledger/events/:seq': {
+    scopes: ['read'],
+    request: fixed('/v1/ledger/events/1'),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/ledger/checkpoints': {
+    scopes: ['read'],
+    request: fixed('/v1/ledger/checkpoints'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/ledger/export': {
     scopes: ['read'],
     request: fixed('/v1/ledger/export'),
