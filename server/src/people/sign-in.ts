@@ -40,6 +40,8 @@ import {
 
 /** One message for whatever is wrong with an e-mail and a password. */
 export const WRONG = 'The e-mail or the password is wrong.';
+const NO_PASSWORDS =
+  'Passwords are switched off here: sign in through the identity provider, which accepts the invitation too.';
 const CODE_WRONG =
   'The code is wrong or has expired; `npm run purser -- user setup-link` prints a new one, and so does the next start.';
 
@@ -283,6 +285,7 @@ export function makeSignIn(options: SignInOptions) {
     /** Sets a password by a link that the operator made, which works once. All sessions of the person end. */
     resetPassword: (input: { token: string; password: string }, from: From): Promise<SignedIn> =>
       verifying(async () => {
+        if (!options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
         const user_id = links.userOfReset(input.token);
         const user = user_id === null ? undefined : await findUser(db, user_id);
         const is_good =
@@ -302,6 +305,7 @@ export function makeSignIn(options: SignInOptions) {
       from: From,
     ): Promise<SignedIn> =>
       verifying(async () => {
+        if (!options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
         const named = links.openInvitation(input.token);
         const [invitation] = named === null ? [] : await loadInvitations(db, [named]);
         if (

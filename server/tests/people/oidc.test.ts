@@ -247,5 +247,14 @@ test('roles follow the claim, domains bound who may come, and passwords can be s
     body: { email: me.user.email, password: PASSWORD },
   });
   expect(refusal(typed)).toEqual([401, 'unauthenticated']);
+  const invited = await boss.call('POST', '/v1/invitations', {
+    body: { email: 'new@example.com', role: 'viewer' },
+  });
+  const token = new URL(invited.body.url).hash.slice(1);
+  const accepted = await openBrowser(only).call('POST', '/v1/auth/invitations/accept', {
+    body: { token, name: 'New', password: PASSWORD },
+  });
+  expect(refusal(accepted)).toEqual([401, 'unauthenticated']);
+  expect(accepted.body.error.message).toContain('identity provider');
   await only.stop();
 });
