@@ -1,15 +1,7 @@
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { call, codeOfError } from './client.ts';
+import { codeOfError, purser } from './client.ts';
 import { queryClient } from './queries.ts';
-
-/** What `GET /v1/changes` answers. */
-interface Changes {
-  seq: number;
-  types: Record<string, number>;
-  pending_reviews: number;
-  truncated: boolean;
-}
 
 /** Where people watch what happens, and elsewhere. Milliseconds. */
 const WATCHED_MS = 2_000;
@@ -71,7 +63,7 @@ export function useLive(): { pending_reviews: number } {
       try {
         const since = seen.current;
         const query = since === null ? {} : { since };
-        const changes = await call<Changes>('GET', '/v1/changes', { query, signal });
+        const changes = await purser.changes.retrieve(query, { signal });
         failures = 0;
         seen.current = changes.seq;
         setPending(changes.pending_reviews);

@@ -1,8 +1,7 @@
 import type { AgentWithBudgets, ApiKey, Decision } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { call, purser } from '../../api/client.ts';
-import type { List } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { useMay } from '../../api/queries.ts';
 import { AgentBudgets } from '../../components/AgentBudget.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
@@ -145,12 +144,7 @@ function Recent({ agent }: { agent: AgentWithBudgets }) {
 function Keys({ agent }: { agent: AgentWithBudgets }) {
   const query = useQuery({
     queryKey: ['keys', 'of', agent.id],
-    queryFn: async () =>
-      (
-        await call<List<ApiKey>>('GET', '/v1/api-keys', {
-          query: { agent: agent.id, status: 'active', limit: 50 },
-        })
-      ).data,
+    queryFn: async () => (await purser.apiKeys.list({ agent: agent.id, status: 'active', limit: 50 })).data,
   });
   const rows = query.data ?? [];
   return (

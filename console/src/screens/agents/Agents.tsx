@@ -1,4 +1,4 @@
-import type { Agent, AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
+import type { AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
@@ -14,8 +14,6 @@ import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { pick, type Search } from '../../lib/search.ts';
 import { NewAgent } from './NewAgent.tsx';
-
-type Row = Agent & Partial<Pick<AgentWithBudgets, 'budgets'>> & { last_decision_at?: string | null };
 
 const FILTERS: readonly Filter[] = [
   { param: 'q', name: 'Name', type: 'search', placeholder: 'Part of slug or name' },
@@ -39,7 +37,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<AgentWithBudgets>[] = [
   {
     name: 'Agent',
     heading: true,
@@ -82,7 +80,7 @@ export default function Agents() {
   const [is_making, setMaking] = useState(false);
   // Revoked agents never come back: they are shown when they are asked for.
   const query = { status: 'active,paused', ...search };
-  const list = useList<Row>(['agents', 'list', query], (cursor) =>
+  const list = useList<AgentWithBudgets>(['agents', 'list', query], (cursor) =>
     purser.agents.list({ ...query, limit: 50, cursor } as ListAgentsQuery),
   );
   const is_filtered = Object.keys(search).length > 0;

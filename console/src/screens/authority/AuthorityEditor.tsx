@@ -100,9 +100,8 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
     if (authority === null) return;
     setRefused({});
     const body = note.trim() === '' ? authority : { ...authority, note: note.trim() };
-    const headers: Record<string, string> = base === null ? {} : { 'if-match': `"${base.hash}"` };
     try {
-      const made = await purser.agents.authority.set(slug, body as Authority, { headers });
+      const made = await purser.agents.authority.set(slug, body, { ifMatch: base?.hash });
       queryClient.setQueryData(['authority', slug], made);
       void queryClient.invalidateQueries({ queryKey: ['authority', slug, 'versions'] });
       void queryClient.invalidateQueries({ queryKey: ['agents'] });

@@ -1,8 +1,7 @@
 import type { Authority, AuthorityVersion } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, purser } from '../../api/client.ts';
-import type { List } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Page.tsx';
@@ -12,8 +11,6 @@ import { Who } from '../../components/Who.tsx';
 import { diffOf } from '../../lib/diff.ts';
 import styles from './Authority.module.css';
 import { Diff } from './Diff.tsx';
-
-type Version = AuthorityVersion & { note?: string | null };
 
 /** All versions, and how the one that is looked at differs from the one in force. */
 export function Versions({
@@ -32,8 +29,7 @@ export function Versions({
 }) {
   const versions = useQuery({
     queryKey: ['authority', slug, 'versions'],
-    queryFn: async () =>
-      call<List<Version>>('GET', `/v1/agents/${slug}/authority/versions`, { query: { limit: 50 } }),
+    queryFn: async () => (await purser.agents.authority.listVersions(slug, { limit: 50 })).data,
     enabled: current !== null,
   });
   const looked_at = useQuery({
@@ -73,12 +69,12 @@ export function Versions({
           )}
         </Card>
       )}
-      {versions.data !== undefined && versions.data.data.length > 0 && (
+      {versions.data !== undefined && versions.data.length > 0 && (
         <Card title="Versions" flush>
           <div className={styles.versions}>
-            <Table<Version>
+            <Table<AuthorityVersion>
               label="Versions"
-              rows={versions.data.data}
+              rows={versions.data}
               keyOf={(each) => each.version}
               columns={[
                 {

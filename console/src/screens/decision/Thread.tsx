@@ -1,7 +1,6 @@
 import type { Decision, Label, Review } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
-import type { List } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -50,8 +49,8 @@ export function Thread({ decision }: { decision: Decision }) {
     queryKey: ['decision', decision_id, 'thread'],
     queryFn: async () => {
       const [reviews, labels] = await Promise.all([
-        call<List<Review>>('GET', `/v1/decisions/${decision_id}/reviews`),
-        call<List<Label>>('GET', `/v1/decisions/${decision_id}/labels`),
+        purser.decisions.listReviews(decision_id),
+        purser.decisions.listLabels(decision_id),
       ]);
       const entries = [...reviews.data.map(ofReview), ...labels.data.map(ofLabel)];
       return entries.sort((a, b) => (a.at < b.at ? -1 : 1));

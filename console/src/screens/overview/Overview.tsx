@@ -1,11 +1,11 @@
-import type { Agent, AgentWithBudgets } from '@purser/sdk';
+import type { AgentWithBudgets, Overview as OverviewAnswer } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, purser } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
 import { buttonClass } from '../../components/Button.tsx';
-import { type Counts, KindLegend, StackedBars } from '../../components/Charts.tsx';
+import { KindLegend, StackedBars } from '../../components/Charts.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { Countdown, Money } from '../../components/Value.tsx';
@@ -15,17 +15,6 @@ import { FirstSteps } from './FirstSteps.tsx';
 import styles from './Overview.module.css';
 import { State } from './State.tsx';
 
-/** What `GET /v1/reports/overview` answers, of both modes. */
-interface OverviewReport {
-  by_day: (Counts & { day: string; count: number })[];
-  by_reason: { reason_code: string; count: number }[];
-  pending_reviews: {
-    count: number;
-    amounts: { currency: string; amount_minor: number; count: number }[];
-    next_expires_at: string | null;
-  };
-}
-
 const DAYS = 30;
 
 export default function Overview() {
@@ -34,7 +23,7 @@ export default function Overview() {
   const to = utcDay(Date.now());
   const overview = useQuery({
     queryKey: ['overview', from, to],
-    queryFn: () => call<OverviewReport>('GET', '/v1/reports/overview', { query: { from, to } }),
+    queryFn: async () => purser.reports.overview({ from, to }),
   });
   const { data } = overview;
   return (
@@ -67,7 +56,7 @@ export default function Overview() {
   );
 }
 
-function Pending({ count, amounts, next_expires_at }: OverviewReport['pending_reviews']) {
+function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_reviews']) {
   const may = useMay('review');
   if (count === 0)
     return <p className={styles.sub}>Nothing waits. Spends that need a person come to the inbox.</p>;
@@ -96,11 +85,9 @@ function Pending({ count, amounts, next_expires_at }: OverviewReport['pending_re
   );
 }
 
-type WithBudgets = Agent & Partial<Pick<AgentWithBudgets, 'budgets'>>;
-
 /** How much of its budget an agent has used: those that come close stand first. */
-function usedShare({ budgets }: WithBudgets): number {
-  const shares = (budgets ?? []).map((each) =>
+function usedShare({ budgets }: AgentWithBudgets): number {
+  const shares = budgets.map((each) =>
     each.limit_minor === null || each.limit_minor === 0
       ? 0
       : (each.committed_minor + each.held_minor) / each.limit_minor,
@@ -113,12 +100,11 @@ const SHOWN = 6;
 function Budgets() {
   const query = useQuery({
     queryKey: ['agents', 'budgets'],
-    queryFn: async () =>
-      (await purser.agents.list({ status: ['active', 'paused'], limit: 200 })).data as WithBudgets[],
+    queryFn: async () => (await purser.agents.list({ status: ['active', 'paused'], limit: 200 })).data,
   });
   if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
-  const rows = query.data.filter((each) => (each.budgets ?? []).length > 0);
+  const rows = query.data.filter((each) => each.budgets.length > 0);
   if (rows.length === 0) return <p className={styles.sub}>No agent has spent anything this month.</p>;
   return (
     <ul className={styles.budgets}>
@@ -137,7 +123,7 @@ function Budgets() {
   );
 }
 
-function Reasons({ rows, from }: { rows: OverviewReport['by_reason']; from: string }) {
+function Reasons({ rows, from }: { rows: OverviewAnswer['by_reason']; from: string }) {
   if (rows.length === 0) return <p className={styles.sub}>Nothing was asked yet.</p>;
   const highest = Math.max(1, ...rows.map((each) => each.count));
   return (
