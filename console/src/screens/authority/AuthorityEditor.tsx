@@ -1,4 +1,4 @@
-import { APIError, type Authority, type AuthorityVersion, InvalidRequestError } from '@purser/sdk';
+import { type Authority, type AuthorityVersion, InvalidRequestError } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -25,17 +25,13 @@ import { Diff } from './Diff.tsx';
 import { Simulated } from './Simulated.tsx';
 import { Versions } from './Versions.tsx';
 
-/** The version in force; null while none is set. */
+/** The version in force; null while none is set, which the agent tells without a request that must fail. */
 function useCurrent(slug: string) {
   return useQuery({
     queryKey: ['authority', slug],
     queryFn: async (): Promise<AuthorityVersion | null> => {
-      try {
-        return await purser.agents.authority.retrieve(slug);
-      } catch (error) {
-        if (error instanceof APIError && error.code === 'not_found') return null;
-        throw error;
-      }
+      const agent = await purser.agents.retrieve(slug);
+      return agent.authority_version === null ? null : await purser.agents.authority.retrieve(slug);
     },
   });
 }

@@ -1,6 +1,7 @@
 import type { Decision, RecordedReview } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -114,6 +115,7 @@ function Settled({
   onReviewed: (decision: Decision, review: RecordedReview) => void;
 }) {
   const { review, review_state, mode } = decision;
+  const [is_correcting, setCorrecting] = useState(false);
   if (review === null || review_state === 'EXPIRED') {
     return (
       <Notice title="Its time ran out.">
@@ -130,9 +132,12 @@ function Settled({
         {review.comment !== null && <p>“{review.comment}”</p>}
       </Notice>
       {mode === 'SHADOW' && (
-        <details className={styles.fold}>
+        <details className={styles.fold} onToggle={(event) => setCorrecting(event.currentTarget.open)}>
           <summary>Correct this review</summary>
-          <ReviewBox decision={decision} onDone={(corrected) => onReviewed(decision, corrected)} />
+          {/* Its keys act only while it is to be seen. */}
+          {is_correcting && (
+            <ReviewBox decision={decision} onDone={(corrected) => onReviewed(decision, corrected)} />
+          )}
         </details>
       )}
     </>
