@@ -42,9 +42,13 @@ export default defineConfig({
     manifest: 'manifest.json',
     rolldownOptions: {
       output: {
-        // One file that comes with the first screen that needs a component of it, and is then there for all.
+        // The component library is one file, which comes when it is first needed. A group takes along what its files
+        // import, so what both need is given to the file that is loaded first.
         codeSplitting: {
-          groups: [{ name: 'base-ui', test: /node_modules\/(@base-ui|@floating-ui|tabbable)\// }],
+          groups: [
+            { name: 'vendor', test: /node_modules\/(react|react-dom|scheduler|@tanstack)\//, priority: 2 },
+            { name: 'base-ui', test: /node_modules\/(@base-ui|@floating-ui|tabbable)\//, priority: 1 },
+          ],
         },
       },
     },

@@ -44,6 +44,9 @@ describe('what is loaded first', () => {
     expect(bytes).toBeGreaterThan(50 * KB);
     expect(bytes).toBeLessThanOrEqual(170 * KB);
   });
+  test('is without the component library', () => {
+    expect([...loadedFirst()].filter((file) => file.includes('base-ui'))).toEqual([]);
+  });
   test('has no script and no style within the page', () => {
     const page = readFileSync(join(DIST, 'index.html'), 'utf8');
     expect(page).not.toMatch(/<style|style=|<script(?![^>]*\bsrc=)|\son\w+=/i);
