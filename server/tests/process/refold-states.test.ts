@@ -13,6 +13,7 @@ import {
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
 const PLACES = new URL('../../migrations/010.do.places.sql', import.meta.url);
+const LISTS = new URL('../../migrations/014.do.lists.sql', import.meta.url);
 
 let s: RunningService;
 let adapter: string;
@@ -98,4 +99,36 @@ test('states that were made by the earlier rules are made anew with their budget
   expect((await s.sql(budgets)).rows).toEqual(before);
   expect(await verification()).toMatchObject({ valid: true, breaks: [] });
   expect((await s.sql('select * from states_to_refold')).rows).toEqual([]);
+});
+
+test('what waited in SHADOW before such decisions had states is given one, and is found among what waits', async () => {
+  const authority = { ...AUTHORITY, review_threshold_minor: 100 };
+  const agents = { waits: 'SHADOW', settled: 'ENFORCE' };
+  for (const [slug, mode] of Object.entries(agents)) {
+    expect((await s.call('POST', '/v1/agents', { body: { slug, mode, authority } })).status).toBe(201);
+  }
+  const waiting = await made('waits', false, []);
+  const settled = await made('settled', false, [{ body: { type: 'SPEND_EXECUTED', amount_minor: 900 } }]);
+  const found = async () =>
+    (await s.call('GET', '/v1/decisions?review_state=PENDING')).body.data.map(
+      (each: { decision_id: string }) => each.decision_id,
+    );
+  expect(await found()).toEqual([settled, waiting]);
+  const states = 'select * from decision_states order by decision_id';
+  const before = (await s.sql(states)).rows;
+  const budgets = (await s.sql('select * from budgets order by 1, 2, 3, 4')).rows;
+
+  // As an earlier release would have left it.
+  await s.sql('delete from decision_states where decision_id = $1', [waiting]);
+  await s.sql('update decision_states set expires_at = null where decision_id = $1', [settled]);
+  expect(await verification()).toMatchObject({ valid: false });
+  const [naming] = /insert into states_to_refold[^;]*;/.exec(readFileSync(LISTS, 'utf8')) ?? [];
+  await s.sql(naming as string);
+  expect((await s.sql('select * from states_to_refold')).rowCount).toBeGreaterThanOrEqual(2);
+  const owner = await connectOnce(s.database.connection);
+  await refoldStates(owner).finally(() => owner.end());
+  expect((await s.sql(states)).rows).toEqual(before);
+  expect((await s.sql('select * from budgets order by 1, 2, 3, 4')).rows).toEqual(budgets);
+  expect(await found()).toEqual([settled, waiting]);
+  expect(await verification()).toMatchObject({ valid: true, breaks: [] });
 });
