@@ -7,7 +7,7 @@ const LONG_TIMEOUT_MS = 300_000;
 const LONG = /\/(verify|simulate|export)\b/;
 
 /** Where a 401 or 403 is the answer to what was typed, and no session that ended. */
-const OF_SIGN_IN = /^\/v1\/auth\//;
+const OF_SIGN_IN = /^\/v1\/auth\/(?!passkey\/register\/)/;
 
 /** Marks, within this module, a call whose 401 is an answer; never sent. */
 const QUIET = 'x-console-quiet';

@@ -32,6 +32,13 @@ export interface OwnSession {
   current: boolean;
 }
 
+export interface OwnPasskey {
+  id: string;
+  name: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
 export interface Member {
   user_id: string;
   email: string;
@@ -80,7 +87,11 @@ export const people = {
   signOut: () => call<void>('POST', '/v1/auth/sign-out'),
   changePassword: (body: { current_password: string; new_password: string }) =>
     call<void>('POST', '/v1/auth/password', { body }),
-  reauthenticate: (body: { password: string }) => call<void>('POST', '/v1/auth/reauthenticate', { body }),
+  /** What the browser needs to ask for a passkey, and the answer that signs in. */
+  askPasskey: () => call<object>('POST', '/v1/auth/passkey/options'),
+  signInWithPasskey: (body: object) => call<Me>('POST', '/v1/auth/passkey/verify', { body }),
+  reauthenticate: (body: { password: string } | { passkey: object }) =>
+    call<void>('POST', '/v1/auth/reauthenticate', { body }),
   accept: (body: { token: string; name: string; password: string }) =>
     call<Me>('POST', '/v1/auth/invitations/accept', { body }),
   reset: (body: { token: string; password: string }) => call<Me>('POST', '/v1/auth/password/reset', { body }),
@@ -90,6 +101,10 @@ export const people = {
   switchWorkspace: (workspace_id: string) => call<Me>('POST', '/v1/me/workspace', { body: { workspace_id } }),
   sessions: () => call<List<OwnSession>>('GET', '/v1/me/sessions'),
   endSession: (id: string) => call<void>('DELETE', `/v1/me/sessions/${id}`),
+  passkeys: () => call<List<OwnPasskey>>('GET', '/v1/me/passkeys'),
+  beginPasskey: () => call<object>('POST', '/v1/auth/passkey/register/options'),
+  addPasskey: (body: object) => call<void>('POST', '/v1/auth/passkey/register/verify', { body }),
+  removePasskey: (id: string) => call<void>('DELETE', `/v1/me/passkeys/${encodeURIComponent(id)}`),
   members: (cursor?: string) => call<List<Member>>('GET', '/v1/members', page(cursor)),
   setRole: (user_id: string, role: Role) =>
     call<Member>('PATCH', `/v1/members/${user_id}`, { body: { role } }),

@@ -4,6 +4,8 @@ import { codeOfError } from '../api/client.ts';
 import { people } from '../api/people.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../api/queries.ts';
 import { declined, met, useDemand } from '../api/session.ts';
+import { askForPasskey, canPasskeys, wasCancelled } from '../lib/passkeys.ts';
+import { useAction } from '../lib/use-action.ts';
 import { useForm } from '../lib/use-form.ts';
 import { Button } from './Button.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
@@ -81,6 +83,16 @@ function Prove() {
     }
     met('proof');
   });
+  const options = useQuery(signInOptionsQuery);
+  const passkey = useAction(async () => {
+    try {
+      await people.reauthenticate({ passkey: await askForPasskey(await people.askPasskey()) });
+    } catch (error) {
+      if (wasCancelled(error)) return;
+      throw error;
+    }
+    met('proof');
+  });
   const leave = () => declined('proof', new Error('It was not done: your password is needed for it.'));
   return (
     <Dialog title="Confirm that it is you" onClose={leave}>
@@ -90,6 +102,7 @@ function Prove() {
       <form onSubmit={form.onSubmit} style={{ display: 'grid', gap: '0.9rem' }}>
         {is_wrong && <Notice tone="bad">That is not your password.</Notice>}
         {form.error !== null && <ErrorNotice error={form.error} />}
+        {passkey.error !== null && <ErrorNotice error={passkey.error} />}
         <TextField
           label="Password"
           type="password"
@@ -101,6 +114,11 @@ function Prove() {
           onValue={(value) => form.set('password', value)}
         />
         <Actions>
+          {options.data?.passkey === true && canPasskeys() && (
+            <Button busy={passkey.busy} onClick={() => void passkey.run()}>
+              Use a passkey
+            </Button>
+          )}
           <Button onClick={leave}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
             Confirm

@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
 import { people } from '../../api/people.ts';
-import { meQuery, queryClient, useMe } from '../../api/queries.ts';
+import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -13,10 +14,12 @@ import { useForm } from '../../lib/use-form.ts';
 import { areKeysOn, setKeysOn } from '../../lib/use-keys.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Me.module.css';
+import { Passkeys } from './Passkeys.tsx';
 import { Sessions } from './Sessions.tsx';
 
 export default function Me() {
   const me = useMe();
+  const options = useQuery(signInOptionsQuery);
   const leaving = useAction(async () => {
     await people.signOut();
     // A whole new page: nothing of this person stays in memory.
@@ -51,6 +54,7 @@ export default function Me() {
           <Appearance />
         </Card>
       </CardGrid>
+      {options.data?.passkey === true && <Passkeys />}
       <Sessions />
     </Page>
   );

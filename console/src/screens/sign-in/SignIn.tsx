@@ -2,12 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
-import { people } from '../../api/people.ts';
+import { type Me, people } from '../../api/people.ts';
 import { meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
+import { askForPasskey, canPasskeys, wasCancelled } from '../../lib/passkeys.ts';
+import { useAction } from '../../lib/use-action.ts';
 import { useForm } from '../../lib/use-form.ts';
 import styles from './Entrance.module.css';
 import { Entrance } from './Entrance.tsx';
@@ -33,13 +35,22 @@ export default function SignIn() {
     refetchInterval: ({ state }) => (state.error ? RETRY_MS : false),
   });
   const [is_wrong, setWrong] = useState(false);
+  const comeIn = async (me: Me) => {
+    queryClient.clear();
+    queryClient.setQueryData(meQuery.queryKey, me);
+    await navigate({ href: ownPath(next), replace: true });
+  };
+  const passkey = useAction(async () => {
+    try {
+      await comeIn(await people.signInWithPasskey(await askForPasskey(await people.askPasskey())));
+    } catch (error) {
+      if (!wasCancelled(error)) throw error;
+    }
+  });
   const form = useForm({ email: '', password: '' }, async (values) => {
     setWrong(false);
     try {
-      const me = await people.signIn(values);
-      queryClient.clear();
-      queryClient.setQueryData(meQuery.queryKey, me);
-      await navigate({ href: ownPath(next), replace: true });
+      await comeIn(await people.signIn(values));
     } catch (error) {
       if (codeOfError(error) !== 'unauthenticated') throw error;
       setWrong(true);
@@ -70,6 +81,7 @@ export default function SignIn() {
     );
   }
 
+  const has_passkeys = options.data?.passkey === true && canPasskeys();
   return (
     <Entrance
       title="Sign in"
@@ -102,13 +114,19 @@ export default function SignIn() {
       ) : (
         form.error !== null && <ErrorNotice error={form.error} />
       )}
+      {passkey.error !== null && <ErrorNotice error={passkey.error} />}
       {options.data?.oidc && (
-        <>
-          <a href="/v1/auth/oidc/start" className={buttonClass()}>
-            Continue with {options.data.oidc.name}
-          </a>
-          {options.data.password && <div className={styles.or}>or</div>}
-        </>
+        <a href="/v1/auth/oidc/start" className={buttonClass()}>
+          Continue with {options.data.oidc.name}
+        </a>
+      )}
+      {has_passkeys && (
+        <Button busy={passkey.busy} onClick={() => void passkey.run()}>
+          Use a passkey
+        </Button>
+      )}
+      {(options.data?.oidc || has_passkeys) && options.data?.password === true && (
+        <div className={styles.or}>or</div>
       )}
       {options.data?.password !== false && (
         <form className={styles.form} onSubmit={form.onSubmit}>

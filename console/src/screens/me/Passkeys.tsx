@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type OwnPasskey, people } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Loading } from '../../components/Page.tsx';
+import { type Column, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { canPasskeys, makePasskey, wasCancelled } from '../../lib/passkeys.ts';
+import { useAction } from '../../lib/use-action.ts';
+import styles from './Me.module.css';
+
+const KEY = ['passkeys'];
+
+/** The person's passkeys: a way in that is neither typed nor stolen. */
+export function Passkeys() {
+  const query = useQuery({ queryKey: KEY, queryFn: async () => (await people.passkeys()).data });
+  const [name, setName] = useState('');
+  const again = () => queryClient.invalidateQueries({ queryKey: KEY });
+  const adding = useAction(async () => {
+    try {
+      const made = await makePasskey(await people.beginPasskey());
+      await people.addPasskey({ ...made, ...(name.trim() === '' ? {} : { name: name.trim() }) });
+    } catch (error) {
+      if (wasCancelled(error)) return;
+      throw error;
+    }
+    setName('');
+    await again();
+  });
+  const removing = useAction(async (id: string) => {
+    await people.removePasskey(id);
+    await again();
+  });
+  const columns: readonly Column<OwnPasskey>[] = [
+    { name: 'Name', heading: true, wrap: true, cell: (each) => each.name },
+    { name: 'Added', cell: (each) => <Time at={each.created_at} /> },
+    {
+      name: 'Last used',
+      cell: (each) => (each.last_used_at === null ? 'Never' : <Time at={each.last_used_at} />),
+    },
+    {
+      name: 'Actions',
+      hideName: true,
+      cell: (each) => (
+        <Button
+          small
+          aria-label={`Remove ${each.name}`}
+          disabled={removing.busy}
+          onClick={() => void removing.run(each.id)}
+        >
+          Remove
+        </Button>
+      ),
+    },
+  ];
+  const error = adding.error ?? removing.error;
+  return (
+    <Card title="Passkeys" flush>
+      <div className={styles.notice}>
+        {error !== null && <ErrorNotice error={error} />}
+        <form
+          className={styles.row}
+          onSubmit={(event) => {
+            event.preventDefault();
+            void adding.run();
+          }}
+        >
+          <TextField
+            label="What you call it"
+            placeholder="Laptop"
+            maxLength={100}
+            value={name}
+            onValue={setName}
+            hint="You then sign in with the finger, face or code of your device."
+          />
+          <Button
+            type="submit"
+            busy={adding.busy}
+            why={canPasskeys() ? false : 'This browser has no passkeys.'}
+          >
+            Add passkey
+          </Button>
+        </form>
+      </div>
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Loading lines={2} />}
+      {query.data !== undefined && query.data.length > 0 && (
+        <Table label="Passkeys" columns={columns} rows={query.data} keyOf={(each) => each.id} />
+      )}
+    </Card>
+  );
+}
