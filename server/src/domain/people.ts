@@ -83,8 +83,12 @@ export function principalOf(user_id: string): string {
   return `user:${user_id}`;
 }
 
-/** What an e-mail looks like. Whether it reaches anybody is never asked: no mail is sent. */
-export const EMAIL = /^[^\s@<>"',;:\\()[\]]{1,64}@[^\s@<>"',;:\\()[\]]{1,189}$/u;
+/**
+ * What an e-mail looks like. Nothing in it is invisible or turns the direction of writing, or two people would look like
+ * one in every list. Whether it reaches anybody is never asked: no mail is sent.
+ */
+export const EMAIL =
+  /^[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,64}@[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,189}$/u;
 
 /** The form in which e-mails are compared and kept: trimmed, NFC, lower case. */
 export function normaliseEmail(text: string): string {

@@ -7,7 +7,7 @@ import { makeAttempts } from './attempts.ts';
 import { type LinkTokens, makeLinkTokens } from './links.ts';
 import { makeProvider, type OidcConfig, type Provider } from './oidc.ts';
 import type { OidcRules } from './oidc-people.ts';
-import { type HashFunctions, makePasswords } from './passwords.ts';
+import { makePasswords } from './passwords.ts';
 import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
 import { makeSignIn, type SignInFlows } from './sign-in.ts';
 import { makeSite, type Site } from './site.ts';
@@ -44,8 +44,6 @@ export interface PeopleOptions {
   now_ms: () => number;
   /** The time of day, ms. */
   clock_ms: () => number;
-  /** For tests. */
-  hash_functions?: HashFunctions;
 }
 
 /** Makes it from the settings. */
@@ -66,7 +64,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     db,
     lane,
     sessions,
-    passwords: makePasswords(options.hash_functions),
+    passwords: makePasswords(),
     attempts: makeAttempts(options.redis),
     setup_macs: secrets.macs('setup-code'),
     links,

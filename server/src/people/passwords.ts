@@ -28,13 +28,14 @@ export function signInUnavailable(cause?: unknown): ApiError {
   });
 }
 
-/** Computes hashes; replaced in tests that count or hold them. */
-export interface HashFunctions {
+/** Computes hashes. */
+interface HashFunctions {
   hash(password: string): Promise<string>;
   verify(stored: string, password: string): Promise<boolean>;
 }
 
-const ARGON2: HashFunctions = {
+/** Those of every process; tests count and hold what it does. */
+export const ARGON2: HashFunctions = {
   hash: (password) => hash(password, PARAMETERS),
   verify: (stored, password) => verify(stored, password),
 };
@@ -49,7 +50,7 @@ export interface Passwords {
 }
 
 /** Makes the queue of one process. */
-export function makePasswords(functions: HashFunctions = ARGON2): Passwords {
+export function makePasswords(): Passwords {
   const shares = makeShares({
     resource: 'password hashes',
     total: HASHES_AT_ONCE,
@@ -72,10 +73,10 @@ export function makePasswords(functions: HashFunctions = ARGON2): Passwords {
     }
   }
   return {
-    hash: (password, client_address) => inTurn(client_address, () => functions.hash(normalise(password))),
+    hash: (password, client_address) => inTurn(client_address, () => ARGON2.hash(normalise(password))),
     verify: async (stored, password, client_address) => {
       const matches = await inTurn(client_address, () =>
-        functions.verify(stored ?? NOBODYS, normalise(password)),
+        ARGON2.verify(stored ?? NOBODYS, normalise(password)),
       );
       return matches && stored !== null;
     },

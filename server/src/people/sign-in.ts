@@ -155,19 +155,21 @@ export function makeSignIn(options: SignInOptions) {
 
   /**
    * Compares a password, as one of ten attempts in 15 minutes. Returns whether it is right; the work is the same where
-   * there is no such person. Throws `rate_limited` and `auth_unavailable`.
+   * there is no such person, or none who may come in. Throws `rate_limited` and `auth_unavailable`.
    */
   async function tryPassword(
-    { email, user }: { email: string; user: User | undefined },
+    { email, user, is_let_in = true }: { email: string; user: User | undefined; is_let_in?: boolean },
     password: string,
     { client_address }: From,
   ): Promise<boolean> {
     const guesser = { client_address, email };
-    const told = { method: 'password', email, user_id: user?.user_id ?? null, client_address } as const;
+    const user_id = is_let_in ? (user?.user_id ?? null) : null;
+    const told = { method: 'password', email, user_id, client_address } as const;
     await attempts.begin(guesser, () => record({ ...told, kind: 'locked' }));
     let is_right: boolean;
     try {
-      const stored = user === undefined || user.disabled_at !== null ? null : user.password_hash;
+      const is_nobody = user === undefined || user.disabled_at !== null || !is_let_in;
+      const stored = is_nobody ? null : user.password_hash;
       is_right = await passwords.verify(stored, password, client_address);
     } catch (error) {
       await attempts.unjudged(guesser);
@@ -254,7 +256,9 @@ export function makeSignIn(options: SignInOptions) {
         if (!options.password_sign_in) throw new ApiError('unauthenticated', WRONG);
         const email = normaliseEmail(input.email);
         const user = await findUserByEmail(db, email);
-        const is_right = await tryPassword({ email, user }, input.password, from);
+        // Who is a member nowhere is refused like anybody unknown: counted, and listed as a wrong attempt.
+        const is_let_in = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
+        const is_right = await tryPassword({ email, user, is_let_in }, input.password, from);
         if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
         if (passwords.isOutdated(user.password_hash as string)) {
           await setPassword(db, user.user_id, await passwords.hash(input.password, from.client_address));

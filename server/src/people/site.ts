@@ -38,6 +38,11 @@ export interface Site {
   checkSameSite(headers: IncomingHttpHeaders, options: { required: boolean }): void;
   /** Throws `cross_site_request` where a cookie would travel in the clear: beyond loopback without https. */
   checkTransport(headers: IncomingHttpHeaders): void;
+  /**
+   * Throws `cross_site_request` unless somebody may come in by this request: from no other site, and not in the clear.
+   * Asked before anything is done for it, since a session that cannot be given must use up no code and no invitation.
+   */
+  checkDoor(headers: IncomingHttpHeaders): void;
 }
 
 /** Reads one cookie. Of several with the same name the first counts. */
@@ -76,7 +81,7 @@ export function makeSite({
   const origins = () =>
     public_url === null ? [`http://localhost:${port}`, `http://127.0.0.1:${port}`] : [public_url];
   const origin = () => origins()[0] as string;
-  return {
+  const site: Site = {
     listensOn(given) {
       port = given;
     },
@@ -108,5 +113,10 @@ export function makeSite({
         throw new ApiError('cross_site_request', NOT_LOOPBACK);
       }
     },
+    checkDoor(headers) {
+      site.checkSameSite(headers, { required: false });
+      site.checkTransport(headers);
+    },
   };
+  return site;
 }

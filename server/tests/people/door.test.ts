@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Browser, openBrowser, PASSWORD, setupCodeOf, signIn } from '../support/browser.ts';
+import { type Browser, openBrowser, PASSWORD, postToHost, setupCodeOf, signIn } from '../support/browser.ts';
 import { fieldOf, type RunningService, refusal, startTestService } from '../support/running-service.ts';
 
 let s: RunningService;
@@ -25,6 +25,12 @@ describe('set-up', () => {
     const reply = await anybody().call('POST', '/v1/auth/setup', { body: { ...person, code } });
     expect(refusal(reply)).toEqual([401, 'unauthenticated']);
     expect((await s.sql('select 1 from users')).rowCount).toBe(0);
+  });
+  test('over plain http from another machine makes nobody, and the code stays good', async () => {
+    const body = { ...person, code: setupCodeOf(s) };
+    expect(await postToHost(s, 'purser.example', '/v1/auth/setup', body)).toBe(403);
+    expect((await s.sql('select 1 from users')).rowCount).toBe(0);
+    expect((await s.sql('select 1 from setup_codes')).rowCount).toBe(1);
   });
   test.each([
     ['short', 'eleven char'],

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import type { CallOptions, Reply, RunningService } from './running-service.ts';
 
 /** A person in front of a browser: keeps the cookies that it is given, and sends what a page of the console sends. */
@@ -64,4 +65,21 @@ export async function signIn(
   const reply = await browser.call('POST', '/v1/auth/sign-in', { body: { email, password } });
   if (reply.status !== 200) throw new Error(reply.text);
   return browser;
+}
+
+/** Posts as a browser does that knows the service by another name: `fetch` sends no `host` of one's own. Returns the status. */
+export function postToHost(
+  { url }: Pick<RunningService, 'url'>,
+  host: string,
+  path: string,
+  body: object,
+): Promise<number | undefined> {
+  const headers = { host, 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+  return new Promise((resolve, reject) => {
+    request(`${url}${path}`, { method: 'POST', headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode));
+    })
+      .on('error', reject)
+      .end(JSON.stringify(body));
+  });
 }

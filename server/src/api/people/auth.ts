@@ -80,7 +80,7 @@ export function makeAuthRoutes(options: {
 }): Route[] {
   const { flows, passkeys, site, offers } = options;
   const fromHere = (call: Call<never, never, never>) => {
-    site.checkSameSite(call.headers, { required: false });
+    site.checkDoor(call.headers);
     return fromOf(call);
   };
   return [

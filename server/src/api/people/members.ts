@@ -67,7 +67,7 @@ const SignInItem = Fields(
         '`ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed`: no sign-in.',
     }),
     email: Type.String(),
-    user_id: Nullable(Id('user', { description: 'Null: nobody has this e-mail.' })),
+    user_id: Nullable(Id('user', { description: 'Null: nobody with this e-mail is a member.' })),
     method: OneOf(SIGN_IN_METHODS),
     client_address: Type.String(),
   },

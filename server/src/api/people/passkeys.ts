@@ -61,7 +61,7 @@ export function makePasskeyRoutes(options: { db: Queryable; passkeys: Passkeys; 
       responses: { 200: { description: 'What the browser asks for.', schema: RequestOptions } },
       errors: ['not_found', ...DOOR_ERRORS],
       handler: async (call: Call) => {
-        site.checkSameSite(call.headers, { required: false });
+        site.checkDoor(call.headers);
         return { status: 200, body: await verifying(() => passkeys.begin()) };
       },
     },
@@ -79,7 +79,7 @@ export function makePasskeyRoutes(options: { db: Queryable; passkeys: Passkeys; 
       },
       errors: ['not_found', ...DOOR_ERRORS],
       handler: async (call: Call<never, never, AuthenticationResponseJSON>) => {
-        site.checkSameSite(call.headers, { required: false });
+        site.checkDoor(call.headers);
         const { me, cookie } = await verifying(() => passkeys.signIn(call.body, fromOf(call as never)));
         return { status: 200, body: me, headers: { 'set-cookie': cookie } };
       },
