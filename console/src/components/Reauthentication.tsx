@@ -60,7 +60,7 @@ function SignInAgain() {
               Continue with {options.data.oidc.name}
             </a>
           )}
-          <Button onClick={leave}>Sign in as somebody else</Button>
+          <Button onClick={leave}>Use another account</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
             Sign in
           </Button>

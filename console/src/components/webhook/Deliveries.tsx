@@ -15,6 +15,7 @@ import { ErrorNotice } from '../Notice.tsx';
 import { Card, Empty, Loading } from '../Page.tsx';
 import { type Column, LoadMore, Table } from '../Table.tsx';
 import { Time } from '../Value.tsx';
+import styles from './webhook.module.css';
 
 /** The parameters of an address that filter deliveries. */
 export const DELIVERY_PARAMS = ['status', 'type', 'endpoint', 'event', 'from', 'to'] as const;
@@ -112,13 +113,23 @@ function columnsOf(
     ...(fixed.event === undefined ? [event] : []),
     ...(fixed.endpoint === undefined ? [endpoint] : []),
     { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
-    { name: 'Result', wrap: true, cell: resultOf },
+    {
+      name: 'Result',
+      wrap: true,
+      cell: (each) => (
+        <>
+          {resultOf(each)}
+          {each.next_attempt_at !== null && (
+            <span className={styles.next}>
+              {' '}
+              · again <Time at={each.next_attempt_at} />
+            </span>
+          )}
+        </>
+      ),
+    },
     { name: 'Attempt', number: true, cell: (each) => each.attempt },
     { name: 'Took', number: true, cell: (each) => `${each.duration_ms} ms` },
-    {
-      name: 'Next',
-      cell: (each) => (each.next_attempt_at === null ? '' : <Time at={each.next_attempt_at} />),
-    },
     { name: 'Actions', hideName: true, cell: (each) => <Resend attempt={each} /> },
   ];
 }

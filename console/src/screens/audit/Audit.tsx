@@ -15,7 +15,7 @@ import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Audit.module.css';
-import { ACTIONS, type AuditEntry, linesOf } from './changes.ts';
+import { ACTIONS, type AuditEntry, linesOf, summaryOf } from './changes.ts';
 
 const PARAMS = ['action', 'actor', 'target', 'from', 'to'] as const;
 
@@ -31,9 +31,9 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
   { name: 'Who', short: true, cell: (each) => <Actor of={each.actor} /> },
   { name: 'Action', heading: true, cell: (each) => words(each.action) },
-  { name: 'What', cell: (each) => <SubjectLink subject={each.target} /> },
+  { name: 'What', short: true, cell: (each) => <SubjectLink subject={each.target} /> },
   { name: 'Changes', wrap: true, cell: (each) => <Changes of={each} /> },
-  { name: 'From address', cell: (each) => each.client_address ?? '' },
+  { name: 'Address', cell: (each) => each.client_address ?? '' },
 ];
 
 export default function Audit() {
@@ -89,38 +89,28 @@ function Actor({ of }: { of: AuditEntry['actor'] }) {
   );
 }
 
-const MAX_SHOWN = 3;
-
-/** What was changed, field by field; the rest is folded. */
+/** What was changed: in one line, and field by field when it is opened. */
 function Changes({ of }: { of: AuditEntry }) {
   const lines = linesOf(of.changes);
-  const shown = (from: number, to?: number) => (
-    <dl className={styles.changes}>
-      {lines.slice(from, to).map(({ field, from: before, to: after }) => (
-        <div key={field}>
-          <dt>{field}</dt>
-          <dd>
-            {before !== null && (
-              <>
-                <del>{before}</del> <span aria-hidden="true">→</span>{' '}
-              </>
-            )}
-            <ins>{after}</ins>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
   if (lines.length === 0) return null;
   return (
-    <>
-      {shown(0, MAX_SHOWN)}
-      {lines.length > MAX_SHOWN && (
-        <details className={styles.more}>
-          <summary>{lines.length - MAX_SHOWN} more</summary>
-          {shown(MAX_SHOWN)}
-        </details>
-      )}
-    </>
+    <details className={styles.changes}>
+      <summary>{summaryOf(lines)}</summary>
+      <dl>
+        {lines.map(({ field, from, to }) => (
+          <div key={field}>
+            <dt>{field}</dt>
+            <dd>
+              {from !== null && (
+                <>
+                  <del>{from}</del> <span aria-hidden="true">→</span>{' '}
+                </>
+              )}
+              <ins>{to}</ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }

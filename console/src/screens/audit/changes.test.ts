@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linesOf } from './changes.ts';
+import { linesOf, summaryOf } from './changes.ts';
 
 test('a field that is new has nothing before it', () => {
   expect(linesOf({ slug: { from: null, to: 'infra-bot' } })).toEqual([
@@ -32,4 +32,13 @@ test('lists of texts are told as texts, others as JSON', () => {
     { field: 'scopes', from: 'read', to: 'review, read' },
     { field: 'odd', from: '[1]', to: '[2]' },
   ]);
+});
+test('in one line ids and hashes are left out, unless there is nothing else', () => {
+  const lines = linesOf({
+    id: { from: null, to: 'key_1' },
+    status: { from: 'active', to: 'paused' },
+    name: { from: null, to: 'Ads' },
+  });
+  expect(summaryOf(lines)).toBe('status: active → paused, name: Ads');
+  expect(summaryOf(lines.slice(0, 1))).toBe('id: key_1');
 });

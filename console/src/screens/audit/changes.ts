@@ -73,3 +73,14 @@ export function linesOf(changes: AuditEntry['changes']): ChangedField[] {
     .flatMap(([field, { from, to }]) => fieldsOf(field, from, to))
     .filter(({ from, to }) => from !== null || to !== NOTHING);
 }
+
+/** What says nothing in one line: it stands in other columns, or only machines read it. */
+const NOT_SUMMED_UP = /^(id|hash|version)$/;
+
+/** A change in one line: "status: active → paused, name: Ads". */
+export function summaryOf(lines: readonly ChangedField[]): string {
+  const told = lines.filter(({ field }) => !NOT_SUMMED_UP.test(field));
+  return (told.length > 0 ? told : lines)
+    .map(({ field, from, to }) => `${field}: ${from === null ? '' : `${from} → `}${to}`)
+    .join(', ');
+}

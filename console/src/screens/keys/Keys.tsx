@@ -25,14 +25,15 @@ import { NewKey } from './NewKey.tsx';
 const SOON_MS = 14 * 86_400_000;
 const PARAMS = ['kind', 'agent', 'status'] as const;
 
+/** Named otherwise than the fields of a new key, so that a name means one field while its dialog is open. */
 function filtersOf(agents: readonly AgentName[]): readonly Filter[] {
   return [
     {
       param: 'kind',
-      name: 'Kind',
+      name: 'Type',
       options: [...KINDS.map((each) => [each.kind, each.name] as const), ['custom', 'Custom']],
     },
-    { param: 'agent', name: 'Agent', options: agents.map((each) => [each.slug, each.slug]) },
+    { param: 'agent', name: 'For', options: agents.map((each) => [each.slug, each.slug]) },
     {
       param: 'status',
       name: 'Status',
@@ -55,14 +56,14 @@ export default function Keys() {
       }
     >
       <AdminOnly what="keys">
-        <KeyList onNew={() => setMaking(true)} />
+        <KeyList />
       </AdminOnly>
       {is_making && <NewKey onClose={() => setMaking(false)} />}
     </Page>
   );
 }
 
-function KeyList({ onNew }: { onNew: () => void }) {
+function KeyList() {
   const search = useSearch({ strict: false });
   const filters = pick(search, PARAMS) as Search;
   const shows_all = pick(search, ['all']).all === '1';
@@ -92,10 +93,7 @@ function KeyList({ onNew }: { onNew: () => void }) {
           }
         >
           {list.rows.length === 0 ? (
-            <Empty
-              title={is_filtered ? 'No key fits these filters' : 'No key yet'}
-              action={<Button onClick={onNew}>New key</Button>}
-            >
+            <Empty title={is_filtered ? 'No key fits these filters' : 'No key yet'}>
               <p>An agent needs a key to ask for spends. Each program gets one of its own.</p>
             </Empty>
           ) : (
@@ -125,7 +123,11 @@ function columnsOf(
       name: 'Name',
       heading: true,
       wrap: true,
-      cell: (each) => each.name,
+      cell: (each) => (
+        <>
+          {each.name} {each.status !== 'active' && <StateBadge state={each.status} />}
+        </>
+      ),
     },
     { name: 'Kind', cell: (each) => <span title={each.scopes.join(', ')}>{words(each.kind)}</span> },
     { name: 'For', short: true, cell: (each) => <Holder of={each} agents={agents} /> },
@@ -139,7 +141,6 @@ function columnsOf(
       name: 'Expires',
       cell: (each) => (each.expires_at === null ? 'Never' : <Expiry at={each.expires_at} />),
     },
-    { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
     {
       name: 'Actions',
       hideName: true,
@@ -165,7 +166,7 @@ function Holder({ of, agents }: { of: ApiKey; agents: ReadonlyMap<string, AgentN
       </Link>
     );
   }
-  if (of.principal_id === null) return 'Nobody in particular';
+  if (of.principal_id === null) return <span title="Nobody in particular">–</span>;
   return <span title={of.principal_id}>{of.principal_id === me.principal_id ? 'You' : of.principal_id}</span>;
 }
 

@@ -73,7 +73,13 @@ function Verdict({ found }: { found: LedgerVerification }) {
           ['Checked', <Time key="t" at={found.checked_at} exact />],
           ['Entries', found.events_checked.toLocaleString('en-US')],
           ['Took', `${(found.duration_ms / 1000).toFixed(2)} s`],
-          ['Head', <code key="c" className={styles.hash}>{`${found.head.seq} · ${found.head.hash}`}</code>],
+          [
+            'Head',
+            <>
+              Entry {found.head.seq}
+              <code className={styles.hash}>{found.head.hash}</code>
+            </>,
+          ],
         ]}
       />
     </>

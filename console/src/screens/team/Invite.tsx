@@ -46,7 +46,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
             onFocus={(event) => event.target.select()}
             onValue={() => {}}
           />
-          <CopyButton text={made.url} label="Copy the invitation link" />
+          <CopyButton text={made.url} label="Copy it" />
         </div>
         <p>
           It works once, until <Time at={made.expires_at} exact />.

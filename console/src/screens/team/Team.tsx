@@ -33,7 +33,7 @@ export default function Team() {
       }
     >
       <AdminOnly what="the team">
-        <Members />
+        <Members is_still={is_inviting} />
         <Invitations />
         <SignIns />
         <details className={styles.forgot}>
@@ -50,7 +50,8 @@ export default function Team() {
   );
 }
 
-function Members() {
+/** `is_still`: roles are told and not to be chosen, so that the dialog's field is the only one of its name. */
+function Members({ is_still }: { is_still: boolean }) {
   const list = useList<Member>(['team', 'members'], people.members);
   const [removing, setRemoving] = useState<Member | null>(null);
   const changing = useAction(async (user_id: string, role: Role) => {
@@ -75,17 +76,20 @@ function Members() {
     },
     {
       name: 'Role',
-      cell: (each) => (
-        <SelectField
-          label={`Role of ${each.name}`}
-          hideLabel
-          className={styles.role}
-          value={each.role}
-          disabled={changing.busy}
-          options={ROLES.map(({ role }) => [role, words(role)])}
-          onValue={(role) => void changing.run(each.user_id, role as Role)}
-        />
-      ),
+      cell: (each) =>
+        is_still ? (
+          words(each.role)
+        ) : (
+          <SelectField
+            label={`Role of ${each.name}`}
+            hideLabel
+            className={styles.role}
+            value={each.role}
+            disabled={changing.busy}
+            options={ROLES.map(({ role }) => [role, words(role)])}
+            onValue={(role) => void changing.run(each.user_id, role as Role)}
+          />
+        ),
     },
     {
       name: 'Reviews as',

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callText } from '../../api/client.ts';
+import { useEndpoints } from '../../api/endpoints.ts';
 import { useMay } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -30,13 +31,14 @@ export default function EventPage() {
     enabled: may,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const endpoints = new Map((useEndpoints({ enabled: may }).data ?? []).map((each) => [each.id, each.url]));
   return (
     <Page title="Event" above={<Link to="/webhooks">Webhooks</Link>}>
       <AdminOnly what="webhooks">
         {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
         {query.isPending && <Loading lines={8} />}
         {query.data !== undefined && <Sent body={query.data} />}
-        <Deliveries search={{}} to={`/webhooks/events/${id}`} fixed={{ event: id }} />
+        <Deliveries search={{}} to={`/webhooks/events/${id}`} fixed={{ event: id }} endpoints={endpoints} />
         <Card title="Checking the signature">
           <p>
             Each attempt carries <code>x-svc-signature: t=…,v1=…</code>, an HMAC-SHA256 of the time, a dot and

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
+import { useEndpoints } from '../../api/endpoints.ts';
 import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
@@ -19,8 +20,6 @@ import { pick, type Search } from '../../lib/search.ts';
 import { EVENT_TYPES } from '../../lib/webhooks.ts';
 
 const ALL_TYPES = EVENT_TYPES.map(([type]) => type);
-/** A workspace has at most 20 endpoints. */
-const MAX_ENDPOINTS = 20;
 
 const COLUMNS: readonly Column<WebhookItem>[] = [
   {
@@ -92,34 +91,22 @@ export default function Webhooks() {
         </Notice>
       )}
       <AdminOnly what="webhooks">
-        <Endpoints onAdd={lacks_plan ? null : () => setAdding(true)} />
+        <Endpoints />
       </AdminOnly>
       {is_adding && <AddEndpoint onClose={() => setAdding(false)} />}
     </Page>
   );
 }
 
-function Endpoints({ onAdd }: { onAdd: (() => void) | null }) {
+function Endpoints() {
   const search = pick(useSearch({ strict: false }), DELIVERY_PARAMS) as Search;
-  const query = useQuery({
-    queryKey: ['webhooks', 'endpoints'],
-    queryFn: async () => (await purser.webhookEndpoints.list({ limit: MAX_ENDPOINTS })).data,
-  });
+  const query = useEndpoints();
   if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading lines={6} />;
   if (query.data.length === 0) {
     return (
       <Card>
-        <Empty
-          title="No endpoint yet"
-          action={
-            onAdd !== null && (
-              <p>
-                <Button onClick={onAdd}>Add endpoint</Button>
-              </p>
-            )
-          }
-        >
+        <Empty title="No endpoint yet">
           <p>
             Add the address of a service of yours, and it hears of every decision, review, label and outcome.{' '}
             <a href="/docs">The reference</a> shows what arrives.
