@@ -1,9 +1,11 @@
-// Prepares the clone and runs the tests: `npm test`, or `npm test -- <file or option of vitest> …`. With `--watch` first it
-// runs what each change concerns, until it is stopped.
+// Prepares the clone and runs the tests: `npm test`, and those of the console in a browser after them; or
+// `npm test -- <file or option of vitest> …` for some of the first. With `--watch` first it runs what each change concerns,
+// until it is stopped.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fail, prepare, ROOT } from './prepare.mjs';
+import { testInBrowser } from './test-browser.mjs';
 
 await prepare({ with_dev: true }).catch(fail);
 const require = createRequire(join(ROOT, 'package.json'));
@@ -16,4 +18,9 @@ const child = spawn(process.execPath, [vitest, ...how], {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('error', fail);
-child.on('close', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
+child.on('close', async (code, signal) => {
+  const ended = code ?? (signal === 'SIGINT' ? 130 : 143);
+  // Whoever names files or options means those alone. What failed before is told all the same at the end.
+  const browser_ended = args.length > 0 || signal !== null ? 0 : await testInBrowser([]).catch(fail);
+  process.exit(ended || browser_ended);
+});

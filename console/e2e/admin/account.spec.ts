@@ -1,0 +1,133 @@
+import { expect, test } from '../support/test.ts';
+import { endSession } from '../support/workspace.ts';
+
+const NEW_PASSWORD = 'seven grey herons at dawn';
+
+test('a new password ends the other sessions, and signs in', async ({ page, me, openAs, expected }) => {
+  const elsewhere = await openAs(null);
+  expected.answer(401, /^\/v1\//);
+  await elsewhere.goto('/console/sign-in');
+  await elsewhere.getByLabel('E-mail').fill(me.email);
+  await elsewhere.getByLabel('Password').fill(me.password);
+  await elsewhere.getByRole('button', { name: 'Sign in' }).click();
+  await expect(elsewhere.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+
+  await page.goto('/console/me');
+  await expect(page.getByRole('table').getByRole('row')).toHaveCount(3);
+  await page.getByLabel('Current password').fill('this is not the password');
+  await page.getByLabel('New password').fill(NEW_PASSWORD);
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true');
+  await expect(page.getByLabel('New password')).toHaveValue(NEW_PASSWORD);
+  await page.getByLabel('Current password').fill(me.password);
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await expect(page.getByRole('status')).toContainText(['Your password is changed.']);
+  await expect(page.getByRole('table').getByRole('row')).toHaveCount(2);
+
+  await elsewhere.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Agents' }).click();
+  const dialog = elsewhere.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(NEW_PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(elsewhere.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible();
+});
+
+test('signing out ends the session, also for a copy of its cookie', async ({
+  page,
+  me,
+  expected,
+  workspace,
+}) => {
+  expected.answer(401, /^\/v1\//);
+  await page.goto('/console/me');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
+  const copy = await fetch(`${workspace.base_url}/v1/me`, { headers: { cookie: me.cookie } });
+  expect(copy.status).toBe(401);
+});
+
+test('nothing typed is lost when the session ends in the middle', async ({
+  page,
+  me,
+  workspace,
+  expected,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/keys');
+  await page.getByRole('button', { name: 'New key' }).click();
+  const form = page.getByRole('dialog', { name: 'New key' });
+  await form.getByLabel('Name').fill('Written before the session ended');
+  await form.getByLabel('Agent', { exact: true }).selectOption('infra-bot');
+  await endSession(workspace.base_url, me);
+  expected.answer(401, /^\/v1\//);
+  await form.getByRole('button', { name: 'Create key' }).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('Password').fill(me.password);
+  await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+  // What was begun goes on by itself.
+  await expect(page.getByRole('dialog', { name: /Written before the session ended/ })).toContainText('sk_');
+  const { data } = await workspace.call('GET', '/v1/api-keys');
+  const made = data.filter((each: { name: string }) => each.name === 'Written before the session ended');
+  expect(made, 'it was made once').toHaveLength(1);
+});
+
+test('what needs a fresh proof asks for the password, and then goes on', async ({
+  page,
+  me,
+  workspace,
+  expected,
+}) => {
+  // A proof becomes stale after a minute at the least. The first refusal is made here; all else is the service's.
+  let refused = 0;
+  await page.route('**/v1/api-keys', async (route) => {
+    if (route.request().method() !== 'POST' || refused > 0) return route.continue();
+    refused += 1;
+    await route.fulfill({
+      status: 403,
+      json: {
+        error: {
+          code: 'reauthentication_required',
+          message: 'Prove anew who you are.',
+          request_id: 'req_made_here',
+        },
+      },
+    });
+  });
+  expected.answer(403, /^\/v1\/api-keys$/);
+  expected.answer(401, /^\/v1\/auth\/reauthenticate$/);
+  await page.goto('/console/keys');
+  await page.getByRole('button', { name: 'New key' }).click();
+  const form = page.getByRole('dialog', { name: 'New key' });
+  await form.getByLabel('Name').fill('A second administrator');
+  await form.getByLabel('Kind').selectOption({ label: 'Admin' });
+  await form.getByRole('button', { name: 'Create key' }).click();
+  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await proof.getByLabel('Password').fill('this is not the password');
+  await proof.getByRole('button', { name: 'Confirm' }).click();
+  await expect(proof.getByRole('alert')).toContainText('That is not your password.');
+  await proof.getByLabel('Password').fill(me.password);
+  await proof.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByRole('dialog', { name: /A second administrator/ })).toContainText('sk_');
+  const { data } = await workspace.call('GET', '/v1/api-keys');
+  expect(data.filter((each: { name: string }) => each.name === 'A second administrator')).toHaveLength(1);
+});
+
+test('the theme that was chosen stays, and is there before the first paint', async ({ page }) => {
+  await page.goto('/console/me');
+  await page.getByLabel('Theme').selectOption({ label: 'Dark' });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.reload();
+  await expect(page.getByLabel('Theme')).toHaveValue('dark');
+  expect(await ground()).toBe(dark);
+  await page.getByLabel('Theme').selectOption({ label: 'Light' });
+  expect(await ground()).not.toBe(dark);
+});
+
+test('a new name of the workspace is shown everywhere', async ({ page, workspace }) => {
+  await page.goto('/console/settings');
+  await page.getByLabel('Name').fill('Finance of Europe');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Saved.' })).toBeVisible();
+  await expect(page.getByTitle('Finance of Europe')).toBeVisible();
+  expect(await workspace.call('GET', '/v1/workspace')).toMatchObject({ name: 'Finance of Europe' });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from '../support/test.ts';
+import { AUTHORITY } from '../support/workspace.ts';
+
+test('the simulation beside the editor equals what the API answers', async ({ page, workspace }) => {
+  await workspace.agent();
+  for (const amount_minor of [5_000, 10_000, 20_001, 30_000, 60_000]) await workspace.spend({ amount_minor });
+  const { decision_id } = await workspace.spend({ amount_minor: 15_000 });
+  await workspace.call('POST', `/v1/decisions/${decision_id}/labels`, { label: 'PURPOSE_ALIGNED' });
+  await page.goto('/console/agents/infra-bot/authority');
+  await page.getByLabel('Per-transaction limit').fill('120');
+  const draft = { ...AUTHORITY, per_transaction_limit_minor: 12_000 };
+  const answer = await workspace.call('POST', '/v1/agents/infra-bot/authority/simulate?limit=500', draft);
+  const shown = page.getByRole('region', { name: 'What would have happened' });
+  for (const [name, count] of [
+    ['Allow', answer.draft.allow],
+    ['Review', answer.draft.review],
+    ['Deny', answer.draft.deny],
+  ] as const) {
+    await expect(shown.getByRole('definition').nth(['Allow', 'Review', 'Deny'].indexOf(name))).toContainText(
+      new RegExp(`^${count}\\b`),
+    );
+  }
+  expect(answer.draft.deny, 'the draft stops something').toBeGreaterThan(0);
+  await expect(shown.getByText('labelled as fitting, and would now be stopped').locator('..')).toContainText(
+    '1',
+  );
+});
+
+test('two people who edit an authority at once do not overwrite each other', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/agents/infra-bot/authority');
+  await page.getByLabel('Objective').fill('What the first person wants');
+  await workspace.call('POST', '/v1/agents/infra-bot/authority', {
+    ...AUTHORITY,
+    purpose: { objective: 'What the second person wanted meanwhile' },
+  });
+  expected.answer(409, /\/authority$/);
+  await page.getByRole('button', { name: /^Save as version/ }).click();
+  await expect(page.getByLabel('Objective'), 'nothing typed is lost').toHaveValue(
+    'What the first person wants',
+  );
+  const now = await workspace.call('GET', '/v1/agents/infra-bot/authority');
+  expect(now.authority.purpose.objective).toBe('What the second person wanted meanwhile');
+});
+
+test('somebody new makes an agent and gives it an authority', async ({ page, workspace }) => {
+  await page.goto('/console/agents');
+  await page.getByRole('button', { name: 'New agent' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Slug').fill('first-bot');
+  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await expect.poll(async () => (await workspace.call('GET', '/v1/agents')).data.length).toBe(1);
+  await page.goto('/console/agents/first-bot/authority');
+  await page.getByLabel('Objective').fill('Keep the staging servers running');
+  await page.getByLabel('Currency').fill('EUR');
+  await page.getByLabel('Per-transaction limit').fill('200');
+  await page.getByLabel('Monthly budget').fill('1500');
+  await page.getByRole('button', { name: 'Save as version 1' }).click();
+  await expect
+    .poll(async () => (await workspace.call('GET', '/v1/agents/first-bot')).authority_version)
+    .toBe(1);
+  const { authority } = await workspace.call('GET', '/v1/agents/first-bot/authority');
+  expect(authority).toMatchObject({ per_transaction_limit_minor: 20_000, monthly_budget_minor: 150_000 });
+});

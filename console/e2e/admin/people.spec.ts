@@ -1,0 +1,101 @@
+import { expect, test } from '../support/test.ts';
+import { PASSWORD } from '../support/workspace.ts';
+
+test('somebody who is invited joins by the link, and has the role they were given', async ({
+  page,
+  openAs,
+}) => {
+  await page.goto('/console/team');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  const dialog = page.getByRole('dialog');
+  const email = `joined-${Date.now()}-${process.pid}@example.com`;
+  await dialog.getByLabel('E-mail').fill(email);
+  await dialog.getByLabel('Role').selectOption({ label: 'Viewer' });
+  await dialog.getByRole('button', { name: 'Send invitation' }).click();
+  const field = dialog.getByLabel('Invitation link');
+  await expect(field).toHaveAttribute('readonly');
+  const link = await field.inputValue();
+  expect(new URL(link).hash.length, 'the token is in the fragment').toBeGreaterThan(20);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await expect(page.getByRole('table').filter({ hasText: 'Pending' })).toContainText(email);
+  expect(await page.content()).not.toContain(link);
+
+  const theirs = await openAs(null);
+  await theirs.goto(link);
+  await expect(theirs.getByRole('heading', { level: 1 })).toContainText('Join');
+  await theirs.getByLabel('Name').fill('Katherine Johnson');
+  await theirs.getByLabel('Password').fill(PASSWORD);
+  await theirs.getByRole('button', { name: 'Join' }).click();
+  await expect(theirs.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  await expect(theirs.getByRole('link', { name: /Katherine Johnson/ })).toContainText('Viewer');
+  await expect(page.getByRole('row', { name: /Katherine Johnson/ })).toBeVisible();
+});
+
+test('an invitation that was taken back does not work', async ({ page, workspace, openAs, expected }) => {
+  const { url } = await workspace.call('POST', '/v1/invitations', {
+    email: 'gone@example.com',
+    role: 'viewer',
+  });
+  await page.goto('/console/team');
+  await page
+    .getByRole('row', { name: /gone@example\.com/ })
+    .getByRole('button', { name: 'Take back' })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+  await expect(page.getByRole('row', { name: /gone@example\.com/ })).toHaveCount(0);
+  expected.answer(401, /^\/v1\/auth\/invitations\/accept$/);
+  const theirs = await openAs(null);
+  await theirs.goto(url);
+  await theirs.getByLabel('Name').fill('Too Late');
+  await theirs.getByLabel('Password').fill(PASSWORD);
+  await theirs.getByRole('button', { name: 'Join' }).click();
+  await expect(theirs.getByRole('alert')).toContainText('This invitation does not work.');
+});
+
+test('a change of role holds from the next click on', async ({ page, workspace, openAs, expected }) => {
+  const reviewer = await workspace.person('reviewer', { name: 'Ada Lovelace' });
+  const theirs = await openAs(reviewer);
+  await theirs.goto('/console/decisions');
+  await page.goto('/console/team');
+  await page.getByLabel('Role of Ada Lovelace').selectOption({ label: 'Viewer' });
+  await expect
+    .poll(async () => (await workspace.call('GET', '/v1/members')).data)
+    .toContainEqual(expect.objectContaining({ user_id: reviewer.user_id, role: 'viewer' }));
+  // The session ended with the role.
+  expected.answer(401, /^\/v1\//);
+  await theirs.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Agents' }).click();
+  const dialog = theirs.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(reviewer.password);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(theirs.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible();
+  await expect(theirs.getByRole('link', { name: /Ada Lovelace/ })).toContainText('Viewer');
+});
+
+test("a removed member's next click is refused", async ({ page, workspace, openAs, expected }) => {
+  const reviewer = await workspace.person('reviewer', { name: 'Ada Lovelace' });
+  const theirs = await openAs(reviewer);
+  await theirs.goto('/console/decisions');
+  await expect(theirs.getByRole('heading', { level: 1, name: 'Decisions' })).toBeVisible();
+  await page.goto('/console/team');
+  await page
+    .getByRole('row', { name: /Ada Lovelace/ })
+    .getByRole('button', { name: 'Remove' })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await expect(page.getByRole('row', { name: /Ada Lovelace/ })).toHaveCount(0);
+  expected.answer(401, /^\/v1\//);
+  await theirs.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Agents' }).click();
+  const dialog = theirs.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(reviewer.password);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(dialog.getByRole('alert')).toBeVisible();
+});
+
+test('the last administrator stays one, and is told why', async ({ page, expected }) => {
+  expected.answer(409, /^\/v1\/members\//);
+  await page.goto('/console/team');
+  const role = page.getByLabel('Role of Grace Hopper');
+  await role.selectOption({ label: 'Viewer' });
+  await expect(page.getByRole('alert')).toContainText('The role was not changed.');
+  await expect(role).toHaveValue('admin');
+});

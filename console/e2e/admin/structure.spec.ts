@@ -1,0 +1,120 @@
+import { fill } from '../support/fill.ts';
+import { expect, test } from '../support/test.ts';
+
+/** What screen readers are given: the order of headings, tables and their columns. */
+const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
+  [
+    '/reviews',
+    `
+    - heading "Inbox" [level=1]
+    - navigation "Which reviews":
+      - link "Waiting"
+      - link "Reviewed"
+      - link "Ran out"
+    - list
+    `,
+  ],
+  [
+    '/decisions',
+    `
+    - heading "Decisions" [level=1]
+    - button "Export CSV"
+    - navigation "Views":
+      - link "All"
+    - search:
+      - searchbox "Merchant"
+    - region "Decisions":
+      - table:
+        - rowgroup:
+          - row:
+            - columnheader "Time"
+            - columnheader "Merchant"
+            - columnheader "Amount"
+    `,
+  ],
+  [
+    '/agents',
+    `
+    - heading "Agents" [level=1]
+    - button "New agent"
+    - region "Agents":
+      - table
+    `,
+  ],
+  [
+    '/keys',
+    `
+    - heading "Keys" [level=1]
+    - button "New key"
+    - region "Active keys":
+      - heading "Active keys" [level=2]
+      - region "Keys":
+        - table:
+          - rowgroup:
+            - row:
+              - columnheader "Name"
+              - columnheader "Kind"
+    `,
+  ],
+  [
+    '/webhooks',
+    `
+    - heading "Webhooks" [level=1]
+    - button "Add endpoint"
+    - region "Endpoints":
+      - heading "Endpoints" [level=2]
+    - region "Deliveries":
+      - heading "Deliveries" [level=2]
+    `,
+  ],
+  [
+    '/ledger',
+    `
+    - heading "Ledger" [level=1]
+    - region "Is the history what it was?":
+      - heading "Is the history what it was?" [level=2]
+      - textbox "Only after entry"
+      - button "Verify"
+    - region "Newest checkpoint":
+      - heading "Newest checkpoint" [level=2]
+    - region "Entries":
+      - heading "Entries" [level=2]
+    `,
+  ],
+  [
+    '/audit',
+    `
+    - heading "Audit" [level=1]
+    - region "Audit":
+      - table:
+        - rowgroup:
+          - row:
+            - columnheader "Time"
+            - columnheader "Who"
+            - columnheader "Action"
+    `,
+  ],
+  [
+    '/team',
+    `
+    - heading "Team" [level=1]
+    - button "Invite"
+    - region "Members":
+      - heading "Members" [level=2]
+    - region "Invitations":
+      - heading "Invitations" [level=2]
+    - region "Sign-ins":
+      - heading "Sign-ins" [level=2]
+    `,
+  ],
+];
+
+test('screens are told to screen readers in their order', async ({ page, workspace }) => {
+  await fill(workspace);
+  for (const [path, structure] of STRUCTURES) {
+    await test.step(path, async () => {
+      await page.goto(`/console${path}`);
+      await expect(page.getByRole('main')).toMatchAriaSnapshot(structure);
+    });
+  }
+});

@@ -1,0 +1,97 @@
+import { createHmac } from 'node:crypto';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { test as base, expect } from '../support/test.ts';
+
+const test = base.extend<{ receiver: Receiver }>({
+  // biome-ignore lint/correctness/noEmptyPattern: the form that Playwright asks for
+  receiver: async ({}, use) => {
+    const receiver = await startReceiver();
+    await use(receiver);
+    await receiver.stop();
+  },
+});
+
+test('an endpoint is added with its secret shown once, and a test arrives signed with it', async ({
+  page,
+  receiver,
+}) => {
+  await page.goto('/console/webhooks');
+  await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('URL').fill(receiver.url);
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  const secret = /whsec_\S+=/.exec(
+    (await dialog.getByRole('region', { name: 'the secret', exact: true }).textContent()) ?? '',
+  )?.[0] as string;
+  await dialog.getByRole('link', { name: 'Open it and send a test' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: new URL(receiver.url).host })).toBeVisible();
+  expect(await page.content()).not.toContain(secret);
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await expect(page.getByRole('row', { name: /webhook\.test/ })).toContainText('Delivered');
+  const [sent] = receiver.received;
+  const [, at, given] = /^t=(\d+),v1=(\w+)$/.exec(String(sent?.headers['x-svc-signature'])) ?? [];
+  expect(given).toBe(createHmac('sha256', secret).update(`${at}.${sent?.body}`).digest('hex'));
+});
+
+test('an attempt shows the body as it was sent, byte for byte', async ({ page, workspace, receiver }) => {
+  await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+  await workspace.agent();
+  await workspace.spend();
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await page.goto('/console/webhooks');
+  await page.getByRole('link', { name: 'decision.created' }).click();
+  await page.getByRole('button', { name: 'As sent' }).click();
+  const shown = await page.getByRole('region', { name: 'the body' }).locator('code').textContent();
+  expect(shown).toBe(receiver.received[0]?.body);
+});
+
+test('a failure is told in words, and an event is sent again under its id', async ({
+  page,
+  workspace,
+  receiver,
+}) => {
+  receiver.status = 500;
+  const { id } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+  await workspace.agent();
+  await workspace.spend();
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await page.goto(`/console/webhooks/${id}`);
+  const failed = page.getByRole('row', { name: /Answered 500/ });
+  await expect(failed).toContainText('Retrying');
+  receiver.status = 204;
+  await failed.getByRole('button', { name: 'Resend' }).click();
+  await expect(page.getByRole('row', { name: /Delivered/ })).toBeVisible();
+  const ids = receiver.received.map(({ headers }) => headers['x-svc-id']);
+  expect(new Set(ids).size, 'one id, so that a receiver takes it once').toBe(1);
+});
+
+test('a secret is rotated, and the new one is shown once', async ({ page, workspace, receiver }) => {
+  const { id, secret } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+  await page.goto(`/console/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  const region = dialog.getByRole('region', { name: 'the secret', exact: true });
+  await expect(region).toContainText('whsec_');
+  expect(await region.textContent()).not.toContain(secret);
+});
+
+test('an address that is not public is refused beside its field', async ({ page, expected }) => {
+  expected.answer(400, /^\/v1\/webhooks$/);
+  await page.goto('/console/webhooks');
+  await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('URL').fill('ftp://hooks.example.com/');
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  await expect(dialog.getByLabel('URL')).toHaveAttribute('aria-invalid', 'true');
+  await expect(dialog.getByLabel('URL')).toHaveValue('ftp://hooks.example.com/');
+});
+
+test.describe('on a plan without webhooks', () => {
+  test.use({ plan: 'free' });
+  test('the screen says which plan has them, and adds nothing', async ({ page }) => {
+    await page.goto('/console/webhooks');
+    await expect(page.getByRole('note')).toContainText('Webhooks need the Team plan.');
+    await expect(page.getByRole('button', { name: 'Add endpoint' })).toBeDisabled();
+  });
+});

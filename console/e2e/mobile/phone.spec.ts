@@ -1,0 +1,42 @@
+import { expectNoSidewaysScroll } from '../support/axe.ts';
+import { fill } from '../support/fill.ts';
+import { expect, test } from '../support/test.ts';
+
+test('a review is made on a phone, from the list to the decision and back', async ({ page, workspace }) => {
+  await workspace.agent();
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Hetzner Online' });
+  await workspace.spend({ amount_minor: 30_100, merchant: 'Datadog' });
+  await page.goto('/console/reviews');
+  await page.getByRole('link', { name: /Hetzner Online/ }).tap();
+  await page.getByRole('button', { name: 'Allow' }).tap();
+  await expectNoSidewaysScroll(page, 'the review');
+  await page.getByRole('button', { name: 'Confirm' }).tap();
+  await expect
+    .poll(async () => (await workspace.call('GET', '/v1/decisions?review_state=ALLOWED')).data.length)
+    .toBe(1);
+});
+
+test('what is pressed is large enough for a finger', async ({ page, workspace }) => {
+  await fill(workspace);
+  await page.goto('/console/reviews');
+  await page.getByRole('link', { name: /Hetzner Online/ }).tap();
+  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
+  const small = await page.evaluate(() =>
+    [...document.querySelectorAll('button, select, input, summary')]
+      .filter((element) => element.checkVisibility())
+      .map((element) => ({ box: element.getBoundingClientRect(), html: element.outerHTML.slice(0, 100) }))
+      .filter(({ box }) => box.width > 0 && (box.height < 24 || box.width < 24))
+      .map(({ html }) => html),
+  );
+  expect(small).toEqual([]);
+});
+
+test('the navigation opens, leads on, and closes', async ({ page }) => {
+  await page.goto('/console/');
+  const menu = page.getByRole('button', { name: 'Menu' });
+  await menu.tap();
+  await expect(menu).toHaveAttribute('aria-expanded', 'true');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Decisions' }).tap();
+  await expect(page.getByRole('heading', { level: 1, name: 'Decisions' })).toBeVisible();
+  await expect(menu).toHaveAttribute('aria-expanded', 'false');
+});

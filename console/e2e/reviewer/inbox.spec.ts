@@ -1,0 +1,126 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/test.ts';
+
+const open = (page: Page) => page.getByRole('button', { name: 'Allow' });
+const pendingOf = async (workspace: { call(method: string, path: string): Promise<{ data: unknown[] }> }) =>
+  (await workspace.call('GET', '/v1/decisions?review_state=PENDING&limit=100')).data.length;
+
+test('a reviewer clears ten reviews with the keyboard alone', async ({ page, workspace, me }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  for (let i = 0; i < 10; i++) await workspace.spend({ amount_minor: 20_001 + i, merchant: `Merchant ${i}` });
+  await page.goto('/console/reviews');
+  await expect(page.getByRole('listitem').filter({ hasText: 'Merchant' })).toHaveCount(10);
+  for (let left = 10; left > 0; left--) {
+    // What is decided next is open already.
+    await expect(open(page)).toBeVisible();
+    await page.keyboard.press(left % 2 === 0 ? 'a' : 'd');
+    await page.keyboard.press('2');
+    await page.keyboard.press('Control+Enter');
+    await expect(page.getByRole('listitem').filter({ hasText: 'Merchant' })).toHaveCount(left - 1);
+  }
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  const { data } = await workspace.call('GET', '/v1/decisions?limit=50');
+  const reviews = data.map((each: { review: { action: string; principal_id: string } }) => each.review);
+  expect(reviews.filter((each: { action: string }) => each.action === 'ALLOW')).toHaveLength(5);
+  expect(reviews.filter((each: { action: string }) => each.action === 'DENY')).toHaveLength(5);
+  expect(new Set(reviews.map((each: { principal_id: string }) => each.principal_id))).toEqual(
+    new Set([me.principal_id]),
+  );
+});
+
+test('a person cannot review what their own key requested', async ({ page, workspace, me }) => {
+  await workspace.agent();
+  const { key } = await workspace.call('POST', '/v1/api-keys', {
+    name: 'A script of mine',
+    scopes: ['authorize', 'read'],
+    principal_id: me.principal_id,
+  });
+  await workspace.spend({ amount_minor: 30_000, key });
+  await page.goto('/console/reviews');
+  await expect(open(page)).toBeDisabled();
+  await expect(page.getByRole('button', { name: 'Deny' })).toBeDisabled();
+  await expect(page.getByText(/You asked for this spend yourself/)).toBeVisible();
+  await page.keyboard.press('a');
+  await expect(page.getByRole('button', { name: 'Confirm' })).toHaveCount(0);
+  expect(await pendingOf(workspace)).toBe(1);
+});
+
+test('a review that another took first is shown as theirs', async ({ page, workspace, expected }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  const { decision_id } = await workspace.spend({ amount_minor: 30_000 });
+  await page.goto('/console/reviews');
+  await open(page).click();
+  // Between the look and the click nothing new is told to this page.
+  await page.route('**/v1/changes*', async (route) => {
+    await route.fulfill({ json: { seq: 1_000_000, types: {}, pending_reviews: 1, truncated: false } });
+  });
+  const ada = await workspace.call('POST', '/v1/api-keys', {
+    name: 'Ada',
+    scopes: ['review', 'read'],
+    principal_id: 'user:ada',
+  });
+  const body = { action: 'DENY', reason_code: 'NOT_NOW', comment: 'Ada was here first.' };
+  await workspace.call('POST', `/v1/decisions/${decision_id}/reviews`, body, { 'x-api-key': ada.key });
+  expected.answer(409, /\/reviews$/);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByRole('alert')).toContainText('This is decided already.');
+  await page.goto(`/console/decisions/${decision_id}`);
+  await expect(page.getByText('Ada was here first.')).toBeVisible();
+  await expect(page.getByText('user:ada').first()).toBeVisible();
+});
+
+test('a denial needs a reason, and says so beside the field', async ({ page, workspace }) => {
+  await workspace.agent();
+  await workspace.spend({ amount_minor: 30_000 });
+  await page.goto('/console/reviews');
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByLabel('Reason')).toHaveAttribute('aria-invalid', 'true');
+  expect(await pendingOf(workspace)).toBe(1);
+  await page.getByLabel('Reason').selectOption('DUPLICATE');
+  await page.getByLabel('Comment').fill('Bought on Monday');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  expect(await pendingOf(workspace)).toBe(0);
+});
+
+test('a spend that comes in appears by itself', async ({ page, workspace }) => {
+  await workspace.agent();
+  await page.goto('/console/reviews');
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Just now Ltd' });
+  await expect(page.getByRole('listitem').filter({ hasText: 'Just now Ltd' })).toBeVisible();
+  await expect(
+    page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /Inbox/ }),
+  ).toContainText('1');
+});
+
+test('single keys do nothing for somebody who switched them off', async ({ page, workspace }) => {
+  await workspace.agent();
+  await workspace.spend({ amount_minor: 30_000 });
+  await page.goto('/console/me');
+  await page.getByLabel('Single-key shortcuts').uncheck();
+  await page.goto('/console/reviews');
+  await expect(open(page)).toBeEnabled();
+  await page.keyboard.press('a');
+  await expect(page.getByRole('button', { name: 'Confirm' })).toHaveCount(0);
+});
+
+test('amounts have the digits of their currency', async ({ page, workspace }) => {
+  for (const [slug, currency] of [
+    ['eur', 'EUR'],
+    ['jpy', 'JPY'],
+    ['kwd', 'KWD'],
+  ] as const) {
+    await workspace.agent({
+      slug,
+      name: slug,
+      authority: { purpose: { objective: 'Any' }, currency, review_threshold_minor: 0 },
+    });
+    await workspace.spend({ agent: slug, currency, amount_minor: 5440, merchant: `In ${currency}` });
+  }
+  await page.goto('/console/reviews');
+  for (const said of ['EUR 54.40', 'JPY 5440', 'KWD 5.440']) {
+    await expect(page.getByRole('link').filter({ hasText: said })).toHaveCount(1);
+  }
+});

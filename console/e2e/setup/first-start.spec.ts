@@ -1,0 +1,39 @@
+import { expect, test } from '../support/test.ts';
+import { PASSWORD } from '../support/workspace.ts';
+
+const FIRST = { email: 'first@example.com', name: 'Frances Allen' };
+
+// One after the other: somebody becomes the first once.
+test.describe.configure({ mode: 'serial' });
+
+test('whoever opens the address that the start printed becomes the first administrator', async ({ page }) => {
+  const setup_url = process.env.E2E_SETUP_URL as string;
+  expect(new URL(setup_url).hash, 'the code reaches no log and no other server').toMatch(/^#[0-9A-Z-]{16,}$/);
+  await page.goto(setup_url);
+  await expect(page.getByRole('heading', { level: 1, name: 'Set up Purser' })).toBeVisible();
+  await page.getByLabel('E-mail').fill(FIRST.email);
+  await page.getByLabel('Name').fill(FIRST.name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create administrator' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  await expect(page.getByRole('link', { name: /Frances Allen/ })).toContainText('Admin');
+});
+
+test('the address works once', async ({ page, expected }) => {
+  expected.answer(409, /^\/v1\/auth\/setup$/);
+  await page.goto(process.env.E2E_SETUP_URL as string);
+  await page.getByLabel('E-mail').fill('second@example.com');
+  await page.getByLabel('Name').fill('Somebody Else');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create administrator' }).click();
+  await expect(page.getByRole('alert')).toContainText('set up already');
+});
+
+test('the first administrator signs in with the password', async ({ page, expected }) => {
+  expected.answer(401, /^\/v1\/me$/);
+  await page.goto('/console/');
+  await page.getByLabel('E-mail').fill(FIRST.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+});

@@ -1,0 +1,119 @@
+import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
+import { expect, test } from '../support/test.ts';
+import { PASSWORD } from '../support/workspace.ts';
+
+test('a link that was shared leads there after signing in', async ({ page, workspace, expected }) => {
+  await workspace.agent();
+  const { decision_id } = await workspace.spend();
+  const ada = await workspace.person('viewer');
+  expected.answer(401, /^\/v1\/me$/);
+  await page.goto(`/console/decisions/${decision_id}`);
+  await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
+  await page.getByLabel('E-mail').fill(ada.email);
+  await page.getByLabel('Password').fill(ada.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Hetzner Online' })).toBeVisible();
+});
+
+test('an unknown e-mail and a wrong password are answered in the same words', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  const ada = await workspace.person('viewer');
+  expected.answer(401, /^\/v1\/auth\/sign-in$/);
+  const said: (string | null)[] = [];
+  for (const email of [ada.email, 'nobody-of-this-name@example.com']) {
+    await page.goto('/console/sign-in');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill('this is not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    said.push(await page.getByRole('alert').textContent());
+    await expect(page.getByLabel('E-mail'), 'what was typed stays').toHaveValue(email);
+  }
+  expect(said[0]).toBe('E-mail or password is wrong.');
+  expect(said[1]).toBe(said[0]);
+});
+
+test('signing in leads nowhere but to this console', async ({ page, workspace }) => {
+  for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+    const ada = await workspace.person('viewer');
+    await page.goto(`/console/sign-in?next=${encodeURIComponent(next)}`);
+    await page.getByLabel('E-mail').fill(ada.email);
+    await page.getByLabel('Password').fill(ada.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+    expect(new URL(page.url()).origin).toBe(new URL(workspace.base_url).origin);
+    await page.context().clearCookies();
+  }
+});
+
+test('while it cannot be verified who comes, the page says so and tries again by itself', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  const ada = await workspace.person('viewer');
+  let refused = 0;
+  // The database goes away for one request.
+  await page.route('**/v1/auth/sign-in', async (route) => {
+    if (refused > 0) return route.continue();
+    refused += 1;
+    await route.fulfill({
+      status: 503,
+      headers: { 'retry-after': '1' },
+      json: {
+        error: {
+          code: 'auth_unavailable',
+          message: 'Sign-in could not be verified right now; retry.',
+          request_id: 'req_made_here',
+        },
+      },
+    });
+  });
+  expected.answer(503, /^\/v1\/auth\/sign-in$/);
+  await page.goto('/console/sign-in');
+  await page.getByLabel('E-mail').fill(ada.email);
+  await page.getByLabel('Password').fill(ada.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByText('Sign-in could not be verified right now.')).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+});
+
+test('screens for whoever is not signed in are accessible', async ({ page }) => {
+  for (const path of ['/sign-in', '/setup#CODE', '/invitation#TOKEN', '/reset#TOKEN']) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`/console${path}`);
+      await expect(page.getByLabel('Password')).toBeVisible();
+      await expectAccessible(page, `${path} in ${colorScheme}`);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectNoSidewaysScroll(page, path);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
+});
+
+test('passwords that anybody would try are refused beside the field', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  const { url } = await workspace.call('POST', '/v1/invitations', {
+    email: `weak-${process.pid}@example.com`,
+    role: 'viewer',
+  });
+  expected.answer(400, /^\/v1\/auth\/invitations\/accept$/);
+  await page.goto(url);
+  await page.getByLabel('Name').fill('Katherine Johnson');
+  await page.getByLabel('Password').fill('short');
+  await page.getByRole('button', { name: 'Join' }).click();
+  await expect(page.getByLabel('Password')).toHaveAttribute('aria-invalid', 'true');
+  await page.getByLabel('Password').fill('passwordpassword');
+  await page.getByRole('button', { name: 'Join' }).click();
+  await expect(page.getByLabel('Password')).toHaveAttribute('aria-invalid', 'true');
+  await expect(page.getByLabel('Name')).toHaveValue('Katherine Johnson');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Join' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+});

@@ -1,0 +1,86 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A service that was started by `npm start`, as its environment tells it to the tests. */
+export interface RunningService {
+  base_url: string;
+  /** Where the first administrator is made. */
+  setup_url: string;
+  data_dir: string;
+  stop(): Promise<void>;
+}
+
+/** What the service and the operator's command are told alike. */
+function environment(data_dir: string, more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _other, ...inherited } = process.env;
+  return { ...inherited, DATA_DIR: data_dir, ...more };
+}
+
+/** Runs `npm start` on a data directory that nobody has used, and waits until it listens. */
+export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
+  const data_dir = await mkdtemp(join(tmpdir(), 'purser-browser-'));
+  const child = spawn('npm', ['start', '--silent'], {
+    cwd: ROOT,
+    // A group of its own, so that npm and the service are ended together.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment(data_dir, {
+      PORT: '0',
+      HOST: '127.0.0.1',
+      BOOTSTRAP_PLAN: 'team',
+      // Pages without a session count as requests without a key, and all of them come from one address.
+      UNKNOWN_KEY_LIMIT_PER_MINUTE: '100000',
+      RATE_LIMIT_PER_MINUTE: '100000',
+      // Receivers of the tests listen on loopback, and must not be waited for.
+      WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+      WEBHOOK_RETRY_FIRST_MS: '600000',
+      WEBHOOK_RETRY_MAX_MS: '600000',
+      LOG_LEVEL: 'warn',
+      ...settings,
+    }),
+  });
+  const ended = once(child, 'exit');
+  let output = '';
+  const listening = new Promise<RegExpExecArray>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+        const found = /Console\s+(http\S+\/console\/setup#\S+)/.exec(output);
+        if (found !== null) resolve(found);
+      });
+    }
+    child.on('error', reject);
+    ended.then(() => reject(new Error(`the service ended before it listened:\n${output}`)));
+  });
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      process.kill(-(child.pid as number), 'SIGTERM');
+      await ended;
+    }
+    await rm(data_dir, { recursive: true, force: true });
+  };
+  try {
+    const setup_url = (await listening)[1] as string;
+    return { base_url: new URL(setup_url).origin, setup_url, data_dir, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Runs the operator's command beside the service; its output is JSON. */
+export async function operate<T>(data_dir: string, ...args: string[]): Promise<T> {
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), ...args, '--json'], {
+    cwd: ROOT,
+    env: environment(data_dir),
+  });
+  return JSON.parse(stdout) as T;
+}

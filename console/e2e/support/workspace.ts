@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { BrowserContextOptions } from '@playwright/test';
+import { operate } from './service.ts';
+
+export type Role = 'admin' | 'reviewer' | 'viewer';
+type StorageState = Exclude<BrowserContextOptions['storageState'], string | undefined>;
+
+/** Somebody who is a member of a workspace, with a session. */
+export interface Person {
+  user_id: string;
+  principal_id: string;
+  email: string;
+  name: string;
+  password: string;
+  session_id: string;
+  /** The session's cookie, as a browser gets it. */
+  state: StorageState;
+  /** The same for a request. */
+  cookie: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+type Body = any;
+
+/** A workspace of a test's own, with what fills it. Everything goes through the API. */
+export interface Workspace {
+  id: string;
+  name: string;
+  base_url: string;
+  /** Calls the API with the workspace's admin key, or another; throws for what is not 2xx. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>;
+  /** Invites somebody, who joins. */
+  person(role: Role, given?: { name?: string; principal_id?: string }): Promise<Person>;
+  agent(given?: Record<string, unknown>): Promise<Body>;
+  /** Asks for a spend. */
+  spend(given?: Spend): Promise<Body>;
+}
+
+export interface Spend {
+  agent?: string;
+  merchant?: string;
+  amount_minor?: number;
+  currency?: string;
+  description?: string;
+  key?: string;
+  more?: Record<string, unknown>;
+}
+
+export const PASSWORD = 'a violet sails north again';
+
+/** An authority under which more than 200.00 has to be reviewed, and more than 500.00 is refused. */
+export const AUTHORITY = {
+  purpose: {
+    objective: 'Keep the staging servers and their monitoring running',
+    constraints: ['No gift cards'],
+  },
+  currency: 'EUR',
+  per_transaction_limit_minor: 50_000,
+  review_threshold_minor: 20_000,
+  monthly_budget_minor: 1_000_000,
+};
+
+let count = 0;
+/** Different in every worker and every run. */
+const fresh = (word: string) => `${word}-${process.pid}-${++count}`;
+
+export async function makeWorkspace(
+  base_url: string,
+  data_dir: string,
+  plan: 'free' | 'team' = 'team',
+): Promise<Workspace> {
+  const name = fresh('Workspace');
+  const { workspace_id, admin_key } = await operate<{ workspace_id: string; admin_key: string }>(
+    data_dir,
+    ...['workspace', 'create', '--name', name, '--plan', plan],
+  );
+  const send = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
+    const response = await fetch(`${base_url}${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return { response, body: text === '' ? null : JSON.parse(text) };
+  };
+  const workspace: Workspace = {
+    id: workspace_id,
+    name,
+    base_url,
+    async call(method, path, body, headers = {}) {
+      return (await send(method, path, body, { 'x-api-key': admin_key, ...headers })).body;
+    },
+    async person(role, { name = 'Ada Lovelace', principal_id } = {}) {
+      const email = `${fresh(role)}@example.com`;
+      const invited = await workspace.call('POST', '/v1/invitations', {
+        email,
+        role,
+        ...(principal_id === undefined ? {} : { principal_id }),
+      });
+      const token = decodeURIComponent(new URL(invited.url).hash.slice(1));
+      const joined = await send(
+        'POST',
+        '/v1/auth/invitations/accept',
+        { token, name, password: PASSWORD },
+        {},
+      );
+      const [cookie = ''] = (joined.response.headers.get('set-cookie') ?? '').split(';');
+      const at = cookie.indexOf('=');
+      const { hostname } = new URL(base_url);
+      return {
+        user_id: joined.body.user.id,
+        principal_id: joined.body.principal_id,
+        session_id: joined.body.session.id,
+        email,
+        name,
+        password: PASSWORD,
+        cookie,
+        state: {
+          cookies: [
+            {
+              name: cookie.slice(0, at),
+              value: cookie.slice(at + 1),
+              domain: hostname,
+              path: '/',
+              expires: -1,
+              httpOnly: true,
+              secure: false,
+              sameSite: 'Strict',
+            },
+          ],
+          origins: [],
+        },
+      };
+    },
+    agent: (given = {}) =>
+      workspace.call('POST', '/v1/agents', {
+        slug: 'infra-bot',
+        name: 'Infrastructure bot',
+        authority: AUTHORITY,
+        ...given,
+      }),
+    spend: ({
+      agent = 'infra-bot',
+      merchant = 'Hetzner Online',
+      amount_minor = 5440,
+      currency = 'EUR',
+      description = 'Server for staging',
+      key,
+      more = {},
+    } = {}) =>
+      workspace.call(
+        'POST',
+        '/v1/decisions',
+        { agent, action: { type: 'purchase', merchant, amount_minor, currency, description }, ...more },
+        { 'idempotency-key': randomUUID(), ...(key === undefined ? {} : { 'x-api-key': key }) },
+      ),
+  };
+  return workspace;
+}
+
+/** Ends a session as its own person would elsewhere. */
+export async function endSession(base_url: string, person: Person): Promise<void> {
+  const response = await fetch(`${base_url}/v1/auth/sign-out`, {
+    method: 'POST',
+    headers: { cookie: person.cookie, origin: base_url, 'content-type': 'application/json' },
+  });
+  if (!response.ok) throw new Error(`sign-out: ${response.status} ${await response.text()}`);
+}
