@@ -12,6 +12,7 @@ import type { From, SignedIn, SignInFlows } from './sign-in.ts';
 import {
   findUserByEmail,
   findUserByIdentity,
+  leaveProviderAlone,
   linkIdentity,
   listMemberships,
   listPendingInvitations,
@@ -110,6 +111,17 @@ export function makeOidcSignIn(options: {
     return user;
   }
 
+  /**
+   * Whoever had a link of another workspace could have made an account with this e-mail and a password of their own: no
+   * mail proved that it is theirs. What the provider's word opens is for whom it vouches for alone.
+   */
+  async function shutOthersOut({ user_id, email, password_hash }: User, from: From): Promise<void> {
+    if (password_hash === null) return;
+    await leaveProviderAlone(db, user_id);
+    const { client_address } = from;
+    await flows.record({ kind: 'password_changed', method: 'oidc', email, user_id, client_address });
+  }
+
   /** Joins what the person is invited to; else the first workspace, where the settings have a role for them. */
   async function join(
     proved: ProvedIdentity,
@@ -124,6 +136,7 @@ export function makeOidcSignIn(options: {
       workspace_id: string,
       admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
     ) => {
+      if (user !== undefined) await shutOthersOut(user, from);
       const input = { admittance, email, user_id, name, password_hash: null, identity: proved.identity };
       const member = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
       user_id = member.user_id;

@@ -70,6 +70,17 @@ export async function setPassword(db: Queryable, user_id: string, password_hash:
   });
 }
 
+/** Takes from a person every way in but the identity provider: the password and the passkeys; and ends all sessions. */
+export async function leaveProviderAlone(db: Queryable, user_id: string): Promise<void> {
+  await db.query({
+    name: 'leave_provider_alone',
+    text: `with dropped as (delete from user_passkeys where user_id = $1),
+      ended as (update sessions set revoked_at = clock_timestamp() where user_id = $1 and revoked_at is null)
+      update users set password_hash = null, password_changed_at = clock_timestamp() where user_id = $1`,
+    values: [user_id],
+  });
+}
+
 /** Sets a person's name. */
 export async function setUserName(db: Queryable, user_id: string, name: string): Promise<void> {
   await db.query({

@@ -102,6 +102,36 @@ describe('nobody comes in', () => {
   });
 });
 
+test('whoever made an account with another’s e-mail is out once its owner joins by the provider’s word', async () => {
+  const email = newcomer();
+  const tenant = await s.addWorkspace({ plan: 'team' });
+  const link = await s.call('POST', '/v1/invitations', {
+    key: tenant.admin_key,
+    body: { email, role: 'viewer' },
+  });
+  const thief = openBrowser(s);
+  const token = link.body.url.split('#')[1];
+  const body = { token, name: 'Bob', password: PASSWORD };
+  expect((await thief.call('POST', '/v1/auth/invitations/accept', { body })).status).toBe(201);
+  const typed = () =>
+    openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password: PASSWORD } });
+  // To sign in by the provider opens nothing new, and leaves the password as it is.
+  expect((await signInByProvider(s)).code).toBe(null);
+  expect((await typed()).status).toBe(200);
+  await invite(email, 'admin');
+  const { browser, code } = await signInByProvider(s);
+  expect(code).toBe(null);
+  const { body: me } = await browser.call('GET', '/v1/me');
+  expect(me.workspaces.map((each: { id: string }) => each.id).sort()).toEqual(
+    [s.workspace_id, tenant.workspace_id].sort(),
+  );
+  expect(refusal(await thief.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+  expect(refusal(await typed())).toEqual([401, 'unauthenticated']);
+  // Nothing is left to take away when the person joins again.
+  expect((await signInByProvider(s)).code).toBe(null);
+  expect((await browser.call('GET', '/v1/me')).status).toBe(200);
+});
+
 describe('an id_token is refused', () => {
   const invited = async () => invite(newcomer());
   test('whose signature is not the provider’s, though it came straight from the token endpoint', async () => {
