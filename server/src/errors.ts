@@ -174,6 +174,14 @@ export function invalidField(field: string, problem: string): ApiError {
   return new ApiError('invalid_request', `${field}: ${problem}`);
 }
 
+/** It cannot be told now who it is, by a key, a session or a sign-in: in the same words, and never a way in. */
+export function authUnavailable(cause?: unknown): ApiError {
+  return new ApiError('auth_unavailable', 'Sign-in could not be verified right now; retry.', {
+    cause,
+    retry_after_s: 1,
+  });
+}
+
 /**
  * Refuses a request before any work, when too much is waiting. A shared instance, because a refusal has to be cheap.
  */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
-import { ApiError } from '../errors.ts';
+import { authUnavailable } from '../errors.ts';
 import type { KeyDigest, Secrets } from '../secrets.ts';
 import { type FoundKey, findKeys } from '../storage/api-keys.ts';
 import { makeBatchLoader } from '../storage/batch-loader.ts';
@@ -60,10 +60,7 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
     try {
       found = await find(digests);
     } catch (error) {
-      throw new ApiError('auth_unavailable', 'The key could not be verified right now; retry.', {
-        cause: error,
-        retry_after_s: 1,
-      });
+      throw authUnavailable(error);
     }
     const kept = found?.digest;
     const by = kept === undefined ? -1 : digests.findIndex(({ digest }) => timingSafeEqual(kept, digest));

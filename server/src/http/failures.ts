@@ -39,13 +39,6 @@ export const TOO_LATE = new ApiError(
   { retry_after_s: 1, is_outcome_unknown: true },
 );
 
-/** The key was not looked up in time. */
-export const KEY_UNKNOWN_YET = new ApiError(
-  'auth_unavailable',
-  'The key could not be verified right now; retry.',
-  { retry_after_s: 1 },
-);
-
 /** Returns the error for bytes that are not an HTTP request, by the code of Node's `clientError`. */
 export function malformedRequest(code: string | undefined): ApiError {
   switch (code) {

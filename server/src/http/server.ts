@@ -6,7 +6,7 @@ import Fastify, {
   type onRequestHookHandler,
 } from 'fastify';
 import type { TSchema } from 'typebox';
-import { ApiError, OVERLOADED } from '../errors.ts';
+import { ApiError, authUnavailable, OVERLOADED } from '../errors.ts';
 import { authorize, makeAccess } from './access.ts';
 import { LIMITS, makeAdmission } from './admission.ts';
 import { makeAnswers } from './answers.ts';
@@ -14,7 +14,7 @@ import { BODY_LIMIT, callHandler, checkBodyHeaders, hasBody, makeChecks, readBod
 import { makeClientAddress } from './client-address.ts';
 import { makeConnections } from './connections.ts';
 import { Exchange, makeHolds, requestId, traceId } from './exchange.ts';
-import { checkMessage, KEY_UNKNOWN_YET, TOO_LATE } from './failures.ts';
+import { checkMessage, TOO_LATE } from './failures.ts';
 import { parseQueryString } from './query-string.ts';
 import type { Route } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -115,7 +115,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     exchange.setDeadline(options.deadline_ms, () => {
       // While the body is being received the delay is the client's. A new deadline is set when it is complete.
       if (has_none() || (exchange.caller !== null && !raw.complete)) return;
-      reply.send(exchange.caller === null ? KEY_UNKNOWN_YET : TOO_LATE);
+      reply.send(exchange.caller === null ? authUnavailable() : TOO_LATE);
     });
   }
 

@@ -1,8 +1,7 @@
 import * as oidc from 'openid-client';
-import { ApiError } from '../errors.ts';
+import { ApiError, authUnavailable } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Identity } from '../storage/members.ts';
-import { signInUnavailable } from './passwords.ts';
 import type { Site } from './site.ts';
 
 const TIMEOUT_S = 5;
@@ -83,7 +82,7 @@ function isProviderDown(error: unknown): boolean {
 /** Throws what an error of the library means. */
 function rethrow(error: unknown): never {
   if (error instanceof ApiError || error instanceof ProviderRefusal) throw error;
-  if (isProviderDown(error)) throw signInUnavailable(error);
+  if (isProviderDown(error)) throw authUnavailable(error);
   throw new ProviderRefusal('The answer of the identity provider was refused.', { cause: error });
 }
 
@@ -177,7 +176,7 @@ export function makeProvider(
         return { url: url.href, cookie: site.setTransaction(sealed, TRANSACTION_S) };
       } catch (error) {
         // Whatever is wrong here is wrong with the provider or its settings, and not with the person.
-        throw error instanceof ApiError ? error : signInUnavailable(error);
+        throw error instanceof ApiError ? error : authUnavailable(error);
       }
     },
     async finish(query, sealed) {

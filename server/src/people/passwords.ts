@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { normaliseEmail } from '../domain/people.ts';
-import { ApiError, invalidField } from '../errors.ts';
+import { authUnavailable, invalidField } from '../errors.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { makeShares } from '../http/shares.ts';
 
@@ -19,14 +19,6 @@ const MAX_WAITING = 40;
 const MAX_WAIT_MS = 2_000;
 /** One address may take both hashes while nobody else wants one, and most of the places to wait. */
 const ADDRESS_SHARE = 0.75;
-
-/** The specification's sentence for a sign-in that cannot be judged now. */
-export function signInUnavailable(cause?: unknown): ApiError {
-  return new ApiError('auth_unavailable', 'Sign-in could not be verified right now; retry.', {
-    cause,
-    retry_after_s: 1,
-  });
-}
 
 /** Computes hashes. */
 interface HashFunctions {
@@ -64,7 +56,7 @@ export function makePasswords(): Passwords {
     try {
       release = await shares.take({ workspace_id: block, key_id: block });
     } catch (error) {
-      throw signInUnavailable(error);
+      throw authUnavailable(error);
     }
     try {
       return await work();

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import { kindOfScopes, type Role, scopesOfRole } from '../domain/keys.ts';
 import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
+import { authUnavailable } from '../errors.ts';
 import type { AuthResult } from '../http/server-options.ts';
 import type { Mac } from '../secrets.ts';
 import { makeBatchLoader } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
 import { findSessions, type Session, type SignInMethod } from '../storage/sessions.ts';
-import { signInUnavailable } from './passwords.ts';
 import { insertSession, noteSessionUses } from './session-rows.ts';
 import type { Site } from './site.ts';
 
@@ -97,7 +97,7 @@ export function makeSessions(options: {
     try {
       session = await find(macs.map((mac) => mac(token)));
     } catch (error) {
-      throw signInUnavailable(error);
+      throw authUnavailable(error);
     }
     if (session === undefined) return { ok: false, message: NOT_SIGNED_IN };
     const { role, clock_ms, user_id, session_id, workspace_id, principal_id } = session;

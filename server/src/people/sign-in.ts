@@ -8,7 +8,7 @@ import {
   normaliseEmail,
   type User,
 } from '../domain/people.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, authUnavailable } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Mac } from '../secrets.ts';
 import { isUnavailable, type Queryable, sqlState } from '../storage/database.ts';
@@ -17,7 +17,7 @@ import type { SignInMethod } from '../storage/sessions.ts';
 import { listWorkspaces, readClock } from '../storage/workspaces.ts';
 import type { Attempts } from './attempts.ts';
 import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
-import { checkNewPassword, type Passwords, signInUnavailable } from './passwords.ts';
+import { checkNewPassword, type Passwords } from './passwords.ts';
 import {
   endSession,
   endSessions,
@@ -97,7 +97,7 @@ export async function verifying<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const is_untold = isOfDatabase(error) || (error instanceof ApiError && error.code === 'unavailable');
-    throw is_untold ? signInUnavailable(error) : error;
+    throw is_untold ? authUnavailable(error) : error;
   }
 }
 

@@ -530,7 +530,11 @@ describe('503 unavailable and auth_unavailable', () => {
   it('a request whose key is not looked up in time is answered auth_unavailable', async () => {
     const hurried = await startFakes({ deadline_ms: 50, authenticate: () => new Promise(() => {}) });
     const reply = await hurried.ask('/v1/spends');
-    expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);
+    expect([reply.status, errorOf(reply).code, errorOf(reply).message]).toEqual([
+      503,
+      'auth_unavailable',
+      'Sign-in could not be verified right now; retry.',
+    ]);
     await hurried.server.close();
   });
 

@@ -170,6 +170,19 @@ test('a flood of sign-ins takes two hashes at a time, is refused beyond what may
 });
 
 describe('what cannot be looked up lets nobody in', () => {
+  test('nor does a key, and it is said in the same words', async () => {
+    await s.sql('alter table api_keys rename to hidden');
+    try {
+      const { status, body } = await s.call('GET', '/v1/workspace');
+      expect([status, body.error.code, body.error.message]).toEqual([
+        503,
+        'auth_unavailable',
+        'Sign-in could not be verified right now; retry.',
+      ]);
+    } finally {
+      await s.sql('alter table hidden rename to api_keys');
+    }
+  });
   test.each(['sessions', 'members', 'users'])('without %s', async (table) => {
     await s.sql(`alter table ${table} rename to hidden`);
     try {
