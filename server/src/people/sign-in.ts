@@ -34,6 +34,7 @@ import {
   findUserByEmail,
   hasPeople,
   listMemberships,
+  replacePassword,
   setPassword,
   setUserName,
 } from './user-rows.ts';
@@ -261,7 +262,7 @@ export function makeSignIn(options: SignInOptions) {
         const is_right = await tryPassword({ email, user, is_let_in }, input.password, from);
         if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
         if (passwords.isOutdated(user.password_hash as string)) {
-          await setPassword(db, user.user_id, await passwords.hash(input.password, from.client_address));
+          await replacePassword(db, user, await passwords.hash(input.password, from.client_address));
         }
         return letIn(user, 'password', from);
       }),
@@ -299,7 +300,8 @@ export function makeSignIn(options: SignInOptions) {
         if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
         checkNewPassword('password', input.password, user);
         const hashed = await passwords.hash(input.password, from.client_address);
-        await setPassword(db, user.user_id, hashed);
+        // Of several at once with the same link one sets the password.
+        if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
         await endSessions(db, user.user_id, null);
         return letIn(user, 'reset', from);
       }),

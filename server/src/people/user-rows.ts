@@ -70,6 +70,21 @@ export async function setPassword(db: Queryable, user_id: string, password_hash:
   });
 }
 
+/** Sets a password in place of the one that is given. Returns false if the person has another one by now. */
+export async function replacePassword(
+  db: Queryable,
+  { user_id, password_hash }: Pick<User, 'user_id' | 'password_hash'>,
+  by: string,
+): Promise<boolean> {
+  const result = await db.query({
+    name: 'replace_password',
+    text: `update users set password_hash = $3, password_changed_at = clock_timestamp()
+      where user_id = $1 and password_hash is not distinct from $2`,
+    values: [user_id, password_hash, by],
+  });
+  return result.rowCount === 1;
+}
+
 /** Takes from a person every way in but the identity provider: the password and the passkeys; and ends all sessions. */
 export async function leaveProviderAlone(db: Queryable, user_id: string): Promise<void> {
   await db.query({

@@ -109,7 +109,8 @@ describe('the operator’s commands', () => {
     const reset = (password: string) =>
       openBrowser(s).call('POST', '/v1/auth/password/reset', { body: { token, password } });
     expect(refusal(await reset('passwordpassword'))).toEqual([400, 'invalid_request']);
-    expect((await reset('a brand new password')).status).toBe(200);
+    const at_once = await Promise.all([1, 2, 3].map(() => reset('a brand new password')));
+    expect(at_once.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
     expect(refusal(await reset('a brand new password 2'))).toEqual([401, 'unauthenticated']);
     expect(refusal(await bob.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
     await expect(signIn(s, 'bob@example.com')).rejects.toThrow(/unauthenticated/);
