@@ -434,7 +434,7 @@ describe('for every request', () => {
           if (place !== 'trace') expect(result.assessment).not.toBe('PURPOSE_ALIGNED');
           else if (result.assessment === 'PURPOSE_ALIGNED') {
             const operator_text = Object.values(authority.purpose).flat().join(' ').toLowerCase();
-            const [name = ''] = action.merchant.toLowerCase().split(' ');
+            const name = /[\p{L}\p{N}]+/u.exec(action.merchant.toLowerCase())?.[0];
             expect(operator_text).toContain(name);
             expect(result.evidence.some((one) => one.effect === 'suspicious')).toBe(true);
           }

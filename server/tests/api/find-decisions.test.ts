@@ -303,7 +303,7 @@ test('a page that has looked at its number of decisions ends, also with nothing 
     ) as DecisionFilters;
     const { found, lengths } = await walked(filters, 'asc');
     expect(found).toEqual(idsOf(reference(asked)));
-    expect(lengths.length).toBeGreaterThan(found.length / 4);
+    expect(lengths.length).toBeGreaterThanOrEqual(found.length / 4);
     expect((await walked(filters, 'desc')).found).toEqual([...found].reverse());
   }
   expect((await walked({ q: 'nobody' }, 'asc')).lengths.length).toBe(Math.ceil((all.length + 1) / 5));
