@@ -4,6 +4,8 @@ import type { Page } from '@playwright/test';
 export interface Expected {
   /** From now on answers of this status on paths that match are no failure. */
   answer(status: number, path: RegExp): void;
+  /** From now on pages of this origin may be gone to, as those of an identity provider. */
+  visit(origin: string): void;
 }
 
 /** What happened on pages that must not happen. */
@@ -19,11 +21,14 @@ export interface Guard extends Expected {
 export function makeGuard(base_url: string): Guard {
   const problems: string[] = [];
   const expected: { status: number; path: RegExp }[] = [];
-  const origin = new URL(base_url).origin;
+  const origins = new Set([new URL(base_url).origin]);
   return {
     problems,
     answer(status, path) {
       expected.push({ status, path });
+    },
+    visit(origin) {
+      origins.add(origin);
     },
     async watch(page) {
       page.on('console', (message) => {
@@ -35,7 +40,9 @@ export function makeGuard(base_url: string): Guard {
       page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
       page.on('request', (request) => {
         const url = new URL(request.url());
-        if (/^https?:$/.test(url.protocol) && url.origin !== origin) problems.push(`another origin: ${url}`);
+        if (/^https?:$/.test(url.protocol) && !origins.has(url.origin)) {
+          problems.push(`another origin: ${url}`);
+        }
       });
       page.on('response', (response) => {
         const { pathname } = new URL(response.url());
