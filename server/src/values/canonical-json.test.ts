@@ -30,6 +30,7 @@ test('it is what the reference implementation makes of the value, whatever the k
       fc.date({ noInvalidDate: true }),
       fc.array(tie('value'), { maxLength: 4 }),
       fc.dictionary(key, tie('value'), { maxKeys: 6 }),
+      fc.dictionary(fc.string(), fc.integer(), { minKeys: 20, maxKeys: 40 }),
     ),
   }));
   fc.assert(

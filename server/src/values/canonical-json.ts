@@ -40,9 +40,27 @@ function sorted(value: unknown): unknown {
   const members = value as Record<string, unknown>;
   if (typeof members.toJSON === 'function') return sorted(members.toJSON());
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(members).sort()) {
+  for (const key of inOrder(Object.keys(members))) {
     if (REORDERED_KEY.test(key)) throw REORDERED;
     copy[key] = sorted(members[key]);
   }
   return copy;
+}
+
+/** From so many keys on the language's own sort is the faster one. */
+const MANY_KEYS = 24;
+
+/**
+ * Puts the keys in order, by UTF-16 code units as RFC 8785 has it. Few are put in their places one by one: the language's
+ * own sort makes itself work arrays first, 3 % of all memory that a decision took.
+ */
+function inOrder(keys: string[]): string[] {
+  if (keys.length >= MANY_KEYS) return keys.sort();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i] as string;
+    let at = i;
+    for (; at > 0 && (keys[at - 1] as string) > key; at--) keys[at] = keys[at - 1] as string;
+    keys[at] = key;
+  }
+  return keys;
 }
