@@ -55,3 +55,15 @@ test('entries are found by what they are about', async ({ page, workspace }) => 
   await expect(page.getByRole('row')).toHaveCount(2);
   await expect(page).toHaveURL(new RegExp(`subject=${decision_id}`));
 });
+
+test('a record of the audit leads to what it is about, a revoked key among them', async ({
+  page,
+  workspace,
+}) => {
+  const { id } = await workspace.call('POST', '/v1/api-keys', { name: 'Gone by now', scopes: ['read'] });
+  await workspace.call('DELETE', `/v1/api-keys/${id}`);
+  await page.goto(`/console/audit?target=${id}`);
+  await expect(page.getByRole('row', { name: /Key revoked/ })).toBeVisible();
+  await page.getByRole('link', { name: id }).first().click();
+  await expect(page.getByRole('row', { name: /Gone by now/ })).toContainText('Revoked');
+});

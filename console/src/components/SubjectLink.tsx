@@ -5,12 +5,16 @@ import { words } from '../lib/words.ts';
 const PATHS: Record<string, (id: string) => string> = {
   decision: (id) => `/decisions/${id}`,
   agent: (id) => `/agents/${id}`,
+  authority: (id) => `/agents/${id}/authority`,
   webhook: (id) => `/webhooks/${id}`,
-  api_key: () => '/keys?all=1',
+  api_key: () => '/keys',
   member: () => '/team',
   invitation: () => '/team',
   workspace: () => '/settings',
 };
+
+/** Revoked keys are among them, since records outlive what they are about. */
+const EVERY_KEY = { all: '1' };
 
 /** What an entry or a record is about, with the way there where it has a place of its own. */
 export function SubjectLink({
@@ -22,7 +26,13 @@ export function SubjectLink({
   return (
     <>
       <span style={{ color: 'var(--faint)' }}>{words(type)}</span>{' '}
-      {path === undefined ? <code>{id}</code> : <Link to={path(id)}>{id}</Link>}
+      {path === undefined ? (
+        <code>{id}</code>
+      ) : (
+        <Link to={path(id)} search={type === 'api_key' ? EVERY_KEY : {}}>
+          {id}
+        </Link>
+      )}
     </>
   );
 }
