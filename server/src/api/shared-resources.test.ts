@@ -178,3 +178,24 @@ test('the second page of a workspace waits until the first is paid for, while an
   await second;
   expect(at_ms).toBeGreaterThanOrEqual(40);
 });
+
+test('a long body takes a turn of the event loop, and a short one none', async () => {
+  const costs: number[] = [];
+  const answer_time = { reserve: () => (took_ms: number) => void costs.push(took_ms) };
+  const route = { handler: async () => ({ status: 201, json: '{}' }) } as unknown as Route;
+  const { handler } = takingTurns(
+    route,
+    makeResources(() => {}),
+    { ...turns, answer_time },
+  );
+  const ask = handler as unknown as (call: Call) => Promise<Answer>;
+  for (const headers of [
+    { 'content-length': '400' },
+    { 'content-length': '60000' },
+    { 'transfer-encoding': 'chunked' },
+    {},
+  ]) {
+    expect((await ask({ ...callOf('ws_1'), headers } as Call)).status).toBe(201);
+  }
+  expect(costs.map(Math.round)).toEqual([3, 3]);
+});

@@ -63,6 +63,18 @@ export function makeResources(
  */
 const costOf = (bytes: number) => 0.5 + bytes * 12e-6;
 
+const LONG_BODY_BYTES = 8_192;
+const MAX_BODY_BYTES = 65_536;
+
+/**
+ * What a long body costs besides its assessment, ms: some 50 ns a byte for parsing, hashing, writing it as a document and
+ * sending that to the database. Short ones cost nothing here, because measuring them would cost more than they do.
+ */
+function costOfBody({ 'content-length': length, 'transfer-encoding': coding }: Call['headers']): number {
+  const bytes = coding === undefined ? Number(length ?? 0) : MAX_BODY_BYTES;
+  return bytes > LONG_BODY_BYTES ? bytes * 50e-6 : 0;
+}
+
 /** What every request takes its turns at. */
 export interface Turns {
   /** The event loop's time, of which one workspace has a share where others are there. */
@@ -124,9 +136,17 @@ export function takingTurns(
   if (route.shares === undefined) {
     return {
       ...route,
-      handler(call: Call) {
-        presence.note(call.caller.workspace_id);
-        return handle(call);
+      async handler(call: Call) {
+        const { workspace_id, key_id } = call.caller;
+        presence.note(workspace_id);
+        const cost_ms = costOfBody(call.headers);
+        if (cost_ms === 0) return handle(call);
+        const settle = await answer_time.reserve(workspace_id, cost_ms, key_id ?? '');
+        try {
+          return await handle(call);
+        } finally {
+          settle(cost_ms);
+        }
       },
     };
   }
