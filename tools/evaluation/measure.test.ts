@@ -22,7 +22,15 @@ const tuned_on = await readSpends(fileOf('./cases/apart-tuned-on.jsonl'));
 
 const said =
   (assessment: PurposeAssessment): Assess =>
-  () => ({ assessment, confidence: 0.5, method: 'test', rationale: 'It is said.', evidence: [] });
+  () => ({
+    assessment,
+    confidence: 0.5,
+    method: 'test',
+    rationale: 'It is said.',
+    evidence: [],
+    vouched_by: null,
+    is_final: false,
+  });
 
 describe('the figures do not fall', () => {
   // Floors a little under what was measured when the method was named: a change that falls below has lost something.

@@ -1,4 +1,5 @@
 import type { Authority } from './authorities.ts';
+import type { SpendFacts, Voucher } from './spend-facts.ts';
 import type { SpendRequest } from './spends.ts';
 
 export const PURPOSE_ASSESSMENTS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
@@ -23,6 +24,18 @@ export interface Assessment {
   /** One or two sentences for people. */
   rationale: string;
   evidence: PurposeEvidence[];
+}
+
+/** An assessment with what whoever goes on from it must know. Only the `Assessment` of it is stored. */
+export interface Judgement extends Assessment {
+  /** What an aligned spend rests on; null for every other one. */
+  vouched_by: Voucher | null;
+  /**
+   * True for a misaligned spend whose reason nothing outweighs: an explicit prohibition, another payee than the operator's,
+   * goods as good as cash, text planted for a judge, paid already. No model is asked about it. A misaligned spend for any
+   * other reason, and an unclear one, may be shown to a model.
+   */
+  is_final: boolean;
 }
 
 /** An agent's earlier spends at one merchant or payee, under its current purpose. */
@@ -55,6 +68,23 @@ export interface PurposeHistory {
 /**
  * Judges whether a spend serves the purpose of an authority. Pure and deterministic: no clock, no I/O.
  * Everything in `request` is untrusted: it may lower the assessment, never vouch for itself. `context` is not read.
- * Without `history` a spend is judged as if it were the agent's first.
+ * Without `facts` a spend is judged as if it were the agent's first and nothing were listed. `history` goes as soon as
+ * `facts.precedents` are read from the database; nothing new may depend on it.
  */
-export type Assess = (authority: Authority, request: SpendRequest, history?: PurposeHistory) => Assessment;
+export type Assess = (
+  authority: Authority,
+  request: SpendRequest,
+  history?: PurposeHistory,
+  facts?: SpendFacts,
+) => Judgement;
+
+/** The part of a judgement that is stored with the decision. */
+export function storedAssessment({
+  assessment,
+  confidence,
+  method,
+  rationale,
+  evidence,
+}: Assessment): Assessment {
+  return { assessment, confidence, method, rationale, evidence };
+}

@@ -1,6 +1,6 @@
 import { blockedBy } from '../merchants/blocklist.ts';
 import { formatMoney } from '../values/money.ts';
-import type { Assessment } from './assessment.ts';
+import { type Assessment, storedAssessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
 import { type BudgetCounter, remainingMinor } from './budget.ts';
 import {
@@ -73,7 +73,7 @@ export function decide(facts: DecideFacts): Verdict {
     held_amount_minor: decision === 'DENY' ? 0 : amount_minor,
     policy_trace: findings,
     explanation: explain(request, reasons, findings),
-    purpose: assessment ?? NO_PURPOSE,
+    purpose: storedAssessment(assessment ?? NO_PURPOSE),
   };
 }
 

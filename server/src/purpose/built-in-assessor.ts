@@ -1,4 +1,4 @@
-import type { Assess, Assessment, PurposeEvidence, PurposeHistory } from '../domain/assessment.ts';
+import type { Assess, Assessment, Judgement, PurposeEvidence, PurposeHistory } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant, inScopeIfAllowed, withAllowedMerchant } from './allowed-merchants.ts';
@@ -61,11 +61,18 @@ const { readingOf } = makeReadingCache(MAX_READINGS_BYTES);
  */
 export function makeBuiltInAssessor(merchants: readonly OwnMerchant[] = []): Assess {
   const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
-  return (authority, request, history) => assess(authority, request, history, readMerchant);
+  return (authority, request, history) => judgementOf(assess(authority, request, history, readMerchant));
 }
 
 /** The built-in assessor without merchants of the operator. */
 export const assessBuiltIn: Assess = makeBuiltInAssessor();
+
+/** The judgement of an assessment that nothing in the facts vouches for, and that any model may be asked about. */
+const judgementOf = (assessment: Assessment): Judgement => ({
+  ...assessment,
+  vouched_by: null,
+  is_final: false,
+});
 
 function assess(
   authority: Authority,

@@ -1,0 +1,113 @@
+/*
+ * What is known about a spend's merchant and payee from others than the agent. An assessment may call a spend aligned only
+ * by one of these facts, by the operator's own words, or by a merchant that is known for the trade that the operator asks
+ * for. Whoever assesses reads the facts beforehand, so that assessing stays pure.
+ */
+
+/** Verdicts of an entry in an agent's merchant directory. */
+export const LISTED_VERDICTS = ['ALLOWED', 'BLOCKED'] as const;
+export type ListedVerdict = (typeof LISTED_VERDICTS)[number];
+
+/** An entry of an agent's merchant directory, which outlives every version of the authority. */
+export interface ListedMerchant {
+  /** `mer_…` */
+  entry_id: string;
+  /** As it was listed. An ALLOWED one is matched like `allowed_merchants`, a BLOCKED one like `blocked_merchants`. */
+  merchant: string;
+  /** Only these payees are vouched for; with none, every payee of the merchant. */
+  payee_ids: readonly string[];
+  verdict: ListedVerdict;
+  /** Who listed it, as evidence names them: `user:ada`, `key:key_…`. */
+  listed_by: string;
+  /** RFC 3339. */
+  listed_at: string;
+}
+
+/**
+ * What people and the payment rail said of an agent's earlier spends with one merchant and payee, across all versions of
+ * its authority that had the same objective. An agent's own report is in none of these counts.
+ */
+export interface Precedent {
+  /** `historyKey` of the merchant's name. */
+  merchant: string;
+  payee_id: string | null;
+  /** Reviews and labels of people. `allowed`: reviewed ALLOW or labelled aligned; `refused`: DENY or misaligned. */
+  said_by_people: { allowed: number; refused: number };
+  /** Spends that the rail executed while the decision, or a person's review of it, was ALLOW. */
+  settled_by_rail: number;
+  /**
+   * What was bought: for each of the `historyWords` of the descriptions, how many of the spends that people spoke about
+   * had it. The assessor tells the kind of thing from them.
+   */
+  words: ReadonlyMap<string, { allowed: number; refused: number }>;
+  /** Lowest and highest amount that the rail executed or a person approved, by currency, in minor units. */
+  usual_minor: ReadonlyMap<string, { low: number; high: number }>;
+  /** RFC 3339; when a person or the rail last spoke. */
+  last_at: string;
+}
+
+/** States of an own earlier spend that checks on the agent's history tell apart. */
+export const PAID_STATES = ['HELD', 'EXECUTED', 'REFUNDED'] as const;
+
+/** A spend of the same agent that holds, moved or returned money. */
+export interface PaidSpend {
+  decision_id: string;
+  merchant: string;
+  payee_id: string | null;
+  amount_minor: number;
+  currency: string;
+  /** RFC 3339; when it was decided. */
+  at: string;
+  state: (typeof PAID_STATES)[number];
+  /** `action.type` of the request. */
+  type: string;
+  /** The agent's words; they are compared and never vouch. */
+  description: string;
+}
+
+/** Precedents by the two things that a spend is bound to. */
+export interface Precedents {
+  /** By `historyKey` of the merchant's name. */
+  by_merchant: ReadonlyMap<string, readonly Precedent[]>;
+  /** By `payee_id` as it was sent. */
+  by_payee: ReadonlyMap<string, readonly Precedent[]>;
+}
+
+/** The facts about one spend. */
+export interface SpendFacts {
+  /**
+   * The whole directory of the agent, in the order of listing. Lookups are cached for as long as the array lives, so hand
+   * on the same array while nothing has changed, and never change it.
+   */
+  listed: readonly ListedMerchant[];
+  precedents: Precedents;
+  /** Own spends of the last days with the same merchant or payee, newest first. */
+  paid: readonly PaidSpend[];
+  /** RFC 3339; the time for which `paid` was read. Null where `paid` is empty. */
+  as_of: string | null;
+}
+
+/** The facts about a spend of which nothing is known. */
+export const NO_FACTS: SpendFacts = {
+  listed: [],
+  precedents: { by_merchant: new Map(), by_payee: new Map() },
+  paid: [],
+  as_of: null,
+};
+
+/** Kinds of facts that may vouch for a spend; none is the agent's free text. */
+export const VOUCHERS = ['OPERATOR', 'DIRECTORY', 'PERSON', 'RAIL', 'TRADE'] as const;
+
+/** The fact that an aligned spend rests on. */
+export interface Voucher {
+  /**
+   * OPERATOR: the authority names the merchant or payee. DIRECTORY: an entry of the agent's merchant directory. PERSON: a
+   * review or label of an earlier spend. RAIL: an earlier spend that the rail settled. TRADE: the merchant is known by its
+   * whole name to sell what the objective asks for; this one alone rests on no word of a person about this merchant.
+   */
+  by: (typeof VOUCHERS)[number];
+  /** One clause for an explanation: "listed by user:ada on 2026-11-03". */
+  says: string;
+  /** The entry of the directory; null for every other fact. */
+  entry_id: string | null;
+}
