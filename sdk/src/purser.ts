@@ -1,9 +1,10 @@
+import { APIPromise } from './api-promise.ts';
 import { type Authorization, type AuthorizeOptions, authorize } from './authorize.ts';
-import { type PurserOptions, settingsOf } from './options.ts';
+import { type PurserOptions, type RequestOptions, settingsOf } from './options.ts';
 import * as resources from './resources.ts';
 import { wake } from './review.ts';
 import { type Grant, type PaymentResult, type SpendOptions, type Spent, spend } from './spend.ts';
-import { Transport } from './transport.ts';
+import { type Call, Transport } from './transport.ts';
 import type { SpendRequest, WebhookEvent } from './types.ts';
 
 /** A client of the service with one key, or with the session of a person who is signed in. Makes no connection until it is used; safe to share. */
@@ -53,6 +54,19 @@ export class Purser {
   /** The same client but for these options. */
   withOptions(options: Partial<PurserOptions>): Purser {
     return new Purser({ ...this.#options, ...options });
+  }
+
+  /**
+   * Calls a route that has no method of its own, such as those that sign a person in. `path` begins with `/`. A POST is
+   * not sent again after a lost connection. Rejects as every method does.
+   */
+  request<T>(
+    method: Call['method'],
+    path: `/${string}`,
+    given: { query?: object; body?: unknown } = {},
+    options?: RequestOptions,
+  ): APIPromise<T> {
+    return new APIPromise<T>(this.#transport.send({ method, path, ...given, options }));
   }
 
   /**

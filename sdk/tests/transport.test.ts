@@ -355,6 +355,18 @@ describe('what is told and sent', () => {
     expect(headers.get('user-agent')).toMatch(new RegExp(`^purser-sdk/${VERSION} node/\\d+$`));
   });
 
+  test('a route without a method of its own is called by its path, and fails as others do', async () => {
+    const { purser, sent } = scripted([failure(401, 'unauthenticated')]);
+    const error = await settled(
+      purser.request('POST', '/v1/auth/sign-in', { query: { a: 1 }, body: { email: 'a@example.com' } }),
+    );
+    expect(error).toMatchObject({ status: 401, code: 'unauthenticated', requestId: expect.any(String) });
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(sent.map(({ url, init }) => [new URL(url).pathname + new URL(url).search, init.body])).toEqual([
+      ['/v1/auth/sign-in?a=1', '{"email":"a@example.com"}'],
+    ]);
+  });
+
   test('undefined query parameters are left out, others are sent as text', async () => {
     const { purser, sent } = scripted([ok({ data: [], next_cursor: null })]);
     await purser.decisions.list({ agent: undefined, q: 'a&b', reviewed: false, limit: 2 });

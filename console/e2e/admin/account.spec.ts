@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from '../support/test.ts';
 import { endSession } from '../support/workspace.ts';
 
@@ -68,6 +69,65 @@ test('nothing typed is lost when the session ends in the middle', async ({
   const { data } = await workspace.call('GET', '/v1/api-keys');
   const made = data.filter((each: { name: string }) => each.name === 'Written before the session ended');
   expect(made, 'it was made once').toHaveLength(1);
+});
+
+test('an export asks for the session that ended, and then goes on', async ({
+  page,
+  me,
+  workspace,
+  expected,
+}) => {
+  await workspace.agent();
+  await workspace.spend();
+  for (const [path, button, name] of [
+    ['/console/report', 'Export CSV', 'shadow-report.csv'],
+    ['/console/decisions', 'Export CSV', /^decisions-.*csv$/],
+    ['/console/ledger', 'Export JSON Lines', /jsonl$/],
+    ['/console/audit', 'Export CSV', 'audit.csv'],
+  ] as const) {
+    await page.goto(path);
+    await expect(page.getByRole('table').first()).toBeVisible();
+    const [cookie] = await page.context().cookies();
+    await endSession(workspace.base_url, { ...me, cookie: `${cookie?.name}=${cookie?.value}` });
+    expected.answer(401, /^\/v1\//);
+    await page.getByRole('button', { name: button }).click();
+    const again = page.getByRole('dialog', { name: 'Sign in again' });
+    await again.getByLabel('Password').fill(me.password);
+    const saved = page.waitForEvent('download');
+    await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+    expect((await saved).suggestedFilename(), path).toMatch(name);
+    const text = await readFile(await (await saved).path(), 'utf8');
+    expect(text, path).toContain('infra-bot');
+  }
+});
+
+test('a proof that is not given is told in one sentence, and nothing was done', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  const reviewer = await workspace.person('reviewer', { name: 'Katherine Johnson' });
+  let asked = 0;
+  await page.route(`**/v1/members/${reviewer.user_id}`, async (route) => {
+    asked += 1;
+    await route.fulfill({
+      status: 403,
+      json: {
+        error: { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' },
+      },
+    });
+  });
+  expected.answer(403, /^\/v1\/members\//);
+  await page.goto('/console/team');
+  await page.getByLabel('Role of Katherine Johnson').selectOption({ label: 'Viewer' });
+  await page
+    .getByRole('dialog', { name: 'Confirm that it is you' })
+    .getByRole('button', { name: 'Cancel' })
+    .click();
+  await expect(page.getByRole('alert')).toContainText('It was not done: your password is needed for it.');
+  await expect(page.getByLabel('Role of Katherine Johnson')).toHaveValue('reviewer');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  expect(asked).toBe(1);
 });
 
 test('what needs a fresh proof asks for the password, and then goes on', async ({

@@ -1,7 +1,7 @@
-import { APIError } from '@purser/sdk';
+import { APIError, type Me } from '@purser/sdk';
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
-import { purser } from './client.ts';
-import { type Me, people } from './people.ts';
+import { purser, QUIET } from './client.ts';
+import { door } from './door.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -22,7 +22,7 @@ export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: async (): Promise<Me | null> => {
     try {
-      return await people.me();
+      return await purser.me.retrieve(QUIET);
     } catch (error) {
       if (error instanceof APIError && error.status === 401) return null;
       throw error;
@@ -33,7 +33,7 @@ export const meQuery = queryOptions({
 
 export const signInOptionsQuery = queryOptions({
   queryKey: ['sign-in-options'],
-  queryFn: people.options,
+  queryFn: door.options,
   staleTime: 60_000,
 });
 

@@ -1,3 +1,4 @@
+import { PurserError } from '@purser/sdk';
 import { useSyncExternalStore } from 'react';
 
 /**
@@ -45,10 +46,10 @@ export function met(kind: Demand): void {
   tell();
 }
 
-/** Fails every request that waits for this demand. */
-export function declined(kind: Demand, error: Error): void {
+/** Fails every request that waits for this demand, with a sentence that says why. None of them is sent again. */
+export function declined(kind: Demand, sentence: string): void {
   const failing = pending.filter((each) => each.demand === kind);
   pending = pending.filter((each) => each.demand !== kind);
-  for (const each of failing) each.reject(error);
+  for (const each of failing) each.reject(new PurserError(sentence));
   tell();
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { codeOfError } from '../api/client.ts';
-import { people } from '../api/people.ts';
+import { codeOfError, purser } from '../api/client.ts';
+import { door } from '../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../api/queries.ts';
 import { declined, met, useDemand } from '../api/session.ts';
 import { askForPasskey, canPasskeys, wasCancelled } from '../lib/passkeys.ts';
@@ -23,19 +23,19 @@ function SignInAgain() {
   const me = useMe();
   const options = useQuery(signInOptionsQuery);
   const form = useForm({ password: '' }, async ({ password }) => {
-    const now = await people.signIn({ email: me.user.email, password });
+    const now = await door.signIn({ email: me.user.email, password });
     queryClient.setQueryData(meQuery.queryKey, now);
     // Another workspace's page must not be sent into this one.
     if (now.workspace.id !== me.workspace.id) {
       if (me.workspaces.some((each) => each.id === me.workspace.id))
-        await people.switchWorkspace(me.workspace.id);
+        await purser.me.switchWorkspace({ workspace_id: me.workspace.id });
       else location.assign('/console/');
     }
     met('sign-in');
     void queryClient.invalidateQueries();
   });
   const leave = () => {
-    declined('sign-in', new Error('You are signed out. Sign in and try again.'));
+    declined('sign-in', 'You are signed out. Sign in and try again.');
     location.assign('/console/sign-in');
   };
   return (
@@ -50,9 +50,7 @@ function SignInAgain() {
           autoComplete="current-password"
           autoFocus
           required
-          value={form.values.password}
-          problem={form.problemOf('password')}
-          onValue={(value) => form.set('password', value)}
+          {...form.field('password')}
         />
         <Actions>
           {options.data?.oidc && (
@@ -75,7 +73,7 @@ function Prove() {
   const form = useForm({ password: '' }, async ({ password }) => {
     setWrong(false);
     try {
-      await people.reauthenticate({ password });
+      await door.reauthenticate({ password });
     } catch (error) {
       if (codeOfError(error) !== 'unauthenticated') throw error;
       setWrong(true);
@@ -86,14 +84,14 @@ function Prove() {
   const options = useQuery(signInOptionsQuery);
   const passkey = useAction(async () => {
     try {
-      await people.reauthenticate({ passkey: await askForPasskey(await people.askPasskey()) });
+      await door.reauthenticate({ passkey: await askForPasskey(await door.askPasskey()) });
     } catch (error) {
       if (wasCancelled(error)) return;
       throw error;
     }
     met('proof');
   });
-  const leave = () => declined('proof', new Error('It was not done: your password is needed for it.'));
+  const leave = () => declined('proof', 'It was not done: your password is needed for it.');
   return (
     <Dialog title="Confirm that it is you" onClose={leave}>
       <p>
@@ -109,9 +107,7 @@ function Prove() {
           autoComplete="current-password"
           autoFocus
           required
-          value={form.values.password}
-          problem={form.problemOf('password')}
-          onValue={(value) => form.set('password', value)}
+          {...form.field('password')}
         />
         <Actions>
           {options.data?.passkey === true && canPasskeys() && (

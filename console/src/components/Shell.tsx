@@ -1,7 +1,7 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { purser } from '../api/client.ts';
 import { useLive } from '../api/live.ts';
-import { people } from '../api/people.ts';
 import { useMe } from '../api/queries.ts';
 import { screenOfKey } from '../lib/palette.ts';
 import { useKeys } from '../lib/use-keys.ts';
@@ -167,7 +167,7 @@ function WorkspaceSwitch() {
         onValue={async (workspace_id) => {
           setSwitching(true);
           // Everything on the page is the old workspace's: it begins anew.
-          await people.switchWorkspace(workspace_id).finally(() => location.assign('/console/'));
+          await purser.me.switchWorkspace({ workspace_id }).finally(() => location.assign('/console/'));
         }}
       />
     </div>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { people } from '../api/people.ts';
+import { purser } from '../api/client.ts';
 import { useMay, useMe } from '../api/queries.ts';
 
 /**
@@ -11,7 +11,7 @@ export function Who({ principal_id, key_id }: { principal_id: string | null; key
   const may = useMay('admin');
   const members = useQuery({
     queryKey: ['team', 'names'],
-    queryFn: async () => (await people.members()).data,
+    queryFn: async () => (await purser.members.list({ limit: 200 })).data,
     staleTime: 300_000,
     enabled: may && principal_id !== null && principal_id !== me.principal_id,
   });

@@ -1,5 +1,11 @@
-/** Has the browser save what a route answers as an attachment; it is streamed past the page. */
-export function download(address: string): void {
+import { purser } from '../api/client.ts';
+
+/**
+ * Has the browser save what a route answers as an attachment. It is streamed past the page, which cannot see a refusal: a
+ * session that ended is asked for before.
+ */
+export async function downloadStreamed(address: string): Promise<void> {
+  await purser.me.retrieve();
   const link = document.createElement('a');
   link.href = address;
   link.download = '';

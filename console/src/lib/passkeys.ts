@@ -1,4 +1,4 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/browser';
+import type { AuthenticatorAnswer, RegisterPasskeyRequest } from '@purser/sdk';
 
 /** Whether this browser can hold passkeys at all. */
 export const canPasskeys = () => typeof PublicKeyCredential === 'function';
@@ -11,13 +11,13 @@ export const wasCancelled = (error: unknown): boolean =>
 const library = () => import('@simplewebauthn/browser');
 
 /** Asks for one of the person's passkeys, for the options that the service gave. Rejects as `wasCancelled` tells. */
-export async function askForPasskey(options: object): Promise<AuthenticationResponseJSON> {
+export async function askForPasskey(options: object): Promise<AuthenticatorAnswer> {
   const { startAuthentication } = await library();
-  return startAuthentication({ optionsJSON: options as never });
+  return (await startAuthentication({ optionsJSON: options as never })) as never;
 }
 
 /** Has a device make a passkey, for the options that the service gave. Rejects as `wasCancelled` tells. */
-export async function makePasskey(options: object): Promise<RegistrationResponseJSON> {
+export async function makePasskey(options: object): Promise<RegisterPasskeyRequest> {
   const { startRegistration } = await library();
-  return startRegistration({ optionsJSON: options as never });
+  return (await startRegistration({ optionsJSON: options as never })) as never;
 }

@@ -3,11 +3,17 @@ import { type FormEvent, useState } from 'react';
 import { problemOf } from '../api/client.ts';
 
 /** The state of a form while it is filled in and sent. */
-export interface Form<Values> {
+export interface Form<Values extends Record<string, string>> {
   values: Values;
   set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void;
-  /** For the `problem` of a field: what is wrong with it. */
+  /** What is wrong with a field. */
   problemOf: (name: keyof Values & string) => string | undefined;
+  /** For the control of a text: its value, what is wrong with it, and where what is typed goes. */
+  field: (name: keyof Values & string) => {
+    value: string;
+    problem: string | undefined;
+    onValue: (value: string) => void;
+  };
   /** What went wrong that no field is to blame for. */
   error: unknown;
   busy: boolean;
@@ -18,7 +24,7 @@ export interface Form<Values> {
  * A form whose values stay whatever the server says. `check` finds problems before anything is sent; a refusal that names
  * a field is shown beside it. `fields` gives the field of a name in the API where they differ.
  */
-export function useForm<Values extends Record<string, unknown>>(
+export function useForm<Values extends Record<string, string>>(
   initial: Values,
   submit: (values: Values) => Promise<unknown>,
   options: {
@@ -30,15 +36,21 @@ export function useForm<Values extends Record<string, unknown>>(
   const [problems, setProblems] = useState<Partial<Record<string, string>>>({});
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const set: Form<Values>['set'] = (name, value) => {
+    setValues((before) => ({ ...before, [name]: value }));
+    setProblems(({ [name as string]: _solved, ...others }) => others);
+  };
   return {
     values,
     error,
     busy,
-    set(name, value) {
-      setValues((before) => ({ ...before, [name]: value }));
-      setProblems(({ [name as string]: _solved, ...others }) => others);
-    },
+    set,
     problemOf: (name) => problems[name],
+    field: (name) => ({
+      value: values[name] as string,
+      problem: problems[name],
+      onValue: (value) => set(name, value as Values[typeof name]),
+    }),
     async onSubmit(event) {
       event?.preventDefault();
       if (busy) return;

@@ -130,9 +130,7 @@ function Verdict({
         label="Reason"
         // The keys go on where the eye is: digits choose here too.
         autoFocus
-        value={form.values.reason_code}
-        problem={form.problemOf('reason_code')}
-        onValue={(value) => form.set('reason_code', value)}
+        {...form.field('reason_code')}
         onKeyDown={(event) => {
           const choose = digits[event.key];
           if (choose === undefined || event.ctrlKey || event.metaKey) return;
@@ -144,15 +142,7 @@ function Verdict({
           ...reasons.map(([code, text], i) => [code, `${i + 1}  ${text}`] as const),
         ]}
       />
-      <AreaField
-        label="Comment"
-        optional
-        rows={1}
-        maxLength={2000}
-        value={form.values.comment}
-        problem={form.problemOf('comment')}
-        onValue={(value) => form.set('comment', value)}
-      />
+      <AreaField label="Comment" optional rows={1} maxLength={2000} {...form.field('comment')} />
       <div className={styles.foot}>
         <Button
           kind={verdict === 'ALLOW' ? undefined : 'danger-primary'}

@@ -1,8 +1,7 @@
-import type { WebhookAttempt } from '@purser/sdk';
+import type { ListWebhookDeliveriesQuery, WebhookAttempt } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { call, purser } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import type { List } from '../../api/people.ts';
 import { refetchSoon } from '../../api/refetch-soon.ts';
 import type { Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
@@ -42,7 +41,7 @@ export function Deliveries({
   );
   const query = { ...filters, ...fixed };
   const list = useList<WebhookAttempt>(['webhooks', 'deliveries', query], (cursor) =>
-    call<List<WebhookAttempt>>('GET', '/v1/webhooks/deliveries', { query: { ...query, limit: 50, cursor } }),
+    purser.webhookDeliveries.list({ ...query, limit: 50, cursor } as ListWebhookDeliveriesQuery),
   );
   return (
     <Card title="Deliveries" flush={list.rows.length > 0}>

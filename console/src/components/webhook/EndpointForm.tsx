@@ -50,9 +50,7 @@ export function EndpointForm({
         required
         placeholder="https://hooks.example.com/purser"
         hint="https, and a public host: addresses of private networks are refused, here and again at every delivery. Redirects are not followed."
-        value={form.values.url}
-        problem={form.problemOf('url')}
-        onValue={(value) => form.set('url', value)}
+        {...form.field('url')}
       />
       <fieldset className={styles.events}>
         <legend>Events</legend>

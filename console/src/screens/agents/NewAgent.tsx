@@ -79,27 +79,17 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
           spellCheck={false}
           placeholder="infra-bot"
           hint="The name in requests and addresses. It cannot be changed."
-          value={form.values.slug}
+          {...form.field('slug')}
           problem={
             form.problemOf('slug') ??
             (code === 'agent_exists' ? 'An agent with this slug exists already' : undefined)
           }
-          onValue={(value) => form.set('slug', value)}
         />
-        <TextField
-          label="Name"
-          optional
-          autoComplete="off"
-          value={form.values.name}
-          problem={form.problemOf('name')}
-          onValue={(value) => form.set('name', value)}
-        />
+        <TextField label="Name" optional autoComplete="off" {...form.field('name')} />
         <SelectField
           label="Mode"
           hint="SHADOW watches and stops nothing. ENFORCE binds."
-          value={form.values.mode}
-          problem={form.problemOf('mode')}
-          onValue={(value) => form.set('mode', value)}
+          {...form.field('mode')}
           options={[
             ['', `The workspace’s${workspace === undefined ? '' : ` (${workspace.mode})`}`],
             ['SHADOW', 'SHADOW'],

@@ -1,7 +1,7 @@
+import type { AuditRecord, ListAuditRecordsQuery } from '@purser/sdk';
 import { useSearch } from '@tanstack/react-router';
-import { call, callText } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import type { List } from '../../api/people.ts';
 import { useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
@@ -11,23 +11,24 @@ import { SubjectLink } from '../../components/SubjectLink.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { downloadText } from '../../lib/download.ts';
+import { AUDIT_ACTIONS } from '../../lib/ledger-types.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Audit.module.css';
-import { ACTIONS, type AuditEntry, linesOf, summaryOf } from './changes.ts';
+import { linesOf, summaryOf } from './changes.ts';
 
 const PARAMS = ['action', 'actor', 'target', 'from', 'to'] as const;
 
 const FILTERS: readonly Filter[] = [
-  { param: 'action', name: 'Action', options: ACTIONS.map((each) => [each, words(each)]) },
+  { param: 'action', name: 'Action', options: AUDIT_ACTIONS.map((each) => [each, words(each)]) },
   { param: 'actor', name: 'Who', placeholder: 'An id or principal' },
   { param: 'target', name: 'What', placeholder: 'An id' },
   { param: 'from', name: 'From', type: 'date' },
   { param: 'to', name: 'To', type: 'date' },
 ];
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
+const COLUMNS: readonly Column<AuditRecord>[] = [
   { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
   { name: 'Who', short: true, cell: (each) => <Actor of={each.actor} /> },
   { name: 'Action', heading: true, cell: (each) => words(each.action) },
@@ -38,11 +39,12 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 export default function Audit() {
   const filters = pick(useSearch({ strict: false }), PARAMS) as Search;
-  const list = useList<AuditEntry>(['audit', filters], (cursor) =>
-    call<List<AuditEntry>>('GET', '/v1/audit', { query: { ...filters, limit: 50, cursor } }),
+  const list = useList<AuditRecord>(['audit', filters], (cursor) =>
+    purser.audit.list({ ...filters, limit: 50, cursor } as ListAuditRecordsQuery),
   );
   const exporting = useAction(async () => {
-    downloadText('audit.csv', await callText('/v1/audit', 'text/csv', { query: filters }), 'text/csv');
+    const csv = await purser.audit.csv(filters as ListAuditRecordsQuery);
+    downloadText('audit.csv', await csv.text(), 'text/csv');
   });
   const is_filtered = Object.keys(filters).length > 0;
   return (
@@ -75,7 +77,7 @@ export default function Audit() {
   );
 }
 
-function Actor({ of }: { of: AuditEntry['actor'] }) {
+function Actor({ of }: { of: AuditRecord['actor'] }) {
   const me = useMe();
   if (of.type === 'operator') return 'The operator';
   if (of.type === 'system') return 'Purser';
@@ -90,7 +92,7 @@ function Actor({ of }: { of: AuditEntry['actor'] }) {
 }
 
 /** What was changed: in one line, and field by field when it is opened. */
-function Changes({ of }: { of: AuditEntry }) {
+function Changes({ of }: { of: AuditRecord }) {
   const lines = linesOf(of.changes);
   if (lines.length === 0) return null;
   return (

@@ -1,34 +1,5 @@
 import type { AuditRecord } from '@purser/sdk';
 
-/** A record of the audit. People act in sessions, which keys have none of. */
-export interface AuditEntry extends Omit<AuditRecord, 'actor' | 'changes'> {
-  actor: { type: string; key_id: string | null; principal_id: string | null; session_id?: string | null };
-  changes: Record<string, { from: unknown; to: unknown }>;
-}
-
-export const ACTIONS = [
-  'agent.created',
-  'agent.updated',
-  'authority.created',
-  'merchant.listed',
-  'merchant.unlisted',
-  'api_key.created',
-  'api_key.revoked',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.deleted',
-  'webhook.secret_rotated',
-  'member.invited',
-  'member.joined',
-  'member.role_changed',
-  'member.removed',
-  'invitation.revoked',
-  'sessions.revoked',
-  'workspace.created',
-  'workspace.updated',
-  'plan.changed',
-] as const;
-
 /** One field of a change as texts; `from` is null where there was nothing before. */
 export interface ChangedField {
   field: string;
@@ -68,9 +39,9 @@ function fieldsOf(field: string, from: unknown, to: unknown): ChangedField[] {
 }
 
 /** The fields of a change, the objects among them taken apart. What was nothing and is nothing is left out. */
-export function linesOf(changes: AuditEntry['changes']): ChangedField[] {
+export function linesOf(changes: AuditRecord['changes']): ChangedField[] {
   return Object.entries(changes)
-    .flatMap(([field, { from, to }]) => fieldsOf(field, from, to))
+    .flatMap(([field, change]) => fieldsOf(field, change.from, change.to))
     .filter(({ from, to }) => from !== null || to !== NOTHING);
 }
 

@@ -1,8 +1,6 @@
-import type { LedgerEvent } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, purser } from '../../api/client.ts';
-import type { List } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { useMay } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -18,9 +16,7 @@ function useEntry(decision_id: string) {
   return useQuery({
     queryKey: entryKey(decision_id),
     queryFn: async () => {
-      const { data } = await call<List<LedgerEvent>>('GET', '/v1/ledger/events', {
-        query: { subject: decision_id, limit: 1 },
-      });
+      const { data } = await purser.ledger.events({ subject: decision_id, limit: 1 });
       const event = data[0] ?? null;
       return { event, computed: event !== null && canHash() ? await hashOf(event) : null };
     },

@@ -14,8 +14,9 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
-import { download } from '../../lib/download.ts';
+import { downloadStreamed } from '../../lib/download.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
 import { isSameSearch, removeView, saveView, useViews } from '../../lib/views.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Decisions.module.css';
@@ -69,6 +70,9 @@ export default function Decisions() {
   const list = useList<Decision>(['decisions', 'list', filters], (cursor) =>
     purser.decisions.list({ ...filters, limit: 50, cursor } as DecisionListQuery),
   );
+  const exporting = useAction(() =>
+    downloadStreamed(`/v1/decisions/export${stringifySearch({ format: 'csv', ...filters })}`),
+  );
   const is_filtered = Object.keys(filters).length > 0;
   return (
     <Page
@@ -84,14 +88,13 @@ export default function Decisions() {
           >
             {is_live ? '● Live' : 'Live'}
           </Button>
-          <Button
-            onClick={() => download(`/v1/decisions/export${stringifySearch({ format: 'csv', ...filters })}`)}
-          >
+          <Button busy={exporting.busy} onClick={() => void exporting.run()}>
             Export CSV
           </Button>
         </>
       }
     >
+      {exporting.error !== null && <ErrorNotice error={exporting.error} />}
       <Views search={filters} />
       <Filters filters={FILTERS} search={filters} to="/decisions" />
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}

@@ -1,10 +1,9 @@
-import type { ApiKey } from '@purser/sdk';
+import type { ApiKey, ListApiKeysQuery } from '@purser/sdk';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
-import { call, purser } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import type { List } from '../../api/people.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
@@ -70,7 +69,7 @@ function KeyList() {
   // What no longer works is hidden until it is asked for.
   const query = { ...filters, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
   const list = useList<ApiKey>(['keys', query], (cursor) =>
-    call<List<ApiKey>>('GET', '/v1/api-keys', { query: { ...query, limit: 50, cursor } }),
+    purser.apiKeys.list({ ...query, limit: 50, cursor } as ListApiKeysQuery),
   );
   const { agents, byId } = useAgentNames();
   const [revoking, setRevoking] = useState<ApiKey | null>(null);

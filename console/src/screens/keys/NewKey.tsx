@@ -72,29 +72,23 @@ function KeyForm({
         required
         maxLength={64}
         hint="Where it will be used, so that somebody dares to revoke it later."
-        value={form.values.name}
-        problem={form.problemOf('name')}
-        onValue={(value) => form.set('name', value)}
+        {...form.field('name')}
       />
       <SelectField
         label="Kind"
         hint={kind?.says}
-        value={form.values.kind}
-        problem={form.problemOf('kind')}
+        {...form.field('kind')}
         options={KINDS.map((each) => [each.kind, each.name])}
-        onValue={(value) => form.set('kind', value)}
       />
       {kind?.scopes === null ? (
         <SelectField
           label="Agent"
-          value={form.values.agent}
-          problem={form.problemOf('agent')}
+          {...form.field('agent')}
           hint={usable.length === 0 ? 'There is no agent yet: create one under Agents first.' : undefined}
           options={[
             ['', 'Choose an agent'],
             ...usable.map((each) => [each.slug, `${each.name} (${each.slug})`] as const),
           ]}
-          onValue={(value) => form.set('agent', value)}
         />
       ) : (
         <TextField
@@ -103,17 +97,13 @@ function KeyForm({
           autoComplete="off"
           spellCheck={false}
           hint="Whose reviews these are, as user:name. Nobody reviews what their own keys asked for; it is you unless you name somebody else."
-          value={form.values.principal_id}
-          problem={form.problemOf('principal_id')}
-          onValue={(value) => form.set('principal_id', value)}
+          {...form.field('principal_id')}
         />
       )}
       <SelectField
         label="Expires"
-        value={form.values.life}
-        problem={form.problemOf('life')}
+        {...form.field('life')}
         options={LIVES.map(([value, text]) => [value, value === '' ? text : `In ${text.toLowerCase()}`])}
-        onValue={(value) => form.set('life', value)}
       />
       <Actions>
         <Button onClick={onClose}>Cancel</Button>

@@ -1,20 +1,15 @@
-import type { LedgerCheckpoint } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
-import type { List } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading } from '../../components/Page.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import styles from './Ledger.module.css';
 
-type Checkpoint = Omit<LedgerCheckpoint, 'checked'>;
-
 /** The newest signed note of where the chain ended, to be kept elsewhere. */
 export function Checkpoints() {
   const query = useQuery({
     queryKey: ['ledger', 'checkpoints'],
-    queryFn: async () =>
-      (await call<List<Checkpoint>>('GET', '/v1/ledger/checkpoints', { query: { limit: 1 } })).data,
+    queryFn: async () => (await purser.ledger.checkpoints({ limit: 1 })).data,
   });
   const newest = query.data?.[0];
   return (

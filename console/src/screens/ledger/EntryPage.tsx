@@ -1,7 +1,6 @@
-import type { LedgerEvent } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { call } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
@@ -12,11 +11,12 @@ import styles from './Ledger.module.css';
 
 const ZERO_HASH = `sha256:${'0'.repeat(64)}`;
 
-const entry = (seq: number) => call<LedgerEvent>('GET', `/v1/ledger/events/${seq}`);
-
 /** An entry, with the one before it, and what this browser makes of it. */
 async function recompute(seq: number) {
-  const [event, before] = await Promise.all([entry(seq), seq > 1 ? entry(seq - 1) : null]);
+  const [event, before] = await Promise.all([
+    purser.ledger.event(seq),
+    seq > 1 ? purser.ledger.event(seq - 1) : null,
+  ]);
   return { event, before, computed: canHash() ? await hashOf(event) : null };
 }
 

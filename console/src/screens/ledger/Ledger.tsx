@@ -1,8 +1,7 @@
-import type { LedgerEvent } from '@purser/sdk';
+import type { LedgerEvent, ListLedgerEventsQuery } from '@purser/sdk';
 import { Link, useSearch } from '@tanstack/react-router';
-import { call } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import type { List } from '../../api/people.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -10,43 +9,18 @@ import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx'
 import { SubjectLink } from '../../components/SubjectLink.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { download } from '../../lib/download.ts';
+import { downloadStreamed } from '../../lib/download.ts';
+import { LEDGER_TYPES } from '../../lib/ledger-types.ts';
 import { pick, type Search } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
 import { words } from '../../lib/words.ts';
 import { Checkpoints } from './Checkpoints.tsx';
 import { Verify } from './Verify.tsx';
 
 const PARAMS = ['type', 'subject', 'from', 'to', 'order'] as const;
 
-const TYPES = [
-  'decision.created',
-  'decision.review.recorded',
-  'decision.label.recorded',
-  'decision.outcome.recorded',
-  'capability.consumed',
-  'reservation.expired',
-  'agent.created',
-  'agent.updated',
-  'authority.created',
-  'api_key.created',
-  'api_key.revoked',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.deleted',
-  'webhook.secret_rotated',
-  'member.invited',
-  'member.joined',
-  'member.role_changed',
-  'member.removed',
-  'invitation.revoked',
-  'sessions.revoked',
-  'workspace.created',
-  'workspace.updated',
-  'plan.changed',
-] as const;
-
 const FILTERS: readonly Filter[] = [
-  { param: 'type', name: 'Type', options: TYPES.map((each) => [each, words(each)]) },
+  { param: 'type', name: 'Type', options: LEDGER_TYPES.map((each) => [each, words(each)]) },
   { param: 'subject', name: 'Subject', placeholder: 'An id' },
   { param: 'from', name: 'From', type: 'date' },
   { param: 'to', name: 'To', type: 'date' },
@@ -83,14 +57,20 @@ export default function Ledger() {
   const filters = pick(search, PARAMS) as Search;
   const { since } = pick(search, ['since']);
   const list = useList<LedgerEvent>(['ledger', 'events', filters], (cursor) =>
-    call<List<LedgerEvent>>('GET', '/v1/ledger/events', { query: { ...filters, limit: 50, cursor } }),
+    purser.ledger.events({ ...filters, limit: 50, cursor } as ListLedgerEventsQuery),
   );
+  const exporting = useAction(() => downloadStreamed('/v1/ledger/export'));
   return (
     <Page
       title="Ledger"
       lead="Every decision and every change is an entry that carries the hash of the one before. Whoever edits one, or cuts the end off, is found out."
-      actions={<Button onClick={() => download('/v1/ledger/export')}>Export JSON Lines</Button>}
+      actions={
+        <Button busy={exporting.busy} onClick={() => void exporting.run()}>
+          Export JSON Lines
+        </Button>
+      }
     >
+      {exporting.error !== null && <ErrorNotice error={exporting.error} />}
       <CardGrid>
         <Verify since={since ?? ''} />
         <Checkpoints />

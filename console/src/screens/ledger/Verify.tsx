@@ -34,9 +34,7 @@ export function Verify({ since }: { since: string }) {
           optional
           inputMode="numeric"
           hint="Without it, from the beginning."
-          value={form.values.since}
-          problem={form.problemOf('since')}
-          onValue={(value) => form.set('since', value)}
+          {...form.field('since')}
         />
         <Button kind="primary" type="submit" busy={form.busy}>
           Verify

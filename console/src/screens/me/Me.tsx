@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { codeOfError } from '../../api/client.ts';
-import { people } from '../../api/people.ts';
+import { codeOfError, purser } from '../../api/client.ts';
+import { door } from '../../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -21,7 +21,7 @@ export default function Me() {
   const me = useMe();
   const options = useQuery(signInOptionsQuery);
   const leaving = useAction(async () => {
-    await people.signOut();
+    await door.signOut();
     // A whole new page: nothing of this person stays in memory.
     location.assign('/console/sign-in');
   });
@@ -63,20 +63,13 @@ export default function Me() {
 function NameForm() {
   const me = useMe();
   const form = useForm({ name: me.user.name }, async ({ name }) => {
-    queryClient.setQueryData(meQuery.queryKey, await people.rename(name.trim()));
+    queryClient.setQueryData(meQuery.queryKey, await purser.me.update({ name: name.trim() }));
   });
   return (
     <form onSubmit={form.onSubmit} noValidate className={styles.form}>
       {form.error !== null && <ErrorNotice error={form.error} />}
       <div className={styles.row}>
-        <TextField
-          label="Name"
-          autoComplete="name"
-          required
-          value={form.values.name}
-          problem={form.problemOf('name')}
-          onValue={(value) => form.set('name', value)}
-        />
+        <TextField label="Name" autoComplete="name" required {...form.field('name')} />
         <Button
           type="submit"
           busy={form.busy}
@@ -99,7 +92,7 @@ function PasswordForm() {
       setDone(false);
       setWrong(false);
       try {
-        await people.changePassword(values);
+        await door.changePassword(values);
       } catch (error) {
         if (codeOfError(error) !== 'unauthenticated') throw error;
         setWrong(true);
@@ -131,8 +124,8 @@ function PasswordForm() {
         type="password"
         autoComplete="current-password"
         required
-        value={form.values.current_password}
-        problem={form.problemOf('current_password') ?? (is_wrong ? 'that is not your password' : undefined)}
+        {...form.field('current_password')}
+        {...(is_wrong ? { problem: 'that is not your password' } : {})}
         onValue={(value) => {
           setWrong(false);
           form.set('current_password', value);
@@ -144,9 +137,7 @@ function PasswordForm() {
         autoComplete="new-password"
         required
         hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
-        value={form.values.new_password}
-        problem={form.problemOf('new_password')}
-        onValue={(value) => form.set('new_password', value)}
+        {...form.field('new_password')}
       />
       <div>
         <Button kind="primary" type="submit" busy={form.busy}>

@@ -1,6 +1,8 @@
+import type { Passkey } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type OwnPasskey, people } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
+import { door } from '../../api/door.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -16,13 +18,13 @@ const KEY = ['passkeys'];
 
 /** The person's passkeys: a way in that is neither typed nor stolen. */
 export function Passkeys() {
-  const query = useQuery({ queryKey: KEY, queryFn: async () => (await people.passkeys()).data });
+  const query = useQuery({ queryKey: KEY, queryFn: async () => (await purser.me.listPasskeys()).data });
   const [name, setName] = useState('');
   const again = () => queryClient.invalidateQueries({ queryKey: KEY });
   const adding = useAction(async () => {
     try {
-      const made = await makePasskey(await people.beginPasskey());
-      await people.addPasskey({ ...made, ...(name.trim() === '' ? {} : { name: name.trim() }) });
+      const made = await makePasskey(await door.beginPasskey());
+      await door.addPasskey({ ...made, ...(name.trim() === '' ? {} : { name: name.trim() }) });
     } catch (error) {
       if (wasCancelled(error)) return;
       throw error;
@@ -31,10 +33,10 @@ export function Passkeys() {
     await again();
   });
   const removing = useAction(async (id: string) => {
-    await people.removePasskey(id);
+    await purser.me.deletePasskey(id);
     await again();
   });
-  const columns: readonly Column<OwnPasskey>[] = [
+  const columns: readonly Column<Passkey>[] = [
     { name: 'Name', heading: true, wrap: true, cell: (each) => each.name },
     { name: 'Added', cell: (each) => <Time at={each.created_at} /> },
     {

@@ -1,5 +1,6 @@
+import type { Session } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { type OwnSession, people } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -15,13 +16,13 @@ import styles from './Me.module.css';
 export function Sessions() {
   const query = useQuery({
     queryKey: ['sessions'],
-    queryFn: async () => (await people.sessions()).data,
+    queryFn: async () => (await purser.me.listSessions()).data,
   });
   const ending = useAction(async (id: string) => {
-    await people.endSession(id);
+    await purser.me.endSession(id);
     await queryClient.invalidateQueries({ queryKey: ['sessions'] });
   });
-  const columns: readonly Column<OwnSession>[] = [
+  const columns: readonly Column<Session>[] = [
     {
       name: 'Where',
       heading: true,

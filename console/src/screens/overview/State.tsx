@@ -1,8 +1,6 @@
-import type { LedgerCheckpoint } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, purser } from '../../api/client.ts';
-import type { List } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { Time } from '../../components/Value.tsx';
 import styles from './Overview.module.css';
@@ -18,9 +16,7 @@ export function State() {
   });
   const checkpoint = useQuery({
     queryKey: ['ledger', 'newest-checkpoint'],
-    queryFn: async () =>
-      (await call<List<LedgerCheckpoint>>('GET', '/v1/ledger/checkpoints', { query: { limit: 1 } }))
-        .data[0] ?? null,
+    queryFn: async () => (await purser.ledger.checkpoints({ limit: 1 })).data[0] ?? null,
   });
   const webhooks = useQuery({
     queryKey: ['webhooks', 'health'],

@@ -9,7 +9,7 @@ import { ModeSwitch } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx';
 import { downloadText } from '../../lib/download.ts';
-import { pick, type Search, stringifySearch } from '../../lib/search.ts';
+import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { Labels } from './Labels.tsx';
 import { Readiness } from './Readiness.tsx';
@@ -31,12 +31,8 @@ export default function Report() {
     enabled: search.agent !== undefined,
   }).data;
   const csv = useAction(async () => {
-    const response = await fetch(`/v1/reports/shadow${stringifySearch(search)}`, {
-      headers: { accept: 'text/csv' },
-      credentials: 'same-origin',
-    });
-    if (!response.ok) throw new Error(`The report could not be read (HTTP ${response.status}).`);
-    downloadText('shadow-report.csv', await response.text(), 'text/csv');
+    const tables = await purser.reports.shadowCsv(search);
+    downloadText('shadow-report.csv', await tables.text(), 'text/csv');
   });
   const report = query.data;
   return (

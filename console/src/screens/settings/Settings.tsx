@@ -1,7 +1,7 @@
-import type { Workspace } from '@purser/sdk';
+import type { UpdateWorkspaceRequest, Workspace } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
+import { purser, QUIET } from '../../api/client.ts';
 import { meQuery, queryClient, useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -35,16 +35,12 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
   const may = useMay('admin');
   const [is_saved, setSaved] = useState(false);
   const form = useForm({ name: workspace.name, mode: workspace.mode as string }, async (values) => {
-    const now = await call<Workspace>('PATCH', '/v1/workspace', { body: values });
+    const now = await purser.workspace.update(values as UpdateWorkspaceRequest);
     queryClient.setQueryData(workspaceQuery.queryKey, now);
     void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
     setSaved(true);
   });
   const is_changed = form.values.name !== workspace.name || form.values.mode !== workspace.mode;
-  const set = (name: 'name' | 'mode', value: string) => {
-    setSaved(false);
-    form.set(name, value);
-  };
   return (
     <Card title="Workspace">
       <form onSubmit={form.onSubmit} noValidate className={styles.form}>
@@ -55,21 +51,17 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
           required
           maxLength={64}
           disabled={!may}
-          value={form.values.name}
-          problem={form.problemOf('name')}
-          onValue={(value) => set('name', value)}
+          {...form.field('name')}
         />
         <SelectField
           label="Mode of new agents"
           disabled={!may}
           hint="Agents that there are keep theirs: each has its own switch. SHADOW only watches and reports; ENFORCE decides."
-          value={form.values.mode}
-          problem={form.problemOf('mode')}
+          {...form.field('mode')}
           options={[
             ['SHADOW', 'SHADOW'],
             ['ENFORCE', 'ENFORCE'],
           ]}
-          onValue={(value) => set('mode', value)}
         />
         <div className={styles.save}>
           <Button
@@ -140,13 +132,13 @@ interface Readiness {
 function Service() {
   const ready = useQuery({
     queryKey: ['readiness'],
-    queryFn: () => call<Readiness>('GET', '/readyz', { quiet: true }),
+    queryFn: async () => purser.request<Readiness>('GET', '/readyz', {}, QUIET),
     refetchInterval: 15_000,
   });
   const version = useQuery({
     queryKey: ['version'],
     queryFn: async () =>
-      (await call<{ info: { version: string } }>('GET', '/openapi.json', { quiet: true })).info.version,
+      (await purser.request<{ info: { version: string } }>('GET', '/openapi.json', {}, QUIET)).info.version,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const skipped = Object.entries(ready.data?.detail?.skipped_events ?? {}).filter(([, count]) => count > 0);

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
-import { people } from '../../api/people.ts';
+import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { Notice } from '../../components/Notice.tsx';
 import { useForm } from '../../lib/use-form.ts';
@@ -17,7 +17,7 @@ export default function Invitation() {
     async ({ name, password }) => {
       setRefused(false);
       try {
-        const me = await people.accept({ token, name, password });
+        const me = await door.accept({ token, name, password });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
         await navigate({ to: '/', replace: true });

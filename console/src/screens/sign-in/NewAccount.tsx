@@ -28,29 +28,17 @@ export function NewAccountFields({
           autoComplete="username"
           autoFocus
           required
-          value={form.values.email}
-          problem={form.problemOf('email')}
-          onValue={(value) => form.set('email', value)}
+          {...form.field('email')}
         />
       )}
-      <TextField
-        label="Name"
-        autoComplete="name"
-        autoFocus={!with_email}
-        required
-        value={form.values.name}
-        problem={form.problemOf('name')}
-        onValue={(value) => form.set('name', value)}
-      />
+      <TextField label="Name" autoComplete="name" autoFocus={!with_email} required {...form.field('name')} />
       <TextField
         label="Password"
         type="password"
         autoComplete="new-password"
         required
         hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
-        value={form.values.password}
-        problem={form.problemOf('password')}
-        onValue={(value) => form.set('password', value)}
+        {...form.field('password')}
       />
       <Button kind="primary" type="submit" busy={form.busy}>
         {action}

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
-import { people } from '../../api/people.ts';
+import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -20,7 +20,7 @@ export default function Reset() {
     async ({ password }) => {
       setRefused(false);
       try {
-        const me = await people.reset({ token, password });
+        const me = await door.reset({ token, password });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
         await navigate({ to: '/', replace: true });
@@ -51,9 +51,7 @@ export default function Reset() {
             autoFocus
             required
             hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
-            value={form.values.password}
-            problem={form.problemOf('password')}
-            onValue={(value) => form.set('password', value)}
+            {...form.field('password')}
           />
           <Button kind="primary" type="submit" busy={form.busy}>
             Set password

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
-import { people } from '../../api/people.ts';
+import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { TextField } from '../../components/Field.tsx';
 import { Notice } from '../../components/Notice.tsx';
@@ -22,7 +22,7 @@ export default function SetUp() {
     async (values) => {
       setRefusal(null);
       try {
-        const me = await people.setUp({ ...values, code: values.code.trim() });
+        const me = await door.setUp({ ...values, code: values.code.trim() });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
         await navigate({ to: '/', replace: true });
@@ -69,9 +69,7 @@ export default function SetUp() {
             autoComplete="one-time-code"
             required
             hint="It stands in the terminal where the service was started."
-            value={form.values.code}
-            problem={form.problemOf('code')}
-            onValue={(value) => form.set('code', value)}
+            {...form.field('code')}
           />
         )}
       </NewAccountFields>

@@ -1,8 +1,9 @@
+import type { Me } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
-import { type Me, people } from '../../api/people.ts';
+import { door } from '../../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -42,7 +43,7 @@ export default function SignIn() {
   };
   const passkey = useAction(async () => {
     try {
-      await comeIn(await people.signInWithPasskey(await askForPasskey(await people.askPasskey())));
+      await comeIn(await door.signInWithPasskey(await askForPasskey(await door.askPasskey())));
     } catch (error) {
       if (!wasCancelled(error)) throw error;
     }
@@ -50,7 +51,7 @@ export default function SignIn() {
   const form = useForm({ email: '', password: '' }, async (values) => {
     setWrong(false);
     try {
-      await comeIn(await people.signIn(values));
+      await comeIn(await door.signIn(values));
     } catch (error) {
       if (codeOfError(error) !== 'unauthenticated') throw error;
       setWrong(true);
@@ -136,18 +137,14 @@ export default function SignIn() {
             autoComplete="username"
             autoFocus
             required
-            value={form.values.email}
-            problem={form.problemOf('email')}
-            onValue={(value) => form.set('email', value)}
+            {...form.field('email')}
           />
           <TextField
             label="Password"
             type="password"
             autoComplete="current-password"
             required
-            value={form.values.password}
-            problem={form.problemOf('password')}
-            onValue={(value) => form.set('password', value)}
+            {...form.field('password')}
           />
           <Button kind="primary" type="submit" busy={form.busy}>
             Sign in

@@ -1,6 +1,7 @@
+import type { Invitation } from '@purser/sdk';
 import { useState } from 'react';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import { type Invitation, people } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -14,7 +15,9 @@ import styles from './Team.module.css';
 
 /** Who was invited. Those that came to an end are hidden until they are asked for. */
 export function Invitations() {
-  const list = useList<Invitation>(['team', 'invitations'], people.invitations);
+  const list = useList<Invitation>(['team', 'invitations'], (cursor) =>
+    purser.invitations.list({ cursor, limit: 50 }),
+  );
   const [shows_all, setShowsAll] = useState(false);
   const [revoking, setRevoking] = useState<Invitation | null>(null);
   const pending = list.rows.filter(({ status }) => status === 'pending');
@@ -65,7 +68,7 @@ export function Invitations() {
           action="Take back"
           onClose={() => setRevoking(null)}
           work={async () => {
-            await people.revokeInvitation(revoking.id);
+            await purser.invitations.delete(revoking.id);
             await queryClient.invalidateQueries({ queryKey: ['team'] });
           }}
         >

@@ -1,5 +1,6 @@
+import type { Me, NewInvitation } from '@purser/sdk';
 import { useState } from 'react';
-import { people, type Role } from '../../api/people.ts';
+import { purser } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
@@ -13,14 +14,14 @@ import styles from './Team.module.css';
 
 /** Makes an invitation, and shows its link once: no mail is sent. */
 export function Invite({ onClose }: { onClose: () => void }) {
-  const [made, setMade] = useState<Awaited<ReturnType<typeof people.invite>> | null>(null);
+  const [made, setMade] = useState<NewInvitation | null>(null);
   const form = useForm(
     { email: '', role: 'reviewer', principal_id: '' },
     async ({ email, role, principal_id }) => {
       setMade(
-        await people.invite({
+        await purser.invitations.create({
           email: email.trim(),
-          role: role as Role,
+          role: role as Me['role'],
           ...(principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
         }),
       );
@@ -69,17 +70,13 @@ export function Invite({ onClose }: { onClose: () => void }) {
           autoComplete="off"
           autoFocus
           required
-          value={form.values.email}
-          problem={form.problemOf('email')}
-          onValue={(value) => form.set('email', value)}
+          {...form.field('email')}
         />
         <SelectField
           label="Role"
-          value={form.values.role}
-          problem={form.problemOf('role')}
+          {...form.field('role')}
           hint={ROLES.find(({ role }) => role === form.values.role)?.says}
           options={ROLES.map(({ role }) => [role, words(role)])}
-          onValue={(value) => form.set('role', value)}
         />
         <TextField
           label="Reviews as"
@@ -88,9 +85,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           spellCheck={false}
           placeholder="user:ada"
           hint="If keys of this person carry a principal already, name it: then they cannot review what those keys asked for."
-          value={form.values.principal_id}
-          problem={form.problemOf('principal_id')}
-          onValue={(value) => form.set('principal_id', value)}
+          {...form.field('principal_id')}
         />
         <Actions>
           <Button onClick={onClose}>Cancel</Button>

@@ -1,6 +1,7 @@
+import type { SignIn } from '@purser/sdk';
 import { useState } from 'react';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import { people, type SignIn } from '../../api/people.ts';
 import { Badge, type Tone } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -55,7 +56,7 @@ export function SignIns() {
 }
 
 function List() {
-  const list = useList<SignIn>(['team', 'sign-ins'], people.signIns);
+  const list = useList<SignIn>(['team', 'sign-ins'], (cursor) => purser.signIns.list({ cursor, limit: 50 }));
   if (list.isError) return <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Loading />;
   return (

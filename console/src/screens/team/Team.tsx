@@ -1,6 +1,7 @@
+import type { Member } from '@purser/sdk';
 import { useState } from 'react';
+import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import { type Member, people, type Role } from '../../api/people.ts';
 import { meQuery, queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge } from '../../components/Badge.tsx';
@@ -52,11 +53,11 @@ export default function Team() {
 
 /** `is_still`: roles are told and not to be chosen, so that the dialog's field is the only one of its name. */
 function Members({ is_still }: { is_still: boolean }) {
-  const list = useList<Member>(['team', 'members'], people.members);
+  const list = useList<Member>(['team', 'members'], (cursor) => purser.members.list({ cursor, limit: 50 }));
   const [removing, setRemoving] = useState<Member | null>(null);
-  const changing = useAction(async (user_id: string, role: Role) => {
+  const changing = useAction(async (user_id: string, role: Member['role']) => {
     try {
-      await people.setRole(user_id, role);
+      await purser.members.update(user_id, { role });
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['team'] });
     }
@@ -87,7 +88,7 @@ function Members({ is_still }: { is_still: boolean }) {
             value={each.role}
             disabled={changing.busy}
             options={ROLES.map(({ role }) => [role, words(role)])}
-            onValue={(role) => void changing.run(each.user_id, role as Role)}
+            onValue={(role) => void changing.run(each.user_id, role as Member['role'])}
           />
         ),
     },
@@ -139,7 +140,7 @@ function Remove({ member, onClose }: { member: Member; onClose: () => void }) {
       action="Remove"
       onClose={onClose}
       work={async () => {
-        await people.remove(member.user_id);
+        await purser.members.delete(member.user_id);
         await queryClient.invalidateQueries({ queryKey: is_me ? meQuery.queryKey : ['team'] });
       }}
     >

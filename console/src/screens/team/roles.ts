@@ -1,7 +1,7 @@
-import type { Role } from '../../api/people.ts';
+import type { Member } from '@purser/sdk';
 
 /** Roles, with what each may do in words. */
-export const ROLES: readonly { role: Role; says: string }[] = [
+export const ROLES: readonly { role: Member['role']; says: string }[] = [
   {
     role: 'admin',
     says: 'Changes authorities, agents, keys, webhooks and people, and reviews. Never asks for a spend.',

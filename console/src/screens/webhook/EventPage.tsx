@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { callText } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { useEndpoints } from '../../api/endpoints.ts';
 import { useMay } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
@@ -27,7 +27,7 @@ export default function EventPage() {
   const may = useMay('admin');
   const query = useQuery({
     queryKey: ['webhooks', 'event', id],
-    queryFn: () => callText(`/v1/webhooks/events/${encodeURIComponent(id)}`, 'application/json'),
+    queryFn: async () => (await purser.events.retrieve(id).asResponse()).text(),
     enabled: may,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -50,18 +50,14 @@ export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onC
           autoFocus
           required
           hint="The UTC day."
-          value={form.values.from}
-          problem={form.problemOf('from')}
-          onValue={(value) => form.set('from', value)}
+          {...form.field('from')}
         />
         <TextField
           label="To"
           type="date"
           optional
           hint="This day included; without it, until now."
-          value={form.values.to}
-          problem={form.problemOf('to')}
-          onValue={(value) => form.set('to', value)}
+          {...form.field('to')}
         />
         <Actions>
           <Button onClick={onClose}>{sent === null ? 'Cancel' : 'Done'}</Button>

@@ -2,7 +2,7 @@ import type { RotatedWebhook, WebhookItem } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call, purser } from '../../api/client.ts';
+import { purser } from '../../api/client.ts';
 import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
 import { refetchSoon } from '../../api/refetch-soon.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
@@ -21,7 +21,7 @@ import styles from '../../components/webhook/webhook.module.css';
 import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { useForm } from '../../lib/use-form.ts';
-import { healthOf } from '../../lib/webhooks.ts';
+import { EVENT_TYPES, healthOf } from '../../lib/webhooks.ts';
 import { ResendPeriod } from './ResendPeriod.tsx';
 
 const HEALTH_ATTEMPTS = 200;
@@ -33,7 +33,7 @@ export default function WebhookPage() {
   const may = useMay('admin');
   const query = useQuery({
     queryKey: ['webhooks', 'endpoint', id],
-    queryFn: () => call<WebhookItem>('GET', `/v1/webhooks/${encodeURIComponent(id)}`),
+    queryFn: async () => purser.webhookEndpoints.retrieve(id),
     enabled: may,
   });
   const above = <Link to="/webhooks">Webhooks</Link>;
@@ -162,12 +162,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
             submit={async ({ url, events }) => {
               await purser.webhookEndpoints.update(endpoint.id, {
                 url,
-                events: events ?? [
-                  'decision.created',
-                  'decision.review.recorded',
-                  'decision.label.recorded',
-                  'decision.outcome.recorded',
-                ],
+                events: events ?? EVENT_TYPES.map(([type]) => type),
               });
               await refetchEndpoint();
               close();
@@ -276,13 +271,7 @@ function Rotate({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => v
           A receiver that checks <code>x-svc-signature</code> needs the new secret at once; one that checks{' '}
           <code>webhook-signature</code> takes both for a while.
         </p>
-        <SelectField
-          label="Overlap"
-          value={form.values.overlap}
-          problem={form.problemOf('overlap')}
-          options={OVERLAPS}
-          onValue={(value) => form.set('overlap', value)}
-        />
+        <SelectField label="Overlap" {...form.field('overlap')} options={OVERLAPS} />
         <Actions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>

@@ -1,0 +1,34 @@
+import type {
+  AcceptInvitationRequest,
+  ChangePasswordRequest,
+  Me,
+  ReauthenticateRequest,
+  RegisterPasskeyRequest,
+  ResetPasswordRequest,
+  SetUpRequest,
+  SignInOptions,
+  SignInRequest,
+} from '@purser/sdk';
+import { purser, QUIET } from './client.ts';
+
+/** A refusal is the person's to answer, who may have to wait for it: nothing is sent twice by itself. */
+const post = async <T>(path: `/${string}`, body?: unknown): Promise<T> =>
+  purser.request<T>('POST', path, body === undefined ? {} : { body }, { maxRetries: 0 });
+
+/** Coming in and going out: routes that only a page has a use for, so that the client library has no methods for them. */
+export const door = {
+  options: async () => purser.request<SignInOptions>('GET', '/v1/auth/options', {}, QUIET),
+  setUp: (body: SetUpRequest) => post<Me>('/v1/auth/setup', body),
+  signIn: (body: SignInRequest) => post<Me>('/v1/auth/sign-in', body),
+  signOut: () => post<void>('/v1/auth/sign-out'),
+  changePassword: (body: ChangePasswordRequest) => post<void>('/v1/auth/password', body),
+  reset: (body: ResetPasswordRequest) => post<Me>('/v1/auth/password/reset', body),
+  accept: (body: AcceptInvitationRequest) => post<Me>('/v1/auth/invitations/accept', body),
+  reauthenticate: (body: ReauthenticateRequest) => post<void>('/v1/auth/reauthenticate', body),
+  /** What the browser needs to ask for a passkey, and the answer that signs in. */
+  askPasskey: () => post<object>('/v1/auth/passkey/options'),
+  signInWithPasskey: (body: object) => post<Me>('/v1/auth/passkey/verify', body),
+  /** What the browser needs to make a passkey, and what it made. */
+  beginPasskey: () => post<object>('/v1/auth/passkey/register/options'),
+  addPasskey: (body: RegisterPasskeyRequest) => post<void>('/v1/auth/passkey/register/verify', body),
+};

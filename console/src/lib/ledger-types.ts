@@ -1,0 +1,35 @@
+import type { LedgerEvent } from '@purser/sdk';
+
+/** Every type of entry, and whether it is somebody's change, which the audit records too. A type that is new is missed here by the compiler. */
+const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
+  'decision.created': false,
+  'decision.review.recorded': false,
+  'decision.label.recorded': false,
+  'decision.outcome.recorded': false,
+  'capability.consumed': false,
+  'reservation.expired': false,
+  'agent.created': true,
+  'agent.updated': true,
+  'authority.created': true,
+  'api_key.created': true,
+  'api_key.revoked': true,
+  'api_key.rewrapped': true,
+  'webhook.created': true,
+  'webhook.updated': true,
+  'webhook.deleted': true,
+  'webhook.secret_rotated': true,
+  'webhook.secret_rewrapped': true,
+  'member.invited': true,
+  'member.joined': true,
+  'member.role_changed': true,
+  'member.removed': true,
+  'invitation.revoked': true,
+  'sessions.revoked': true,
+  'workspace.created': true,
+  'workspace.updated': true,
+  'plan.changed': true,
+};
+
+export const LEDGER_TYPES = Object.keys(IS_CHANGE) as LedgerEvent['type'][];
+/** What the audit's records can be of. */
+export const AUDIT_ACTIONS = LEDGER_TYPES.filter((type) => IS_CHANGE[type]);
