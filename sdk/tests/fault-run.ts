@@ -56,8 +56,11 @@ const PROCESSES = 4;
 const RUNS_AT_ONCE = 200;
 /** In the runs of a variant that has the service killed. */
 const KILLS_OF_SERVICE = 8;
-/** A process is killed whenever so many calls have ended; in long runs seldom enough that starting them does not take the time. */
-const callsAKill = (runs: number) => Math.max(60, runs / 40);
+/**
+ * A process is killed whenever so many calls have ended. It takes those with it that it was making, half as many as
+ * there are runs at once: in long runs a tenth of all calls, so that most runs show what comes of the other faults.
+ */
+const callsAKill = (runs: number) => Math.min(2 * runs, 5 * RUNS_AT_ONCE);
 /** Endings after which a spend may rightly be unpaid. */
 const CAUSES = [
   'killed',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runFaults, type Tally, type Variant } from './fault-run.ts';
-import { type KilledService, startKilledService } from './killed-service.ts';
+import { startKilledService } from './killed-service.ts';
 import { type RunningService, startTestService } from './service.ts';
 
 /** Runs of each variant: `SPEND_RUNS=10000 npm test -- sdk/tests/faults.test.ts`. */
@@ -11,16 +11,15 @@ const TIMEOUT_MS = 3_600_000;
 const IN_SHADOW_KILLED: Variant = { mode: 'SHADOW', service_killed: true };
 
 let s: RunningService;
-let killed: KilledService;
 beforeAll(async () => {
-  [s, killed] = await Promise.all([startTestService(), startKilledService()]);
+  s = await startTestService();
 });
-afterAll(async () => {
-  await Promise.all([s.stop(), killed.stop()]);
-});
+afterAll(() => s.stop());
 
 async function tallyOf(name: string, variant: Variant, runs: number): Promise<Tally> {
-  const tally = await runFaults(variant.service_killed === true ? killed : s, variant, runs);
+  // Who kills a service has it alone.
+  const killed = variant.service_killed === true ? await startKilledService() : null;
+  const tally = await runFaults(killed ?? s, variant, runs).finally(() => killed?.stop());
   if (process.env.SPEND_RUNS !== undefined) process.stdout.write(`${name}: ${JSON.stringify(tally)}\n`);
   return tally;
 }

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { VERSION } from '../src/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
@@ -38,6 +38,17 @@ const npm = (args: string[], cwd: string) => run('npm', [...args, '--loglevel=er
 const compilers = {
   'TypeScript 7': require.resolve('typescript/package.json'),
   'TypeScript 5': createRequire(require.resolve('@arethetypeswrong/core')).resolve('typescript/package.json'),
+};
+
+/** Run times that the package is tried under: this one, and in `SDK_RUNTIMES` the paths of more with ":" between them. */
+const runtimes = [
+  process.execPath,
+  ...(process.env.SDK_RUNTIMES ?? '').split(':').filter((path) => path !== ''),
+];
+/** What a run time needs besides the name of the program, where it needs more. */
+const HOW_TO_RUN: Record<string, string[]> = {
+  deno: ['run', '--allow-net=127.0.0.1', 'run-smoke.mjs'],
+  workerd: ['test', 'workerd.capnp'],
 };
 
 /** A folder with nothing in it but the packed package, installed. */
@@ -150,16 +161,27 @@ test.each(Object.entries(compilers))(
   },
 );
 
-test('the example pays', async () => {
-  const s: RunningService = await startTestService();
-  try {
+describe('against a started service', () => {
+  let s: RunningService;
+  beforeAll(async () => {
+    s = await startTestService();
+  });
+  afterAll(() => s.stop());
+
+  /** An agent in ENFORCE: the keys that ask and pay for it. */
+  async function keysOf(slug: string) {
     const agent = await s.call('POST', '/v1/agents', {
-      body: { slug: 'example', mode: 'ENFORCE', authority: AUTHORITY },
+      body: { slug, mode: 'ENFORCE', authority: AUTHORITY },
     });
-    const keys = {
-      PURSER_AGENT_KEY: (await makeKey(s, { agent_id: agent.body.id })).key,
-      PURSER_CONSUME_KEY: (await makeKey(s, { scopes: ['consume'] })).key,
-    };
+    const [asks, pays] = [
+      await makeKey(s, { agent_id: agent.body.id }),
+      await makeKey(s, { scopes: ['consume'] }),
+    ];
+    return { agent_key: asks.key, consume_key: pays.key };
+  }
+
+  test('the example pays', async () => {
+    const { agent_key, consume_key } = await keysOf('example');
     await writeFile(
       join(folder, 'run.mjs'),
       `const real = globalThis.fetch;
@@ -172,16 +194,49 @@ test('the example pays', async () => {
     await copyFile(join(SDK, 'tests/example.ts'), join(folder, 'example.ts'));
     const options = ['--noCheck', '--target', 'es2022', '--module', 'nodenext'];
     await node([join(at, '../bin/tsc'), ...options, 'example.ts'], { cwd: folder });
-    const env = { ...process.env, ...keys, SERVICE: s.url };
+    const env = {
+      ...process.env,
+      PURSER_AGENT_KEY: agent_key,
+      PURSER_CONSUME_KEY: consume_key,
+      SERVICE: s.url,
+    };
     expect(await node(['run.mjs'], { cwd: folder, env })).toMatch(/^paid dec_\w+\n$/);
     expect(await node(['run.mjs'], { cwd: folder, env })).toMatch(/^already_paid dec_\w+\n$/);
-    const { body } = await s.call('GET', '/v1/decisions');
+    const { body } = await s.call('GET', '/v1/decisions?agent=example');
     expect([body.data.length, body.data[0].outcome_state, body.data[0].verified]).toEqual([
       1,
       'EXECUTED',
       true,
     ]);
-  } finally {
-    await s.stop();
-  }
+  });
+
+  test.each(runtimes)('under %s the packed package pays once and verifies deliveries', async (runtime) => {
+    const name = `smoke-${runtimes.indexOf(runtime)}`;
+    const settings = JSON.stringify({ url: s.url, name, ...(await keysOf(name)) });
+    await copyFile(join(SDK, 'tests/smoke.mjs'), join(folder, 'smoke.mjs'));
+    await writeFile(
+      join(folder, 'run-smoke.mjs'),
+      `import { smoke } from './smoke.mjs'; console.log(await smoke(${settings}));`,
+    );
+    // A worker is one file, and its settings come with its configuration.
+    const bundle = await rolldown({ input: join(folder, 'smoke.mjs') });
+    await bundle.write({ file: join(folder, 'worker.mjs') });
+    await writeFile(
+      join(folder, 'workerd.capnp'),
+      `using Workerd = import "/workerd/workerd.capnp";
+      const config :Workerd.Config = (services = [
+        (name = "internet", network = (allow = ["public", "private"])),
+        (name = "smoke", worker = (
+          modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
+          bindings = [(name = "SETTINGS", json = ${JSON.stringify(settings)})],
+          compatibilityDate = "2026-01-01")),
+      ]);`,
+    );
+    const args = HOW_TO_RUN[basename(runtime, '.exe')] ?? ['run-smoke.mjs'];
+    const told = await run(runtime, args, { cwd: folder });
+    expect(told).toContain(
+      `evt_1 WebhookSignatureError 401 paid PAYMENT_RAIL already_paid EXECUTED by ${VERSION} on `,
+    );
+    if (process.env.SDK_RUNTIMES !== undefined) console.log(told);
+  });
 });
