@@ -418,7 +418,7 @@ export interface LedgerEvent {
   /** 1, 2, 3, … without a gap. */
   seq: number;
   id: string;
-  type: 'workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
+  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
   subject: {
     type: 'workspace' | 'agent' | 'authority' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
     id: string;
@@ -1218,6 +1218,11 @@ export interface StageFinding {
   detail: string;
 }
 
+export interface StopRequest {
+  /** Why. Whoever is refused meanwhile is told. */
+  reason: string;
+}
+
 export interface TraceStep {
   /** What was done. */
   step: string;
@@ -1318,6 +1323,14 @@ export interface Workspace {
       limit: number | null;
     };
   };
+  stopped: {
+    at: string;
+    by: {
+      key_id: string | null;
+      principal_id: string | null;
+    };
+    reason: string;
+  } | null;
   created_at: string;
 }
 
@@ -1613,7 +1626,7 @@ export interface UpdateWorkspaceRequest {
 /** The query of `GET /v1/audit`. */
 export interface ListAuditRecordsQuery {
   /** One or several, separated by commas. */
-  action?: 'workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** Who did it: the id of a key, a session or a user, or a principal. */
   actor?: string | string[] | undefined;
   /** The id of what was changed. */
@@ -1657,7 +1670,7 @@ export interface GetOverviewQuery {
 /** The query of `GET /v1/ledger/events`. */
 export interface ListLedgerEventsQuery {
   /** One or several, separated by commas. */
-  type?: 'workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** The id of what the event is about. */
   subject?: string | string[] | undefined;
   /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */

@@ -301,6 +301,14 @@ export class Workspaces extends Resource {
   update(body: t.UpdateWorkspaceRequest, options?: Options): APIPromise<t.Workspace> {
     return this.call('PATCH', '/v1/workspace', { body, options });
   }
+  /** Stops all agents at once: nothing is decided and nothing can be paid until `resume`. */
+  stop(body: t.StopRequest, options?: Options): APIPromise<t.Workspace> {
+    return this.call('POST', '/v1/workspace/stop', { body, options });
+  }
+  /** Ends a stop. */
+  resume(options?: Options): APIPromise<t.Workspace> {
+    return this.call('POST', '/v1/workspace/resume', { options });
+  }
 }
 
 /** Who works in the workspace, and in which role. */

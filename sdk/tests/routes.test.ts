@@ -48,7 +48,7 @@ test('there is one method for every route of the API but the door, and none besi
     const before = sent.size;
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
     else if (
-      /^(workspace|changes)\.retrieve$/.test(name) ||
+      /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||
       /\.(list|shadow|shadowCsv|csv|overview|events|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$/.test(
         name,
       )
@@ -57,7 +57,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'ledger.event') await method(7);
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (
-      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^me\.switchWorkspace$/.test(
+      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.switchWorkspace$/.test(
         name,
       )
     )

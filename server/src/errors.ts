@@ -15,7 +15,11 @@ export const ERRORS = {
   },
   insufficient_scope: { status: 403, when: 'The key cannot do this.', retry: false },
   agent_mismatch: { status: 403, when: 'An agent key named a different agent.', retry: false },
-  agent_not_active: { status: 403, when: 'The agent is paused or revoked.', retry: false },
+  agent_not_active: {
+    status: 403,
+    when: 'The agent is paused or revoked, or all agents of the workspace are stopped.',
+    retry: false,
+  },
   self_review_forbidden: {
     status: 403,
     when: 'Whoever requested a spend tries to review it: the same key, or another key of the same principal.',

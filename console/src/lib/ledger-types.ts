@@ -27,6 +27,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'sessions.revoked': true,
   'workspace.created': true,
   'workspace.updated': true,
+  'workspace.stopped': true,
+  'workspace.resumed': true,
   'plan.changed': true,
 };
 

@@ -63,6 +63,8 @@ const WORDS: Record<string, string> = {
   'agent.updated': 'Agent changed',
   'authority.created': 'Authority saved',
   'workspace.updated': 'Workspace changed',
+  'workspace.stopped': 'All agents stopped',
+  'workspace.resumed': 'Stop ended',
   SHADOW: 'SHADOW',
   ENFORCE: 'ENFORCE',
 };

@@ -1,25 +1,29 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
+import { type StopWorkspaceInput, stopWorkspace } from '../commands/stop-workspace.ts';
 import { updateWorkspace } from '../commands/update-workspace.ts';
 import { MODES } from '../domain/agents.ts';
 import { ACTOR_TYPES, auditBody } from '../domain/audit.ts';
 import { LEDGER_EVENT_TYPES } from '../domain/ledger.ts';
 import {
   agentQuota,
+  decodeStop,
   mayEnforce,
   mayUseWebhooks,
   PLANS,
+  type Stop,
   trialActive,
   type Workspace,
 } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import type { Cursors } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 import {
   Fields,
   Formed,
   Id,
   Line,
+  LongText,
   Nullable,
   OneOf,
   PageQuery,
@@ -32,6 +36,7 @@ import type { Lane } from '../lane/lane.ts';
 import { originOf, requireFreshProof } from '../people/callers.ts';
 import { countAgents } from '../storage/agents.ts';
 import { type AuditFilters, type ListedAuditRecord, listAuditRecords } from '../storage/audit.ts';
+import { getHead } from '../storage/ledger.ts';
 import { loadWorkspace, readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
@@ -53,6 +58,16 @@ const WorkspaceBody = Fields(
     ),
     features: Fields({ enforce: Type.Boolean(), webhooks: Type.Boolean() }),
     quotas: Fields({ agents: Quota }),
+    stopped: Nullable(
+      Fields(
+        {
+          at: Timestamp(),
+          by: Fields({ key_id: Nullable(Type.String()), principal_id: Nullable(Type.String()) }),
+          reason: Type.String(),
+        },
+        { description: 'The stop of all agents; null while they may spend.' },
+      ),
+    ),
     created_at: Timestamp(),
   },
   { $id: 'Workspace' },
@@ -148,6 +163,16 @@ const UpdateBody = Fields(
   { examples: [{ name: 'Staging' }] },
 );
 
+const StopBody = Fields(
+  {
+    reason: LongText(
+      { min: 1, max: TEXT_LENGTHS.description },
+      { description: 'Why. Whoever is refused meanwhile is told.', examples: ['A key was leaked.'] },
+    ),
+  },
+  { $id: 'StopRequest' },
+);
+
 /** The workspace and what was done in it. */
 export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
@@ -172,7 +197,20 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
     }
   }
 
-  async function bodyOf(workspace: Workspace): Promise<Record<string, unknown>> {
+  async function stopOf(workspace_id: string): Promise<Stop | null> {
+    return decodeStop((await getHead(db, workspace_id))?.stop ?? null);
+  }
+
+  async function stopOrResume(
+    call: Call<unknown, unknown, unknown>,
+    input: StopWorkspaceInput,
+  ): Promise<Answer> {
+    const { workspace_id } = call.caller;
+    const { workspace, stop } = await lane.submit(workspace_id, stopWorkspace, input, originOf(call));
+    return { status: 200, body: await bodyOf(workspace, stop) };
+  }
+
+  async function bodyOf(workspace: Workspace, stopped: Stop | null): Promise<Record<string, unknown>> {
     const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
     const { trial_plan, trial_started_at, trial_ends_at } = workspace;
     return {
@@ -191,6 +229,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
             },
       features: { enforce: mayEnforce(workspace), webhooks: mayUseWebhooks(workspace, clock_ms) },
       quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
+      stopped,
       created_at: workspace.created_at,
     };
   }
@@ -208,9 +247,10 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       responses: { 200: { description: 'The workspace.', schema: WorkspaceBody } },
       errors: [],
       handler: async (call: Call) => {
-        const workspace = await loadWorkspace(db, call.caller.workspace_id);
+        const { workspace_id } = call.caller;
+        const [workspace, stop] = await Promise.all([loadWorkspace(db, workspace_id), stopOf(workspace_id)]);
         if (workspace === undefined) throw new ApiError('not_found', 'There is no such workspace.');
-        return { status: 200, body: await bodyOf(workspace) };
+        return { status: 200, body: await bodyOf(workspace, stop) };
       },
     },
     {
@@ -228,8 +268,34 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
         if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const { workspace_id } = call.caller;
         const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
-        return { status: 200, body: await bodyOf(workspace) };
+        return { status: 200, body: await bodyOf(workspace, await stopOf(workspace_id)) };
       },
+    },
+    {
+      method: 'POST',
+      path: '/v1/workspace/stop',
+      operationId: 'stopWorkspace',
+      tag: 'Workspace',
+      summary: 'Stop all agents at once',
+      description:
+        'From now on every decision, a replay too, and every consumption of a capability answers 403 `agent_not_active` with the reason. Reviews, outcomes, labels and reads go on. Capabilities that have not expired can be consumed again after the end of the stop. Stopped already: 200, and nothing is written.',
+      scopes: ['admin', 'review'],
+      body: StopBody,
+      responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<unknown, unknown, Static<typeof StopBody>>) => stopOrResume(call, call.body),
+    },
+    {
+      method: 'POST',
+      path: '/v1/workspace/resume',
+      operationId: 'resumeWorkspace',
+      tag: 'Workspace',
+      summary: 'Let all agents spend again',
+      description: 'Ends a stop. Not stopped: 200, and nothing is written.',
+      scopes: ['admin'],
+      responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+      errors: ['not_found'],
+      handler: async (call: Call) => stopOrResume(call, { reason: null }),
     },
     {
       method: 'GET',

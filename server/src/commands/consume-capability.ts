@@ -1,4 +1,4 @@
-import type { Agent } from '../domain/agents.ts';
+import { type Agent, whyInactive } from '../domain/agents.ts';
 import { type Consumption, capabilityStatusAt, decisionIdOfCapability } from '../domain/capabilities.ts';
 import { capabilityOf } from '../domain/decision-states.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
@@ -53,9 +53,8 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       return refuse('not_found', NO_CAPABILITY);
     }
     if (earlier !== undefined) return done({ replayed: true, consumption: earlier, agent });
-    if (agent.status !== 'active') {
-      return refuse('agent_not_active', `The agent "${agent.slug}" is ${agent.status}.`);
-    }
+    const inactive = whyInactive(agent, set.stop);
+    if (inactive !== null) return refuse('agent_not_active', inactive);
     switch (capabilityStatusAt(capability, agent, set.now_ms)) {
       case 'CONSUMED':
         return refuse('capability_used', `The capability was consumed at ${capability.consumed_at}.`);

@@ -1,4 +1,4 @@
-import type { Mode } from '../domain/agents.ts';
+import { type Mode, whyInactive } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { budgetStatus, periodOf } from '../domain/budget.ts';
@@ -119,9 +119,8 @@ export function makeCreateDecision(options: {
           `This key is bound to the agent "${slug}" and cannot ask for another.`,
         );
       }
-      if (agent.status !== 'active') {
-        return refuse('agent_not_active', `The agent "${slug}" is ${agent.status}.`);
-      }
+      const inactive = whyInactive(agent, set.stop);
+      if (inactive !== null) return refuse('agent_not_active', inactive);
       const earlier = set.earlierDecision(agent_id, idempotency_key);
       if (earlier !== undefined) {
         return earlier.request_hash.equals(request_hash)

@@ -84,6 +84,8 @@ export function auditBody(record: Omit<AuditRecord, 'state'>): Record<string, un
 /** The rows that an audit record seals, by kind. */
 export interface AuditedState {
   workspace?: Workspace;
+  /** The stop as the head of the chain keeps it. */
+  stop?: { workspace_id: string; stop: string | null };
   agent?: Agent;
   authority?: AuthorityRow;
   api_key?: ApiKey;

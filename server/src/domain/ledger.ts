@@ -4,6 +4,8 @@ import { canonicalJson } from '../values/canonical-json.ts';
 export const LEDGER_EVENT_TYPES = [
   'workspace.created',
   'workspace.updated',
+  'workspace.stopped',
+  'workspace.resumed',
   'plan.changed',
   'agent.created',
   'agent.updated',

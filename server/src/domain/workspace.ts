@@ -1,3 +1,4 @@
+import { canonicalJson } from '../values/canonical-json.ts';
 import type { Mode } from './agents.ts';
 
 export const PLANS = ['free', 'team', 'enterprise'] as const;
@@ -13,6 +14,24 @@ export interface Workspace {
   trial_started_at: string | null;
   trial_ends_at: string | null;
   created_at: string;
+}
+
+/** A stop of all agents of a workspace: until it ends none is decided for, and none is paid for. */
+export interface Stop {
+  at: string;
+  by: { key_id: string | null; principal_id: string | null };
+  /** In the words of whoever stopped them. */
+  reason: string;
+}
+
+/** A stop as the head of a chain keeps it: RFC 8785 text. */
+export function encodeStop(stop: Stop | null): string | null {
+  return stop === null ? null : canonicalJson(stop);
+}
+
+/** The stop that `encodeStop` wrote. Throws SyntaxError where the text is not JSON. */
+export function decodeStop(text: string | null): Stop | null {
+  return text === null ? null : (JSON.parse(text) as Stop);
 }
 
 interface PlanTerms {

@@ -2,6 +2,7 @@ import type { Origin } from '../domain/audit.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
 import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
+import { decodeStop, encodeStop, type Stop } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
@@ -33,6 +34,7 @@ export interface BatchPart<J extends Job = Job> {
 interface Opened {
   head: LedgerHead;
   has_webhooks: boolean;
+  stop: Stop | null;
   begins: boolean;
   now_ms: number;
   loaded: Loaded;
@@ -83,11 +85,18 @@ async function open(
   );
   const loaded = distribute(workspace_ids, found, webhooks);
   const opened = new Map<string, Opened>();
-  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks } of locked) {
+  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, stop } of locked) {
     // The timestamp is later than that of every earlier batch, also when the clock was set back.
     const now_ms = Math.max(clock_ms, time_ms + 1);
     const rows = loaded.get(workspace_id) as Loaded;
-    opened.set(workspace_id, { head: { seq, hash }, has_webhooks, begins: false, now_ms, loaded: rows });
+    opened.set(workspace_id, {
+      head: { seq, hash },
+      has_webhooks,
+      stop: decodeStop(stop),
+      begins: false,
+      now_ms,
+      loaded: rows,
+    });
   }
   const [first] = parts;
   if (locked.length === 0 && options.wait && first?.jobs[0]?.command.begins_workspace === true) {
@@ -96,6 +105,7 @@ async function open(
     opened.set(first.workspace_id, {
       head: GENESIS,
       has_webhooks: false,
+      stop: null,
       begins: true,
       now_ms,
       loaded: rows,
@@ -171,6 +181,7 @@ function write(
     ...set.head,
     time_ms: set.now_ms,
     has_webhooks: set.outbox.hasEndpoints(opened.get(set.workspace_id)?.has_webhooks === true),
+    stop: encodeStop(set.stop),
   }));
   const [head] = heads;
   const begins = head !== undefined && opened.get(head.workspace_id)?.begins === true;
@@ -218,9 +229,9 @@ export async function runBatch(
   const results = parts.map(({ workspace_id, jobs }) => {
     const found = opened.get(workspace_id);
     if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
-    const { head, now_ms, loaded } = found;
+    const { head, stop, now_ms, loaded } = found;
     const newId: NewId = makeIdsAt(now_ms, options.random);
-    const folded = fold(jobs, () => new WorkingSet(workspace_id, head, now_ms, newId, loaded));
+    const folded = fold(jobs, () => new WorkingSet(workspace_id, { ...head, stop }, now_ms, newId, loaded));
     if (folded.set.change_count > 0) sets.push(folded.set);
     return folded.results;
   });

@@ -35,7 +35,7 @@ import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
 import { expiredReservationDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
-import type { Workspace } from '../domain/workspace.ts';
+import type { Stop, Workspace } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
 import { budgetKey, type Changes, idempotencyKey, noChanges, pushTo, type Recorded } from './changes.ts';
@@ -64,6 +64,7 @@ export class WorkingSet {
   may_publish = false;
 
   #head: LedgerHead;
+  #stop: Stop | null;
   #workspace: Workspace | undefined;
   #agent_count: number;
   readonly #agents = new Map<string, Agent>();
@@ -76,7 +77,13 @@ export class WorkingSet {
   readonly #consumptions = new Map<string, Consumption>();
   readonly #keys = new Map<string, ApiKey>();
 
-  constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
+  constructor(
+    workspace_id: string,
+    { stop, ...head }: LedgerHead & { stop: Stop | null },
+    now_ms: number,
+    newId: NewId,
+    loaded: Loaded,
+  ) {
     this.workspace_id = workspace_id;
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
@@ -87,6 +94,7 @@ export class WorkingSet {
     this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
     this.people = new People(this.now, loaded, noteChange);
     this.#head = head;
+    this.#stop = stop;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
     this.#agent_count = loaded.agent_counts[0]?.count ?? 0;
@@ -113,6 +121,11 @@ export class WorkingSet {
 
   get head(): LedgerHead {
     return this.#head;
+  }
+
+  /** The stop of all agents; null while they may spend. */
+  get stop(): Stop | null {
+    return this.#stop;
   }
 
   workspace(): Workspace | undefined {
@@ -157,6 +170,11 @@ export class WorkingSet {
   /** The command must need `admin_keys`. */
   adminKeys(): ApiKey[] {
     return [...this.#keys.values()].filter((key) => key.scopes.includes('admin') && key.revoked_at === null);
+  }
+
+  putStop(stop: Stop | null): void {
+    this.#stop = stop;
+    this.change_count += 1;
   }
 
   putWorkspace(workspace: Workspace): void {

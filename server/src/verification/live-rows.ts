@@ -22,6 +22,7 @@ export type SealedStates = Map<string, { seq: number; hash: string }>;
 /** The name of a row of each kind that audit records seal. The rows of a new kind must also be checked below. */
 const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unknown>) => string } = {
   workspace: (row) => `workspace ${row.workspace_id}`,
+  stop: (row) => `stop of workspace ${row.workspace_id}`,
   agent: (row) => `agent ${row.agent_id}`,
   authority: (row) => `authority ${row.agent_id} version ${row.version}`,
   api_key: (row) => `api_key ${row.key_id}`,
@@ -76,6 +77,9 @@ export async function checkLiveRows(
   };
   const workspace = await loadWorkspace(db, workspace_id);
   if (workspace !== undefined) check({ workspace });
+  const stop = { workspace_id, stop: head?.stop ?? null };
+  // A workspace that was never stopped has no record of it.
+  if (stop.stop !== null || sealed.has(rowName('stop', stop))) check({ stop });
   let after: string | null = null;
   for (;;) {
     const agents = await listAgents(db, workspace_id, { after, limit: ROWS_AT_ONCE });

@@ -244,14 +244,21 @@ describe('an edit of any column is reported at its own event', () => {
         const found = await tamper(`update ${table} set ${column} = ${to} where ${where(table, row)}`);
         const told = [table, column, edit, found.valid, found.first_break_seq];
         // The head names the place after its last event as cut off.
-        const places = table === 'ledger_heads' && column === 'seq' ? [at + 1] : [at];
+        const places =
+          table !== 'ledger_heads'
+            ? [at]
+            : column === 'seq'
+              ? [at + 1]
+              : column === 'stop'
+                ? [await seqOf('audit_records', "and action = 'workspace.resumed'")]
+                : [at];
         expect(told.slice(0, 4)).toEqual([table, column, edit, false]);
         expect([...told.slice(0, 3), places]).toEqual([table, column, edit, [found.first_break_seq]]);
         const kinds =
           table === 'ledger_heads'
             ? column === 'seq'
               ? ['TRUNCATED']
-              : column === 'has_webhooks'
+              : column === 'has_webhooks' || column === 'stop'
                 ? ['ROW_MISMATCH']
                 : ['LINK_BROKEN']
             : table !== 'ledger_events'

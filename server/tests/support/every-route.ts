@@ -247,6 +247,18 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'POST /v1/workspace/stop': {
+    scopes: ['admin', 'review'],
+    request: fixed('/v1/workspace/stop', { reason: 'A key was leaked.' }),
+    status: 200,
+    names: 'nothing',
+  },
+  'POST /v1/workspace/resume': {
+    scopes: ['admin'],
+    request: fixed('/v1/workspace/resume'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/changes': {
     scopes: ['read'],
     request: fixed('/v1/changes?since=0'),

@@ -195,6 +195,8 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await own(80, payee);
   await own(1_400);
   await ok(s, 'PATCH', '/v1/agents/bare', { status: 'revoked' });
+  await ok(s, 'POST', '/v1/workspace/stop', { reason: 'A drill.' });
+  await ok(s, 'POST', '/v1/workspace/resume', undefined);
   await core.signer.sign(workspace_id);
   const last_seq = await lastSeq();
 
