@@ -10,6 +10,12 @@ export default defineConfig({
   resolve: {
     alias: {
       '@purser/embedded-postgres': source('./packages/embedded-postgres/src/index.ts'),
+      '@purser/mcp/money': source('./mcp/src/money.ts'),
+      '@purser/mcp/stdio': source('./mcp/src/stdio.ts'),
+      '@purser/mcp': source('./mcp/src/index.ts'),
+      '@purser/sdk/webhooks': source('./sdk/src/webhooks.ts'),
+      '@purser/sdk/testing': source('./sdk/src/testing/index.ts'),
+      '@purser/sdk': source('./sdk/src/index.ts'),
       '@purser/server/tools': source('./server/src/tools.ts'),
     },
   },
@@ -33,6 +39,7 @@ export default defineConfig({
           include: [
             'server/src/**/*.test.ts',
             'packages/*/src/**/*.test.ts',
+            'mcp/src/**/*.test.ts',
             'tools/**/*.test.ts',
             'console/src/**/*.test.ts',
             'console/tests/**/*.test.ts',
@@ -48,6 +55,7 @@ export default defineConfig({
             'server/tests/**/*.test.ts',
             'packages/*/tests/**/*.test.ts',
             'sdk/tests/**/*.test.ts',
+            'mcp/tests/**/*.test.ts',
             ...NEEDS_POSTGRES,
           ],
           globalSetup: ['server/tests/support/global-setup.ts'],

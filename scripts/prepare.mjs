@@ -22,8 +22,8 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What has to be built, in this order: for the service, and with what only tests and tools need. */
-const SERVED = ['packages/embedded-postgres', 'server', 'console'];
-const DEVELOPED = [...SERVED, 'sdk', 'tools'];
+const SERVED = ['packages/embedded-postgres', 'sdk', 'mcp', 'server', 'console'];
+const DEVELOPED = [...SERVED, 'tools'];
 /** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
 const BUNDLED = { console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src'] };
 const DIST = join(ROOT, 'server', 'dist');

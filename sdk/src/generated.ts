@@ -230,6 +230,14 @@ export interface Consumption {
   consumed_at: string;
 }
 
+export interface CurrentApiKey {
+  id: string;
+  kind: 'agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom';
+  scopes: ('authorize' | 'admin' | 'review' | 'read' | 'consume')[];
+  agent_id: string | null;
+  principal_id: string | null;
+}
+
 export interface Decision {
   decision_id: string;
   /** What was decided; never changes. */
@@ -333,7 +341,7 @@ export interface Error {
 }
 
 /** What clients branch on. */
-export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'already_member' | 'principal_taken' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
+export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
   data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent)[];
@@ -456,6 +464,9 @@ export interface LedgerVerification {
   first_break_seq: number | null;
   duration_ms: number;
 }
+
+/** One JSON-RPC message of the Model Context Protocol. */
+export type McpMessage = Record<string, unknown>;
 
 export interface Me {
   user: {

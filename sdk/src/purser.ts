@@ -58,7 +58,7 @@ export class Purser {
 
   /**
    * Calls a route that has no method of its own, such as those that sign a person in. `path` begins with `/`. A POST is
-   * not sent again after a lost connection. Rejects as every method does.
+   * sent again after a lost connection only with an `idempotencyKey`. Rejects as every method does.
    */
   request<T>(
     method: Call['method'],
@@ -66,7 +66,8 @@ export class Purser {
     given: { query?: object; body?: unknown } = {},
     options?: RequestOptions,
   ): APIPromise<T> {
-    return new APIPromise<T>(this.#transport.send({ method, path, ...given, options }));
+    const keyed = options?.idempotencyKey === undefined ? {} : { keyed: 'by the caller' as const };
+    return new APIPromise<T>(this.#transport.send({ method, path, ...given, options, ...keyed }));
   }
 
   /**

@@ -175,6 +175,10 @@ export class ApiKeys extends Resource {
   list(query?: t.ListApiKeysQuery, options?: Options): PagePromise<t.ApiKey> {
     return this.pages('/v1/api-keys', { query, options });
   }
+  /** What this client's own key may do, and for which agent. */
+  current(options?: Options): APIPromise<t.CurrentApiKey> {
+    return this.call('GET', '/v1/api-keys/current', { options });
+  }
   /** Revokes it; a repeat changes nothing. */
   delete(id: string, options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/api-keys/:id', { params: { id }, options });

@@ -49,7 +49,7 @@ test('there is one method for every route of the API but the door, and none besi
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
     else if (
       /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||
-      /\.(list|shadow|shadowCsv|csv|overview|events|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|events|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
         name,
       )
     )

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
+import { makeMcpRoute } from './api/mcp.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes, makeSecondOpinion } from './api/routes.ts';
 import { type Config, ConfigError } from './config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './console/console-files.ts';
@@ -250,6 +251,10 @@ export async function startService(
     ...makeApiRoutes(core, config, second_opinion?.preAssess, people),
     ...makePersonRoutes(core, config, people),
   ];
+  const mcp_route = makeMcpRoute({
+    site: people.site,
+    onFailure: (error) => log.error({ err: error }, 'a tool of /mcp failed'),
+  });
   const metrics_route = makeMetricsRoute(core.metrics, core.now_ms);
   const health = makeHealthRoutes({
     checkReady: async () => {
@@ -259,13 +264,13 @@ export async function startService(
     metrics_route: config.metrics_port === null ? metrics_route : null,
     now_ms: core.now_ms,
     checkpoint_keys: core.secrets.verifyingKeys,
-    api_routes,
+    api_routes: [...api_routes, mcp_route],
     version: VERSION,
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built and not served: run npm run build');
   const server_options: ServerOptions = {
-    routes: [...api_routes, ...health, ...makeConsoleRoutes(console_files)],
+    routes: [...api_routes, mcp_route, ...health, ...makeConsoleRoutes(console_files)],
     authenticate,
     authenticateSession: people.sessions.authenticate,
     checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),

@@ -1,4 +1,5 @@
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
+import { makeMcpRoute } from './api/mcp.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
 import { WEBHOOK_EVENTS } from './api/schemas/webhook-events.ts';
 import { readConfig, renderConfigurationReference } from './config/config.ts';
@@ -28,7 +29,8 @@ export function renderOpenApi(): OpenApi {
   } as Core;
   const config = readConfig({});
   const people = makePeopleServices(core, config, null);
-  const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people)];
+  const mcp_route = makeMcpRoute({ site: people.site, onFailure: () => {} });
+  const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people), mcp_route];
   const health = makeHealthRoutes({
     checkReady: () => Promise.reject(new Error('nothing is served here')),
     metrics_route: makeMetricsRoute(metrics, core.now_ms),

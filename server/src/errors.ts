@@ -35,6 +35,11 @@ export const ERRORS = {
     when: 'This change needs a sign-in of the last minutes: prove who you are at `POST /v1/auth/reauthenticate`, and send it again.',
     retry: false,
   },
+  method_not_allowed: {
+    status: 405,
+    when: 'The route is there for POST alone.',
+    retry: false,
+  },
   not_found: { status: 404, when: 'No such resource in this workspace, or no such route.', retry: false },
   idempotency_conflict: {
     status: 409,
@@ -95,6 +100,11 @@ export const ERRORS = {
   principal_taken: {
     status: 409,
     when: 'A member of the workspace has this principal already.',
+    retry: false,
+  },
+  misdirected_request: {
+    status: 421,
+    when: 'The `Host` of a request to `/mcp` is not an address of this service: set `PUBLIC_URL` to the one that clients use.',
     retry: false,
   },
   agent_required: { status: 422, when: 'A workspace key must name the agent.', retry: false },

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { createApiKey } from '../commands/create-api-key.ts';
 import { revokeApiKey } from '../commands/revoke-api-key.ts';
 import { KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '../domain/keys.ts';
-import { invalidField } from '../errors.ts';
+import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
@@ -80,6 +80,17 @@ const KeyItem = Fields(
   { $id: 'ApiKey' },
 );
 
+const CurrentKey = Fields(
+  {
+    id: shared.id,
+    kind: shared.kind,
+    scopes: shared.scopes,
+    agent_id: shared.agent_id,
+    principal_id: shared.principal_id,
+  },
+  { $id: 'CurrentApiKey' },
+);
+
 const IdParams = Fields({ id: Type.String() });
 const ListQuery = Fields({
   agent: Type.Optional(QuerySeveral(AgentRef(), { description: 'Keys bound to this agent, by slug or id.' })),
@@ -140,6 +151,22 @@ export function makeApiKeyRoutes(options: {
         );
         const { id, ...rest } = keyBody(key);
         return { status: 201, body: { id, key: value, ...rest } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/api-keys/current',
+      operationId: 'getCurrentApiKey',
+      tag: 'API keys',
+      summary: 'Tell what the key of this request may do',
+      description: 'Any key may ask; of other keys it learns nothing. A person asks `GET /v1/me`.',
+      scopes: SCOPES,
+      responses: { 200: { description: 'The key.', schema: CurrentKey } },
+      errors: [],
+      handler: async ({ caller: { key_id, kind, scopes, agent_id, principal_id } }: Call) => {
+        if (key_id === null)
+          throw new ApiError('insufficient_scope', 'This is for keys; who is signed in asks GET /v1/me.');
+        return { status: 200, body: { id: key_id, kind, scopes, agent_id, principal_id } };
       },
     },
     {

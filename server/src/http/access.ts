@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { credentialOf } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
@@ -21,8 +22,9 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
      * Sets the caller of the exchange, or the reason why there is none. Throws whatever the look-up of the key throws.
      */
     async authenticate({ exchange, headers }: FastifyRequest): Promise<void> {
-      const key = headers['x-api-key'] as string | undefined;
-      const of_session = key === undefined ? options.authenticateSession?.(headers) : null;
+      const is_entrance = exchange.route?.entrance !== undefined;
+      const key = is_entrance ? keyAtEntrance(headers) : (headers['x-api-key'] as string | undefined);
+      const of_session = key === undefined && !is_entrance ? options.authenticateSession?.(headers) : null;
       const result = await (of_session ?? options.authenticate(key));
       if (result.ok) exchange.caller = result.caller;
       else exchange.refusal = result.message;
@@ -50,6 +52,12 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
       if (!exchange.count.within) throw tooMany('from this address');
     },
   };
+}
+
+/** The key of a request to an entrance: of `x-api-key`, or else the token of `Authorization: Bearer`. */
+export function keyAtEntrance(headers: IncomingHttpHeaders): string | undefined {
+  const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  return (headers['x-api-key'] as string | undefined) ?? token;
 }
 
 /**

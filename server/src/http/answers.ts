@@ -102,14 +102,14 @@ export function makeAnswers(
     { status, headers, stream }: Answer & { stream: NonNullable<Answer['stream']> },
   ): Promise<void> {
     const { exchange } = request;
-    const { chunks, content_type } = stream;
+    const { chunks, content_type, is_live = false } = stream;
     // The generator is ended with the exchange, even if it was never started, so that it releases what it holds.
     exchange.hold(() => void chunks.return().catch((error: unknown) => logFailure(exchange, error)));
-    exchange.hold(await admission.streams.take(exchange.holder));
+    if (!is_live) exchange.hold(await admission.streams.take(exchange.holder));
     if (exchange.answered) return;
     const first = await chunks.next();
     if (exchange.answered) return;
-    exchange.is_export = true;
+    exchange.is_export = !is_live;
     const { raw } = reply;
     if (raw.destroyed) return send(request, reply, status, null, content_type, headers);
     raw.statusCode = status;
@@ -147,6 +147,7 @@ export function makeAnswers(
         logFailure(exchange, error.cause ?? error, error.code);
       const headers: Headers = {};
       if (error.retry_after_s !== undefined) headers['retry-after'] = String(error.retry_after_s);
+      if (error.code === 'method_not_allowed') headers.allow = 'POST';
       if (error.is_outcome_unknown && request.method !== 'GET') headers[OUTCOME_HEADER] = 'unknown';
       send(request, reply, error.status, errorJson(error, exchange.request_id), JSON_TYPE, headers);
     },

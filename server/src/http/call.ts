@@ -5,7 +5,7 @@ import { sha256 } from '../domain/ledger.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { ParsedQuery } from './query-string.ts';
-import type { Answer, Call, Route } from './route.ts';
+import type { Answer, Call, Dispatch, Route } from './route.ts';
 import { parseStrictJson, StrictJsonError } from './strict-json.ts';
 import { compileSchema, echo } from './validation.ts';
 
@@ -175,7 +175,11 @@ function checkIdempotencyKey(headers: IncomingMessage['headers']): void {
 }
 
 /** Calls the route's handler with a request that has passed all checks. */
-export function callHandler(route: Route, request: FastifyRequest, hold: Call['hold']): Promise<Answer> {
+export function callHandler(
+  route: Route,
+  request: FastifyRequest,
+  { hold, dispatch }: { hold: Call['hold']; dispatch: Dispatch },
+): Promise<Answer> {
   const { exchange, params, query, body, headers } = request;
   // `Route` erases the types that the schemas gave the handler. The validated values have these types.
   const call: Call<never, never, never> = {
@@ -189,6 +193,7 @@ export function callHandler(route: Route, request: FastifyRequest, hold: Call['h
     client_address: exchange.client_address,
     body_hash: exchange.body_hash,
     hold,
+    dispatch,
   };
   return route.handler(call);
 }

@@ -132,6 +132,7 @@ export function makeHolds() {
   const held = new Set<() => void>();
   let released = false;
   return {
+    places,
     /**
      * Waits for `ms`. The deadline of the request is cleared meanwhile, and `resume` sets it again. Resolves with false
      * earlier if the service stops or the request ends, and at once if too many requests wait already.

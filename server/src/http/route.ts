@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { TSchema } from 'typebox';
 import type { Caller, Scope } from '../domain/keys.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -29,7 +30,26 @@ export interface Call<Params = Record<string, string>, Query = Record<string, st
    * false if the wait has to end earlier or is not possible.
    */
   hold: (ms: number) => Promise<boolean>;
+  /** Calls another route of this service as the same caller. On the routes of `Route.entrance` alone. */
+  dispatch: Dispatch;
 }
+
+/** A call of another route. Headers of who calls are added to `headers`. */
+export interface Dispatched {
+  method: 'GET' | 'POST';
+  /** With its query. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Ends the wait for the answer. It also ends with the request that calls. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Calls a route as a request of its own: it is authenticated, counted, validated, answered in time and written to the
+ * log like any other. Resolves with what it answers, refusals included; rejects if it ends without an answer.
+ */
+export type Dispatch = (call: Dispatched) => Promise<{ status: number; json: unknown }>;
 
 /**
  * The answer of a handler. `json` is a body that is JSON text already, such as a stored document; it is sent unchanged.
@@ -44,7 +64,12 @@ export interface Answer {
    * A body of any length, sent as fast as the client receives it. A failure before the first chunk is answered like any
    * other. After it the connection is cut, so that the client does not take a part of the body for the whole.
    */
-  stream?: { chunks: AsyncGenerator<string, void, void>; content_type: string };
+  stream?: {
+    chunks: AsyncGenerator<string, void, void>;
+    content_type: string;
+    /** It is short and arises while its caller waits: it takes no place among the long answers and is no export. */
+    is_live?: true;
+  };
   headers?: Record<string, string | string[]>;
 }
 
@@ -93,6 +118,12 @@ export interface Route {
    * service.
    */
   is_probe?: true;
+  /**
+   * It is another way to the other routes, which do all the work. It takes keys as bearer tokens too and no sessions, is
+   * there for POST alone (405), and takes no place among the writes, since the routes that it calls do. `check` throws
+   * the refusal of a request from a foreign site, before its key is looked at.
+   */
+  entrance?: { check: (message: IncomingMessage) => void };
   /** Its path parameters may hold dots, as the names of files do, and its query is read by the page alone. */
   serves_files?: true;
   /** What of the process it takes a turn at, so that no workspace can take all of it. */

@@ -13,6 +13,7 @@ import { makeAnswers } from './answers.ts';
 import { BODY_LIMIT, callHandler, checkBodyHeaders, hasBody, makeChecks, readBody } from './call.ts';
 import { makeClientAddress } from './client-address.ts';
 import { makeConnections } from './connections.ts';
+import { makeDispatch } from './dispatch.ts';
 import { Exchange, makeHolds, requestId, traceId } from './exchange.ts';
 import { checkMessage, TOO_LATE } from './failures.ts';
 import { parseQueryString } from './query-string.ts';
@@ -34,6 +35,9 @@ const hook =
     done();
   };
 
+/** Whether a request changes something itself. */
+const isWrite = ({ route }: Exchange) => route?.method !== 'GET' && route?.entrance === undefined;
+
 /**
  * Makes the HTTP server. The hooks below run in the order in which they are added: those of `onRequest` before the body
  * is read, those of `preValidation` after it. `close()` stops accepting connections and waits for the requests in
@@ -46,11 +50,12 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const admission = makeAdmission(limits, (refused) =>
     logger.warn({ refused }, 'overloaded: requests were refused'),
   );
+  const holds = makeHolds();
   const { connections: of_addresses, bodies, writes, streams, unsent } = admission;
-  for (const { resource, total, inUse } of [of_addresses, bodies, writes, streams, unsent])
+  for (const { resource, total, inUse } of [of_addresses, bodies, writes, streams, unsent, holds.places])
     metrics.watchUse(resource, total, inUse);
   let draining = false;
-  const holds = makeHolds();
+  const entrances = new Set(options.routes.filter((route) => route.entrance).map((route) => route.path));
   const { answer, fail } = makeAnswers({
     logger,
     metrics,
@@ -97,12 +102,18 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         if (error instanceof ApiError && error.code === 'rate_limited') throw error;
       }
     }
+    if (entrances.has(request.url.split('?', 1)[0] as string))
+      throw new ApiError('method_not_allowed', 'This route is there for POST alone.');
     throw new ApiError('not_found', 'No such route.');
+  }
+
+  function checkEntrance({ exchange, raw }: FastifyRequest): void {
+    exchange.route?.entrance?.check(raw);
   }
 
   /** Refuses writes while the lane is full, before anything is done for them. */
   function refuseWhenFull({ exchange }: FastifyRequest): void {
-    if (exchange.route?.method !== 'GET' && isFull()) throw OVERLOADED;
+    if (isWrite(exchange) && isFull()) throw OVERLOADED;
   }
 
   /**
@@ -114,7 +125,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     if (has_none()) return;
     exchange.setDeadline(options.deadline_ms, () => {
       // While the body is being received the delay is the client's. A new deadline is set when it is complete.
-      if (has_none() || (exchange.caller !== null && !raw.complete)) return;
+      if (has_none() || (exchange.caller !== null && raw.complete === false)) return;
       reply.send(exchange.caller === null ? authUnavailable() : TOO_LATE);
     });
   }
@@ -125,7 +136,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   }
 
   function admitWrite({ exchange }: FastifyRequest): void {
-    if (exchange.route?.method !== 'GET') takeShare(exchange, writes);
+    if (isWrite(exchange)) takeShare(exchange, writes);
   }
 
   /**
@@ -166,6 +177,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     },
   });
 
+  const dispatcher = makeDispatch(server);
   server.decorateRequest('exchange');
   server.setErrorHandler((error, request, reply) => fail(request, reply, error));
   server.setValidatorCompiler(({ schema }) => {
@@ -191,6 +203,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
 
   server.register(async (keyed) => {
+    keyed.addHook('onRequest', hook(checkEntrance));
     keyed.addHook('onRequest', hook(refuseWhenFull));
     keyed.addHook('onRequest', hook(setDeadline));
     keyed.addHook('onRequest', authenticate);
@@ -220,7 +233,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         const { exchange } = request;
         const hold = (ms: number) => holds.hold(exchange, ms, () => setDeadline(request, reply));
         try {
-          await answer(request, reply, await callHandler(route, request, hold));
+          const dispatch = dispatcher(request, () => setDeadline(request, reply));
+          await answer(request, reply, await callHandler(route, request, { hold, dispatch }));
         } catch (error) {
           // Fastify would ignore an error that is thrown after the deadline has answered the request.
           if (reply.sent) fail(request, reply, error);

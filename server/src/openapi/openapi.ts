@@ -248,9 +248,10 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
 }
 
 /** One entry for each scope of a key that is enough, then one for each that a person's role gives. */
-function securityOf({ scopes }: Route): Record<string, string[]>[] {
+function securityOf({ scopes, entrance }: Route): Record<string, string[]>[] {
   if (scopes === 'public') return [];
   if (scopes === 'session') return [{ Session: [] }];
+  if (entrance !== undefined) return scopes.map((scope) => ({ ApiKey: [scope] }));
   const of_people = scopes.filter((scope) => ROLES.some((role) => scopesOfRole(role).includes(scope)));
   return [
     ...scopes.map((scope) => ({ ApiKey: [scope] })),

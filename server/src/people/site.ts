@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { ApiError } from '../errors.ts';
 
@@ -6,6 +6,9 @@ const MAX_PORT_DIGITS = 5;
 const HASH_CHARACTERS = 6;
 const FOREIGN =
   'The request does not come from the console of this service: open it at the address of this service; behind a proxy, set PUBLIC_URL to the address that browsers use.';
+const FOREIGN_HOST =
+  'Host: is no address of this service. Set PUBLIC_URL to the address that clients use, or call it at that address.';
+const FOREIGN_ORIGIN = 'Origin: is another site than this service; programs leave it out.';
 const NOT_LOOPBACK =
   'Over plain http people sign in on the same machine alone: use https and set PUBLIC_URL to the address that browsers use.';
 
@@ -43,6 +46,12 @@ export interface Site {
    * Asked before anything is done for it, since a session that cannot be given must use up no code and no invitation.
    */
   checkDoor(headers: IncomingHttpHeaders): void;
+  /**
+   * Throws `misdirected_request` unless `Host` names this service (loopback, the address that the connection came in at,
+   * or `PUBLIC_URL`), and `cross_site_request` where there is an `Origin` of anybody else. So a page whose host name
+   * was made to point here gets no answer.
+   */
+  checkEntrance(message: Pick<IncomingMessage, 'headers' | 'socket'>): void;
 }
 
 /** Reads one cookie. Of several with the same name the first counts. */
@@ -61,6 +70,11 @@ function isLoopbackHost(host: string | undefined): boolean {
   );
 }
 
+/** The host name of an address; null where it is none. */
+function hostName(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname : null;
+}
+
 /**
  * Makes it. `public_url` is null where browsers run on the same machine. `installation` tells apart the cookies of several
  * services on one loopback address, since cookies know no ports.
@@ -73,6 +87,7 @@ export function makeSite({
   installation: string;
 }): Site {
   let port = 0;
+  const public_host = public_url === null ? null : hostName(public_url);
   const is_secure = public_url?.startsWith('https:') === true;
   const suffix = is_secure ? '' : `_${installation.slice(0, HASH_CHARACTERS)}`;
   const session = is_secure ? '__Host-purser' : `purser${suffix}`;
@@ -112,6 +127,13 @@ export function makeSite({
       if (public_url === null && !isLoopbackHost(headers.host)) {
         throw new ApiError('cross_site_request', NOT_LOOPBACK);
       }
+    },
+    checkEntrance({ headers: { host, origin: from }, socket }) {
+      const name = hostName(`http://${host}`);
+      const is_own = name !== null && [public_host, hostName(`http://${socket.localAddress}`)].includes(name);
+      if (!is_own && !isLoopbackHost(host)) throw new ApiError('misdirected_request', FOREIGN_HOST);
+      if (from === undefined || origins().includes(from) || from === `http://${host}`) return;
+      throw new ApiError('cross_site_request', FOREIGN_ORIGIN);
     },
     checkDoor(headers) {
       site.checkSameSite(headers, { required: false });

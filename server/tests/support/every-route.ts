@@ -220,6 +220,13 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
   },
   'GET /v1/api-keys': { scopes: ['admin'], request: fixed('/v1/api-keys'), status: 200, names: 'nothing' },
+  'GET /v1/api-keys/current': {
+    scopes: ['authorize', 'admin', 'review', 'read', 'consume'],
+    request: fixed('/v1/api-keys/current'),
+    status: 200,
+    names: 'nothing',
+    other_agent: [200, undefined],
+  },
   'DELETE /v1/api-keys/:id': {
     scopes: ['admin'],
     request: async (world) => ({

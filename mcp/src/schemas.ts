@@ -1,0 +1,275 @@
+/** JSON Schemas of what the tools take and give. They are compiled once, when this file is loaded. */
+import { fromJsonSchema, type jsonSchemaValidator } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { bounded } from './text.ts';
+
+type Properties = Record<string, object>;
+
+/** An object with these fields and no others; those named in `optional` may be left out. */
+function object(properties: Properties, optional: readonly string[] = []): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+const ajv = new AjvJsonSchemaValidator();
+/** Names a field that there is none of; Ajv says only that there is one. */
+const validator: jsonSchemaValidator = {
+  getValidator<T>(schema: Parameters<jsonSchemaValidator['getValidator']>[0]) {
+    const validate = ajv.getValidator<T>(schema);
+    const { properties = {} } = schema as { properties?: Properties };
+    return (input: unknown) => {
+      const unknown = Object.keys(Object(input)).find((name) => !Object.hasOwn(properties, name));
+      if (unknown === undefined) return validate(input);
+      const known = Object.keys(properties).join(', ') || 'no fields';
+      const errorMessage = `${bounded(unknown, 64)} is not a known field; this takes ${known}`;
+      return { valid: false, data: undefined, errorMessage };
+    };
+  },
+};
+const compiled = <T>(schema: object) => fromJsonSchema<T>(schema as never, validator);
+const nullable = (type: string) => ({ type: [type, 'null'] });
+
+const text = (maxLength: number, description: string) => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  description,
+});
+const DecisionId = {
+  type: 'string',
+  pattern: '^dec_[0-9A-Za-z]{1,60}$',
+  description: 'The decision_id that request_spend gave.',
+};
+const Amount = (description: string) => ({
+  type: 'string',
+  pattern: '^[0-9]{1,16}(\\.[0-9]{1,8})?$',
+  description,
+});
+const Currency = {
+  type: 'string',
+  pattern: '^[A-Z]{3}$',
+  description: 'ISO 4217 code in upper case: "EUR".',
+};
+
+export interface RequestSpendInput {
+  name: string;
+  merchant: string;
+  amount: string;
+  currency: string;
+  type: string;
+  description: string;
+  payee_id?: string;
+  category?: string;
+  task?: string;
+  limitable?: boolean;
+  min_amount?: string;
+}
+export const RequestSpend = compiled<RequestSpendInput>(
+  object(
+    {
+      name: text(
+        200,
+        'A stable name of this one purchase, such as the number of the order or invoice. Say the same name when asking again about the same purchase, and never the same name for another one.',
+      ),
+      merchant: text(200, 'Who would be paid.'),
+      amount: Amount(
+        'The whole price as a decimal string in major units: "54.40" for 54 euros and 40 cents.',
+      ),
+      currency: Currency,
+      type: text(64, 'What kind of spend: purchase, subscription, top_up, …'),
+      description: text(2_000, 'What is bought, and why.'),
+      payee_id: text(200, 'The payee on the payment rail, as <rail>:<id>, where it is known.'),
+      category: text(64, 'The category of the purchase.'),
+      task: text(4_000, 'The task in which this purchase is made, as it was given to you.'),
+      limitable: {
+        type: 'boolean',
+        description: 'Whether a smaller amount than asked for would do. Default: false.',
+      },
+      min_amount: Amount('The smallest amount that would do, where limitable is true.'),
+    },
+    ['payee_id', 'category', 'task', 'limitable', 'min_amount'],
+  ),
+);
+
+export interface DecisionInput {
+  decision_id: string;
+}
+export const GetSpend = compiled<DecisionInput>(object({ decision_id: DecisionId }));
+
+export const MAX_WAIT_SECONDS = 55;
+export const DEFAULT_WAIT_SECONDS = 50;
+export const WaitForReview = compiled<DecisionInput & { timeout_seconds?: number }>(
+  object(
+    {
+      decision_id: DecisionId,
+      timeout_seconds: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_WAIT_SECONDS,
+        description: `How long to wait. Default: ${DEFAULT_WAIT_SECONDS}.`,
+      },
+    },
+    ['timeout_seconds'],
+  ),
+);
+
+export const OUTCOMES = ['EXECUTED', 'FAILED', 'CANCELLED', 'REFUNDED', 'PARTIALLY_REFUNDED'] as const;
+export interface ReportOutcomeInput extends DecisionInput {
+  outcome: (typeof OUTCOMES)[number];
+  amount?: string;
+  external_reference?: string;
+}
+export const ReportOutcome = compiled<ReportOutcomeInput>(
+  object(
+    {
+      decision_id: DecisionId,
+      outcome: {
+        type: 'string',
+        enum: OUTCOMES,
+        description:
+          'EXECUTED: the money was paid. FAILED: the payment failed for certain. CANCELLED: you gave it up before paying. REFUNDED, PARTIALLY_REFUNDED: money came back. Where you do not know, report nothing yet.',
+      },
+      amount: Amount(
+        'What was really paid or refunded, in major units. Needed with EXECUTED and PARTIALLY_REFUNDED.',
+      ),
+      external_reference: text(200, 'The reference of the payment or order.'),
+    },
+    ['amount', 'external_reference'],
+  ),
+);
+
+export const Nothing = compiled<Record<string, never>>(object({}));
+
+export const ListPendingReviews = compiled<{ limit?: number; cursor?: string }>(
+  object(
+    {
+      limit: { type: 'integer', minimum: 1, maximum: 50, description: 'Default: 20.' },
+      cursor: text(2_000, 'next_cursor of the answer before.'),
+    },
+    ['limit', 'cursor'],
+  ),
+);
+
+export interface ReviewSpendInput extends DecisionInput {
+  action: 'ALLOW' | 'DENY';
+  reason_code: string;
+  comment?: string;
+}
+export const ReviewSpend = compiled<ReviewSpendInput>(
+  object(
+    {
+      decision_id: { ...DecisionId, description: 'A decision_id of list_pending_reviews.' },
+      action: {
+        type: 'string',
+        enum: ['ALLOW', 'DENY'],
+        description: 'ALLOW asks the person at this client first, and does nothing without their yes.',
+      },
+      reason_code: {
+        type: 'string',
+        pattern: '^[A-Z0-9_]{1,64}$',
+        description: 'Why, in upper case: WITHIN_TASK, TOO_EXPENSIVE, NOT_NEEDED, …',
+      },
+      comment: text(2_000, 'Why, in words.'),
+    },
+    ['comment'],
+  ),
+);
+
+const SPEND_FIELDS = {
+  decision_id: { type: 'string' },
+  status: { type: 'string', enum: ['ALLOWED', 'WAITING_FOR_REVIEW', 'DENIED'] },
+  mode: {
+    type: 'string',
+    enum: ['SHADOW', 'ENFORCE'],
+    description: 'SHADOW: Purser watches and stops nothing.',
+  },
+  authorized_amount: {
+    type: 'string',
+    description: 'The most that may be paid, in major units. "0.00" where nothing may be paid now.',
+  },
+  authorized_amount_minor: { type: 'integer', description: 'The same in minor units.' },
+  currency: { type: 'string' },
+  reason_code: nullable('string'),
+  explanation: { type: 'string' },
+  outcome_state: { type: 'string', description: 'What was reported of it; NONE: nothing yet.' },
+  expires_at: { ...nullable('string'), description: 'Until when this status holds.' },
+  next_step: { type: 'string', description: 'What to do now.' },
+};
+const TOKEN_FIELD = {
+  capability_token: { ...nullable('string'), description: 'For the payment tool alone; never repeat it.' },
+};
+export const SpendOutput = compiled(object(SPEND_FIELDS));
+export const SpendWithTokenOutput = compiled(object({ ...SPEND_FIELDS, ...TOKEN_FIELD }));
+
+export const OutcomeOutput = compiled(
+  object({
+    outcome_id: { type: 'string' },
+    outcome_state: { type: 'string' },
+    flags: { type: 'array', items: { type: 'string' } },
+  }),
+);
+
+export const AuthorityOutput = compiled(
+  object({
+    agent: { type: 'string' },
+    mode: { type: 'string', enum: ['SHADOW', 'ENFORCE'] },
+    status: { type: 'string' },
+    purpose: object(
+      {
+        objective: { type: 'string' },
+        success_criteria: { type: 'array', items: { type: 'string' } },
+        constraints: { type: 'array', items: { type: 'string' } },
+        context: { type: 'string' },
+      },
+      ['success_criteria', 'constraints', 'context'],
+    ),
+    currency: { type: 'string' },
+    per_transaction_limit: { ...nullable('string'), description: 'In major units; null: no limit.' },
+    remaining_this_month: { ...nullable('string'), description: 'In major units; null: no limit.' },
+  }),
+);
+
+export const PendingReviewsOutput = compiled(
+  object({
+    reviews: {
+      type: 'array',
+      items: object({
+        decision_id: { type: 'string' },
+        agent: { type: 'string' },
+        mode: { type: 'string' },
+        merchant: { type: 'string' },
+        amount: { type: 'string', description: 'In major units.' },
+        currency: { type: 'string' },
+        type: { type: 'string' },
+        description: nullable('string'),
+        task: nullable('string'),
+        reason_codes: { type: 'array', items: { type: 'string' } },
+        explanation: { type: 'string' },
+        purpose: object({
+          assessment: nullable('string'),
+          rationale: nullable('string'),
+          evidence: {
+            type: 'array',
+            items: object({
+              field: { type: 'string' },
+              text: { type: 'string' },
+              effect: { type: 'string' },
+            }),
+          },
+        }),
+        created_at: { type: 'string' },
+        expires_at: nullable('string'),
+      }),
+    },
+    next_cursor: nullable('string'),
+  }),
+);
+
+export const ReviewOutput = compiled(
+  object({
+    review_id: { type: 'string' },
+    decision_id: { type: 'string' },
+    action: { type: 'string' },
+    effective_decision: { type: 'string' },
+  }),
+);

@@ -1,0 +1,103 @@
+import type { Decision } from './decision.ts';
+import { formatMoney, majorUnits } from './money.ts';
+import { bounded } from './text.ts';
+
+/** How a spend stands, in the words that a model is given. */
+export interface Spend {
+  [name: string]: unknown;
+  decision_id: string;
+  status: 'ALLOWED' | 'WAITING_FOR_REVIEW' | 'DENIED';
+  mode: 'SHADOW' | 'ENFORCE';
+  authorized_amount: string;
+  authorized_amount_minor: number;
+  currency: string;
+  reason_code: string | null;
+  explanation: string;
+  outcome_state: string;
+  expires_at: string | null;
+  next_step: string;
+}
+
+/**
+ * Reasons whose explanation names what a model must not know: from which amount on a person looks (it would split its
+ * purchases) and which names are on the blocklist.
+ */
+const UNEXPLAINED = ['REVIEW_THRESHOLD_EXCEEDED', 'MERCHANT_BLOCKED'];
+
+/** What is said in place of such an explanation. */
+const MEANINGS: Readonly<Record<Decision['reason_code'], string>> = {
+  WITHIN_AUTHORITY: 'Nothing speaks against it.',
+  NO_AUTHORITY: 'No authority is set for this agent.',
+  CURRENCY_NOT_AUTHORIZED: 'Another currency is authorized.',
+  MERCHANT_BLOCKED: 'This merchant may not be paid.',
+  PER_TRANSACTION_LIMIT_EXCEEDED: 'It is over the limit of a single purchase.',
+  MONTHLY_BUDGET_EXCEEDED: "It is over what is left of the month's budget.",
+  AMOUNT_LIMITED: 'The amount was reduced to what is authorized.',
+  MIN_AMOUNT_UNREACHABLE: 'Less than the smallest acceptable amount is authorized.',
+  PURPOSE_MISALIGNED: 'It does not serve the purpose.',
+  PURPOSE_UNCLEAR: 'Whether it serves the purpose cannot be told.',
+  REVIEW_THRESHOLD_EXCEEDED: 'A person looks at a purchase of this size before it is made.',
+};
+
+const DO_NOT_BUY = 'Do not buy this, and do not try again in another way; tell your principal.';
+
+/** What is in force: in SHADOW nothing is stopped, and what would have been is for people to see. */
+export function spendOf(decision: Decision): Spend {
+  const { decision_id, mode, currency, outcome_state } = decision;
+  const status = statusOf(decision);
+  const is_shadow = mode === 'SHADOW';
+  const amount_minor = amountOf(decision, status);
+  return {
+    decision_id,
+    status,
+    mode,
+    authorized_amount: majorUnits(amount_minor, currency),
+    authorized_amount_minor: amount_minor,
+    currency,
+    reason_code: is_shadow ? null : decision.reason_code,
+    explanation: is_shadow ? 'Purser watches this agent and stops nothing.' : explanationOf(decision),
+    outcome_state,
+    expires_at: expiryOf(decision, status),
+    next_step: nextStepOf(decision, status, formatMoney(amount_minor, currency)),
+  };
+}
+
+function statusOf({ effective_decision, review_state }: Decision): Spend['status'] {
+  if (effective_decision === 'ALLOW') return 'ALLOWED';
+  if (effective_decision === 'REVIEW' && review_state === 'PENDING') return 'WAITING_FOR_REVIEW';
+  return 'DENIED';
+}
+
+function amountOf(decision: Decision, status: Spend['status']): number {
+  if (status !== 'ALLOWED') return 0;
+  return decision.mode === 'SHADOW' ? decision.requested_amount_minor : decision.authorized_amount_minor;
+}
+
+function expiryOf({ capability, reservation }: Decision, status: Spend['status']): string | null {
+  if (status === 'ALLOWED') return capability?.expires_at ?? null;
+  return status === 'WAITING_FOR_REVIEW' ? reservation.expires_at : null;
+}
+
+function explanationOf(decision: Decision): string {
+  if (decision.review_state === 'ALLOWED') return 'A person allowed it.';
+  if (decision.review_state === 'DENIED') return 'A person denied it.';
+  if (decision.review_state === 'EXPIRED') return 'Nobody reviewed it in time.';
+  const { reason_codes, explanation } = decision;
+  if (!reason_codes.some((code) => UNEXPLAINED.includes(code))) return bounded(explanation);
+  return reason_codes.map((code) => MEANINGS[code] ?? code).join(' ');
+}
+
+function nextStepOf(decision: Decision, status: Spend['status'], amount: string): string {
+  const { outcome_state, capability } = decision;
+  if (outcome_state === 'FAILED' || outcome_state === 'CANCELLED')
+    return 'This purchase is over. A new attempt is a new purchase: ask for it under a new name.';
+  if (outcome_state !== 'NONE') return 'This is bought and reported already: do not buy it again.';
+  if (status === 'WAITING_FOR_REVIEW')
+    return 'Do not buy yet: a person has to allow it. Call wait_for_review with this decision_id.';
+  if (status === 'DENIED') return DO_NOT_BUY;
+  if (capability?.status === 'EXPIRED' || capability?.status === 'REVOKED')
+    return 'Do not buy: the time for it is over. Ask again under a new name.';
+  if (capability?.status === 'CONSUMED')
+    return 'Its payment has begun: do not pay it a second time. Call report_outcome when you know how it ended.';
+  return `You may pay at most ${amount} for this, once. Then call report_outcome.`;
+}
