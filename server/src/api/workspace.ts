@@ -11,9 +11,9 @@ import {
   mayEnforce,
   mayUseWebhooks,
   PLANS,
-  type Stop,
   trialActive,
   type Workspace,
+  type WorkspaceStop,
 } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import type { Cursors } from '../http/cursors.ts';
@@ -197,7 +197,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
     }
   }
 
-  async function stopOf(workspace_id: string): Promise<Stop | null> {
+  async function stopOf(workspace_id: string): Promise<WorkspaceStop | null> {
     return decodeStop((await getHead(db, workspace_id))?.stop ?? null);
   }
 
@@ -210,7 +210,10 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
     return { status: 200, body: await bodyOf(workspace, stop) };
   }
 
-  async function bodyOf(workspace: Workspace, stopped: Stop | null): Promise<Record<string, unknown>> {
+  async function bodyOf(
+    workspace: Workspace,
+    stopped: WorkspaceStop | null,
+  ): Promise<Record<string, unknown>> {
     const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
     const { trial_plan, trial_started_at, trial_ends_at } = workspace;
     return {

@@ -1,6 +1,7 @@
-import { type Agent, whyInactive } from '../domain/agents.ts';
+import type { Agent } from '../domain/agents.ts';
 import { type Consumption, capabilityStatusAt, decisionIdOfCapability } from '../domain/capabilities.ts';
 import { capabilityOf } from '../domain/decision-states.ts';
+import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { isDescriptorOf } from '../merchants/descriptors.ts';
 import { formatMoney } from '../values/money.ts';

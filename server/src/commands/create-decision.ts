@@ -1,4 +1,4 @@
-import { type Mode, whyInactive } from '../domain/agents.ts';
+import type { Mode } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { budgetStatus, periodOf } from '../domain/budget.ts';
@@ -8,6 +8,7 @@ import { composeDecision, encodeDecision } from '../domain/decision-document.ts'
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { Action, SpendRequest } from '../domain/spends.ts';
+import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface CreateDecisionInput {

@@ -1,4 +1,4 @@
-import { encodeStop, type Stop, type Workspace } from '../domain/workspace.ts';
+import { encodeStop, type Workspace, type WorkspaceStop } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface StopWorkspaceInput {
@@ -10,7 +10,10 @@ export interface StopWorkspaceInput {
  * Stops all agents of a workspace at once, or ends that: no decision is made and no capability consumed from the next
  * command on, on every node. What is stopped already keeps its first moment and reason, and nothing is written.
  */
-export const stopWorkspace: Command<StopWorkspaceInput, { workspace: Workspace; stop: Stop | null }> = {
+export const stopWorkspace: Command<
+  StopWorkspaceInput,
+  { workspace: Workspace; stop: WorkspaceStop | null }
+> = {
   name: 'stopWorkspace',
   needs: () => ({ workspace: true }),
   apply(set, { reason }, origin) {
@@ -21,7 +24,7 @@ export const stopWorkspace: Command<StopWorkspaceInput, { workspace: Workspace; 
     if ((before === null) === (reason === null)) return done({ workspace, stop: before });
     const { key_id, principal_id } = origin.actor;
     const stop = reason === null ? null : { at: set.now, by: { key_id, principal_id }, reason };
-    set.putStop(stop);
+    set.stop = stop;
     set.audit(
       stop === null ? 'workspace.resumed' : 'workspace.stopped',
       { type: 'workspace', id: workspace_id },

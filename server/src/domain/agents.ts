@@ -1,5 +1,3 @@
-import type { Stop } from './workspace.ts';
-
 export const MODES = ['SHADOW', 'ENFORCE'] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -24,10 +22,4 @@ export interface Agent {
 export function agentBody(agent: Agent): { id: string } & Omit<Agent, 'agent_id'> {
   const { agent_id, ...rest } = agent;
   return { id: agent_id, ...rest };
-}
-
-/** Why nothing is decided for an agent and none of its capabilities can be consumed; null where both go on. */
-export function whyInactive(agent: Pick<Agent, 'slug' | 'status'>, stop: Stop | null): string | null {
-  if (agent.status !== 'active') return `The agent "${agent.slug}" is ${agent.status}.`;
-  return stop === null ? null : `All agents of this workspace are stopped: ${stop.reason}`;
 }

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../values/canonical-json.ts';
-import type { Mode } from './agents.ts';
+import type { Agent, Mode } from './agents.ts';
 
 export const PLANS = ['free', 'team', 'enterprise'] as const;
 export type Plan = (typeof PLANS)[number];
@@ -17,7 +17,7 @@ export interface Workspace {
 }
 
 /** A stop of all agents of a workspace: until it ends none is decided for, and none is paid for. */
-export interface Stop {
+export interface WorkspaceStop {
   at: string;
   by: { key_id: string | null; principal_id: string | null };
   /** In the words of whoever stopped them. */
@@ -25,13 +25,22 @@ export interface Stop {
 }
 
 /** A stop as the head of a chain keeps it: RFC 8785 text. */
-export function encodeStop(stop: Stop | null): string | null {
+export function encodeStop(stop: WorkspaceStop | null): string | null {
   return stop === null ? null : canonicalJson(stop);
 }
 
 /** The stop that `encodeStop` wrote. Throws SyntaxError where the text is not JSON. */
-export function decodeStop(text: string | null): Stop | null {
-  return text === null ? null : (JSON.parse(text) as Stop);
+export function decodeStop(text: string | null): WorkspaceStop | null {
+  return text === null ? null : (JSON.parse(text) as WorkspaceStop);
+}
+
+/** Why nothing is decided for an agent and none of its capabilities can be consumed; null where both go on. */
+export function whyInactive(
+  agent: Pick<Agent, 'slug' | 'status'>,
+  stop: WorkspaceStop | null,
+): string | null {
+  if (agent.status !== 'active') return `The agent "${agent.slug}" is ${agent.status}.`;
+  return stop === null ? null : `All agents of this workspace are stopped: ${stop.reason}`;
 }
 
 interface PlanTerms {

@@ -2,7 +2,7 @@ import type { Origin } from '../domain/audit.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
 import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
-import { decodeStop, encodeStop, type Stop } from '../domain/workspace.ts';
+import { decodeStop, encodeStop, type WorkspaceStop } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
@@ -34,7 +34,7 @@ export interface BatchPart<J extends Job = Job> {
 interface Opened {
   head: LedgerHead;
   has_webhooks: boolean;
-  stop: Stop | null;
+  stop: WorkspaceStop | null;
   begins: boolean;
   now_ms: number;
   loaded: Loaded;
@@ -231,7 +231,9 @@ export async function runBatch(
     if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
     const { head, stop, now_ms, loaded } = found;
     const newId: NewId = makeIdsAt(now_ms, options.random);
-    const folded = fold(jobs, () => new WorkingSet(workspace_id, { ...head, stop }, now_ms, newId, loaded));
+    const folded = fold(jobs, () =>
+      Object.assign(new WorkingSet(workspace_id, head, now_ms, newId, loaded), { stop }),
+    );
     if (folded.set.change_count > 0) sets.push(folded.set);
     return folded.results;
   });

@@ -35,7 +35,7 @@ import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
 import { expiredReservationDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
-import type { Stop, Workspace } from '../domain/workspace.ts';
+import type { Workspace, WorkspaceStop } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
 import { budgetKey, type Changes, idempotencyKey, noChanges, pushTo, type Recorded } from './changes.ts';
@@ -58,13 +58,14 @@ export class WorkingSet {
   readonly outbox: Outbox;
   readonly people: People;
   readonly changes: Changes = noChanges();
+  /** The stop of all agents; null while they may spend. A command that changes it records that with `audit`. */
+  stop: WorkspaceStop | null = null;
   /** Grows with every change, so that a command which left it unchanged has changed nothing. */
   change_count = 0;
   /** Whether the command at work has asked for the webhook endpoints. */
   may_publish = false;
 
   #head: LedgerHead;
-  #stop: Stop | null;
   #workspace: Workspace | undefined;
   #agent_count: number;
   readonly #agents = new Map<string, Agent>();
@@ -77,13 +78,7 @@ export class WorkingSet {
   readonly #consumptions = new Map<string, Consumption>();
   readonly #keys = new Map<string, ApiKey>();
 
-  constructor(
-    workspace_id: string,
-    { stop, ...head }: LedgerHead & { stop: Stop | null },
-    now_ms: number,
-    newId: NewId,
-    loaded: Loaded,
-  ) {
+  constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
     this.workspace_id = workspace_id;
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
@@ -94,7 +89,6 @@ export class WorkingSet {
     this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
     this.people = new People(this.now, loaded, noteChange);
     this.#head = head;
-    this.#stop = stop;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
     this.#agent_count = loaded.agent_counts[0]?.count ?? 0;
@@ -121,11 +115,6 @@ export class WorkingSet {
 
   get head(): LedgerHead {
     return this.#head;
-  }
-
-  /** The stop of all agents; null while they may spend. */
-  get stop(): Stop | null {
-    return this.#stop;
   }
 
   workspace(): Workspace | undefined {
@@ -170,11 +159,6 @@ export class WorkingSet {
   /** The command must need `admin_keys`. */
   adminKeys(): ApiKey[] {
     return [...this.#keys.values()].filter((key) => key.scopes.includes('admin') && key.revoked_at === null);
-  }
-
-  putStop(stop: Stop | null): void {
-    this.#stop = stop;
-    this.change_count += 1;
   }
 
   putWorkspace(workspace: Workspace): void {
@@ -284,10 +268,9 @@ export class WorkingSet {
 
   addConsumption(consumption: Consumption): Recorded {
     this.#consumptions.set(consumption.idempotency_key, consumption);
-    const { capability_id, decision_id, consumed_at: at, amount_minor } = consumption;
+    const { capability_id: id, decision_id, consumed_at: at, amount_minor } = consumption;
     const event = { type: 'capability.consumed', at, amount_minor } as const;
-    const hash = consumptionDataHash(consumption);
-    const recorded = this.#record(decision_id, event, 'capability', capability_id, hash);
+    const recorded = this.#record(decision_id, event, 'capability', id, consumptionDataHash(consumption));
     this.changes.consumptions.push({ ...consumption, event_id: recorded.event_id });
     return recorded;
   }
@@ -375,7 +358,7 @@ export class WorkingSet {
     data_hash: Buffer,
   ): Recorded {
     const before = this.history(decision_id);
-    const { state: after } = apply(before, event);
+    const after = apply(before, event).state;
     this.#changeState(before.state, after);
     return { after, event_id: this.append(event.type, subject_type, subject_id, data_hash) };
   }

@@ -87,7 +87,7 @@ test('while a workspace is stopped no node decides, replays or pays for any agen
   expect((await post('/v1/workspace/resume', undefined)).status).toBe(200);
   expect(await seq()).toBe(after);
   expect((await ask(beside, key)).body.decision_id).toBe(allowed.decision_id);
-  expect((await consume(beside, allowed.capability.token)).status).toBe(200);
+  expect((await consume(beside, allowed.capability.token)).status).toBe(201);
 
   const audit = (await s.call('GET', '/v1/audit?action=workspace.stopped,workspace.resumed')).body.data;
   expect(audit.map((each: { action: string; changes: object }) => [each.action, each.changes])).toEqual([
