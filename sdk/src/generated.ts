@@ -1374,6 +1374,8 @@ export interface ListDecisionsQuery {
   /** Inclusive, requested amount, minor units. */
   max_amount?: number | undefined;
   reviewed?: boolean | undefined;
+  /** The principal whose review stands, such as `user:ada`. */
+  reviewed_by?: string | undefined;
   labeled?: boolean | undefined;
   /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
   from?: string | undefined;
@@ -1424,6 +1426,8 @@ export interface ExportDecisionsQuery {
   /** Inclusive, requested amount, minor units. */
   max_amount?: number | undefined;
   reviewed?: boolean | undefined;
+  /** The principal whose review stands, such as `user:ada`. */
+  reviewed_by?: string | undefined;
   labeled?: boolean | undefined;
   /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
   from?: string | undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from '../support/test.ts';
-import { PASSWORD } from '../support/workspace.ts';
+import { makeWorkspace, PASSWORD } from '../support/workspace.ts';
 
 test('somebody who is invited joins by the link, and has the role they were given', async ({
   page,
@@ -98,4 +98,20 @@ test('the last administrator stays one, and is told why', async ({ page, expecte
   await role.selectOption({ label: 'Viewer' });
   await expect(page.getByRole('alert')).toContainText('The role was not changed.');
   await expect(role).toHaveValue('admin');
+});
+
+test('somebody in two workspaces goes from one to the other, with the role they have there', async ({
+  page,
+  me,
+  workspace,
+}) => {
+  const other = await makeWorkspace(workspace.base_url, process.env.E2E_DATA_DIR as string);
+  await other.agent({ slug: 'elsewhere', name: 'Bot of the other workspace' });
+  await other.join(me, 'viewer');
+  await page.goto('/console/agents');
+  await page.getByLabel('Workspace').selectOption({ label: other.name });
+  await expect(page.getByText(`${other.name}, the last 30 days.`)).toBeVisible();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Agents' }).click();
+  await expect(page.getByRole('link', { name: 'Bot of the other workspace' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'New agent' })).toBeDisabled();
 });

@@ -65,6 +65,31 @@ test('a failure is told in words, and an event is sent again under its id', asyn
   expect(new Set(ids).size, 'one id, so that a receiver takes it once').toBe(1);
 });
 
+test('what happened in a period is sent again, under the ids that it had', async ({
+  page,
+  workspace,
+  receiver,
+}) => {
+  const { id } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+  await workspace.agent();
+  await workspace.spend();
+  await workspace.spend({ merchant: 'Datadog' });
+  await expect.poll(() => receiver.received.length).toBe(2);
+  await page.goto(`/console/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Resend a period' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Resend a period' });
+  await dialog.getByRole('button', { name: 'Resend' }).click();
+  await expect(dialog.getByRole('status')).toContainText('2 events are on the way.');
+  await expect.poll(() => receiver.received.length).toBe(4);
+  const ids = receiver.received.map(({ headers }) => headers['x-svc-id']);
+  expect(new Set(ids).size).toBe(2);
+  // A day on which nothing happened says so.
+  await dialog.getByLabel('From').fill('2026-01-01');
+  await dialog.getByLabel('To').fill('2026-01-01');
+  await dialog.getByRole('button', { name: 'Resend' }).click();
+  await expect(dialog.getByRole('status')).toContainText('There is no event in this period.');
+});
+
 test('a secret is rotated, and the new one is shown once', async ({ page, workspace, receiver }) => {
   const { id, secret } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
   await page.goto(`/console/webhooks/${id}`);

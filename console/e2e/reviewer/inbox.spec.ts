@@ -124,3 +124,66 @@ test('amounts have the digits of their currency', async ({ page, workspace }) =>
     await expect(page.getByRole('link').filter({ hasText: said })).toHaveCount(1);
   }
 });
+
+test('what somebody reviewed stands under Done by me, and what others did does not', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  const theirs = await workspace.spend({ amount_minor: 30_000, merchant: 'Reviewed by Ada' });
+  const ada = await workspace.call('POST', '/v1/api-keys', {
+    name: 'Ada',
+    scopes: ['review', 'read'],
+    principal_id: 'user:ada',
+  });
+  const body = { action: 'DENY', reason_code: 'NOT_NOW' };
+  await workspace.call('POST', `/v1/decisions/${theirs.decision_id}/reviews`, body, { 'x-api-key': ada.key });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Reviewed by me' });
+  await page.goto('/console/reviews');
+  await open(page).click();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await page.getByRole('link', { name: 'Done by me' }).click();
+  await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by me' })).toBeVisible();
+  await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by Ada' })).toHaveCount(0);
+  await page.getByRole('link', { name: 'Reviewed', exact: true }).click();
+  await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by' })).toHaveCount(2);
+});
+
+test('many at once are reviewed one after the other, each with its own result', async ({
+  page,
+  workspace,
+  me,
+  expected,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  const { key } = await workspace.call('POST', '/v1/api-keys', {
+    name: 'A script of mine',
+    scopes: ['authorize', 'read'],
+    principal_id: me.principal_id,
+  });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Good Ltd' });
+  const taken = await workspace.spend({ amount_minor: 30_000, merchant: 'Taken Ltd' });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'My own Ltd', key });
+  await page.goto('/console/reviews');
+  for (const name of ['Good Ltd', 'Taken Ltd', 'My own Ltd']) await page.getByLabel(`Select ${name}`).check();
+  await page.getByRole('button', { name: 'Allow selected' }).click();
+  const ada = await workspace.call('POST', '/v1/api-keys', {
+    name: 'Ada',
+    scopes: ['review', 'read'],
+    principal_id: 'user:ada',
+  });
+  const body = { action: 'DENY', reason_code: 'NOT_NOW' };
+  await workspace.call('POST', `/v1/decisions/${taken.decision_id}/reviews`, body, { 'x-api-key': ada.key });
+  expected.answer(409, /\/reviews$/);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+  await expect(dialog.getByRole('status')).toContainText('1 of 3 recorded, 1 refused, 1 left out.');
+  const result = (name: string) => dialog.getByRole('listitem').filter({ hasText: name });
+  await expect(result('Good Ltd')).toContainText('Allowed');
+  await expect(result('Taken Ltd')).toContainText('Failed');
+  await expect(result('My own Ltd')).toContainText('Left out');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await expect(page.getByRole('listitem').filter({ hasText: 'My own Ltd' })).toBeVisible();
+  await expect(page.getByRole('listitem').filter({ hasText: 'Good Ltd' })).toHaveCount(0);
+});

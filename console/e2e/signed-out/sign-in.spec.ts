@@ -1,4 +1,5 @@
 import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
+import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { PASSWORD } from '../support/workspace.ts';
 
@@ -116,4 +117,33 @@ test('passwords that anybody would try are refused beside the field', async ({
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Join' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+});
+
+test('a link of the operator sets a new password once, signs in, and ends the sessions before it', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  const ada = await workspace.person('viewer');
+  const { url } = await operate<{ url: string }>(
+    process.env.E2E_DATA_DIR as string,
+    ...['user', 'reset-link', '--email', ada.email],
+  );
+  const path = `/console/reset${new URL(url).hash}`;
+  await page.goto(path);
+  await page.getByLabel('Password').fill('too short');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await expect(page.getByLabel('Password')).toHaveAttribute('aria-invalid', 'true');
+  await page.getByLabel('Password').fill('nine quiet lakes in winter');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  const before = await fetch(`${workspace.base_url}/v1/me`, { headers: { cookie: ada.cookie } });
+  expect(before.status).toBe(401);
+  await page.context().clearCookies();
+  expected.answer(401, /^\/v1\/auth\/password\/reset$/);
+  await page.goto('/console/sign-in');
+  await page.goto(path);
+  await page.getByLabel('Password').fill('another password of mine');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await expect(page.getByRole('alert')).toContainText('This link does not work.');
 });

@@ -31,6 +31,8 @@ export interface Workspace {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>;
   /** Invites somebody, who joins. */
   person(role: Role, given?: { name?: string; principal_id?: string }): Promise<Person>;
+  /** Invites somebody who has an account already, who joins. */
+  join(person: Person, role: Role): Promise<void>;
   agent(given?: Record<string, unknown>): Promise<Body>;
   /** Asks for a spend. */
   spend(given?: Spend): Promise<Body>;
@@ -132,6 +134,11 @@ export async function makeWorkspace(
           origins: [],
         },
       };
+    },
+    async join({ email, name, password }, role) {
+      const invited = await workspace.call('POST', '/v1/invitations', { email, role });
+      const token = decodeURIComponent(new URL(invited.url).hash.slice(1));
+      await send('POST', '/v1/auth/invitations/accept', { token, name, password }, {});
     },
     agent: (given = {}) =>
       workspace.call('POST', '/v1/agents', {

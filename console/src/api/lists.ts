@@ -14,7 +14,7 @@ interface PlainPage<T> {
 export function useList<T>(
   key: readonly unknown[],
   fetch: (cursor: string | undefined) => PagePromise<T> | Promise<PlainPage<T>>,
-  options: { enabled?: boolean } = {},
+  options: { enabled?: boolean; refetchOnWindowFocus?: boolean } = {},
 ) {
   const query = useInfiniteQuery({
     queryKey: key,

@@ -1,3 +1,4 @@
+import type { Query } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { codeOfError, purser } from './client.ts';
@@ -19,6 +20,15 @@ const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] =
   [/^(workspace|plan)\./, ['workspace', 'me', 'audit']],
   [/^(member|invitation|sessions)\./, ['team', 'me', 'audit']],
 ];
+
+const still = new Set<string>();
+/** Keeps the query of this hash as it is, whatever changes, until the returned function is called: somebody reads it. */
+export function keepStill(hash: string): () => void {
+  still.add(hash);
+  return () => {
+    still.delete(hash);
+  };
+}
 
 let poke: () => void = () => {};
 /** Asks at once what changed, after a change of one's own. */
@@ -69,8 +79,9 @@ export function useLive(): { pending_reviews: number } {
         setPending(changes.pending_reviews);
         if (since !== null && changes.seq !== since) {
           const old = madeOld(Object.keys(changes.types));
+          const isOld = ({ queryKey: [first] }: Query) => changes.truncated || old.has(String(first));
           void queryClient.invalidateQueries({
-            predicate: ({ queryKey: [first] }) => changes.truncated || old.has(String(first)),
+            predicate: (query) => isOld(query) && !still.has(query.queryHash),
           });
         }
       } catch (error) {

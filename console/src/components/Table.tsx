@@ -18,7 +18,7 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
 }
 
-/** A table. What is wider than its place scrolls within it. */
+/** A table. What is wider than its place scrolls within it; on a phone each row is a card that names its values. */
 export function Table<Row>({
   label,
   columns,
@@ -46,7 +46,7 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ name, number, wrap, short, heading, cell }) => {
+              {columns.map(({ name, number, wrap, short, heading, hideName, cell }) => {
                 const className = cx(
                   number === true && styles.number,
                   wrap === true && styles.wrap,
@@ -57,7 +57,7 @@ export function Table<Row>({
                     {cell(row)}
                   </th>
                 ) : (
-                  <td key={name} className={className}>
+                  <td key={name} className={className} data-name={hideName === true ? undefined : name}>
                     {cell(row)}
                   </td>
                 );

@@ -25,6 +25,8 @@ export interface DecisionFilters {
   min_amount?: number;
   max_amount?: number;
   reviewed?: boolean;
+  /** The principal whose review stands. */
+  reviewed_by?: string;
   labeled?: boolean;
   /** Inclusive, ISO 8601 UTC. */
   from?: string;
@@ -78,7 +80,7 @@ const EFFECTIVE_NOW = `case when d.mode = 'SHADOW' or s.review_state = 'ALLOWED'
 
 const REVIEWED: readonly ReviewState[] = ['ALLOWED', 'DENIED'];
 
-/** All conditions of the filters, over a decision `d`, its state `s` and its current label `l`. */
+/** All conditions of the filters, over a decision `d`, its state `s`, its current label `l` and the review `r` that stands. */
 function conditionsOf(filters: DecisionFilters, parameters: Parameters): string[] {
   const conditions: string[] = [];
   const narrow = (value: unknown, condition: (parameter: string) => string) => {
@@ -100,6 +102,7 @@ function conditionsOf(filters: DecisionFilters, parameters: Parameters): string[
   narrow(filters.min_amount, (p) => `d.requested_amount_minor >= ${p}`);
   narrow(filters.max_amount, (p) => `d.requested_amount_minor <= ${p}`);
   narrow(filters.reviewed, (p) => `coalesce(s.review_state = any('{${REVIEWED}}'::text[]), false) = ${p}`);
+  narrow(filters.reviewed_by, (p) => `r.principal_id = ${p}`);
   narrow(filters.labeled, (p) => `(s.label_id is not null) = ${p}`);
   return conditions;
 }
@@ -161,7 +164,7 @@ function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
   }
   if (isWithout(outcome_state, 'NONE')) return of_agent(byState('outcome_state', outcome_state));
   if (review_state !== undefined) return by_review(review_state);
-  if (filters.reviewed === true) return by_review(REVIEWED);
+  if (filters.reviewed === true || filters.reviewed_by !== undefined) return by_review(REVIEWED);
   // What waits, or waited until its time ran out, is all that is REVIEW in force.
   if (filters.effective_decision?.every((kind) => kind === 'REVIEW'))
     return by_review(['PENDING', 'EXPIRED']);
@@ -247,6 +250,12 @@ export async function findDecisions(
         ? ''
         : `left join lateral (
       select * from labels l where l.workspace_id = $1 and l.label_id = s.label_id limit 1) as l on true`
+    }
+    ${
+      filters.reviewed_by === undefined
+        ? ''
+        : `left join lateral (
+      select * from reviews r where r.workspace_id = $1 and r.review_id = s.review_id limit 1) as r on true`
     }
     where ${['true', ...conditions].join(' and ')} order by ${inner_order} limit ${parameters.add(page.limit + 1)}`;
   const result = await db.query<FoundRow>({

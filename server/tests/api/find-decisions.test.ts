@@ -38,14 +38,15 @@ function makeRandom(seed: number): (below: number) => number {
 const pick = <T>(random: (below: number) => number, of: readonly T[]): T => of[random(of.length)] as T;
 
 /** Says something of a decision; a refusal (a final review, a contradicting outcome) is as good as an answer. */
-async function say(id: string, what: string, body: object): Promise<void> {
-  await s.call('POST', `/v1/decisions/${id}/${what}`, { key: reviewer, body });
+async function say(id: string, what: string, body: object, key = reviewer): Promise<void> {
+  await s.call('POST', `/v1/decisions/${id}/${what}`, { key, body });
 }
 
 beforeAll(async () => {
   const env = { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '300' };
   s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS, env });
   reviewer = (await makeKey(s, { scopes: ['review', 'read', 'consume'] })).key;
+  const ada = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' })).key;
   const random = makeRandom(7);
   const authority = {
     ...AUTHORITY,
@@ -81,7 +82,8 @@ beforeAll(async () => {
     const id = pick(random, ids);
     const amount_minor = 1 + random(3_000);
     const word = random(9);
-    if (word < 3) await say(id, 'reviews', { action: pick(random, ['ALLOW', 'DENY']), reason_code: 'OK' });
+    const review = { action: pick(random, ['ALLOW', 'DENY']), reason_code: 'OK' };
+    if (word < 3) await say(id, 'reviews', review, i % 2 === 0 ? ada : reviewer);
     else if (word < 6) await say(id, 'labels', { label: pick(random, LABELS) });
     else if (word === 6) await say(id, 'outcomes', { type: 'SPEND_EXECUTED', amount_minor });
     else if (word === 7)
@@ -163,6 +165,10 @@ const FILTERS: Record<string, { values: string[]; holds: (decision: Shown, value
   reviewed: {
     values: ['true', 'false'],
     holds: (decision, value) => ['ALLOWED', 'DENIED'].includes(decision.review_state) === (value === 'true'),
+  },
+  reviewed_by: {
+    values: ['user:ada', 'user:nobody'],
+    holds: (decision, value) => decision.review?.principal_id === value,
   },
   labeled: {
     values: ['true', 'false'],
@@ -294,11 +300,12 @@ test('a page that has looked at its number of decisions ends, also with nothing 
     { label: 'PURPOSE_ALIGNED,PURPOSE_UNCLEAR' },
     { review_state: 'EXPIRED,PENDING', currency: 'EUR' },
     { q: 'nobody' },
+    { reviewed_by: 'user:ada' },
   ]) {
     const filters = Object.fromEntries(
       Object.entries(asked).map(([name, value]) => [
         name,
-        /^(merchant|q)$/.test(name) ? value : value.split(','),
+        /^(merchant|q|reviewed_by)$/.test(name) ? value : value.split(','),
       ]),
     ) as DecisionFilters;
     const { found, lengths } = await walked(filters, 'asc');

@@ -20,6 +20,7 @@ import styles from './DecisionPage.module.css';
 import { Deliveries, LedgerEntry } from './Evidence.tsx';
 import { Outcomes } from './Outcomes.tsx';
 import { Thread } from './Thread.tsx';
+import { UnderToday } from './UnderToday.tsx';
 
 export default function DecisionPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
@@ -174,6 +175,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           <Card title="In the ledger">
             <LedgerEntry decision_id={decision_id} />
           </Card>
+          <UnderToday decision={decision} />
           <Deliveries decision_id={decision_id} />
           {decision.context !== null && (
             <Card title="Context that came with it">

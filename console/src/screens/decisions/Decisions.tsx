@@ -2,7 +2,7 @@ import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
+import { useNewestFirst } from '../../api/newest-first.ts';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
@@ -14,12 +14,15 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
+import { isCounted } from '../../lib/decision-days.ts';
 import { downloadStreamed } from '../../lib/download.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { isSameSearch, removeView, saveView, useViews } from '../../lib/views.ts';
 import { reasonWords } from '../../lib/words.ts';
+import { CountedBars, RowBars } from './Bars.tsx';
 import styles from './Decisions.module.css';
+import { Facets } from './Facets.tsx';
 import { FILTER_PARAMS, FILTERS, SYSTEM_VIEWS } from './filters.ts';
 
 const COLUMNS: readonly Column<Decision>[] = [
@@ -59,6 +62,9 @@ const COLUMNS: readonly Column<Decision>[] = [
   },
 ];
 
+/** What stands in the address and is no filter. */
+const KEPT = ['live', 'view'] as const;
+
 /** Which view is shown is told by the filters alone. */
 const EXACTLY = { exact: true, includeSearch: true };
 
@@ -66,9 +72,18 @@ export default function Decisions() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
   const filters = pick(search, FILTER_PARAMS) as Search;
-  const is_live = pick(search, ['live']).live === '1';
-  const list = useList<Decision>(['decisions', 'list', filters], (cursor) =>
-    purser.decisions.list({ ...filters, limit: 50, cursor } as DecisionListQuery),
+  const kept = pick(search, KEPT) as Search;
+  const is_live = kept.live === '1';
+  const toggled = (name: (typeof KEPT)[number], value: string): Search => {
+    const { [name]: before, ...others } = kept;
+    return before === undefined ? { ...others, [name]: value } : others;
+  };
+  const is_bars = kept.view === 'bars';
+  const list = useNewestFirst<Decision>(
+    ['decisions', 'list', filters],
+    (cursor) => purser.decisions.list({ ...filters, limit: 50, cursor } as DecisionListQuery),
+    (each) => each.decision_id,
+    filters.order !== 'asc',
   );
   const exporting = useAction(() =>
     downloadStreamed(`/v1/decisions/export${stringifySearch({ format: 'csv', ...filters })}`),
@@ -83,10 +98,18 @@ export default function Decisions() {
           <Button
             aria-pressed={is_live}
             onClick={() =>
-              void navigate({ to: '/decisions', search: { ...filters, ...(is_live ? {} : { live: '1' }) } })
+              void navigate({ to: '/decisions', search: { ...filters, ...toggled('live', '1') } })
             }
           >
             {is_live ? '● Live' : 'Live'}
+          </Button>
+          <Button
+            aria-pressed={is_bars}
+            onClick={() =>
+              void navigate({ to: '/decisions', search: { ...filters, ...toggled('view', 'bars') } })
+            }
+          >
+            Bars
           </Button>
           <Button busy={exporting.busy} onClick={() => void exporting.run()}>
             Export CSV
@@ -96,11 +119,26 @@ export default function Decisions() {
     >
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
       <Views search={filters} />
-      <Filters filters={FILTERS} search={filters} to="/decisions" />
+      <Filters filters={FILTERS} search={{ ...filters, ...kept }} to="/decisions" keep={KEPT} />
+      <Facets filters={filters} kept={kept} />
+      {is_bars && isCounted(filters) && <CountedBars filters={filters} />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={10} />}
+      <div role="status" className={styles.newest}>
+        {list.new_count > 0 && (
+          <Button kind="primary" small onClick={() => void list.showNew()}>
+            {list.has_more_new ? `${list.new_count} or more` : list.new_count} new
+          </Button>
+        )}
+      </div>
       {list.isSuccess &&
-        (list.rows.length > 0 ? (
+        !(is_bars && isCounted(filters)) &&
+        (list.rows.length > 0 && is_bars ? (
+          <>
+            <RowBars rows={list.rows} filters={filters} />
+            <LoadMore query={list} />
+          </>
+        ) : list.rows.length > 0 ? (
           <Card flush>
             <Table label="Decisions" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.decision_id} />
             <LoadMore query={list} />

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
 import { askForChanges } from '../../api/live.ts';
-import { queryClient } from '../../api/queries.ts';
+import { queryClient, useMe } from '../../api/queries.ts';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
@@ -19,8 +19,9 @@ import { KeyHelp } from './KeyHelp.tsx';
 import { Pane } from './Pane.tsx';
 
 /** What each tab asks for. What waits is ordered by its deadline, the rest by time. */
-const TABS: Record<string, { name: string; query: Record<string, string> }> = {
+const TABS: Record<string, { name: string; query: Record<string, string>; of_me?: true }> = {
   waiting: { name: 'Waiting', query: { review_state: 'PENDING', order: 'expires' } },
+  mine: { name: 'Done by me', query: {}, of_me: true },
   reviewed: { name: 'Reviewed', query: { review_state: 'ALLOWED,DENIED' } },
   expired: { name: 'Ran out', query: { review_state: 'EXPIRED' } },
 };
@@ -36,9 +37,16 @@ export default function Inbox() {
   const search = useSearch({ strict: false });
   const { tab = 'waiting', id, agent } = pick(search, ['tab', 'id', 'agent']);
   const navigate = useNavigate();
-  const { query } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
+  const me = useMe();
+  const { query, of_me } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
   const list = useList<Decision>(['decisions', 'inbox', tab, agent], (cursor) =>
-    purser.decisions.list({ ...query, agent, limit: 50, cursor } as DecisionListQuery),
+    purser.decisions.list({
+      ...query,
+      ...(of_me === true ? { reviewed_by: me.principal_id } : {}),
+      agent,
+      limit: 50,
+      cursor,
+    } as DecisionListQuery),
   );
   const [aside, setAside] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -63,6 +71,7 @@ export default function Inbox() {
       replace: id !== undefined && to !== undefined,
     });
   const step = (by: number) => {
+    if (place + by >= rows.length && list.hasNextPage) void list.fetchNextPage();
     const next = rows[Math.min(rows.length - 1, Math.max(0, place + by))];
     if (next !== undefined) void go(next.decision_id);
   };
@@ -199,6 +208,9 @@ function AfterReview({ done: { decision, review }, onClose }: { done: Done; onCl
 function NothingHere({ tab }: { tab: string }) {
   if (tab === 'expired') {
     return <Empty title="None ran out">Every review in ENFORCE was made in its time.</Empty>;
+  }
+  if (tab === 'mine') {
+    return <Empty title="Nothing reviewed by you yet">What you allow and deny is kept here.</Empty>;
   }
   if (tab === 'reviewed') {
     return <Empty title="Nothing reviewed yet">What people allow and deny is kept here.</Empty>;

@@ -25,6 +25,7 @@ import {
   OneOf,
   PageQuery,
   PayeeId,
+  PrincipalId,
   QueryBoolean,
   QueryBound,
   QueryInteger,
@@ -246,6 +247,9 @@ export const DecisionFilterFields = {
     QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
   ),
   reviewed: Type.Optional(QueryBoolean()),
+  reviewed_by: Type.Optional(
+    PrincipalId({ description: 'The principal whose review stands, such as `user:ada`.' }),
+  ),
   labeled: Type.Optional(QueryBoolean()),
   from: Type.Optional(QueryBound('from')),
   to: Type.Optional(QueryBound('to')),

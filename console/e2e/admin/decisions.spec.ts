@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/test.ts';
+import { AUTHORITY, type Workspace } from '../support/workspace.ts';
+
+const rows = (page: Page) => page.getByRole('region', { name: 'Decisions' }).locator('tbody tr');
+
+async function spendAll(workspace: Workspace, merchants: readonly string[], amount_minor = 5_000) {
+  for (const merchant of merchants) await workspace.spend({ merchant, amount_minor });
+}
+
+test('the bars are what the list holds, and a bar leads to its decisions', async ({ page, workspace }) => {
+  await workspace.agent();
+  await spendAll(workspace, ['One', 'Two', 'Three']);
+  await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000 });
+  await page.goto('/console/decisions');
+  await page.getByRole('button', { name: 'Bars' }).click();
+  await expect(page.getByText('30 days: Allow 3, Review 0, Deny 1.')).toBeVisible();
+  await page.getByLabel('Decision', { exact: true }).selectOption('DENY');
+  await expect(page.getByText('30 days: Allow 0, Review 0, Deny 1.')).toBeVisible();
+  // The service counts nothing by a part of a name, so what was read is counted.
+  await page.getByLabel('Merchant', { exact: true }).fill('o dear');
+  await expect(page.getByText('The 1 that was read so far: Allow 0, Review 0, Deny 1')).toBeVisible();
+  await page.getByRole('link', { name: /1 deny$/ }).click();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(rows(page)).toContainText('Too dear');
+});
+
+test('a count leads to as many decisions as it says', async ({ page, workspace }) => {
+  await workspace.agent();
+  await workspace.agent({ slug: 'travel', name: 'Travel' });
+  await spendAll(workspace, ['One', 'Two']);
+  await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000, agent: 'travel' });
+  await page.goto('/console/decisions');
+  const counts = page.getByRole('navigation', { name: 'Counts' });
+  await counts.getByRole('link', { name: 'infra-bot 2' }).click();
+  await expect(rows(page)).toHaveCount(2);
+  await counts.getByRole('link', { name: 'Allow 2' }).click();
+  await expect(page).toHaveURL(/agent=infra-bot&decision=ALLOW|decision=ALLOW&agent=infra-bot/);
+  await expect(rows(page)).toHaveCount(2);
+  // What the service does not count is not guessed.
+  await page.getByLabel('Outcome').selectOption('EXECUTED');
+  await expect(counts).toHaveCount(0);
+});
+
+test('what comes while somebody reads further down is counted, and shown when they ask for it', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await spendAll(
+    workspace,
+    Array.from({ length: 55 }, (_, i) => `Merchant ${i}`),
+    1_000,
+  );
+  await page.goto('/console/decisions?live=1');
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await expect(rows(page)).toHaveCount(55);
+  await spendAll(workspace, ['Just now Ltd', 'A moment ago Ltd'], 1_000);
+  const bar = page.getByRole('button', { name: '2 new' });
+  await expect(bar).toBeVisible();
+  await expect(rows(page)).toHaveCount(55);
+  await expect(rows(page).first()).toContainText('Merchant 54');
+  await bar.click();
+  await expect(rows(page).first()).toContainText('A moment ago Ltd');
+  await expect(bar).toHaveCount(0);
+  // At the top, with nothing more loaded, they slide in by themselves.
+  await spendAll(workspace, ['By itself Ltd'], 1_000);
+  await expect(rows(page).first()).toContainText('By itself Ltd');
+});
+
+test('a decision is judged again under the authority of today, and stays as it is', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  const { decision_id } = await workspace.spend({ amount_minor: 15_000 });
+  await page.goto(`/console/decisions/${decision_id}`);
+  await page.getByRole('button', { name: 'Simulate' }).click();
+  await expect(page.getByText('Version 1 decides the same.')).toBeVisible();
+  await workspace.call('POST', '/v1/agents/infra-bot/authority', {
+    ...AUTHORITY,
+    per_transaction_limit_minor: 10_000,
+    review_threshold_minor: 10_000,
+  });
+  await page.getByRole('button', { name: 'Simulate' }).click();
+  const said = page.getByRole('note').filter({ hasText: 'Version 2 decides otherwise.' });
+  await expect(said).toContainText('Over the transaction limit');
+  expect((await workspace.call('GET', `/v1/decisions/${decision_id}`)).decision).toBe('ALLOW');
+});
+
+test('the audit is saved as CSV, as it is filtered', async ({ page, workspace }) => {
+  await workspace.agent();
+  await page.goto('/console/audit?action=agent.created');
+  await expect(page.getByRole('row', { name: /Agent created/ })).toBeVisible();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const text = await readFile(await (await saved).path(), 'utf8');
+  const [head, ...lines] = text.trim().split(/\r?\n/);
+  expect(head).toContain('action');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('agent.created');
+});
