@@ -1,5 +1,12 @@
 import type { PagePromise } from '@purser/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+
+/**
+ * A page may end without a row that fits before all is looked at. So many are looked through by themselves; then it is
+ * the person who goes on.
+ */
+const MAX_EMPTY_PAGES = 20;
 
 /** A page as it came, without what the client library hangs on to it. */
 interface PlainPage<T> {
@@ -28,5 +35,17 @@ export function useList<T>(
     placeholderData: (before) => before,
     ...options,
   });
-  return { ...query, rows: query.data?.pages.flatMap((page) => page.data) ?? [] };
+  const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const is_looking = rows.length === 0 && hasNextPage && (query.data?.pages.length ?? 0) < MAX_EMPTY_PAGES;
+  const looks_on = is_looking && !isFetchingNextPage && !query.isError;
+  useEffect(() => {
+    if (looks_on) void fetchNextPage();
+  }, [looks_on, fetchNextPage]);
+  return {
+    ...query,
+    rows,
+    isPending: query.isPending || (is_looking && !query.isError),
+    isSuccess: query.isSuccess && !is_looking,
+  };
 }

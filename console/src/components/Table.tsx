@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { cx } from '../lib/cx.ts';
 import { Button } from './Button.tsx';
 import styles from './Table.module.css';
@@ -45,24 +45,7 @@ export function Table<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ name, number, wrap, short, heading, hideName, cell }) => {
-                const className = cx(
-                  number === true && styles.number,
-                  wrap === true && styles.wrap,
-                  short === true && styles.short,
-                );
-                return heading === true ? (
-                  <th key={name} scope="row" className={className}>
-                    {cell(row)}
-                  </th>
-                ) : (
-                  <td key={name} className={className} data-name={hideName === true ? undefined : name}>
-                    {cell(row)}
-                  </td>
-                );
-              })}
-            </tr>
+            <Row key={keyOf(row)} columns={columns as readonly Column<unknown>[]} row={row} />
           ))}
         </tbody>
       </table>
@@ -70,17 +53,46 @@ export function Table<Row>({
   );
 }
 
+/** Rendered anew only when it changed: lists grow to thousands of rows. */
+const Row = memo(function Row({ columns, row }: { columns: readonly Column<unknown>[]; row: unknown }) {
+  return (
+    <tr>
+      {columns.map(({ name, number, wrap, short, heading, hideName, cell }) => {
+        const className = cx(
+          number === true && styles.number,
+          wrap === true && styles.wrap,
+          short === true && styles.short,
+        );
+        return heading === true ? (
+          <th key={name} scope="row" className={className}>
+            {cell(row)}
+          </th>
+        ) : (
+          <td key={name} className={className} data-name={hideName === true ? undefined : name}>
+            {cell(row)}
+          </td>
+        );
+      })}
+    </tr>
+  );
+});
+
 /** Fetches the next page of a list. Nothing where there is none. */
 export function LoadMore({
   query,
 }: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  query: {
+    rows?: readonly unknown[];
+    hasNextPage: boolean;
+    isFetchingNextPage: boolean;
+    fetchNextPage: () => unknown;
+  };
 }) {
   if (!query.hasNextPage) return null;
   return (
     <div className={styles.more}>
       <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-        Load more
+        {query.rows?.length === 0 ? 'Look further' : 'Load more'}
       </Button>
     </div>
   );

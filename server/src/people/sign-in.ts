@@ -19,6 +19,7 @@ import type { Attempts } from './attempts.ts';
 import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
 import { checkNewPassword, type Passwords } from './passwords.ts';
 import {
+  cameFrom,
   endSession,
   endSessions,
   findOwnSession,
@@ -155,29 +156,32 @@ export function makeSignIn(options: SignInOptions) {
   }
 
   /**
-   * Compares a password, as one of ten attempts in 15 minutes. Returns whether it is right; the work is the same where
-   * there is no such person, or none who may come in. Throws `rate_limited` and `auth_unavailable`.
+   * Compares a password, within the limits of `Attempts`. Returns whether it is right; the work is the same where there is
+   * no such person, or none who may come in. `is_here`: the person is signed in already. Throws `rate_limited` and
+   * `auth_unavailable`.
    */
   async function tryPassword(
-    { email, user, is_let_in = true }: { email: string; user: User | undefined; is_let_in?: boolean },
+    {
+      email,
+      user,
+      is_let_in = true,
+      is_here = false,
+    }: { email: string; user: User | undefined; is_let_in?: boolean; is_here?: boolean },
     password: string,
     { client_address }: From,
   ): Promise<boolean> {
-    const guesser = { client_address, email };
     const user_id = is_let_in ? (user?.user_id ?? null) : null;
     const told = { method: 'password', email, user_id, client_address } as const;
-    await attempts.begin(guesser, () => record({ ...told, kind: 'locked' }));
-    let is_right: boolean;
-    try {
-      const is_nobody = user === undefined || user.disabled_at !== null || !is_let_in;
-      const stored = is_nobody ? null : user.password_hash;
-      is_right = await passwords.verify(stored, password, client_address);
-    } catch (error) {
-      await attempts.unjudged(guesser);
-      throw error;
-    }
-    if (is_right) await attempts.succeeded(guesser);
-    else await record({ ...told, kind: 'wrong' });
+    const is_nobody = user === undefined || user.disabled_at !== null || !is_let_in;
+    const is_right = await attempts.judge(
+      { client_address, email },
+      () => passwords.verify(is_nobody ? null : user.password_hash, password, client_address),
+      {
+        isKnown: async () => is_here || (!is_nobody && (await cameFrom(db, user.user_id, client_address))),
+        onLocked: () => record({ ...told, kind: 'locked' }),
+      },
+    );
+    if (!is_right) await record({ ...told, kind: 'wrong' });
     return is_right;
   }
 
@@ -185,7 +189,7 @@ export function makeSignIn(options: SignInOptions) {
   async function provePassword(self: Self, password: string, from: From): Promise<User> {
     const user = await findUser(db, self.user_id);
     if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-    if (!(await tryPassword({ email: user.email, user }, password, from))) {
+    if (!(await tryPassword({ email: user.email, user, is_here: true }, password, from))) {
       throw new ApiError('unauthenticated', 'The password is wrong.');
     }
     return user;

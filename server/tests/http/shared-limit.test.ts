@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiError } from '../../src/errors.ts';
 import { makeKeyLimit, makeUnknownKeyLimit } from '../../src/http/rate-limit.ts';
 import { connectSharedCounts, type SharedCounts } from '../../src/http/shared-counts.ts';
+import { makeAttempts } from '../../src/people/attempts.ts';
 import { startTestService } from '../support/running-service.ts';
 
 const has_redis = spawnSync('redis-server', ['--version']).status === 0;
@@ -89,6 +91,26 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
     expect(replies.filter((reply) => reply?.status === 429)).toHaveLength(100);
     await second.stop();
     await first.stop();
+  });
+
+  test('wrong passwords are counted by all nodes together, and right ones at once are all let in', async () => {
+    const attempts = nodes.map(({ client }) => makeAttempts(client));
+    const attempt = async (node: number, email: string, is_right: boolean, client_address = '192.0.2.1') => {
+      const on = { isKnown: async () => false, onLocked: async () => {} };
+      const judged = attempts[node]?.judge({ client_address, email }, async () => is_right, on);
+      return judged?.catch((error: ApiError) => error.code);
+    };
+    const of = (count: number, make: (i: number) => Promise<unknown>) =>
+      Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+    const wrong = await of(40, (i) => attempt(i % 4, 'wrong@example.com', false));
+    expect(wrong.filter((each) => each === false)).toHaveLength(10);
+    expect(wrong.filter((each) => each === 'rate_limited')).toHaveLength(30);
+    const right = await of(40, () => attempt(0, 'right@example.com', true));
+    expect(right.filter((each) => each === true)).toHaveLength(40);
+    for (let n = 0; n < 5; n++) {
+      await of(10, (i) => attempt(i % 4, 'many@example.com', false, `198.51.100.${n}`));
+    }
+    expect(await attempt(3, 'many@example.com', true, '203.0.113.9')).toBe('rate_limited');
   });
 
   test('a process without a working Redis counts by itself: neither open nor closed, and shares again after', async () => {

@@ -124,6 +124,33 @@ describe('guessing', () => {
     expect((await from('192.0.2.1')).status).toBe(401);
     await behind.stop();
   });
+  test('after fifty wrong ones in a day from everywhere, an e-mail is let in only from where it came before', async () => {
+    const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
+    const email = somebody();
+    const from = (address: string, path: string, body: object) =>
+      openBrowser(behind).call('POST', path, { body, headers: { 'x-forwarded-for': address } });
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
+    const token = invited.body.url.split('#')[1];
+    await from('192.0.2.7', '/v1/auth/invitations/accept', { token, name: 'x', password: PASSWORD });
+    const attempt = async (address: string, password: string) =>
+      (await from(address, '/v1/auth/sign-in', { email, password })).status;
+    for (let n = 0; n < 5; n++) {
+      for (let i = 0; i < 10; i++) expect(await attempt(`198.51.100.${n}`, 'wrong')).toBe(401);
+    }
+    expect(await attempt('203.0.113.9', PASSWORD)).toBe(429);
+    expect(await attempt('192.0.2.7', PASSWORD)).toBe(200);
+    await behind.stop();
+  });
+  test('more right ones at once than wrong ones are allowed are not counted against anybody', async () => {
+    const email = somebody();
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
+    const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
+    await openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    const replies = await Promise.all(Array.from({ length: 16 }, () => signIn(email, PASSWORD)));
+    // A busy machine may have no time to compare one; that counts for nothing either.
+    for (const { status } of replies) expect([200, 503]).toContain(status);
+    expect((await signIn(email, PASSWORD)).status).toBe(200);
+  });
   test('a right one forgets the wrong ones before it', async () => {
     const email = somebody();
     const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });

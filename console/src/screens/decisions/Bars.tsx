@@ -2,10 +2,10 @@ import type { Decision } from '@purser/sdk';
 import { KindLegend, StackedBars } from '../../components/Charts.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
-import { countedDays, type DayCounts, daysOfRows } from '../../lib/decision-days.ts';
 import type { Search } from '../../lib/search.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Decisions.module.css';
+import { countedDays, type DayCounts, daysOfRows } from './decision-days.ts';
 import { useCounts } from './use-counts.ts';
 
 const DAY_MS = 86_400_000;

@@ -14,7 +14,6 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
-import { isCounted } from '../../lib/decision-days.ts';
 import { downloadStreamed } from '../../lib/download.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
@@ -22,6 +21,7 @@ import { isSameSearch, removeView, saveView, useViews } from '../../lib/views.ts
 import { reasonWords } from '../../lib/words.ts';
 import { CountedBars, RowBars } from './Bars.tsx';
 import styles from './Decisions.module.css';
+import { isCounted } from './decision-days.ts';
 import { Facets } from './Facets.tsx';
 import { FILTER_PARAMS, FILTERS, SYSTEM_VIEWS } from './filters.ts';
 
@@ -79,6 +79,7 @@ export default function Decisions() {
     return before === undefined ? { ...others, [name]: value } : others;
   };
   const is_bars = kept.view === 'bars';
+  const is_counted = is_bars && isCounted(filters);
   const list = useNewestFirst<Decision>(
     ['decisions', 'list', filters],
     (cursor) => purser.decisions.list({ ...filters, limit: 50, cursor } as DecisionListQuery),
@@ -121,18 +122,18 @@ export default function Decisions() {
       <Views search={filters} />
       <Filters filters={FILTERS} search={{ ...filters, ...kept }} to="/decisions" keep={KEPT} />
       <Facets filters={filters} kept={kept} />
-      {is_bars && isCounted(filters) && <CountedBars filters={filters} />}
+      {is_counted && <CountedBars filters={filters} />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending && <Loading lines={10} />}
+      {list.isPending && !is_counted && <Loading lines={10} />}
       <div role="status" className={styles.newest}>
-        {list.new_count > 0 && (
+        {list.new_count > 0 && !is_counted && (
           <Button kind="primary" small onClick={() => void list.showNew()}>
             {list.has_more_new ? `${list.new_count} or more` : list.new_count} new
           </Button>
         )}
       </div>
       {list.isSuccess &&
-        !(is_bars && isCounted(filters)) &&
+        !is_counted &&
         (list.rows.length > 0 && is_bars ? (
           <>
             <RowBars rows={list.rows} filters={filters} />
@@ -147,7 +148,11 @@ export default function Decisions() {
           <Card>
             {is_filtered ? (
               <Empty
-                title="No decision fits these filters"
+                title={
+                  list.hasNextPage
+                    ? 'None of those that were looked at fits these filters'
+                    : 'No decision fits these filters'
+                }
                 action={
                   <Link to="/decisions" search={{}}>
                     Show all decisions
@@ -157,6 +162,7 @@ export default function Decisions() {
             ) : (
               <FirstDecision />
             )}
+            <LoadMore query={list} />
           </Card>
         ))}
     </Page>

@@ -1,6 +1,6 @@
 import type { Decision, DecisionListQuery, RecordedReview } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
 import { askForChanges } from '../../api/live.ts';
@@ -35,7 +35,8 @@ interface Done {
 export default function Inbox() {
   useTitle('Inbox');
   const search = useSearch({ strict: false });
-  const { tab = 'waiting', id, agent } = pick(search, ['tab', 'id', 'agent']);
+  const { tab: search_tab, id, agent } = pick(search, ['tab', 'id', 'agent']);
+  const tab = search_tab ?? 'waiting';
   const navigate = useNavigate();
   const me = useMe();
   const { query, of_me } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
@@ -88,6 +89,14 @@ export default function Inbox() {
     });
     anchor.current = which;
   };
+
+  // One function for all rows and all times, so that a row is rendered anew only when it changed.
+  const toggle_now = useRef(toggle);
+  toggle_now.current = toggle;
+  const onToggle = useCallback(
+    (which: string, with_range: boolean) => toggle_now.current(which, with_range),
+    [],
+  );
 
   // On a wide screen something is open from the start, so that the first key already decides.
   const first = rows[0]?.decision_id;
@@ -162,10 +171,9 @@ export default function Inbox() {
                 is_current={decision.decision_id === id}
                 is_aside={aside.has(decision.decision_id)}
                 is_selected={selected.has(decision.decision_id)}
-                search={{ ...pick(search, ['tab', 'agent']), id: decision.decision_id }}
-                onToggle={
-                  tab === 'waiting' ? (with_range) => toggle(decision.decision_id, with_range) : undefined
-                }
+                tab={search_tab}
+                agent={agent}
+                onToggle={tab === 'waiting' ? onToggle : undefined}
               />
             ))}
           </ul>

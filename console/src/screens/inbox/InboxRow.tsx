@@ -1,28 +1,30 @@
 import type { Decision } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { memo, useEffect, useRef } from 'react';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
-import type { Search } from '../../lib/search.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
 /** A spend in the list: what, how much, who asks, why it is here, and how long it can wait. */
-export function InboxRow({
+export const InboxRow = memo(function InboxRow({
   decision,
   is_current,
   is_aside,
   is_selected,
-  search,
+  tab,
+  agent: only_agent,
   onToggle,
 }: {
   decision: Decision;
   is_current: boolean;
   is_aside: boolean;
   is_selected: boolean;
-  search: Search;
+  /** What stands in the address besides the decision. */
+  tab: string | undefined;
+  agent: string | undefined;
   /** None: it cannot be selected. */
-  onToggle: ((with_range: boolean) => void) | undefined;
+  onToggle: ((decision_id: string, with_range: boolean) => void) | undefined;
 }) {
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -41,12 +43,16 @@ export function InboxRow({
           checked={is_selected}
           aria-label={`Select ${action.merchant}`}
           onChange={() => {}}
-          onClick={(event) => onToggle(event.shiftKey)}
+          onClick={(event) => onToggle(decision.decision_id, event.shiftKey)}
         />
       )}
       <Link
         to="/reviews"
-        search={search}
+        search={{
+          ...(tab === undefined ? {} : { tab }),
+          ...(only_agent === undefined ? {} : { agent: only_agent }),
+          id: decision.decision_id,
+        }}
         className={styles.open}
         aria-current={is_current ? 'true' : undefined}
       >
@@ -70,4 +76,4 @@ export function InboxRow({
       </Link>
     </li>
   );
-}
+});

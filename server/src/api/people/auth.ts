@@ -120,7 +120,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Sign in with a password',
       description:
-        'Whatever is wrong is answered in the same words. After 10 wrong attempts in 15 minutes for an address and an e-mail the answer is 429 until they are over.',
+        'Whatever is wrong is answered in the same words. After 10 wrong attempts in 15 minutes for an address and an e-mail the answer is 429 until they are over. After 50 in a day for an e-mail, from wherever they came, it is so for addresses from which nobody signed in with it before.',
       scopes: 'public',
       body: SignInBody,
       responses: { 200: { description: 'Signed in.', schema: MeBody, headers: SESSION_HEADERS } },
