@@ -54,8 +54,7 @@ export default defineConfig({
           include: [
             'server/tests/**/*.test.ts',
             'packages/*/tests/**/*.test.ts',
-            'sdk/tests/**/*.test.ts',
-            'mcp/tests/**/*.test.ts',
+            '{sdk,mcp,agents,adapters}/tests/**/*.test.ts',
             ...NEEDS_POSTGRES,
           ],
           globalSetup: ['server/tests/support/global-setup.ts'],
