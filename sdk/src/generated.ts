@@ -769,6 +769,8 @@ export interface Purpose {
   constraints?: string[] | undefined;
   /** What else helps to understand the purpose. */
   context?: string | undefined;
+  /** Who judges its spends: `rules` asks no model; with `model` nothing is aligned without a model's opinion but what somebody vouches for. When left out, a model is asked where the installation has one. */
+  judge?: 'rules' | 'model' | undefined;
 }
 
 export interface PurposeAssessment {

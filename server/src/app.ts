@@ -6,7 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
 import { makeMcpRoute } from './api/mcp.ts';
-import { makeApiRoutes, makePeopleServices, makePersonRoutes, makeSecondOpinion } from './api/routes.ts';
+import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
+import { makeSecondOpinion, type SecondOpinion } from './api/second-opinion.ts';
 import { type Config, ConfigError } from './config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './console/console-files.ts';
 import { SYSTEM } from './domain/audit.ts';
@@ -56,6 +57,8 @@ const KEY_USES_PAUSE_MS = 5_000;
 const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
+/** What the model cost is in reports, and counts at the other nodes, after this time. */
+const MODEL_USAGE_PAUSE_MS = 2_000;
 const SIGN_PAUSE_MS = 1_000;
 
 /** The advisory lock under which one of several starting nodes makes the first workspace. */
@@ -157,7 +160,12 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
 export function startWorkers(
   core: Core,
   config: WorkerConfig,
-  of_requests: { key_uses: KeyUses; rewrapping: KeyRewrapping; sessions: Sessions } | null,
+  of_requests: {
+    key_uses: KeyUses;
+    rewrapping: KeyRewrapping;
+    sessions: Sessions;
+    second_opinion: SecondOpinion | null;
+  } | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db } = core;
   const countSkip = core.metrics.countSkippedEvent;
@@ -191,12 +199,16 @@ export function startWorkers(
     startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
   ];
   if (of_requests !== null) {
-    const { key_uses, rewrapping, sessions } = of_requests;
+    const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
     loops.push(
       startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }),
       startLoop({ name: 'rewrap-keys', pause_ms: KEY_USES_PAUSE_MS, log, round: rewrapping.flush }),
       startLoop({ name: 'note-session-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: sessions.flush }),
     );
+    if (second_opinion !== null) {
+      const { flushUsage: round } = second_opinion;
+      loops.push(startLoop({ name: 'note-model-usage', pause_ms: MODEL_USAGE_PAUSE_MS, log, round }));
+    }
   }
   return {
     async stop() {
@@ -301,6 +313,7 @@ export async function startService(
     const first = await bootstrap(core, database.address, config);
     if (first !== undefined) onFirst(first);
     const setup_code = await prepareFirstPerson(core, people, config);
+    await second_opinion?.probed;
     await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await metrics_server?.listen({
       port: config.metrics_port ?? 0,
@@ -309,7 +322,8 @@ export async function startService(
     people.site.listensOn((server.server.address() as AddressInfo).port);
     const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
     if (metrics_url !== null) log.info({ metrics_url }, 'metrics are told at an address of their own');
-    const workers = startWorkers(core, config, { key_uses, rewrapping, sessions: people.sessions });
+    const { sessions } = people;
+    const workers = startWorkers(core, config, { key_uses, rewrapping, sessions, second_opinion });
     return {
       url: urlOf(server),
       console_url: people.site.consoleUrl(setup_code === null ? '' : `setup#${setup_code}`),
@@ -323,6 +337,7 @@ export async function startService(
         shared_counts?.close();
         await key_uses.flush();
         await people.sessions.flush().catch(() => {});
+        await second_opinion?.flushUsage();
         await core.close();
       },
     };

@@ -4,6 +4,7 @@ import type { DecisionKind, ReasonCode } from './domain/decisions.ts';
 import type { AttemptStatus } from './domain/webhooks.ts';
 import type { FollowerName } from './followers/follower-names.ts';
 import type { NoOpinion, OpinionEffect } from './model-judge/second-opinion.ts';
+import type { ModelConsumption } from './model-judge/usage.ts';
 
 /** The metrics of the process, in the form that Prometheus reads. */
 export interface Metrics {
@@ -17,6 +18,8 @@ export interface Metrics {
   observeModelCall(outcome: string, duration_ms: number): void;
   /** Counts an opinion of the purpose model that was cached. */
   countModelCacheHit(): void;
+  /** Counts tokens and money that calls to the purpose model came to. `currency` null: no prices are set. */
+  countModelUsage(workspace_id: string, currency: string | null, used: ModelConsumption): void;
   /** Counts the effect of the purpose model on the assessment of one spend, or the reason why it had none. */
   countSecondOpinion(result: OpinionEffect | NoOpinion): void;
   /** Sets the function that returns the number of waiting commands. It is called at each scrape. */
@@ -29,6 +32,9 @@ export interface Metrics {
   text(): Promise<string>;
   content_type: string;
 }
+
+/** Workspaces that are named in metrics; those beyond are counted together. */
+const MAX_LABELLED_WORKSPACES = 500;
 
 /** Makes the metrics of the process in a registry of their own. */
 export function makeMetrics(): Metrics {
@@ -78,6 +84,19 @@ export function makeMetrics(): Metrics {
     help: 'Opinions of the purpose model that were known already.',
     registers: [registry],
   });
+  const model_tokens = new Counter({
+    name: 'purser_purpose_model_tokens_total',
+    help: 'Tokens of the purpose model, by workspace; "input" is what was not cached.',
+    labelNames: ['workspace_id', 'kind'] as const,
+    registers: [registry],
+  });
+  const model_cost = new Counter({
+    name: 'purser_purpose_model_cost_total',
+    help: 'What the purpose model cost at the set prices, in units of the currency, by workspace.',
+    labelNames: ['workspace_id', 'currency'] as const,
+    registers: [registry],
+  });
+  const with_usage = new Set<string>();
   const second_opinions = new Counter({
     name: 'purser_purpose_second_opinions_total',
     help: 'Spends on which a second opinion was wanted, by what it did or why there was none.',
@@ -130,6 +149,14 @@ export function makeMetrics(): Metrics {
     },
     observeModelCall: (outcome, duration_ms) => model_calls.observe({ outcome }, duration_ms / 1000),
     countModelCacheHit: () => model_cache_hits.inc(),
+    countModelUsage(id, currency, { input_tokens, cached_tokens, output_tokens, cost_micros }) {
+      const workspace_id = with_usage.has(id) || with_usage.size < MAX_LABELLED_WORKSPACES ? id : 'others';
+      with_usage.add(workspace_id);
+      model_tokens.inc({ workspace_id, kind: 'input' }, Math.max(0, input_tokens - cached_tokens));
+      model_tokens.inc({ workspace_id, kind: 'cached_input' }, cached_tokens);
+      model_tokens.inc({ workspace_id, kind: 'output' }, output_tokens);
+      if (currency !== null) model_cost.inc({ workspace_id, currency }, cost_micros / 1_000_000);
+    },
     countSecondOpinion: (result) => second_opinions.inc({ result }),
     watchQueue(count) {
       waiting = count;

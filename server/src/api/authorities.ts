@@ -2,7 +2,7 @@ import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createAuthority } from '../commands/create-authority.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
-import { type Authority, type AuthorityRow, ON_PURPOSE_UNCLEAR } from '../domain/authorities.ts';
+import { type Authority, type AuthorityRow, JUDGES, ON_PURPOSE_UNCLEAR } from '../domain/authorities.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -61,6 +61,12 @@ export const AuthorityBody = Fields(
               examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
             },
           ),
+        ),
+        judge: Type.Optional(
+          OneOf(JUDGES, {
+            description:
+              "Who judges its spends: `rules` asks no model; with `model` nothing is aligned without a model's opinion but what somebody vouches for. When left out, a model is asked where the installation has one.",
+          }),
         ),
       },
       { $id: 'Purpose' },

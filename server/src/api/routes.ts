@@ -5,15 +5,11 @@ import { makeCreateReview } from '../commands/create-review.ts';
 import type { Config } from '../config/config.ts';
 import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
 import { makeAuthorizeSpend, makePreAssess, type PreAssess } from '../decisions/authorize-spend.ts';
-import { makeModelPreAssess } from '../decisions/model-pre-assess.ts';
 import { makeDecisionView } from '../decisions/present-decisions.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
 import { secretText } from '../domain/webhooks.ts';
 import { makeCursors } from '../http/cursors.ts';
 import type { Route } from '../http/route.ts';
-import { makeShares } from '../http/shares.ts';
-import { makeAskModel } from '../model-judge/ask-model.ts';
-import { type ChatClient, makeChatClient } from '../model-judge/chat-client.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makePasskeys } from '../people/passkeys.ts';
@@ -36,7 +32,7 @@ import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeReviewRoutes } from './reviews.ts';
-import { makeResources, takingTurns } from './shared-resources.ts';
+import { ASSESS_SHARE, makeResources, takingTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { makeWebhookRoutes } from './webhooks.ts';
@@ -50,70 +46,14 @@ type RouteConfig = Pick<
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
 /**
- * Of the event loop's time, how much the assessments of one workspace may take (some thousand ordinary ones a second),
- * how much its reads, lists, reports and exports, and how much all replays of simulations together.
+ * Of the event loop's time, how much the reads, lists, reports and exports of one workspace may take, and how much all
+ * replays of simulations together.
  */
-const ASSESS_SHARE = 0.25;
 const ANSWER_SHARE = 0.25;
 const REPLAY_SHARE = 0.25;
-/** The share of the calls to the model that one workspace may use; a quarter is left to the others. */
-const MODEL_WORKSPACE_SHARE = 0.75;
-/** The most spends that wait for each call in progress. Any more go on without an opinion at once. */
-const WAITING_PER_MODEL_PLACE = 4;
 
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
-
-/** Makes the model that gives second opinions on purpose. Returns null if none is configured. */
-export function makeSecondOpinion(
-  core: Core,
-  config: Config,
-): { preAssess: PreAssess; stop: ChatClient['stop'] } | null {
-  const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
-  if (url === null || model === null) return null;
-  const { log, metrics, now_ms } = core;
-  const isAlone = (workspace_id: string) => core.presence.isAlone(workspace_id);
-  const max_concurrent = config.purpose_model_max_concurrent;
-  const timeout_ms = config.purpose_model_timeout_ms;
-  const places = makeShares({
-    resource: 'calls to the purpose model',
-    total: max_concurrent,
-    workspace_share: MODEL_WORKSPACE_SHARE,
-    max_waiting: max_concurrent * WAITING_PER_MODEL_PLACE,
-    max_wait_ms: timeout_ms,
-  });
-  metrics.watchUse('purpose_model_calls', places.total, places.inUse);
-  const client = makeChatClient({
-    url,
-    api_key,
-    timeout_ms,
-    connections: max_concurrent,
-  });
-  const askModel = makeAskModel({
-    client,
-    model,
-    parameters: config.purpose_model_parameters,
-    api_key,
-    takePlace: ({ workspace_id, agent_id }) => places.take({ workspace_id, key_id: agent_id }),
-    newNonce: () => randomBytes(16).toString('hex'),
-    now_ms,
-    log,
-    metrics,
-  });
-  const may_clear = config.purpose_model_may_clear;
-  const preAssess = makeModelPreAssess({
-    db: core.db,
-    assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
-    historyOf: makeTrackRecords(core),
-    assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone }),
-    askModel,
-    model,
-    may_clear,
-    is_required: config.purpose_model_required,
-    metrics,
-  });
-  return { preAssess, stop: client.stop };
-}
 
 /**
  * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone.

@@ -4,6 +4,9 @@ import { makeShares, type Release, type Shares, type SharesOptions } from '../ht
 import type { Presence } from '../presence.ts';
 import type { Settle, WorkTime } from '../work-time.ts';
 
+/** Of the event loop's time, how much the assessments of one workspace may take: some thousand ordinary ones a second. */
+export const ASSESS_SHARE = 0.25;
+
 /** Shorter than the deadline of 5 s, so that a waiting request is refused with the message about overload. */
 const MAX_WAIT_MS = 3_000;
 /** The most waiting requests. With more than these the database could not keep up anyway. */

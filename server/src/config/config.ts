@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ROLES } from '../domain/keys.ts';
+import { MODEL_SETTINGS } from './model-settings.ts';
 import {
   boolean,
   ConfigError,
@@ -13,8 +14,6 @@ import {
   parseHost,
   parseIssuer,
   parseMerchantsFile,
-  parseModelParameters,
-  parseModelUrl,
   parseName,
   parseOldSecretKeys,
   parseProxies,
@@ -22,7 +21,6 @@ import {
   parseSecretKey,
   parseUrl,
   parseVisible,
-  RESERVED_PARAMETERS,
   type Setting,
   Wrong,
   wholeNumber,
@@ -147,47 +145,7 @@ export const SETTINGS = {
       'Merchants that the assessor of purpose should know beside its own tables; read once, at the start.',
     parse: parseMerchantsFile,
   }),
-  PURPOSE_MODEL_URL: optional('the built-in assessor alone', {
-    allowed: 'a URL that begins with http:// or https:// and holds no user name or password',
-    meaning:
-      'An OpenAI-compatible chat endpoint, asked for a second opinion on purpose; `/chat/completions` is added when it is not there.',
-    parse: parseModelUrl,
-  }),
-  PURPOSE_MODEL: optional('no model', {
-    allowed: 'the name of a model, 1 to 200 characters',
-    meaning: 'Name of the model at PURPOSE_MODEL_URL; required with it.',
-    parse: (text) => (text.length <= 200 && /^[^\p{Cc}]+$/u.test(text) ? text : is(text)),
-  }),
-  PURPOSE_MODEL_API_KEY: optional('no key is sent', {
-    allowed: 'visible ASCII characters, 1,000 at most',
-    meaning: 'Key sent to PURPOSE_MODEL_URL as a bearer token.',
-    parse: parseVisible,
-  }),
-  PURPOSE_MODEL_REQUIRED: withDefault('false', {
-    ...boolean,
-    meaning:
-      "true lets nothing count as aligned without the model's opinion, but what the operator listed or a person allowed; otherwise the built-in assessment stands where there is none.",
-  }),
-  PURPOSE_MODEL_MAY_CLEAR: withDefault('false', {
-    ...boolean,
-    meaning:
-      "true lets the model's opinion turn an unclear purpose into an aligned one; otherwise it can only lower an assessment.",
-  }),
-  PURPOSE_MODEL_TIMEOUT_MS: withDefault('1500', {
-    ...wholeNumber(1, 60_000),
-    meaning:
-      'Milliseconds within which the model has to answer, and for which a spend waits for a place before; without an answer there is no second opinion.',
-  }),
-  PURPOSE_MODEL_MAX_CONCURRENT: withDefault('16', {
-    ...wholeNumber(1, 1_000),
-    meaning:
-      'Calls to the model that a process has under way at once, of which one workspace has three quarters at the most; spends beyond them wait for a place.',
-  }),
-  PURPOSE_MODEL_PARAMETERS: withDefault('{"temperature":0,"max_tokens":500}', {
-    allowed: `a JSON object of at most 2,000 characters without ${RESERVED_PARAMETERS.join(', ')}`,
-    meaning: 'Further fields of each request to the model; some models take no temperature, for example.',
-    parse: parseModelParameters,
-  }),
+  ...MODEL_SETTINGS,
   PUBLIC_URL: optional('http://localhost:PORT, for browsers on the same machine', {
     allowed: 'a URL that begins with https://, or http:// on localhost or a loopback address, without a path',
     meaning:
@@ -353,6 +311,14 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
     if (config[name] !== null && config.purpose_model_url === null) {
       throw must('PURPOSE_MODEL_URL', 'is unset', ` when ${name.toUpperCase()} is set`);
     }
+  }
+  const { purpose_model_daily_limit: limit, purpose_model_prices: prices } = config;
+  if (limit !== null && 'cost_micros' in limit && limit.currency !== prices?.currency) {
+    throw must(
+      'PURPOSE_MODEL_PRICES',
+      'names no price in it',
+      ` when PURPOSE_MODEL_DAILY_LIMIT is in ${limit.currency}`,
+    );
   }
   for (const name of ['purpose_model_required', 'purpose_model_may_clear'] as const) {
     if (config[name] && config.purpose_model_url === null) {

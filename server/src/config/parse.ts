@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { EMAIL, normaliseEmail } from '../domain/people.ts';
 import { MerchantsFileError, type OwnMerchant, parseMerchants } from '../purpose/own-merchants.ts';
+import { isActiveCurrency } from '../values/money.ts';
 import { SECRET_KEY_MIN_BYTES, weaknessOf } from './secret-key.ts';
 
 /** A setting is wrong. The message is one line: the variable, its value unless secret, and what is allowed. */
@@ -160,7 +161,18 @@ export function parseModelUrl(text: string): string | Wrong {
 }
 
 /** What each request to the model says itself. */
-export const RESERVED_PARAMETERS = ['model', 'messages', 'response_format', 'stream'] as const;
+export const RESERVED_PARAMETERS = [
+  'model',
+  'messages',
+  'response_format',
+  'stream',
+  'instructions',
+  'input',
+  'text',
+  'system',
+  'tools',
+  'tool_choice',
+] as const;
 
 /** A JSON object of parameters that each request to the model carries. */
 export function parseModelParameters(text: string): Readonly<Record<string, unknown>> | Wrong {
@@ -173,6 +185,47 @@ export function parseModelParameters(text: string): Readonly<Record<string, unkn
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return is(text);
   if (RESERVED_PARAMETERS.some((name) => Object.hasOwn(value, name))) return is(text);
   return Object.freeze(value as Record<string, unknown>);
+}
+
+/** What a million tokens cost, in units of the currency. */
+export interface ModelPrices {
+  currency: string;
+  input: number;
+  cached_input: number;
+  output: number;
+}
+
+const MAX_PRICE = 100_000;
+
+/** The prices of the model. */
+export function parseModelPrices(text: string): ModelPrices | Wrong {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return is(text);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return is(text);
+  const { currency, input, output, cached_input = input, ...others } = value as Record<string, unknown>;
+  const isPrice = (price: unknown): price is number =>
+    typeof price === 'number' && price >= 0 && price <= MAX_PRICE;
+  if (typeof currency !== 'string' || !isActiveCurrency(currency) || Object.keys(others).length > 0)
+    return is(text);
+  if (!isPrice(input) || !isPrice(output) || !isPrice(cached_input)) return is(text);
+  return Object.freeze({ currency, input, cached_input, output });
+}
+
+/** What the model may use in a day: tokens, or money in millionths of a unit. */
+export type ModelDailyLimit = { tokens: number } | { cost_micros: number; currency: string };
+
+/** "2000000" or "5.00 USD". */
+export function parseDailyLimit(text: string): ModelDailyLimit | Wrong {
+  const money = /^(\d{1,7})(\.\d{1,6})? ([A-Z]{3})$/.exec(text);
+  if (money !== null && isActiveCurrency(money[3] as string)) {
+    const cost_micros = Math.round(Number(`${money[1]}${money[2] ?? ''}`) * 1_000_000);
+    return { cost_micros, currency: money[3] as string };
+  }
+  return /^\d{1,12}$/.test(text) ? { tokens: Number(text) } : is(text);
 }
 
 /** The operator's own list of merchants, read from a file; `cwd` is where relative paths begin. */

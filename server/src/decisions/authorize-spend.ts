@@ -13,6 +13,7 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Command, Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
+import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
 import type { TrackRecordOf } from './track-record.ts';
@@ -100,7 +101,10 @@ export function makeAuthorizeSpend(
   };
 }
 
-/** Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. */
+/**
+ * Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. An authority
+ * that demands a model's judgement gets none here, so only what somebody vouches for is aligned.
+ */
 export function makePreAssess(options: {
   assess: Assess;
   historyOf: TrackRecordOf;
@@ -114,7 +118,13 @@ export function makePreAssess(options: {
     const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>) =>
       assess_time.spend(
         workspace_id,
-        () => ({ authority_hash: hash, assessment: assess(authority, request, history) }),
+        () => {
+          const built_in = assess(authority, request, history);
+          if (authority.purpose.judge !== 'model') return { authority_hash: hash, assessment: built_in };
+          const is_vouched_for = isVouchedFor(built_in, authority, request, history);
+          const options = { is_required: true, is_vouched_for };
+          return { authority_hash: hash, assessment: withoutOpinion(built_in, 'not_configured', options) };
+        },
         agent_id,
       );
     const history = historyOf(workspace_id, agent_id, authority);

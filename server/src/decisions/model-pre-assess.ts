@@ -3,7 +3,7 @@ import type { Assess } from '../domain/assessment.ts';
 import { decide } from '../domain/decide.ts';
 import {
   type AskModel,
-  canBeLowered,
+  isOpen,
   isVouchedFor,
   type NoOpinion,
   type OpinionEffect,
@@ -13,12 +13,14 @@ import {
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
+import type { ExamplesOf } from './labelled-examples.ts';
 import type { TrackRecordOf } from './track-record.ts';
 
 export interface ModelPreAssessOptions {
   db: pg.Pool;
   assess: Assess;
   historyOf: TrackRecordOf;
+  examplesOf: ExamplesOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
   askModel: AskModel;
@@ -35,10 +37,12 @@ const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
 /**
  * Makes the assessment with a model's second opinion, against an authority loaded from the database. The model is asked
  * only if its opinion could change something: not for a replay or an agent that may not spend (the lane answers these),
- * not for a misaligned spend, and not for one that limits or blocklist deny in any case.
+ * not for a spend that is misaligned for a final reason, not for one that limits or blocklist deny in any case, and not
+ * where the authority leaves the judgement to the rules.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
-  const { db, assess, historyOf, assess_time, askModel, model, may_clear, is_required, metrics } = options;
+  const { db, assess, historyOf, examplesOf, assess_time, askModel, model, may_clear, is_required, metrics } =
+    options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
@@ -54,14 +58,25 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
     // known here, such as what was spent this month, counts as harmless.
     const denied =
       decide({ authority, request, budget: NOTHING_SPENT, assessment: built_in }).decision === 'DENY';
-    if (denied || !canBeLowered(built_in)) return { authority_hash, assessment: built_in };
-    const asked = await askModel({ workspace_id, agent_id }, authority_hash, authority, request);
-    if ('none' in asked) {
-      metrics.countSecondOpinion(asked.none);
-      const is_vouched_for = isVouchedFor(authority, request, history);
-      const assessment = withoutOpinion(built_in, asked.none, { is_required, is_vouched_for });
-      return { authority_hash, assessment };
-    }
+    if (denied || !isOpen(built_in, { may_clear })) return { authority_hash, assessment: built_in };
+    const withoutOne = (why: NoOpinion) => {
+      metrics.countSecondOpinion(why);
+      const options = {
+        is_required: is_required || authority.purpose.judge === 'model',
+        is_vouched_for: isVouchedFor(built_in, authority, request, history),
+      };
+      return { authority_hash, assessment: withoutOpinion(built_in, why, options) };
+    };
+    if (authority.purpose.judge === 'rules') return withoutOne('rules_only');
+    const suspicious = built_in.evidence.flatMap(({ effect, field }) =>
+      effect === 'suspicious' ? field : [],
+    );
+    const examples = await examplesOf(workspace_id, agent_id, authority);
+    const asked = await askModel(
+      { workspace_id, agent_id },
+      { authority_hash, authority, request, suspicious, examples },
+    );
+    if ('none' in asked) return withoutOne(asked.none);
     const { assessment, effect } = withOpinion(built_in, asked.opinion, { model, may_clear });
     metrics.countSecondOpinion(effect);
     return { authority_hash, assessment };

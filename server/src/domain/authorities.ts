@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../values/canonical-json.ts';
 
+/** Who may judge the purpose of spends. */
+export const JUDGES = ['rules', 'model'] as const;
+
 /** What an agent is for, as its operator wrote it. Trusted text. */
 export interface Purpose {
   objective: string;
   success_criteria?: string[];
   constraints?: string[];
   context?: string;
+  /**
+   * Who judges the spends under it. `rules`: no model is asked. `model`: without a model's opinion nothing is aligned but what
+   * somebody vouches for. When left out, a model is asked where one is configured, as the installation's settings say.
+   */
+  judge?: (typeof JUDGES)[number];
 }
 
 /** What to do with a spend that is assessed as `PURPOSE_UNCLEAR`. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { makeShares, type Release } from './shares.ts';
@@ -161,4 +162,54 @@ test('work gives its place back also when it fails', async () => {
   const shares = makeShares({ resource: 'lists', total: 1 });
   await expect(shares.run(of('a'), () => Promise.reject(new Error('broke')))).rejects.toThrow('broke');
   expect(shares.inUse()).toBe(0);
+});
+
+test('whatever one key of a workspace takes and waits for, another key of it soon has its turn', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 4, max: 16 }),
+      fc.integer({ min: 1, max: 60 }),
+      async (total, calls) => {
+        const shares = makeShares({
+          resource: 'calls',
+          total,
+          workspace_share: 0.75,
+          key_share: 0.5,
+          max_waiting: 4 * total,
+          max_wait_ms: 60_000,
+        });
+        const turn = () => new Promise((next) => setImmediate(next));
+        const held: Release[] = [];
+        const greedy = new AbortController();
+        setMaxListeners(100, greedy.signal);
+        for (let i = 0; i < calls; i++) {
+          void shares.take(of('ws_1', 'greedy'), greedy.signal).then(
+            (release) => held.push(release),
+            () => {},
+          );
+        }
+        await turn();
+        let has_turn = false;
+        const honest = shares.take(of('ws_1', 'honest')).then((release) => {
+          has_turn = true;
+          return release;
+        });
+        await turn();
+        // Of the calls under way one ends: then at the latest it is the other key's turn.
+        if (!has_turn) {
+          held.shift()?.();
+          await turn();
+        }
+        expect(has_turn).toBe(true);
+        (await honest)();
+        greedy.abort();
+        await turn();
+        for (const release of held) release();
+        await turn();
+        for (const release of held) release();
+        expect(shares.inUse()).toBe(0);
+      },
+    ),
+    { numRuns: 50 },
+  );
 });

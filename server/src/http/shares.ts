@@ -70,7 +70,14 @@ export function makeShares(options: SharesOptions): Shares {
   let in_use = 0;
   const { max_waiting = 0 } = options;
   const places_to_wait =
-    max_waiting === 0 ? null : makeShares({ resource, total: max_waiting, workspace_share });
+    max_waiting === 0
+      ? null
+      : makeShares({
+          resource,
+          total: max_waiting,
+          workspace_share,
+          key_share: options.key_share ?? workspace_share,
+        });
   /** The waiting calls by workspace, then by key, both in the order of their turns. */
   const waiting = new Map<string, Map<string, Set<Waiter>>>();
 

@@ -56,6 +56,7 @@ const CHANGEABLE = [
   'report_counters',
   'report_counted',
   'report_watermarks',
+  'model_usage',
   'webhook_endpoints',
   'webhook_deliveries',
   'webhook_queues',

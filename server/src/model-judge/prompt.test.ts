@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import { messagesFor, seenByModel } from './prompt.ts';
+import { exampleOf, promptFor, seenByModel } from './prompt.ts';
 
 const AUTHORITY: Authority = {
   purpose: {
@@ -34,8 +34,10 @@ const REQUEST: SpendRequest = {
 };
 const NONCE = '0123456789abcdef0123456789abcdef';
 
+const CODE = 'fedcba9876543210fedcba9876543210';
+const CODES = { nonce: NONCE, examples_code: CODE };
 const userMessage = (request: SpendRequest) =>
-  messagesFor(seenByModel(AUTHORITY, request), NONCE)[1]?.content ?? '';
+  promptFor(seenByModel(AUTHORITY, request), { examples: [], ...CODES }).spend;
 /** The lines between the fences. */
 function dataOf(message: string): string {
   const [, rest = ''] = message.split(`----- BEGIN DATA ${NONCE} -----\n`);
@@ -66,11 +68,12 @@ describe('what a model sees', () => {
         'trace[0].step': 'compared prices',
       },
       cut: false,
+      marked: [],
     });
   });
 
   test('a model never sees context, ids, budgets, lists or times', () => {
-    const text = JSON.stringify(messagesFor(seenByModel(AUTHORITY, REQUEST), NONCE));
+    const text = JSON.stringify(promptFor(seenByModel(AUTHORITY, REQUEST), { examples: [], ...CODES }));
     for (const kept of ['customer data', 'staging-bot', '9876', 'Blocked Inc', 'Somebody Else', '2026-11']) {
       expect(text).not.toContain(kept);
     }
@@ -124,10 +127,59 @@ describe('the fence', () => {
     const text = 'a\u200bb\u202ec <|im_start|> [INST] \u{e0041}';
     const request = { ...REQUEST, action: { ...REQUEST.action, description: text } };
     const authority = { ...AUTHORITY, purpose: { objective: text } };
-    const message = messagesFor(seenByModel(authority, request), NONCE)[1]?.content ?? '';
+    const prompt = promptFor(seenByModel(authority, request), { examples: [], ...CODES });
+    const message = `${prompt.system}\n${prompt.spend}`;
     for (const sign of ['\u200b', '\u202e', '<|', '[INST', '\u{e0041}']) expect(message).not.toContain(sign);
     expect(dataOf(message)).toContain(
       'a\\u200bb\\u202ec \\u003c|im_start|\\u003e \\u005bINST\\u005d \\udb40\\udc41',
     );
+  });
+});
+
+describe('the parts of the prompt', () => {
+  const other: SpendRequest = {
+    ...REQUEST,
+    action: { ...REQUEST.action, merchant: 'OVH', amount_minor: 12 },
+  };
+  const examples = [exampleOf(AUTHORITY, other, 'PURPOSE_MISALIGNED')];
+
+  test("the operator's words are the system's part, and nothing of the spend is", () => {
+    const { system, spend } = promptFor(seenByModel(AUTHORITY, REQUEST), { examples: [], ...CODES });
+    for (const text of Object.values(seenByModel(AUTHORITY, REQUEST).purpose)) {
+      expect(system).toContain(text);
+      expect(spend).not.toContain(text);
+    }
+    for (const text of ['ACME', 'A server', 'staging for 4.2', NONCE]) expect(system).not.toContain(text);
+  });
+
+  test('what comes before the spend is the same for every spend, so that providers cache it', () => {
+    const one = promptFor(seenByModel(AUTHORITY, REQUEST), { examples, ...CODES });
+    const plain = { ...AUTHORITY, allowed_merchants: [] };
+    const first = promptFor(seenByModel(plain, REQUEST), { examples, ...CODES });
+    const next = promptFor(seenByModel(plain, other), { examples, ...CODES, nonce: 'another' });
+    expect([next.system, next.examples]).toEqual([first.system, first.examples]);
+    expect(next.spend).not.toBe(one.spend);
+  });
+
+  test('labelled spends are examples between fences of their own, with the label and without the rest', () => {
+    const prompt = promptFor(seenByModel(AUTHORITY, REQUEST), { examples, ...CODES });
+    const lines = prompt.examples?.split('\n') ?? [];
+    const from = lines.indexOf(`----- BEGIN EXAMPLES ${CODE} -----`);
+    const to = lines.indexOf(`----- END EXAMPLES ${CODE} -----`);
+    expect(JSON.parse(lines.slice(from + 1, to).join('\n'))).toEqual({
+      'action.merchant': 'OVH',
+      'action.amount': 'EUR 0.12',
+      'action.description': 'A server',
+      'action.category': 'hosting',
+      task: 'staging for 4.2',
+      judged: 'PURPOSE_MISALIGNED',
+    });
+  });
+
+  test('fields that read like an instruction are named outside of the fence, and only fields that are there', () => {
+    const seen = seenByModel(AUTHORITY, REQUEST, ['task', 'purpose.objective', 'task', 'trace[9].step']);
+    expect(seen.marked).toEqual(['task']);
+    const { spend } = promptFor(seen, { examples: [], ...CODES });
+    expect(spend.split(`END DATA ${NONCE}`)[1]).toContain('read like an instruction to a judge in: task.');
   });
 });

@@ -1,27 +1,17 @@
 import {
   type Assessment,
-  PURPOSE_ASSESSMENTS,
+  type Judgement,
   type PurposeAssessment,
   type PurposeEvidence,
   type PurposeHistory,
+  storedAssessment,
 } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant } from '../purpose/allowed-merchants.ts';
 import { pastOf } from '../purpose/history.ts';
-import type { SeenByModel } from './prompt.ts';
-
-/** A model's assessment of a spend, validated and sanitized. */
-export interface Opinion {
-  assessment: PurposeAssessment;
-  /** 0..1 */
-  confidence: number;
-  rationale: string;
-  /** Only passages that really occur in the field that they name. */
-  evidence: PurposeEvidence[];
-  /** True if the model saw the whole spend. */
-  saw_all: boolean;
-}
+import type { LabelledSpend } from './prompt.ts';
+import type { Opinion } from './read-opinion.ts';
 
 /** Reasons for a missing opinion; each text completes "No second opinion: ". */
 export const NO_OPINION = {
@@ -31,6 +21,10 @@ export const NO_OPINION = {
   too_large: 'the model answered more than is read',
   not_understood: 'the model did not answer in the form asked for',
   busy: 'the model was busy with other spends',
+  rate_limited: 'the model asked to be left alone for a while',
+  daily_limit: "the workspace's limit for a day is reached",
+  rules_only: 'the authority leaves the judgement to the rules',
+  not_configured: 'no model is configured',
   circuit_open: 'the model failed lately and is left alone for a while',
   stopping: 'the service was stopping',
 } as const;
@@ -44,16 +38,22 @@ export interface Asker {
   agent_id: string;
 }
 
+/** What a model is asked about; `authority_hash` is that of `authority`. */
+export interface ModelQuestion {
+  authority_hash: string;
+  authority: Authority;
+  request: SpendRequest;
+  /** Fields of the spend in which a rule found words that read like an instruction. */
+  suspicious: readonly string[];
+  /** Earlier spends of the agent with what people said of them. */
+  examples: readonly LabelledSpend[];
+}
+
 /**
- * Asks a model about a spend; `authority_hash` is that of `authority`. Never rejects, and resolves within a bounded time
- * with an opinion or the reason why there is none.
+ * Asks a model about a spend. Never rejects, and resolves within a bounded time with an opinion or the reason why there is
+ * none.
  */
-export type AskModel = (
-  asker: Asker,
-  authority_hash: string,
-  authority: Authority,
-  request: SpendRequest,
-) => Promise<Asked>;
+export type AskModel = (asker: Asker, spend: ModelQuestion) => Promise<Asked>;
 
 /** How an opinion changed the built-in assessment. */
 export type OpinionEffect = 'agreed' | 'lowered' | 'cleared' | 'not_raised';
@@ -70,81 +70,26 @@ const WORD: Record<PurposeAssessment, string> = {
 };
 
 const MAX_EVIDENCE = 12;
-const MAX_RATIONALE_LENGTH = 300;
-const MAX_OPINION_EVIDENCE = 4;
-const MAX_QUOTE_LENGTH = 160;
-/** Format, private-use and unassigned characters, lone surrogates, and characters that render as nothing. */
-const UNPRINTABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cs}\p{Cn}]/gu;
 
-/** A model's words as one line that is safe to show: sanitized, cut, and without double quotes, which enclose it. */
-function asLine(text: string, max: number): string {
-  const line = text
-    .replace(UNPRINTABLE, '')
-    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
-    .replaceAll('"', "'")
-    .trim();
-  const signs = [...line];
-  return signs.length <= max ? line : `${signs.slice(0, max - 1).join('')}…`;
+/** What an opinion needs to know of a judgement. */
+type Judged = Assessment & Pick<Judgement, 'is_final'>;
+
+/** True if an opinion could change a judgement: never one that is final, and a misaligned one only where it may clear. */
+export function isOpen(built_in: Judged, { may_clear }: { may_clear: boolean }): boolean {
+  if (built_in.assessment !== 'PURPOSE_MISALIGNED') return true;
+  return may_clear && !built_in.is_final && !isSuspicious(built_in);
 }
 
-const hasExactly = (value: unknown, names: readonly string[]): value is Record<string, unknown> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.keys(value).length === names.length &&
-  names.every((name) => Object.hasOwn(value, name));
+/** Words that mislead one judge may mislead the other. */
+const isSuspicious = ({ evidence }: Assessment) => evidence.some(({ effect }) => effect === 'suspicious');
 
 /**
- * Parses a model's answer; null if it does not have exactly the form that was asked for. Quoted passages that do not
- * occur word for word in the field that they name are dropped.
- */
-export function readOpinion(content: string, seen: SeenByModel): Opinion | null {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(content);
-  } catch {
-    return null;
-  }
-  if (!hasExactly(answer, ['rationale', 'evidence', 'assessment', 'confidence'])) return null;
-  const { rationale, evidence, confidence } = answer;
-  const assessment = PURPOSE_ASSESSMENTS.find((one) => one === answer.assessment);
-  if (assessment === undefined || typeof rationale !== 'string' || !Array.isArray(evidence)) return null;
-  if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) return null;
-  const line = asLine(rationale, MAX_RATIONALE_LENGTH);
-  if (line === '') return null;
-  const passages: PurposeEvidence[] = [];
-  for (const one of evidence) {
-    if (!hasExactly(one, ['field', 'text'])) return null;
-    const { field, text } = one;
-    if (typeof field !== 'string' || typeof text !== 'string') return null;
-    if (passages.length === MAX_OPINION_EVIDENCE || text.trim() === '' || text.length > MAX_QUOTE_LENGTH) {
-      continue;
-    }
-    const texts = Object.hasOwn(seen.spend, field) ? seen.spend : seen.purpose;
-    if (!Object.hasOwn(texts, field) || texts[field]?.includes(text) !== true) continue;
-    passages.push({ field, text, effect: assessment === 'PURPOSE_ALIGNED' ? 'supports' : 'conflicts' });
-  }
-  return {
-    assessment,
-    confidence: Math.round(confidence * 100) / 100,
-    rationale: line,
-    evidence: passages,
-    saw_all: !seen.cut,
-  };
-}
-
-/** True if an opinion could still lower an assessment. */
-export function canBeLowered(built_in: Assessment): boolean {
-  return built_in.assessment !== 'PURPOSE_MISALIGNED';
-}
-
-/**
- * Combines the built-in assessment with a model's opinion. The opinion can lower it, and raises it in one case: UNCLEAR
- * becomes ALIGNED if `may_clear` is set, the model saw the whole spend, and the built-in assessor found nothing
- * suspicious, because words that mislead one judge may mislead the other.
+ * Combines the built-in judgement with a model's opinion. The opinion can lower it, and raises it in one case: to ALIGNED,
+ * from anything that is not final, if `may_clear` is set, both judges read the whole spend, the model quotes the operator,
+ * and the built-in assessor found nothing suspicious.
  */
 export function withOpinion(
-  built_in: Assessment,
+  built_in: Judged,
   opinion: Opinion,
   options: { model: string; may_clear: boolean },
 ): { assessment: Assessment; effect: OpinionEffect } {
@@ -154,7 +99,7 @@ export function withOpinion(
   const to = opinion.assessment;
   const stay = (effect: OpinionEffect, sentence: string) => ({
     effect,
-    assessment: { ...built_in, method, rationale: `${built_in.rationale} ${sentence}` },
+    assessment: { ...storedAssessment(built_in), method, rationale: `${built_in.rationale} ${sentence}` },
   });
   const follow = (effect: OpinionEffect, rationale: string, evidence: readonly PurposeEvidence[]) => ({
     effect,
@@ -175,12 +120,13 @@ export function withOpinion(
       built_in.evidence,
     );
   }
-  const is_suspicious = built_in.evidence.some((one) => one.effect === 'suspicious');
-  const may_clear = options.may_clear && from === 'PURPOSE_UNCLEAR' && to === 'PURPOSE_ALIGNED';
-  if (may_clear && opinion.saw_all && !is_suspicious) {
+  const may_clear =
+    options.may_clear && to === 'PURPOSE_ALIGNED' && !built_in.is_final && !isSuspicious(built_in);
+  if (may_clear && opinion.saw_all && opinion.quotes_operator) {
+    const said = from === 'PURPOSE_UNCLEAR' ? 'could not tell' : 'called it misaligned';
     return follow(
       'cleared',
-      `The model ${model} calls it aligned, which the operator lets count: "${opinion.rationale}" The built-in assessor could not tell: ${built_in.rationale}`,
+      `The model ${model} calls it aligned, which the operator lets count: "${opinion.rationale}" The built-in assessor ${said}: ${built_in.rationale}`,
       built_in.evidence,
     );
   }
@@ -194,8 +140,19 @@ const UNJUDGED_CONFIDENCE = 0.5;
  * True if a spend may count as aligned without a required opinion: its merchant is on the operator's list, or people
  * confirmed such spends. Neither the words of the spend nor a name in the purpose's texts are enough.
  */
-export function isVouchedFor(authority: Authority, request: SpendRequest, history?: PurposeHistory): boolean {
-  return allowedMerchant(authority, request) !== null || pastOf(request, history).confirmed !== undefined;
+export function isVouchedFor(
+  built_in: Pick<Judgement, 'vouched_by'>,
+  authority: Authority,
+  request: SpendRequest,
+  history?: PurposeHistory,
+): boolean {
+  const by = built_in.vouched_by?.by;
+  return (
+    by === 'DIRECTORY' ||
+    by === 'PERSON' ||
+    allowedMerchant(authority, request) !== null ||
+    pastOf(request, history).confirmed !== undefined
+  );
 }
 
 /**
@@ -207,7 +164,6 @@ export function withoutOpinion(
   why: NoOpinion,
   options: { is_required: boolean; is_vouched_for: boolean },
 ): Assessment {
-  if (!canBeLowered(built_in)) return built_in;
   const rationale = `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.`;
   const is_lowered =
     options.is_required && !options.is_vouched_for && built_in.assessment === 'PURPOSE_ALIGNED';

@@ -29,6 +29,7 @@ const NO_HISTORY = [
   'report_counters',
   'report_counted',
   'report_watermarks',
+  'model_usage',
   'skipped_events',
   'webhook_events',
   'webhook_deliveries',

@@ -1,7 +1,10 @@
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ChatClient, chatAddress, makeChatClient } from '../../src/model-judge/chat-client.ts';
+import { addressFor } from '../../src/model-judge/addresses.ts';
+import { chatCompletions } from '../../src/model-judge/chat-completions.ts';
+import { type ModelAnswer, makeModelClient } from '../../src/model-judge/model-client.ts';
+import type { Question } from '../../src/model-judge/protocols.ts';
 import {
   completion,
   hangs,
@@ -12,7 +15,11 @@ import {
 } from '../support/model-server.ts';
 
 let server: ModelServer;
-let clients: ChatClient[] = [];
+interface Client {
+  ask(question?: Partial<Question>): Promise<ModelAnswer>;
+  stop(): Promise<void>;
+}
+let clients: Client[] = [];
 beforeEach(async () => {
   server = await startModelServer();
 });
@@ -26,38 +33,39 @@ afterEach(async () => {
 const PATIENT_MS = 30_000;
 const SHORT_MS = 100;
 
-function clientOf(options: { url?: string; timeout_ms?: number; api_key?: string | null } = {}): ChatClient {
-  const client = makeChatClient({
-    url: options.url ?? server.url,
+const QUESTION: Question = {
+  prompt: { system: 'Judge.', examples: null, spend: 'A spend.' },
+  model: 'judge-1',
+  parameters: {},
+  form: { output: 'schema', is_lean: false },
+};
+
+function clientOf(options: { url?: string; timeout_ms?: number; api_key?: string | null } = {}): Client {
+  const timeout_ms = options.timeout_ms ?? PATIENT_MS;
+  const made = makeModelClient({
+    address: addressFor(options.url ?? server.url, chatCompletions),
+    protocol: chatCompletions,
     api_key: options.api_key === undefined ? 'sk-model-key' : options.api_key,
-    timeout_ms: options.timeout_ms ?? PATIENT_MS,
+    connect_ms: timeout_ms,
     connections: 4,
+    clock_ms: () => Date.parse('2026-11-22T12:00:00Z'),
   });
+  const client: Client = {
+    ask: (change = {}) => made.ask({ ...QUESTION, ...change }, timeout_ms),
+    stop: made.stop,
+  };
   clients.push(client);
   return client;
 }
-
-describe('the address', () => {
-  test.each([
-    ['https://models.example', 'https://models.example/v1/chat/completions'],
-    ['https://models.example/', 'https://models.example/v1/chat/completions'],
-    ['https://models.example/v1', 'https://models.example/v1/chat/completions'],
-    ['https://models.example/openai/v1/', 'https://models.example/openai/v1/chat/completions'],
-    ['https://models.example/v1/chat/completions', 'https://models.example/v1/chat/completions'],
-    ['https://models.example/v1/chat/completions/', 'https://models.example/v1/chat/completions/'],
-    ['https://models.example/v1?api-version=1#x', 'https://models.example/v1/chat/completions?api-version=1'],
-  ])('%s means %s', (url, address) => {
-    expect(chatAddress(url).href).toBe(address);
-  });
-});
+const hello = { kind: 'answered', content: 'hello', usage: null };
 
 describe('a server that behaves', () => {
   test('is sent the body as JSON with the key, and its message comes back', async () => {
     server.behave(sends(completion('hello')));
-    expect(await clientOf().ask({ model: 'judge-1', n: 1 })).toEqual({ kind: 'answered', content: 'hello' });
+    expect(await clientOf().ask({ parameters: { n: 1 } })).toEqual(hello);
     const [question] = server.questions;
     expect(question?.path).toBe('/v1/chat/completions');
-    expect(question?.body).toEqual({ model: 'judge-1', n: 1 });
+    expect(question?.body).toMatchObject({ model: 'judge-1', n: 1 });
     expect(question?.headers).toMatchObject({
       'content-type': 'application/json',
       'accept-encoding': 'identity',
@@ -67,7 +75,7 @@ describe('a server that behaves', () => {
 
   test('is sent no authorization without a key', async () => {
     server.behave(sends(completion('hello')));
-    await clientOf({ api_key: null }).ask({});
+    await clientOf({ api_key: null }).ask();
     expect(server.questions[0]?.headers.authorization).toBeUndefined();
   });
 });
@@ -77,14 +85,29 @@ describe('a server that behaves badly', () => {
     const elsewhere = await startModelServer();
     elsewhere.behave(opines('PURPOSE_ALIGNED'));
     server.behave((response) => response.writeHead(status, { location: `${elsewhere.url}/v1` }).end());
-    expect(await clientOf().ask({})).toEqual({ kind: 'http_error', status });
+    expect(await clientOf().ask()).toEqual({ kind: 'http_error', status, retry_after_ms: null });
     expect(elsewhere.questions).toEqual([]);
     await elsewhere.stop();
   });
 
   test.each([400, 401, 404, 429, 500, 503])('%i is an error, whatever it carries', async (status) => {
     server.behave((response) => response.writeHead(status).end(completion('hello')));
-    expect(await clientOf().ask({})).toEqual({ kind: 'http_error', status });
+    expect(await clientOf().ask()).toEqual({ kind: 'http_error', status, retry_after_ms: null });
+  });
+
+  test.each([
+    [{ 'retry-after': '3' }, 3_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after-ms': '250', 'retry-after': '3' }, 250],
+    [{ 'retry-after': 'Sun, 22 Nov 2026 12:00:07 GMT' }, 7_000],
+    [{ 'retry-after': 'Sun, 22 Nov 2026 11:00:00 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, null],
+    [{ 'retry-after': '-1' }, null],
+    [{}, null],
+  ])('429 with %j is asked again after %s ms', async (headers, retry_after_ms) => {
+    server.behave((response) => response.writeHead(429, headers as never).end());
+    const found = await clientOf().ask();
+    expect(found).toEqual({ kind: 'http_error', status: 429, retry_after_ms });
   });
 
   test('an error with an endless body ends at its status', async () => {
@@ -93,7 +116,7 @@ describe('a server that behaves badly', () => {
       const more = () => response.write('x'.repeat(10_000), () => !response.destroyed && setImmediate(more));
       more();
     });
-    expect(await clientOf().ask({})).toEqual({ kind: 'http_error', status: 500 });
+    expect(await clientOf().ask()).toEqual({ kind: 'http_error', status: 500, retry_after_ms: null });
   });
 
   test.each([
@@ -108,7 +131,7 @@ describe('a server that behaves badly', () => {
     ['a stream of events', `data: ${completion('hello')}\n\ndata: [DONE]\n\n`],
   ])('%s is not understood', async (_, body) => {
     server.behave(sends(body));
-    expect(await clientOf().ask({})).toEqual({ kind: 'not_understood' });
+    expect(await clientOf().ask()).toEqual({ kind: 'not_understood', usage: null });
   });
 
   test('a compressed answer is not understood, and so no bomb goes off', async () => {
@@ -117,7 +140,7 @@ describe('a server that behaves badly', () => {
         .writeHead(200, { 'content-encoding': 'gzip' })
         .end(gzipSync(completion('x'.repeat(30_000_000)))),
     );
-    expect(['not_understood', 'too_large']).toContain((await clientOf().ask({})).kind);
+    expect(['not_understood', 'too_large']).toContain((await clientOf().ask()).kind);
   });
 
   test('an answer without end is left at 64 KiB, and its connection ended', async () => {
@@ -133,7 +156,7 @@ describe('a server that behaves badly', () => {
         more();
       });
     });
-    expect(await clientOf().ask({})).toEqual({ kind: 'too_large' });
+    expect(await clientOf().ask()).toEqual({ kind: 'too_large' });
     await closed;
     expect(written).toBeGreaterThan(64 * 1_024);
   });
@@ -141,25 +164,25 @@ describe('a server that behaves badly', () => {
   test('an answer of exactly 64 KiB is read', async () => {
     const rest = 64 * 1_024 - completion('').length;
     server.behave(sends(completion('x'.repeat(rest))));
-    expect((await clientOf().ask({})).kind).toBe('answered');
+    expect((await clientOf().ask()).kind).toBe('answered');
     server.behave(sends(completion('x'.repeat(rest + 1))));
-    expect((await clientOf().ask({})).kind).toBe('too_large');
+    expect((await clientOf().ask()).kind).toBe('too_large');
   });
 
   test('a connection that breaks before or within the answer is unreachable', async () => {
     server.behave((response) => response.destroy());
-    expect((await clientOf().ask({})).kind).toBe('unreachable');
+    expect((await clientOf().ask()).kind).toBe('unreachable');
     server.behave((response) => {
       response.writeHead(200, { 'content-length': 1_000 });
       response.write('{', () => response.destroy());
     });
-    expect((await clientOf().ask({})).kind).toBe('unreachable');
+    expect((await clientOf().ask()).kind).toBe('unreachable');
   });
 
   test('a server that is not there, and one that speaks no HTTP, are unreachable', async () => {
     const gone = await startModelServer();
     await gone.stop();
-    expect((await clientOf({ url: gone.url }).ask({})).kind).toBe('unreachable');
+    expect((await clientOf({ url: gone.url }).ask()).kind).toBe('unreachable');
     const odd = createTcpServer((socket) => {
       socket.on('error', () => {});
       socket.resume().write('220 mail.example ESMTP\r\n');
@@ -167,7 +190,7 @@ describe('a server that behaves badly', () => {
     await new Promise<void>((listening) => odd.listen(0, '127.0.0.1', listening));
     const { port } = odd.address() as { port: number };
     const client = clientOf({ url: `http://127.0.0.1:${port}` });
-    expect((await client.ask({})).kind).toBe('unreachable');
+    expect((await client.ask()).kind).toBe('unreachable');
     await client.stop();
     await new Promise((closed) => odd.close(closed));
   });
@@ -176,7 +199,7 @@ describe('a server that behaves badly', () => {
 describe('a server that is slow', () => {
   test('and never answers ends at the deadline, and the connection with it', async () => {
     server.behave(hangs);
-    expect(await clientOf({ timeout_ms: SHORT_MS }).ask({})).toEqual({ kind: 'timeout' });
+    expect(await clientOf({ timeout_ms: SHORT_MS }).ask()).toEqual({ kind: 'timeout' });
     await expect.poll(() => server.open(), { timeout: PATIENT_MS }).toBe(0);
   });
 
@@ -186,7 +209,7 @@ describe('a server that is slow', () => {
       const drip = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(drip));
     });
-    expect(await clientOf({ timeout_ms: SHORT_MS }).ask({})).toEqual({ kind: 'timeout' });
+    expect(await clientOf({ timeout_ms: SHORT_MS }).ask()).toEqual({ kind: 'timeout' });
   });
 
   test('and sends headers without an end ends at the deadline', async () => {
@@ -199,7 +222,7 @@ describe('a server that is slow', () => {
     await new Promise<void>((listening) => odd.listen(0, '127.0.0.1', listening));
     const { port } = odd.address() as { port: number };
     const client = clientOf({ url: `http://127.0.0.1:${port}`, timeout_ms: SHORT_MS });
-    expect((await client.ask({})).kind).toBe('timeout');
+    expect((await client.ask()).kind).toBe('timeout');
     await client.stop();
     await new Promise((closed) => odd.close(closed));
   });
@@ -211,11 +234,11 @@ describe('stopping', () => {
       server.behave(() => resolve());
     });
     const client = clientOf();
-    const answer = client.ask({});
+    const answer = client.ask();
     await asked;
     await client.stop();
     expect(await answer).toEqual({ kind: 'stopping' });
-    expect(await client.ask({})).toEqual({ kind: 'stopping' });
+    expect(await client.ask()).toEqual({ kind: 'stopping' });
     expect(server.questions).toHaveLength(1);
   });
 });

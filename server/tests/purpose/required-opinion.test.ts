@@ -27,6 +27,8 @@ let hasty: RunningService;
 let alone: RunningService;
 beforeAll(async () => {
   model = await startModelServer();
+  // For the probes at the start.
+  model.behave(opines('PURPOSE_MISALIGNED'));
   const env = {
     PURPOSE_MODEL_URL: `${model.url}/v1`,
     PURPOSE_MODEL: 'judge-1',
@@ -175,7 +177,7 @@ test('the calls that one workspace has under way and waiting leave another one i
     else late.push(() => opines('PURPOSE_MISALIGNED')(response, question));
   });
   const flood = Array.from({ length: 12 }, () => decide(aligned(agent)));
-  await expect.poll(() => late.length).toBe(3);
+  await expect.poll(() => late.length).toBe(2);
   const honest = await decide(aligned(its_agent, { action: { merchant: 'OVH Cloud' } }), s, other.admin_key);
   expect(honest.body.decision).toBe('ALLOW');
   expect(honest.body.purpose.rationale).toContain('agrees');

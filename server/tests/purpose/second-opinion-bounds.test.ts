@@ -4,10 +4,12 @@ import { readSpends } from '../../../tools/demo/spends-file.ts';
 import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../../src/domain/assessment.ts';
 import { type Authority, authorityHash } from '../../src/domain/authorities.ts';
 import type { SpendRequest } from '../../src/domain/spends.ts';
+import { addressFor } from '../../src/model-judge/addresses.ts';
 import { makeAskModel } from '../../src/model-judge/ask-model.ts';
-import { type ChatClient, makeChatClient } from '../../src/model-judge/chat-client.ts';
+import { chatCompletions } from '../../src/model-judge/chat-completions.ts';
+import { makeModelClient } from '../../src/model-judge/model-client.ts';
 import { seenByModel } from '../../src/model-judge/prompt.ts';
-import { canBeLowered, withOpinion, withoutOpinion } from '../../src/model-judge/second-opinion.ts';
+import { isOpen, withOpinion, withoutOpinion } from '../../src/model-judge/second-opinion.ts';
 import { assessBuiltIn } from '../../src/purpose/built-in-assessor.ts';
 import {
   type Behaviour,
@@ -25,6 +27,7 @@ interface Case {
   request: SpendRequest;
   expected: PurposeAssessment;
   built_in: PurposeAssessment;
+  is_closed: boolean;
 }
 
 const ASKER = { workspace_id: 'ws_1', agent_id: 'agt_1' };
@@ -39,13 +42,18 @@ const OPPOSITE = {
 let server: ModelServer;
 let cases: Case[];
 const wanted = new Map<string, PurposeAssessment>();
+const objectives = new Map<string, { objective: string }>();
 beforeAll(async () => {
   server = await startModelServer();
   cases = (await readSpends(FILE)).flatMap(({ authority, request, expected }) => {
     if (authority === null) return [];
     const one = { authority: authority as never, request: request as never, expected: expected.purpose };
-    wanted.set(JSON.stringify(seenByModel(one.authority, one.request).spend), one.expected);
-    return [{ ...one, built_in: assessBuiltIn(one.authority, one.request).assessment }];
+    const shown = JSON.stringify(seenByModel(one.authority, one.request).spend);
+    wanted.set(shown, one.expected);
+    objectives.set(shown, (one.authority as Authority).purpose);
+    const { assessment, is_final, evidence } = assessBuiltIn(one.authority, one.request);
+    const is_closed = is_final || evidence.some(({ effect }) => effect === 'suspicious');
+    return [{ ...one, built_in: assessment, is_closed }];
   });
 });
 afterAll(() => server.stop());
@@ -54,35 +62,54 @@ const answering =
   (choose: (expected: PurposeAssessment) => PurposeAssessment): Behaviour =>
   (response, question) => {
     const expected = wanted.get(JSON.stringify(question.spend)) as PurposeAssessment;
-    const opinion = { rationale: 'Told.', evidence: [], assessment: choose(expected), confidence: 1 };
+    const { objective } = objectives.get(JSON.stringify(question.spend)) as { objective: string };
+    const evidence = [{ field: 'purpose.objective', text: objective }];
+    const opinion = { rationale: 'Told.', evidence, assessment: choose(expected), confidence: 1 };
     sends(completion(JSON.stringify(opinion)))(response, question);
   };
 
 /** The verdict on each case, in order. */
 async function verdicts(options: { may_clear: boolean; timeout_ms?: number }): Promise<PurposeAssessment[]> {
-  const client: ChatClient = makeChatClient({
-    url: server.url,
+  const timeout_ms = options.timeout_ms ?? 30_000;
+  const client = makeModelClient({
+    address: addressFor(server.url, chatCompletions),
+    protocol: chatCompletions,
     api_key: null,
-    timeout_ms: options.timeout_ms ?? 30_000,
+    connect_ms: timeout_ms,
     connections: 8,
+    clock_ms: () => 0,
   });
   let nonces = 0;
   const ask = makeAskModel({
     client,
+    hedge: { ask: (attempt, _, left_ms) => attempt(left_ms, new AbortController().signal) },
     model: 'stand-in',
     parameters: {},
+    form: () => ({ output: 'schema', is_lean: false }),
+    onFormRefused: () => {},
     api_key: null,
+    timeout_ms,
     takePlace: async () => () => {},
+    tryPlace: () => null,
+    usage: { begin: () => () => {} },
     newNonce: () => `nonce${++nonces}`,
+    codeOf: () => 'code',
     now_ms: () => 0,
+    wait: async () => {},
     log: { warn() {}, info() {} },
     metrics: { observeModelCall() {}, countModelCacheHit() {} },
   });
   const found: PurposeAssessment[] = [];
   for (const { authority, request } of cases) {
     const built_in = assessBuiltIn(authority, request);
-    const asked = canBeLowered(built_in)
-      ? await ask(ASKER, authorityHash(authority), authority, request)
+    const asked = isOpen(built_in, options)
+      ? await ask(ASKER, {
+          authority_hash: authorityHash(authority),
+          authority,
+          request,
+          suspicious: [],
+          examples: [],
+        })
       : null;
     const assessment =
       asked === null
@@ -124,12 +151,13 @@ describe('a model', () => {
     expect(takenForAligned(found)).toBeLessThanOrEqual(takenForAligned(builtIn()));
   });
 
-  test('that is always wrong and may clear raises only what was unclear', async () => {
+  test('that is always wrong and may clear raises nothing final and nothing suspicious', async () => {
     server.behave(answering((expected) => OPPOSITE[expected]));
     const found = await verdicts({ may_clear: true });
-    for (const [i, { built_in }] of cases.entries()) {
-      if (built_in === 'PURPOSE_MISALIGNED') expect(found[i]).toBe('PURPOSE_MISALIGNED');
+    for (const [i, { built_in, is_closed }] of cases.entries()) {
+      if (is_closed) expect(RANK[found[i] as PurposeAssessment]).toBeLessThanOrEqual(RANK[built_in]);
     }
+    expect(cases.some(({ is_closed }) => is_closed)).toBe(true);
   });
 
   test.each([

@@ -24,11 +24,15 @@ export interface ModelServer {
   stop(): Promise<void>;
 }
 
+/** The text of the last message, in whichever protocol. */
+function lastTextOf(body: unknown): string {
+  const { messages, input = messages } = (body ?? {}) as { messages?: unknown[]; input?: unknown[] };
+  const { content } = (input?.at(-1) ?? {}) as { content?: string | { text: string }[] };
+  return typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join('\n');
+}
+
 function spendOf(body: unknown): Record<string, string> {
-  const { messages } = (body ?? {}) as { messages?: { content: string }[] };
-  const fenced = /----- BEGIN DATA (\w+) -----\n([\s\S]*)\n----- END DATA \1 -----/.exec(
-    messages?.[1]?.content ?? '',
-  );
+  const fenced = /----- BEGIN DATA (\w+) -----\n([\s\S]*)\n----- END DATA \1 -----/.exec(lastTextOf(body));
   return fenced === null ? {} : JSON.parse(fenced[2] as string);
 }
 

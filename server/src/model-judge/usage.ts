@@ -1,0 +1,213 @@
+import type { Prompt } from './prompt.ts';
+import type { Usage } from './protocols.ts';
+
+/** What a provider asks, in units of the currency for a million tokens. */
+export interface Prices {
+  currency: string;
+  input: number;
+  cached_input: number;
+  output: number;
+}
+
+/** What one workspace may use in a day (UTC): tokens, or money in millionths of the prices' currency. */
+export type DailyLimit = { tokens: number } | { cost_micros: number };
+
+/** What calls came to. */
+export interface ModelConsumption {
+  calls: number;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  /** Millionths of the prices' currency; 0 without prices. */
+  cost_micros: number;
+}
+
+export const NOTHING_USED: ModelConsumption = {
+  calls: 0,
+  input_tokens: 0,
+  cached_tokens: 0,
+  output_tokens: 0,
+  cost_micros: 0,
+};
+
+/** The sum of two. */
+export function addUp(a: ModelConsumption, b: ModelConsumption): ModelConsumption {
+  return {
+    calls: a.calls + b.calls,
+    input_tokens: a.input_tokens + b.input_tokens,
+    cached_tokens: a.cached_tokens + b.cached_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cost_micros: a.cost_micros + b.cost_micros,
+  };
+}
+
+/** A million tokens at a price of 1 cost 1, so a token costs the price in millionths. */
+function consumptionOf(usage: Usage, prices: Prices | null): ModelConsumption {
+  const fresh = Math.max(0, usage.input_tokens - usage.cached_tokens);
+  const cost =
+    prices === null
+      ? 0
+      : fresh * prices.input +
+        usage.cached_tokens * prices.cached_input +
+        usage.output_tokens * prices.output;
+  return { calls: 1, ...usage, cost_micros: Math.ceil(cost) };
+}
+
+/** English has about four characters to a token, other scripts fewer. */
+const CHARACTERS_PER_TOKEN = 4;
+const ESTIMATED_OUTPUT_TOKENS = 150;
+
+/** What a call will come to, about; used until the provider tells, and for calls whose answer was not waited for. */
+export function estimatedUsage({ system, examples, spend }: Prompt): Usage {
+  const characters = system.length + (examples?.length ?? 0) + spend.length;
+  const input_tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return { input_tokens, cached_tokens: 0, output_tokens: ESTIMATED_OUTPUT_TOKENS };
+}
+
+/** The place where the nodes of a service keep together what was used. */
+export interface UsageStore {
+  /** Adds what this node counted and returns what all nodes have of it by now, in the same order. */
+  add(rows: readonly DayUsage[]): Promise<(ModelConsumption | undefined)[]>;
+}
+
+/** What one workspace used in one day. */
+export interface DayUsage {
+  workspace_id: string;
+  /** `2026-11-22` */
+  day: string;
+  used: ModelConsumption;
+}
+
+/** Counts what each workspace uses of the model, and says when its day's limit is reached. */
+export interface UsageCounter {
+  /** Begins a call that will come to about `expected`. Null: the limit of the day does not allow it. */
+  begin(workspace_id: string, expected: Usage): ((usage: Usage) => void) | null;
+  /** Keeps what was counted, and learns what other nodes did. Never rejects. */
+  flush(): Promise<void>;
+}
+
+interface Day {
+  day: string;
+  /** False until this node knows what others kept. */
+  is_known: boolean;
+  /** What all nodes had kept at the last flush. */
+  kept: ModelConsumption;
+  /** Counted here since. */
+  fresh: ModelConsumption;
+  /** Calls under way, by their estimates. */
+  expected: ModelConsumption;
+}
+
+const MAX_WORKSPACES = 100_000;
+
+/**
+ * Makes the counter of one node. A limit is exceeded at most by what the calls that were under way came to beyond their
+ * estimates, and by what other nodes used since the last flush. `now` gives the time as an ISO text (UTC).
+ */
+export function makeUsageCounter(options: {
+  prices: Prices | null;
+  limit: DailyLimit | null;
+  store: UsageStore;
+  now: () => string;
+  onUse: (workspace_id: string, used: ModelConsumption) => void;
+  log: { warn(details: object, message: string): void };
+}): UsageCounter {
+  const { prices, limit, store } = options;
+  const days = new Map<string, Day>();
+  /** What was used in days that are over and is not kept yet. */
+  const left: DayUsage[] = [];
+
+  function dayOf(workspace_id: string): Day {
+    const day = options.now().slice(0, 10);
+    const known = days.get(workspace_id);
+    if (known?.day === day) return known;
+    // What is left of yesterday was used yesterday, and its limit no longer matters.
+    if (known !== undefined && known.fresh.calls > 0)
+      left.push({ workspace_id, day: known.day, used: known.fresh });
+    if (known === undefined && days.size >= MAX_WORKSPACES) forgetOne();
+    const today: Day = {
+      day,
+      is_known: false,
+      kept: NOTHING_USED,
+      fresh: NOTHING_USED,
+      expected: NOTHING_USED,
+    };
+    days.set(workspace_id, today);
+    if (limit !== null) void flushInTurn();
+    return today;
+  }
+
+  function forgetOne(): void {
+    for (const [workspace_id, { fresh, expected }] of days) {
+      if (fresh.calls > 0 || expected.calls > 0) continue;
+      days.delete(workspace_id);
+      return;
+    }
+  }
+
+  function isWithin(day: Day, next: ModelConsumption): boolean {
+    if (limit === null) return true;
+    const total = addUp(addUp(day.kept, day.fresh), day.expected);
+    if ('tokens' in limit) {
+      const asked = total.input_tokens + total.output_tokens + next.input_tokens + next.output_tokens;
+      return asked <= limit.tokens;
+    }
+    return total.cost_micros + next.cost_micros <= limit.cost_micros;
+  }
+
+  const negative = (one: ModelConsumption): ModelConsumption => ({
+    calls: -one.calls,
+    input_tokens: -one.input_tokens,
+    cached_tokens: -one.cached_tokens,
+    output_tokens: -one.output_tokens,
+    cost_micros: -one.cost_micros,
+  });
+
+  async function flush(): Promise<void> {
+    const due: (DayUsage & { of: Day | null })[] = left.splice(0).map((row) => ({ ...row, of: null }));
+    for (const [workspace_id, of] of days) {
+      if (of.fresh.calls > 0 || (limit !== null && !of.is_known))
+        due.push({ workspace_id, day: of.day, used: of.fresh, of });
+    }
+    if (due.length === 0) return;
+    try {
+      const kept = await store.add(due.map(({ workspace_id, day, used }) => ({ workspace_id, day, used })));
+      for (const [i, { of, used }] of due.entries()) {
+        if (of === null) continue;
+        of.kept = kept[i] ?? of.kept;
+        of.fresh = addUp(of.fresh, negative(used));
+        of.is_known = true;
+      }
+    } catch (error) {
+      left.push(...due.filter(({ of }) => of === null));
+      options.log.warn({ err: error }, 'what the purpose model cost could not be noted');
+    }
+  }
+
+  /** One flush at a time, so that nothing is counted twice. */
+  let last = Promise.resolve();
+  function flushInTurn(): Promise<void> {
+    last = last.then(flush);
+    return last;
+  }
+
+  return {
+    begin(workspace_id, expected) {
+      const day = dayOf(workspace_id);
+      const estimate = consumptionOf(expected, prices);
+      if (!isWithin(day, estimate)) return null;
+      day.expected = addUp(day.expected, estimate);
+      let is_settled = false;
+      return (usage) => {
+        if (is_settled) return;
+        is_settled = true;
+        day.expected = addUp(day.expected, negative(estimate));
+        const used = consumptionOf(usage, prices);
+        const today = dayOf(workspace_id);
+        today.fresh = addUp(today.fresh, used);
+        options.onUse(workspace_id, used);
+      };
+    },
+    flush: flushInTurn,
+  };
+}
