@@ -126,6 +126,8 @@ export interface Authority {
   blocked_merchants?: string[] | undefined;
   /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. */
   allowed_merchants?: string[] | undefined;
+  /** Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out. */
+  reviewer_may_list?: boolean | undefined;
   /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
 }
@@ -144,6 +146,8 @@ export interface AuthorityRequest {
   blocked_merchants?: string[] | undefined;
   /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. */
   allowed_merchants?: string[] | undefined;
+  /** Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out. */
+  reviewer_may_list?: boolean | undefined;
   /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
   /** Why this version is made. */
@@ -261,6 +265,8 @@ export interface Decision {
   purpose: PurposeAssessment;
   authority_version: number | null;
   authority_hash: string | null;
+  /** Of the merchants listed for the agent when it was made; left out where none ever were. */
+  directory_version?: number | undefined;
   reservation: Reservation;
   capability: Capability | null;
   agent: {
@@ -341,7 +347,7 @@ export interface Error {
 }
 
 /** What clients branch on. */
-export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
+export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
   data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent)[];
@@ -426,9 +432,9 @@ export interface LedgerEvent {
   /** 1, 2, 3, … without a gap. */
   seq: number;
   id: string;
-  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
+  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
   subject: {
-    type: 'workspace' | 'agent' | 'authority' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
+    type: 'workspace' | 'agent' | 'authority' | 'merchant' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
     id: string;
   };
   occurred_at: string;
@@ -463,6 +469,23 @@ export interface LedgerVerification {
   }[];
   first_break_seq: number | null;
   duration_ms: number;
+}
+
+export interface ListMerchantsRequest {
+  entries: {
+    /** A whole name, or a host name (with its subdomains). */
+    merchant: string;
+    /** With ALLOWED: only these payees vouch. A BLOCKED merchant is blocked whoever is paid, so there they are kept as a note. */
+    payee_ids?: string[] | undefined;
+    /** ALLOWED is evidence that a spend serves the purpose, matched as `allowed_merchants`; it lifts no limit, no block and no prohibition. BLOCKED denies the spend, matched as `blocked_merchants`. */
+    verdict: 'ALLOWED' | 'BLOCKED';
+    /** Why it is listed. */
+    note?: string | undefined;
+  }[];
+}
+
+export interface ListedMerchants {
+  data: MerchantEntry[];
 }
 
 /** One JSON-RPC message of the Model Context Protocol. */
@@ -507,6 +530,76 @@ export interface Member {
 
 export interface MemberPage {
   data: Member[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+export interface MerchantEntry {
+  entry_id: string;
+  merchant: string;
+  /** The payees that an ALLOWED entry vouches for; empty: whoever is paid. */
+  payee_ids: string[];
+  verdict: 'ALLOWED' | 'BLOCKED';
+  note: string | null;
+  created_at: string;
+  created_by: {
+    key_id: string | null;
+    principal_id: string | null;
+  };
+}
+
+export interface MerchantEntryPage {
+  data: MerchantEntry[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+export interface MerchantSuggestion {
+  /** As it was last written. */
+  merchant: string;
+  payee_ids: string[];
+  /** Decisions there, whatever they were. */
+  count: number;
+  amounts: {
+    /** An active ISO 4217 code. */
+    currency: string;
+    /** As requested. */
+    amount_minor: number;
+  }[];
+  first_at: string;
+  last_at: string;
+  /** How the spends were assessed. */
+  assessments: {
+    ALIGNED: number;
+    UNCLEAR: number;
+    MISALIGNED: number;
+  };
+  /** How people labelled them. */
+  labels: {
+    ALIGNED: number;
+    UNCLEAR: number;
+    MISALIGNED: number;
+  };
+  reviews: {
+    allowed: number;
+    denied: number;
+  };
+  outcomes: {
+    executed: number;
+    failed: number;
+  };
+  /** Spends in force that the payment rail settled. */
+  settled: number;
+  /** Descriptions in the agent's own words, the newest first. */
+  examples: string[];
+  /** ALLOW: people, or the payment rail, said yes and nobody no. BLOCK: people said no and never yes. ASK: a person has to tell. An agent's own report counts for nothing. */
+  suggestion: 'ALLOW' | 'BLOCK' | 'ASK';
+  /** One sentence. */
+  why: string;
+}
+
+export interface MerchantSuggestionPage {
+  data: MerchantSuggestion[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
 }
@@ -1486,6 +1579,22 @@ export interface ListAuthorityVersionsQuery {
   cursor?: string | undefined;
 }
 
+/** The query of `GET /v1/agents/{id}/merchants/suggestions`. */
+export interface SuggestMerchantsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
+/** The query of `GET /v1/agents/{id}/merchants`. */
+export interface GetListedMerchantsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
 /** The query of `POST /v1/agents/{id}/authority/simulate`. */
 export interface SimulateAuthorityQuery {
   /** How many of the agent's newest decisions are replayed. */
@@ -1643,7 +1752,7 @@ export interface UpdateWorkspaceRequest {
 /** The query of `GET /v1/audit`. */
 export interface ListAuditRecordsQuery {
   /** One or several, separated by commas. */
-  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** Who did it: the id of a key, a session or a user, or a principal. */
   actor?: string | string[] | undefined;
   /** The id of what was changed. */
@@ -1687,7 +1796,7 @@ export interface GetOverviewQuery {
 /** The query of `GET /v1/ledger/events`. */
 export interface ListLedgerEventsQuery {
   /** One or several, separated by commas. */
-  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** The id of what the event is about. */
   subject?: string | string[] | undefined;
   /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */

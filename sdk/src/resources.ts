@@ -144,12 +144,46 @@ export class Authorities extends Resource {
   }
 }
 
+/** The merchants that people list for an agent, whatever its authority says. */
+export class Merchants extends Resource {
+  /** Merchants that the agent pays and that are not listed, the most frequent first. */
+  suggestions(
+    idOrSlug: string,
+    query?: t.SuggestMerchantsQuery,
+    options?: Options,
+  ): PagePromise<t.MerchantSuggestion> {
+    return this.pages('/v1/agents/:id/merchants/suggestions', { params: { id: idOrSlug }, query, options });
+  }
+  /** All or none; they hold from the next decision on. An exact repeat adds nothing. */
+  add(idOrSlug: string, body: t.ListMerchantsRequest, options?: Options): APIPromise<t.ListedMerchants> {
+    return this.call('POST', '/v1/agents/:id/merchants', {
+      params: { id: idOrSlug },
+      body,
+      options,
+      repeatable: true,
+    });
+  }
+  /** Those in force, newest first. */
+  list(idOrSlug: string, query?: t.GetListedMerchantsQuery, options?: Options): PagePromise<t.MerchantEntry> {
+    return this.pages('/v1/agents/:id/merchants', { params: { id: idOrSlug }, query, options });
+  }
+  /** Ends an entry; a repeat changes nothing. */
+  delete(idOrSlug: string, entryId: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/agents/:id/merchants/:entry_id', {
+      params: { id: idOrSlug, entry_id: entryId },
+      options,
+    });
+  }
+}
+
 export class Agents extends Resource {
   readonly authority: Authorities;
+  readonly merchants: Merchants;
 
   constructor(transport: Transport) {
     super(transport);
     this.authority = new Authorities(transport);
+    this.merchants = new Merchants(transport);
   }
 
   /** Not sent again after a lost connection. */

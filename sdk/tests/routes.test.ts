@@ -37,7 +37,8 @@ test('there is one method for every route of the API but the door, and none besi
   const fetch = vi.fn(async (url: string, init: RequestInit) => {
     const path = new URL(url).pathname
       .replace(/the-id/, name.startsWith('members.') ? '{user_id}' : '{id}')
-      .replace(/\/7$/, '/{seq}');
+      .replace(/\/7$/, '/{seq}')
+      .replace(/the-entry/, '{entry_id}');
     sent.add(`${init.method} ${path}`);
     return Response.json({ data: [], next_cursor: null });
   });
@@ -47,6 +48,8 @@ test('there is one method for every route of the API but the door, and none besi
     name = full;
     const before = sent.size;
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
+    else if (name === 'agents.merchants.list') await method('the-id');
+    else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
       /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||
       /\.(list|shadow|shadowCsv|csv|overview|events|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
@@ -65,7 +68,7 @@ test('there is one method for every route of the API but the door, and none besi
     else
       await method(
         'the-id',
-        /\.(retrieve|delete|test|list\w+|endSession|deletePasskey)$/.test(name) ? undefined : {},
+        /\.(retrieve|delete|test|list\w+|suggestions|endSession|deletePasskey)$/.test(name) ? undefined : {},
       );
     // The same route in another form.
     const is_form = /^(decisions\.retrieveChanged|reports\.shadowCsv|audit\.csv)$/.test(name);
@@ -133,6 +136,14 @@ test('an administrator’s day: agent, authority, simulation, keys, report, ledg
   expect((await purser.agents.authority.listVersions(agent.id)).data.map((each) => each.version)).toEqual([
     3, 2, 1,
   ]);
+  const { merchants } = purser.agents;
+  const paper = { merchant: 'Paper Mill', verdict: 'ALLOWED' as const };
+  const { data: listed } = await merchants.add(agent.id, { entries: [paper] });
+  expect((await merchants.add(agent.id, { entries: [paper] })).data).toEqual(listed);
+  expect((await merchants.list('staging-bot')).data).toEqual(listed);
+  expect((await merchants.suggestions(agent.id)).data).toEqual([]);
+  expect(await merchants.delete(agent.id, listed[0]?.entry_id as string)).toBeUndefined();
+  expect((await merchants.list(agent.id)).data).toEqual([]);
   const actions: string[] = [];
   for await (const record of purser.audit.list({ limit: 3 })) actions.push(record.action);
   expect(actions).toContain('api_key.revoked');

@@ -101,8 +101,8 @@ function renderOperations(document: OpenApi): string {
   return lines.join('\n');
 }
 
-/** The stage that judges a spend by each field of an authority; a new field has to name its own. */
-const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number]> = {
+/** The stage that judges a spend by each field of an authority, or none; a new field has to name its own. */
+const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number] | null> = {
   purpose: 'purpose',
   currency: 'currency',
   per_transaction_limit_minor: 'per_transaction_limit',
@@ -111,6 +111,7 @@ const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number]> = {
   blocked_merchants: 'merchant',
   allowed_merchants: 'purpose',
   on_purpose_unclear: 'purpose',
+  reviewer_may_list: null,
 };
 
 function renderAuthority(document: OpenApi): string {
@@ -130,7 +131,8 @@ function renderAuthority(document: OpenApi): string {
     '|---|---|---|---|---|',
     ...rows.map(({ name, required, type, description }) => {
       const stage = STAGE_OF_FIELD[name.split('.')[0] as keyof Authority];
-      const cells = [`\`${name}\``, required ? 'yes' : 'no', type, description, `\`${stage}\``];
+      const judged_by = stage === null ? '' : `\`${stage}\``;
+      const cells = [`\`${name}\``, required ? 'yes' : 'no', type, description, judged_by];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     }),
     '',

@@ -85,6 +85,11 @@ export const ERRORS = {
     when: 'The workspace has as many webhook endpoints as it may.',
     retry: false,
   },
+  merchant_limit: {
+    status: 409,
+    when: 'The agent has as many merchants listed as it may.',
+    retry: false,
+  },
   last_admin_key: {
     status: 409,
     when: "The workspace's last active admin key cannot revoke itself.",

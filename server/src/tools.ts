@@ -29,6 +29,7 @@ export { eventHash, sha256 } from './domain/ledger.ts';
 export type { SpendRequest } from './domain/spends.ts';
 export { ApiError } from './errors.ts';
 export { compileSchema } from './http/validation.ts';
+export { EMPTY_DIRECTORY } from './merchants/directory.ts';
 export { migrate } from './migration/migrate.ts';
 export { openDatabase } from './open-database.ts';
 export { assessBuiltIn, METHOD } from './purpose/built-in-assessor.ts';

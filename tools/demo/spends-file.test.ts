@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { type Authority, decide, REASON_CODES, type SpendRequest } from '@purser/server/tools';
+import {
+  type Authority,
+  decide,
+  EMPTY_DIRECTORY,
+  REASON_CODES,
+  type SpendRequest,
+} from '@purser/server/tools';
 import { describe, expect, test } from 'vitest';
 import { parseSpends, readSpends } from './spends-file.ts';
 
@@ -76,6 +82,7 @@ describe("the demo's own spends", async () => {
       const verdict = decide({
         authority: authority as unknown as Authority | null,
         request: request as unknown as SpendRequest,
+        directory: EMPTY_DIRECTORY,
         budget,
         assessment: authority === null ? null : { ...assessment, assessment: expected.purpose },
       });

@@ -11,6 +11,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'agent.created': true,
   'agent.updated': true,
   'authority.created': true,
+  'merchant.listed': true,
+  'merchant.unlisted': true,
   'api_key.created': true,
   'api_key.revoked': true,
   'api_key.rewrapped': true,

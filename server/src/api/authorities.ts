@@ -106,6 +106,12 @@ export const AuthorityBody = Fields(
         examples: [['Hetzner Online', 'hetzner.com']],
       }),
     ),
+    reviewer_may_list: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out.',
+      }),
+    ),
     on_purpose_unclear: Type.Optional(
       OneOf(ON_PURPOSE_UNCLEAR, {
         description:

@@ -14,7 +14,7 @@ import {
   findDecisions,
   MAX_LOOKED_AT,
 } from '../storage/find-decisions.ts';
-import { readAhead } from '../storage/read-ahead.ts';
+import { readAhead } from '../storage/pages.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
 import { attachment, CSV_TYPE } from './csv-answers.ts';

@@ -7,6 +7,7 @@ import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cach
 import { makeAuthorizeSpend, makePreAssess, type PreAssess } from '../decisions/authorize-spend.ts';
 import { makeDecisionView } from '../decisions/present-decisions.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
+import { makeDirectories } from '../directory/directories.ts';
 import { secretText } from '../domain/webhooks.ts';
 import { makeCursors } from '../http/cursors.ts';
 import type { Route } from '../http/route.ts';
@@ -24,6 +25,7 @@ import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionListRoutes } from './decision-lists.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
+import { makeMerchantRoutes } from './merchants.ts';
 import { makeOutcomeRoutes } from './outcomes.ts';
 import { makeAuthRoutes } from './people/auth.ts';
 import { makeMeRoutes } from './people/me.ts';
@@ -87,7 +89,14 @@ export function makeApiRoutes(
         createDecision,
         findAgentId,
         authorities: makeAuthorityCache(),
-        preAssess: preAssess ?? makePreAssess({ assess, historyOf: makeTrackRecords(core), assess_time }),
+        preAssess:
+          preAssess ??
+          makePreAssess({
+            assess,
+            historyOf: makeTrackRecords(core),
+            directoryOf: makeDirectories(db),
+            assess_time,
+          }),
         countDecision: metrics.countDecision,
       }),
       view,
@@ -98,6 +107,7 @@ export function makeApiRoutes(
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
+    ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
     ...makeWebhookRoutes({

@@ -5,6 +5,7 @@ import type { PreAssess } from '../decisions/authorize-spend.ts';
 import { makeLabelledExamples } from '../decisions/labelled-examples.ts';
 import { makeModelPreAssess } from '../decisions/model-pre-assess.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
+import { makeDirectories } from '../directory/directories.ts';
 import { makeShares } from '../http/shares.ts';
 import { addressFor, protocolFor } from '../model-judge/addresses.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
@@ -122,6 +123,7 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeTrackRecords(core),
+    directoryOf: makeDirectories(core.db),
     examplesOf: makeLabelledExamples({ db: core.lists_db, now_ms }),
     assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone: (id) => presence.isAlone(id) }),
     askModel,

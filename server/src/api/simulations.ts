@@ -19,13 +19,15 @@ import {
   QueryInteger,
   Timestamp,
 } from '../http/schemas.ts';
+import { directoryAt } from '../merchants/directory.ts';
 import { getAgent } from '../storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { listNewestDecisionIds, loadDecisionRecords, loadMadeDocuments } from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
-import { readAhead } from '../storage/read-ahead.ts';
+import { loadEntriesOfAgent } from '../storage/merchant-entries.ts';
+import { readAhead } from '../storage/pages.ts';
 import { oneAtATime } from '../storage/transactions.ts';
 import type { WorkTime } from '../work-time.ts';
 import { AuthorityBody } from './authorities.ts';
@@ -204,7 +206,7 @@ export function makeSimulationRoutes(options: {
       tag: 'Agents',
       summary: 'Try out a draft authority on recent real decisions',
       description:
-        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
       scopes: ['admin'],
       takes_long: true,
       shares: 'simulations',
@@ -233,7 +235,14 @@ export function makeSimulationRoutes(options: {
           for (const of of (await loadDecisionEvents(one_db, workspace_id, some)).values())
             events.push(...of);
         }
-        const simulation = makeSimulation({ draft, assess, events });
+        const entries = await loadEntriesOfAgent(one_db, workspace_id, agent_id);
+        const simulation = makeSimulation({
+          draft,
+          assess,
+          directory: directoryAt(agent.directory_version, entries),
+          directoryAtVersion: (version) => directoryAt(version, entries),
+          events,
+        });
         const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
         for await (const { documents } of pagesOf(db, workspace_id, ids)) {
           for (const document of documents) {

@@ -42,6 +42,7 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
       status: 'active',
       authority_version: null,
       authority_hash: null,
+      directory_version: 0,
       created_at: set.now,
       updated_at: set.now,
     };

@@ -36,7 +36,7 @@ export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {
         expires_in_seconds === null ? null : new Date(set.now_ms + expires_in_seconds * 1000).toISOString(),
       revoked_at: null,
     };
-    set.addKey(key, input.secret_id);
+    set.keys.add(key, input.secret_id);
     set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {
       from: null,
       to: keyBody(key),

@@ -10,6 +10,7 @@ import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { Action, SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -23,16 +24,21 @@ export interface CreateDecisionInput {
   assessed: Assessed | null;
 }
 
-/** An assessment, and the hash of the authority that it was made for. */
+/** An assessment, with the hash of the authority and the listed merchants that it was made for. */
 export interface Assessed {
   authority_hash: string;
+  directory: Directory;
   assessment: Assessment;
 }
 
-/** An authority and its hash. The object is shared and must not be changed. */
+/**
+ * An authority and its hash, and the version of the agent's directory of merchants. The authority is shared and must not be
+ * changed.
+ */
 export interface KnownAuthority {
   hash: string;
   authority: Authority;
+  directory_version: number;
 }
 
 export interface CreatedDecision {
@@ -89,7 +95,8 @@ function holdExpiry(
 
 /**
  * Decides a spend and holds its money, in one step. A used idempotency key returns the earlier decision. The result is
- * stale if the spend was assessed for another authority than the one that is current at the batch timestamp.
+ * stale if the spend was assessed for another authority, or for other listed merchants, than those that are current at the
+ * batch timestamp. So a listing is in force from the next decision on, on every node.
  */
 export function makeCreateDecision(options: {
   review_ttl_seconds: number;
@@ -133,8 +140,15 @@ export function makeCreateDecision(options: {
       }
 
       const current = set.authority(agent_id);
-      const known = current === null ? null : { hash: current.row.hash, authority: current.authority };
-      if (known !== null && assessed?.authority_hash !== known.hash) return { kind: 'stale', current: known };
+      const { directory_version } = agent;
+      const known =
+        current === null ? null : { hash: current.row.hash, authority: current.authority, directory_version };
+      if (
+        known !== null &&
+        (assessed?.authority_hash !== known.hash || assessed.directory.version !== directory_version)
+      ) {
+        return { kind: 'stale', current: known };
+      }
 
       const { action } = request;
       const { currency } = action;
@@ -142,7 +156,9 @@ export function makeCreateDecision(options: {
       const budget = set.budget(agent_id, period, currency);
       const authority = known?.authority ?? null;
       const assessment = authority === null || assessed === null ? null : assessed.assessment;
-      const verdict = decide({ authority, request, budget, assessment });
+      // Without an authority no stage looks at the merchants.
+      const directory = assessed?.directory ?? EMPTY_DIRECTORY;
+      const verdict = decide({ authority, request, directory, budget, assessment });
       const { decision, held_amount_minor: amount_minor } = verdict;
 
       const decision_id = set.newId('decision');
@@ -174,6 +190,7 @@ export function makeCreateDecision(options: {
         request,
         verdict,
         authority: current?.row ?? null,
+        directory_version,
         reservation,
         capability,
         created_at: set.now,

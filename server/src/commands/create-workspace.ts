@@ -52,7 +52,7 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       expires_at: null,
       revoked_at: null,
     };
-    set.addKey(key, input.admin_key.secret_id);
+    set.keys.add(key, input.admin_key.secret_id);
     set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {
       from: null,
       to: keyBody(key),

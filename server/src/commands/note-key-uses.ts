@@ -6,7 +6,7 @@ export const noteKeyUses: Command<readonly KeyUse[], null> = {
   name: 'noteKeyUses',
   needs: () => ({}),
   apply(set, uses) {
-    for (const use of uses) set.noteKeyUse(use);
+    for (const use of uses) set.keys.noteUse(use);
     return done(null);
   },
 };

@@ -13,9 +13,9 @@ export const rewrapApiKeys: Command<readonly RewrappedApiKey[], null> = {
   needs: (keys) => ({ keys: keys.map(({ key_id }) => key_id) }),
   apply(set, keys, origin) {
     for (const { key_id, from, to } of keys) {
-      const before = set.key(key_id);
+      const before = set.keys.get(key_id);
       if (before === undefined || before.revoked_at !== null || !before.digest.equals(from.digest)) continue;
-      const after = set.rewrapKey(before, to);
+      const after = set.keys.rewrap(before, to);
       set.audit('api_key.rewrapped', { type: 'api_key', id: key_id }, origin, {
         from: {},
         to: {},

@@ -43,19 +43,22 @@ export interface AuthorityCache {
  * holds them in memory.
  */
 export function makeAuthorityCache(): AuthorityCache {
-  const known = new Map<string, { hash: string; authority: WeakRef<Authority> }>();
+  const known = new Map<string, Omit<KnownAuthority, 'authority'> & { authority: WeakRef<Authority> }>();
   const latest = (agent_id: string): KnownAuthority | undefined => {
     const entry = known.get(agent_id);
     const authority = entry?.authority.deref();
-    return entry === undefined || authority === undefined ? undefined : { hash: entry.hash, authority };
+    if (entry === undefined || authority === undefined) return undefined;
+    return { hash: entry.hash, authority, directory_version: entry.directory_version };
   };
   return {
     latest,
     remember(agent_id, current) {
       if (current === null) known.delete(agent_id);
-      else if (current.authority !== latest(agent_id)?.authority) {
-        const { hash, authority } = current;
-        setBounded(known, agent_id, { hash, authority: new WeakRef(authority) });
+      else {
+        const { hash, authority, directory_version } = current;
+        const before = latest(agent_id);
+        if (before?.authority === authority && before.directory_version === directory_version) return;
+        setBounded(known, agent_id, { hash, authority: new WeakRef(authority), directory_version });
       }
     },
   };

@@ -3,15 +3,18 @@ import type { Assessed, CreatedDecision, KnownAuthority } from '../commands/crea
 import type { Caller } from '../domain/keys.ts';
 import { Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
+import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { makeAuthorityCache } from './authority-cache.ts';
 import { type AskedSpend, makeAuthorizeSpend } from './authorize-spend.ts';
 
 const authority = (n: number): KnownAuthority => ({
   hash: `sha256:${n}`,
   authority: { purpose: { objective: `Objective ${n}` }, currency: 'EUR' },
+  directory_version: 0,
 });
 const assessed = ({ hash }: KnownAuthority): Assessed => ({
   authority_hash: hash,
+  directory: EMPTY_DIRECTORY,
   assessment: { assessment: 'PURPOSE_ALIGNED', confidence: 1, method: 'test', rationale: '', evidence: [] },
 });
 const caller = { workspace_id: 'ws_1', kind: 'agent', agent_id: 'agt_1', key_id: 'key_1' } as Caller;

@@ -4,15 +4,18 @@ import type {
   CreatedDecision,
   KnownAuthority,
 } from '../commands/create-decision.ts';
+import type { DirectoryOf } from '../directory/directories.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Assess } from '../domain/assessment.ts';
 import type { Origin } from '../domain/audit.ts';
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import type { Caller } from '../domain/keys.ts';
+import { NO_FACTS } from '../domain/spend-facts.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Command, Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
+import type { Directory } from '../merchants/directory.ts';
 import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
@@ -29,8 +32,8 @@ export interface AskedSpend {
 }
 
 /**
- * Assesses a spend before it enters the lane, against `known` or an authority that it loads itself. Returns null if it
- * finds no authority: the lane then answers `stale` with the current one.
+ * Assesses a spend before it enters the lane, against `known` or an authority that it loads itself, and the merchants
+ * listed for the agent. Returns null if it finds no authority: the lane then answers `stale` with the current one.
  */
 export type PreAssess = (
   spend: { workspace_id: string; agent_id: string; idempotency_key: string; request: SpendRequest },
@@ -51,7 +54,7 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * Makes the function that decides a spend: it finds the agent, assesses the spend against the agent's authority, and lets
- * the lane decide it and hold the money. If the authority has changed since the assessment, the lane returns `stale` and
+ * the lane decide it and hold the money. If the authority or the listed merchants have changed since, the lane returns `stale` and
  * the spend is assessed again. Throws ApiError: `agent_required`, `not_found`, what the lane refuses, or `unavailable` if
  * the authority changed at every attempt. Nothing was decided where it throws.
  */
@@ -95,7 +98,7 @@ export function makeAuthorizeSpend(
     }
     throw new ApiError(
       'unavailable',
-      "The agent's authority changed each time the spend was assessed; nothing was decided; retry.",
+      "The agent's authority, or its listed merchants, changed each time the spend was assessed; nothing was decided; retry.",
       { retry_after_s: 1 },
     );
   };
@@ -108,26 +111,32 @@ export function makeAuthorizeSpend(
 export function makePreAssess(options: {
   assess: Assess;
   historyOf: TrackRecordOf;
+  directoryOf: DirectoryOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
 }): PreAssess {
-  const { assess, historyOf, assess_time } = options;
+  const { assess, historyOf, directoryOf, assess_time } = options;
   return ({ workspace_id, agent_id, request }, known) => {
     if (known === undefined) return null;
-    const { hash, authority } = known;
-    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>) =>
+    const { hash, authority, directory_version } = known;
+    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>, directory: Directory) =>
       assess_time.spend(
         workspace_id,
         () => {
-          const built_in = assess(authority, request, history);
-          if (authority.purpose.judge !== 'model') return { authority_hash: hash, assessment: built_in };
+          const facts = { ...NO_FACTS, listed: directory.listed };
+          const built_in = assess(authority, request, history, facts);
+          const made = { authority_hash: hash, directory, assessment: built_in };
+          if (authority.purpose.judge !== 'model') return made;
           const is_vouched_for = isVouchedFor(built_in, authority, request, history);
           const options = { is_required: true, is_vouched_for };
-          return { authority_hash: hash, assessment: withoutOpinion(built_in, 'not_configured', options) };
+          return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };
         },
         agent_id,
       );
     const history = historyOf(workspace_id, agent_id, authority);
-    return history instanceof Promise ? history.then(assessWith) : assessWith(history);
+    const directory = directoryOf(workspace_id, agent_id, directory_version);
+    return history instanceof Promise || directory instanceof Promise
+      ? Promise.all([history, directory]).then(([past, listed]) => assessWith(past, listed))
+      : assessWith(history, directory);
   };
 }

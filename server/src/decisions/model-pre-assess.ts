@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { DirectoryOf } from '../directory/directories.ts';
 import type { Assess } from '../domain/assessment.ts';
 import { decide } from '../domain/decide.ts';
+import { NO_FACTS } from '../domain/spend-facts.ts';
 import {
   type AskModel,
   isOpen,
@@ -20,6 +22,7 @@ export interface ModelPreAssessOptions {
   db: pg.Pool;
   assess: Assess;
   historyOf: TrackRecordOf;
+  directoryOf: DirectoryOf;
   examplesOf: ExamplesOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
@@ -41,31 +44,34 @@ const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
  * where the authority leaves the judgement to the rules.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
-  const { db, assess, historyOf, examplesOf, assess_time, askModel, model, may_clear, is_required, metrics } =
-    options;
+  const { db, assess, historyOf, directoryOf, examplesOf, assess_time } = options;
+  const { askModel, model, may_clear, is_required, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
     const history = await historyOf(workspace_id, agent_id, authority);
+    const directory = await directoryOf(workspace_id, agent_id, row.directory_version);
     const built_in = await assess_time.spend(
       workspace_id,
-      () => assess(authority, request, history),
+      () => assess(authority, request, history, { ...NO_FACTS, listed: directory.listed }),
       agent_id,
     );
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
     // known here, such as what was spent this month, counts as harmless.
     const denied =
-      decide({ authority, request, budget: NOTHING_SPENT, assessment: built_in }).decision === 'DENY';
-    if (denied || !isOpen(built_in, { may_clear })) return { authority_hash, assessment: built_in };
+      decide({ authority, request, directory, budget: NOTHING_SPENT, assessment: built_in }).decision ===
+      'DENY';
+    const made = { authority_hash, directory, assessment: built_in };
+    if (denied || !isOpen(built_in, { may_clear })) return made;
     const withoutOne = (why: NoOpinion) => {
       metrics.countSecondOpinion(why);
       const options = {
         is_required: is_required || authority.purpose.judge === 'model',
         is_vouched_for: isVouchedFor(built_in, authority, request, history),
       };
-      return { authority_hash, assessment: withoutOpinion(built_in, why, options) };
+      return { ...made, assessment: withoutOpinion(built_in, why, options) };
     };
     if (authority.purpose.judge === 'rules') return withoutOne('rules_only');
     const suspicious = built_in.evidence.flatMap(({ effect, field }) =>
@@ -79,6 +85,6 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
     if ('none' in asked) return withoutOne(asked.none);
     const { assessment, effect } = withOpinion(built_in, asked.opinion, { model, may_clear });
     metrics.countSecondOpinion(effect);
-    return { authority_hash, assessment };
+    return { ...made, assessment };
   };
 }

@@ -12,6 +12,8 @@ import {
 import { budgetImpact, isExpired } from '../domain/decision-states.ts';
 import type { Decision, DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import { reservationIdOf } from '../domain/reservations.ts';
+import { NO_FACTS } from '../domain/spend-facts.ts';
+import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import { addMinor } from '../values/money.ts';
 
 /** Why a decision was left out of a replay. */
@@ -144,22 +146,30 @@ function surplusOf({ real, drafted, max_minor }: Diverged): BudgetCounter {
  * it really was, plus the difference that earlier decisions make under the draft. Those go through what really happened
  * to them: outcomes (executed, failed, cancelled, refunded), reviews and expiry of the hold. Replaying the authority that
  * decided therefore changes nothing, however few decisions are replayed and whatever happened to earlier ones. The
- * purpose is assessed again only if the draft gives the assessor other inputs than the authority that decided. Decisions
+ * purpose is assessed again only if the draft gives the assessor other inputs than the authority that decided, or if the
+ * merchant and payee have been listed as allowed, or unlisted, since. The listed merchants are those of now. Decisions
  * in another currency than the draft's are skipped, because no limit of the draft applies to them. Nothing is saved.
  */
 export function makeSimulation(options: {
   draft: Authority;
   assess: Assess;
+  /** The merchants listed for the agent, as they stand. */
+  directory: Directory;
+  /** Returns the merchants that were listed at a version. */
+  directoryAtVersion: (version: number) => Directory;
   /** All events of the decisions to be replayed, in any order. */
   events: readonly PlacedEvent[];
 }): Simulation {
-  const { draft, assess } = options;
+  const { draft, assess, directory, directoryAtVersion } = options;
   const events = [...options.events].sort((a, b) => (a.place < b.place ? -1 : 1));
+  const facts = { ...NO_FACTS, listed: directory.listed };
   const draft_inputs = assessmentInputs(draft);
   /** By month: how much more counts under the draft than really did, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();
   const has_same_inputs = new Map<Authority, boolean>();
+  /** The merchants that were listed for the decision replayed last. */
+  let before: Directory | undefined;
   const current = emptyTally();
   const drafts = emptyTally();
   const transitions = new Map<string, SimulationResult['transitions'][number]>();
@@ -231,6 +241,13 @@ export function makeSimulation(options: {
     return same;
   }
 
+  /** Whether the merchants listed then vouch for a spend as those listed now do. */
+  function isVouchedAsBefore({ action, directory_version: then = 0 }: Decision): boolean {
+    if (then === directory.version) return true;
+    if (before?.version !== then) before = directoryAtVersion(then);
+    return (vouchingEntry(before, action) === null) === (vouchingEntry(directory, action) === null);
+  }
+
   function compare(original: Decision, verdict: Verdict): void {
     const { decision, reason_code, authorized_amount_minor } = verdict;
     const amount_minor = original.requested_amount_minor;
@@ -279,8 +296,10 @@ export function makeSimulation(options: {
         ...(original.trace === null ? {} : { trace: original.trace }),
         ...(original.min_amount_minor === null ? {} : { min_amount_minor: original.min_amount_minor }),
       };
-      const assessment = hasSameInputs(authority) ? original.purpose : assess(draft, request);
-      const verdict = decide({ authority: draft, request, budget: budgetFor(original), assessment });
+      const is_as_before = hasSameInputs(authority) && isVouchedAsBefore(original);
+      const assessment = is_as_before ? original.purpose : assess(draft, request, undefined, facts);
+      const budget = budgetFor(original);
+      const verdict = decide({ authority: draft, request, directory, budget, assessment });
       count(current, original.decision, original.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
       countBoth(original, verdict);

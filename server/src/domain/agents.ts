@@ -14,12 +14,14 @@ export interface Agent {
   /** Null until an authority is posted. */
   authority_version: number | null;
   authority_hash: string | null;
+  /** Grows with every change of the merchants listed for it; 0: none ever were. */
+  directory_version: number;
   created_at: string;
   updated_at: string;
 }
 
 /** An agent as the API returns it. */
-export function agentBody(agent: Agent): { id: string } & Omit<Agent, 'agent_id'> {
-  const { agent_id, ...rest } = agent;
+export function agentBody(agent: Agent): { id: string } & Omit<Agent, 'agent_id' | 'directory_version'> {
+  const { agent_id, directory_version, ...rest } = agent;
   return { id: agent_id, ...rest };
 }

@@ -1,3 +1,4 @@
+import type { MerchantEntry } from '../merchants/directory.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
@@ -92,11 +93,17 @@ export interface AuditedState {
   webhook?: WebhookEndpoint;
   member?: Member;
   invitation?: Invitation;
+  merchant_entry?: MerchantEntry;
 }
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { api_key, authority, webhook, ...form } = state as Record<string, unknown> & AuditedState;
+  const { agent, api_key, authority, webhook, ...form } = state as Record<string, unknown> & AuditedState;
+  if (agent !== undefined) {
+    // Sealed as before there were directories where there is none.
+    const { directory_version, ...rest } = agent;
+    form.agent = directory_version === 0 ? rest : agent;
+  }
   if (authority !== undefined) {
     // Sealed as before there were notes where there is none.
     const { note, ...rest } = authority;

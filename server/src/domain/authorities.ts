@@ -33,6 +33,8 @@ export interface Authority {
   allowed_merchants?: string[];
   /** `REVIEW` when left out. */
   on_purpose_unclear?: (typeof ON_PURPOSE_UNCLEAR)[number];
+  /** Whether reviewers too may list merchants for the agent; `false` when left out. */
+  reviewer_may_list?: boolean;
 }
 
 /** One version of an agent's authority, as it was posted. */
@@ -66,6 +68,7 @@ export function assessmentInputs(authority: Authority): string {
     monthly_budget_minor,
     blocked_merchants,
     on_purpose_unclear,
+    reviewer_may_list,
     ...inputs
   } = authority;
   return canonicalJson(inputs);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import type { Assessment, PurposeAssessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
 import { type DecideFacts, decide } from './decide.ts';
@@ -14,8 +15,12 @@ const assessed = (assessment: PurposeAssessment): Assessment => ({
 });
 
 /** Decides with that assessment, where there is an authority to assess against. */
-const decideAs = (facts: Omit<DecideFacts, 'assessment'>, assessment: PurposeAssessment) =>
-  decide({ ...facts, assessment: facts.authority === null ? null : assessed(assessment) });
+const decideAs = (facts: Omit<DecideFacts, 'assessment' | 'directory'>, assessment: PurposeAssessment) =>
+  decide({
+    directory: EMPTY_DIRECTORY,
+    ...facts,
+    assessment: facts.authority === null ? null : assessed(assessment),
+  });
 
 const purpose = { objective: 'Anything' };
 
@@ -312,7 +317,7 @@ const CASES: Case[] = [
   },
 ];
 
-function factsOf(given: Case): Omit<DecideFacts, 'assessment'> {
+function factsOf(given: Case): Omit<DecideFacts, 'assessment' | 'directory'> {
   const [held_minor, committed_minor] = given.budget ?? [0, 0];
   const action = {
     type: 'purchase',

@@ -1,4 +1,5 @@
 import { blockedBy } from '../merchants/blocklist.ts';
+import { blockingEntry, type Directory, listedBy } from '../merchants/directory.ts';
 import { formatMoney } from '../values/money.ts';
 import { type Assessment, storedAssessment } from './assessment.ts';
 import type { Authority } from './authorities.ts';
@@ -17,6 +18,8 @@ import type { SpendRequest } from './spends.ts';
 export interface DecideFacts {
   authority: Authority | null;
   request: SpendRequest;
+  /** The merchants listed for the agent, as they stand. */
+  directory: Directory;
   /** The counter of the request's currency in the current month. */
   budget: BudgetCounter;
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
@@ -151,18 +154,23 @@ const judgeCurrency: JudgeUnder = (authority, { request }, amount_minor) => {
   };
 };
 
-const judgeMerchant: JudgeUnder = ({ blocked_merchants = [] }, { request }) => {
+const judgeMerchant: JudgeUnder = ({ blocked_merchants = [] }, { request, directory }) => {
   const { merchant: observed } = request.action;
-  if (blocked_merchants.length === 0) return skipped('No merchants are blocked.');
-  const limit = blockedBy(observed, blocked_merchants);
-  if (limit === null) return { outcome: 'PASS', observed, detail: 'The merchant is not on the blocklist.' };
-  return {
+  if (blocked_merchants.length === 0 && directory.blocked.length === 0)
+    return skipped('No merchants are blocked.');
+  const blocked = (limit: string, by: string): Found => ({
     outcome: 'DENY',
     reason_code: 'MERCHANT_BLOCKED',
     observed,
     limit,
-    detail: `The merchant "${observed}" is blocked by the entry "${limit}".`,
-  };
+    detail: `The merchant "${observed}" is blocked by the entry "${limit}"${by}.`,
+  });
+  const of_authority = blockedBy(observed, blocked_merchants);
+  if (of_authority !== null) return blocked(of_authority, '');
+  const entry = blockingEntry(directory, observed);
+  return entry === null
+    ? { outcome: 'PASS', observed, detail: 'The merchant is not on the blocklist.' }
+    : blocked(entry.merchant, `, ${listedBy(entry)}`);
 };
 
 const judgePerTransactionLimit: JudgeUnder = (authority, { request }, observed) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import type { Capability } from './capabilities.ts';
 import { decide } from './decide.ts';
 import {
@@ -45,13 +46,15 @@ function made(given: { capability: Capability | null; request_id?: string }) {
       mode: 'ENFORCE',
       authority_version: null,
       authority_hash: null,
+      directory_version: 0,
       status: 'active',
       created_at: '2026-11-22T08:00:00.000Z',
       updated_at: '2026-11-22T08:00:00.000Z',
     },
     request,
-    verdict: decide({ authority: null, request, budget, assessment: null }),
+    verdict: decide({ authority: null, request, directory: EMPTY_DIRECTORY, budget, assessment: null }),
     authority: null,
+    directory_version: 3,
     reservation: noReservation('EUR', '2026-11', budget, null),
     capability: given.capability,
     created_at: '2026-11-22T08:00:00.000Z',

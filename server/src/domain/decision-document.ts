@@ -13,6 +13,8 @@ export interface DecisionParts {
   verdict: Verdict;
   /** Version and hash of the authority it was decided by; null where the agent has none. */
   authority: { version: number; hash: string } | null;
+  /** Of the merchants listed for the agent; 0: none ever were. */
+  directory_version: number;
   reservation: Reservation;
   capability: Capability | null;
   created_at: string;
@@ -47,6 +49,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     purpose: verdict.purpose,
     authority_version: parts.authority?.version ?? null,
     authority_hash: parts.authority?.hash ?? null,
+    ...(parts.directory_version === 0 ? {} : { directory_version: parts.directory_version }),
     reservation: parts.reservation,
     capability: parts.capability,
     agent: { id: agent.agent_id, slug: agent.slug },

@@ -83,6 +83,8 @@ export interface Decision {
   purpose: Assessment;
   authority_version: number | null;
   authority_hash: string | null;
+  /** Of the merchants listed for the agent when it was made; left out where none ever were. */
+  directory_version?: number;
   reservation: Reservation;
   /** Issued only in ENFORCE. */
   capability: Capability | null;

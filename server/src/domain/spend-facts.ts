@@ -1,27 +1,12 @@
+import type { ListedMerchant } from '../merchants/directory.ts';
+
+export type { ListedMerchant };
+
 /*
  * What is known about a spend's merchant and payee from others than the agent. An assessment may call a spend aligned only
  * by one of these facts, by the operator's own words, or by a merchant that is known for the trade that the operator asks
  * for. Whoever assesses reads the facts beforehand, so that assessing stays pure.
  */
-
-/** Verdicts of an entry in an agent's merchant directory. */
-export const LISTED_VERDICTS = ['ALLOWED', 'BLOCKED'] as const;
-export type ListedVerdict = (typeof LISTED_VERDICTS)[number];
-
-/** An entry of an agent's merchant directory, which outlives every version of the authority. */
-export interface ListedMerchant {
-  /** `mer_…` */
-  entry_id: string;
-  /** As it was listed. An ALLOWED one is matched like `allowed_merchants`, a BLOCKED one like `blocked_merchants`. */
-  merchant: string;
-  /** Only these payees are vouched for; with none, every payee of the merchant. */
-  payee_ids: readonly string[];
-  verdict: ListedVerdict;
-  /** Who listed it, as evidence names them: `user:ada`, `key:key_…`. */
-  listed_by: string;
-  /** RFC 3339. */
-  listed_at: string;
-}
 
 /**
  * What people and the payment rail said of an agent's earlier spends with one merchant and payee, across all versions of

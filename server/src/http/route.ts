@@ -80,6 +80,7 @@ export const TAGS = [
   'Outcomes',
   'Capabilities',
   'Agents',
+  'Merchants',
   'API keys',
   'Webhooks',
   'Reports',

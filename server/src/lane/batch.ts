@@ -117,7 +117,7 @@ async function open(
 /** Returns why the API key or the session of a job is not good at the batch timestamp, or null if it is. */
 function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
   if (actor.key_id !== null) {
-    const key = set.key(actor.key_id);
+    const key = set.keys.get(actor.key_id);
     return key === undefined ? KEY_NOT_GOOD : keyRefusal(key, set.now_ms);
   }
   if (actor.session_id === null) return null;

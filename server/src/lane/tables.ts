@@ -1,3 +1,4 @@
+import type { MerchantEntry } from '../merchants/directory.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import {
   deleteKeyDigests,
@@ -34,6 +35,7 @@ import {
   putInvitations,
   putMembers,
 } from '../storage/members.ts';
+import { findListedMerchants, loadMerchantEntries, putMerchantEntries } from '../storage/merchant-entries.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { insertReviews } from '../storage/reviews.ts';
 import { type InWorkspace, type Write, withoutWorkspace } from '../storage/rows.ts';
@@ -82,6 +84,9 @@ export interface Needs {
   /** Whether there is anybody. */
   any_person?: boolean;
   invitations?: readonly string[];
+  /** The entries in force of the merchants listed for these agents, by id or slug. */
+  listed_merchants_of?: readonly string[];
+  merchant_entries?: readonly string[];
 }
 
 /** One kind of row that a batch loads. */
@@ -164,6 +169,11 @@ const LOADS = {
     loadInvitations,
   ),
   invitations_by_email: load((needs) => emails(needs.emails), loadInvitationsByEmail),
+  listed_merchants: load((needs) => refs(needs.listed_merchants_of), findListedMerchants),
+  merchant_entries: load(
+    ({ merchant_entries }) => merchant_entries?.map((entry_id) => ({ entry_id })) ?? NONE,
+    loadMerchantEntries,
+  ),
 };
 
 /**
@@ -253,6 +263,7 @@ interface ChangedSet {
   changes: Changes;
   outbox: { changes: OutboxChanges };
   people: { changes: PeopleChanges };
+  listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
 }
 
 type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
@@ -291,6 +302,7 @@ const WRITES: readonly Put[] = [
   put(putMembers, ({ people }) => people.changes.members.values()),
   put(putInvitations, ({ people }) => people.changes.invitations.values()),
   put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
+  put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
   put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),

@@ -21,7 +21,6 @@ import {
   decisionDataHash,
   type EarlierDecision,
 } from '../domain/decisions.ts';
-import type { ApiKey, KeyUse } from '../domain/keys.ts';
 import { type Label, type LabelLink, labelDataHash } from '../domain/labels.ts';
 import {
   eventHash,
@@ -39,6 +38,8 @@ import type { Workspace, WorkspaceStop } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
 import { budgetKey, type Changes, idempotencyKey, noChanges, pushTo, type Recorded } from './changes.ts';
+import { Keys } from './keys.ts';
+import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
 import { People } from './people.ts';
 import type { Loaded } from './tables.ts';
@@ -57,6 +58,8 @@ export class WorkingSet {
   /** The webhook endpoints and the events to be sent to them. */
   readonly outbox: Outbox;
   readonly people: People;
+  readonly keys: Keys;
+  readonly listed_merchants: ListedMerchants;
   readonly changes: Changes = noChanges();
   /** The stop of all agents; null while they may spend. A command that changes it records that with `audit`. */
   stop: WorkspaceStop | null = null;
@@ -76,7 +79,6 @@ export class WorkingSet {
   readonly #labels = new Map<string, LabelLink[]>();
   readonly #outcomes = new Map<string, Outcome[]>();
   readonly #consumptions = new Map<string, Consumption>();
-  readonly #keys = new Map<string, ApiKey>();
 
   constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
     this.workspace_id = workspace_id;
@@ -88,6 +90,7 @@ export class WorkingSet {
     };
     this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
     this.people = new People(this.now, loaded, noteChange);
+    this.listed_merchants = new ListedMerchants(loaded, noteChange);
     this.#head = head;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
@@ -99,7 +102,7 @@ export class WorkingSet {
     for (const earlier of loaded.earlier_decisions) {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
     }
-    for (const key of [...loaded.keys, ...loaded.admin_keys]) this.#keys.set(key.key_id, key);
+    this.keys = new Keys([...loaded.keys, ...loaded.admin_keys], this.changes, noteChange);
     for (const { decision, state } of loaded.decisions) {
       this.#decisions.set(decision.decision_id, { decision, state: state ?? initialState(decision) });
     }
@@ -152,15 +155,6 @@ export class WorkingSet {
     return this.#earlier.get(idempotencyKey(agent_id, key));
   }
 
-  key(key_id: string): ApiKey | undefined {
-    return this.#keys.get(key_id);
-  }
-
-  /** The command must need `admin_keys`. */
-  adminKeys(): ApiKey[] {
-    return [...this.#keys.values()].filter((key) => key.scopes.includes('admin') && key.revoked_at === null);
-  }
-
   putWorkspace(workspace: Workspace): void {
     this.#workspace = workspace;
     this.changes.workspace = workspace;
@@ -177,31 +171,6 @@ export class WorkingSet {
   addAuthority(row: AuthorityRow): void {
     this.#authorities.set(row.agent_id, row);
     this.changes.authorities.push(row);
-    this.change_count += 1;
-  }
-
-  /** `secret_id` names the secret key that the digest was computed with. */
-  addKey(key: ApiKey, secret_id: string): void {
-    this.changes.new_digests.push({ digest: key.digest, key_id: key.key_id, secret_id });
-    this.putKey(key);
-  }
-
-  /** Replaces a key's digest. */
-  rewrapKey(before: ApiKey, { digest, secret_id }: { digest: Buffer; secret_id: string }): ApiKey {
-    const after = { ...before, digest };
-    this.changes.old_digests.push({ digest: before.digest });
-    this.addKey(after, secret_id);
-    return after;
-  }
-
-  putKey(key: ApiKey): void {
-    this.#keys.set(key.key_id, key);
-    this.changes.keys.set(key.key_id, key);
-    this.change_count += 1;
-  }
-
-  noteKeyUse(use: KeyUse): void {
-    this.changes.key_uses.set(use.key_id, use);
     this.change_count += 1;
   }
 

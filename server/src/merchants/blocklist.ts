@@ -91,6 +91,12 @@ export function allowedBy(merchant: string, allowed: readonly string[]): string 
   return match(merchant);
 }
 
+/** Equal for two spellings that an allowlist takes for the same name or host. */
+export function allowlistKey(text: string): string {
+  const host = hostAlone(text);
+  return host === null ? `name ${wholeName(text)}` : `host ${host}`;
+}
+
 function compileAllowlist(allowed: readonly string[]): (merchant: string) => string | null {
   const names = new Map<string, number>();
   const hosts = new Map<string, number>();

@@ -66,6 +66,7 @@ const CHANGEABLE = [
   'sessions',
   'members',
   'invitations',
+  'merchant_entries',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [

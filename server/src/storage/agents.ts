@@ -4,7 +4,7 @@ import { containing } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
-  'agent_id, slug, name, mode, status, authority_version, authority_hash, created_at, updated_at';
+  'agent_id, slug, name, mode, status, authority_version, authority_hash, directory_version, created_at, updated_at';
 
 /** Returns the agents with these ids or slugs; unknown ones are left out. */
 export async function loadAgents(
@@ -149,11 +149,20 @@ export const putAgents = makeInsert<Agent>(
     status: 'text',
     authority_version: 'integer',
     authority_hash: 'text',
+    directory_version: 'integer',
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
   },
   {
     conflict: ['agent_id'],
-    update: ['name', 'mode', 'status', 'authority_version', 'authority_hash', 'updated_at'],
+    update: [
+      'name',
+      'mode',
+      'status',
+      'authority_version',
+      'authority_hash',
+      'directory_version',
+      'updated_at',
+    ],
   },
 );

@@ -63,6 +63,9 @@ export async function getAuthority(
   return result.rows[0];
 }
 
+/** An authority, and the version of the agent's listed merchants. */
+type SpendingAuthority = Pick<AuthorityRow, 'hash' | 'authority'> & { directory_version: number };
+
 /**
  * Returns the authority that a new spend would be decided by now; undefined if the agent is not active, has none, or
  * has used the idempotency key already.
@@ -72,11 +75,11 @@ export async function getSpendingAuthority(
   workspace_id: string,
   agent_id: string,
   idempotency_key: string,
-): Promise<Pick<AuthorityRow, 'hash' | 'authority'> | undefined> {
-  const result = await db.query<Pick<AuthorityRow, 'hash' | 'authority'>>({
+): Promise<SpendingAuthority | undefined> {
+  const result = await db.query<SpendingAuthority>({
     // This statement is not prepared: a plan made while the tables were empty may read all keys, and planning costs
     // little compared with the call to a model that follows.
-    text: `select v.hash, v.authority
+    text: `select v.hash, v.authority, a.directory_version
       from agents a join authorities v on v.workspace_id = $1 and v.agent_id = a.agent_id and v.version = a.authority_version
       where a.workspace_id = $1 and a.agent_id = $2 and a.status = 'active'
         and not exists (select 1 from idempotency_keys k

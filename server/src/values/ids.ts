@@ -20,6 +20,7 @@ export const ID_PREFIXES = {
   session: 'ses',
   invitation: 'inv',
   sign_in: 'sgn',
+  merchant: 'mer',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -4,7 +4,7 @@ import { openCheckpoint, type VerifyingKey } from '../domain/checkpoints.ts';
 import { GENESIS } from '../domain/ledger.ts';
 import type { Queryable } from '../storage/database.ts';
 import { getHead, loadLedgerEvents, loadLedgerEventsWithin } from '../storage/ledger.ts';
-import { readAhead } from '../storage/read-ahead.ts';
+import { readAhead } from '../storage/pages.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { loadCheckpoints } from './checkpoint-rows.ts';

@@ -6,6 +6,7 @@ import { listAuthorities } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import type { StoredHead } from '../storage/ledger.ts';
 import { listAllMembers, listInvitations } from '../storage/members.ts';
+import { listAllMerchantEntries } from '../storage/merchant-entries.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import type { Findings } from './findings.ts';
@@ -29,6 +30,7 @@ const NAMES: { [Kind in keyof Required<AuditedState>]: (row: Record<string, unkn
   webhook: (row) => `webhook ${row.endpoint_id}`,
   member: (row) => `member ${row.user_id}`,
   invitation: (row) => `invitation ${row.invitation_id}`,
+  merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
 };
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof AuditedState](row);
@@ -129,6 +131,15 @@ export async function checkLiveRows(
     const invitations = await listInvitations(db, workspace_id, { after, limit: ROWS_AT_ONCE });
     for (const { clock_ms, ...invitation } of invitations) check({ invitation });
     after = invitations.at(-1)?.invitation_id ?? null;
+    if (after === null) break;
+  }
+  for (;;) {
+    const entries = await listAllMerchantEntries(db, workspace_id, {
+      after: after ?? '',
+      limit: ROWS_AT_ONCE,
+    });
+    for (const merchant_entry of entries) check({ merchant_entry });
+    after = entries.at(-1)?.entry_id ?? null;
     if (after === null) break;
   }
   const webhooks = await loadWebhookEndpoints(db, workspace_id);

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { Authority } from '../../src/domain/authorities.ts';
 import { decide } from '../../src/domain/decide.ts';
 import type { SpendRequest } from '../../src/domain/spends.ts';
+import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
 import { assessBuiltIn } from '../../src/purpose/built-in-assessor.ts';
 import {
   AUTHORITY,
@@ -93,6 +94,7 @@ describe.each(FILES)('%s', (file) => {
     const verdict = decide({
       authority,
       request,
+      directory: EMPTY_DIRECTORY,
       budget: { held_minor: earlier.held, committed_minor: earlier.committed },
       assessment: authority === null ? null : assessBuiltIn(authority, request),
     });

@@ -38,7 +38,8 @@ let foreign: Record<
   | 'webhook'
   | 'event'
   | 'user'
-  | 'invitation',
+  | 'invitation'
+  | 'entry',
   string
 >;
 let foreign_ids: Set<string>;
@@ -94,6 +95,7 @@ beforeAll(async () => {
     event,
     user: await there.member(),
     invitation: (await there.invite()).id,
+    entry: await there.listed(),
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
@@ -138,6 +140,7 @@ async function recordsOf(workspace_id: string): Promise<Record<string, number>> 
     'consumptions',
     'members',
     'invitations',
+    'merchant_entries',
     'sessions',
   ]) {
     const { rowCount } = await s.sql(`select 1 from ${table} where workspace_id = $1`, [workspace_id]);
@@ -154,7 +157,7 @@ function told(reply: Reply): unknown {
 }
 
 /** Fields whose values are the customer's own and name nothing of ours. */
-const NAMES_NOTHING = ['payee_id', 'principal_id', 'external_reference'];
+const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference'];
 /** What is named for the first time. */
 const NEW_NAMES = ['POST /v1/agents slug'];
 const isReference = (name: string) =>
@@ -201,6 +204,7 @@ const PATHS: Record<string, Kind[]> = {
   events: ['event'],
   members: ['user'],
   invitations: ['invitation'],
+  entry_id: ['entry'],
 };
 type Expected = readonly [number, string | undefined, string?];
 const EMPTY: Expected = [200, undefined];
@@ -280,7 +284,7 @@ describe.each(references().map((each) => [`${each.route} ${each.field}`, each] a
       const segment = route.includes('/webhooks/events/') ? 'events' : (route.split('/')[2] as string);
       const [kinds, [status, code, named]] =
         place === 'path'
-          ? [PATHS[segment] as Kind[], [404, 'not_found'] as Expected]
+          ? [(PATHS[field] ?? PATHS[segment]) as Kind[], [404, 'not_found'] as Expected]
           : (FIELDS[name] ?? expect.fail(`say in FIELDS what ${name} names`));
       const keys = caseOf(route).agent_key === true && place === 'path' ? [key, agent_key] : [key];
       for (const kind of kinds) {

@@ -50,7 +50,7 @@ const unwritable: Command<null, null> = {
   name: 'unwritable',
   needs: () => ({}),
   apply(set) {
-    set.noteKeyUse({ key_id: 'a\u0000b', last_used_at: set.now });
+    set.keys.noteUse({ key_id: 'a\u0000b', last_used_at: set.now });
     return done(null);
   },
 };
@@ -60,7 +60,7 @@ const unsendable: Command<null, null> = {
   name: 'unsendable',
   needs: () => ({}),
   apply(set) {
-    set.noteKeyUse({ key_id: 'key_never', last_used_at: set.now });
+    set.keys.noteUse({ key_id: 'key_never', last_used_at: set.now });
     set.changes.decisions.push({ reason_codes: null } as never);
     return done(null);
   },

@@ -145,14 +145,14 @@ describe('commands of one batch', () => {
     [
       'throws',
       bad('throws', (set) => {
-        set.noteKeyUse({ key_id: 'key_never', last_used_at: set.now });
+        set.keys.noteUse({ key_id: 'key_never', last_used_at: set.now });
         throw new Error('a bug');
       }),
     ],
     [
       'refuses after a change',
       bad('hesitates', (set) => {
-        set.noteKeyUse({ key_id: 'key_never', last_used_at: set.now });
+        set.keys.noteUse({ key_id: 'key_never', last_used_at: set.now });
         return refuse('not_found', 'changed something and refused all the same');
       }),
     ],
@@ -202,7 +202,7 @@ describe('commands of one batch', () => {
           expires_at: null,
           revoked_at: null,
         };
-        set.addKey(key, 'secret');
+        set.keys.add(key, 'secret');
         return done(null);
       },
     };

@@ -167,7 +167,7 @@ describe('workspaces share batches', () => {
       name: 'unwritable',
       needs: () => ({}),
       apply(set) {
-        set.noteKeyUse({ key_id: 'a\u0000b', last_used_at: set.now });
+        set.keys.noteUse({ key_id: 'a\u0000b', last_used_at: set.now });
         return done(null);
       },
     };

@@ -157,6 +157,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by accepted_at is null, invitation_id limit 1',
     seq: newestOf('t.invitation_id'),
   },
+  merchant_entries: {
+    key: ['entry_id'],
+    row: 'order by unlisted_in is null, entry_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.entry_id)',
+  },
   feedback: {
     key: ['agent_id', 'purpose_hash', 'kind', 'name'],
     row: "order by kind = 'merchant' desc, name limit 1",
@@ -164,7 +169,8 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
   },
   decision_lessons: {
     key: ['decision_id'],
-    row: 'order by decision_id limit 1',
+    // A row that says nothing, such as is left of what was said and taken back, may as well be missing.
+    row: 'order by (allowed or denied or aligned or misaligned or paid) desc, decision_id limit 1',
     seq: eventOf('t.decision_id'),
   },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },

@@ -25,6 +25,8 @@ export interface World {
   webhook(): Promise<string>;
   /** Invites somebody new. */
   invite(): Promise<{ id: string; url: string }>;
+  /** Lists a new merchant for the agent, and tells the entry's id. */
+  listed(): Promise<string>;
   /** Has somebody new join, and tells the user's id. */
   member(): Promise<string>;
   authority: object;
@@ -211,6 +213,35 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     scopes: ['admin'],
     request: ofAgent('/authority/simulate', AUTHORITY),
     status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/agents/:id/merchants/suggestions': {
+    scopes: ['read'],
+    request: ofAgent('/merchants/suggestions'),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/agents/:id/merchants': {
+    scopes: ['admin', 'review'],
+    request: async (world) => ({
+      path: `/v1/agents/${world.slug}/merchants`,
+      body: { entries: [{ merchant: `Shop ${freshKey()}`, verdict: 'ALLOWED' }] },
+    }),
+    status: 201,
+    names: 'one thing',
+  },
+  'GET /v1/agents/:id/merchants': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofAgent('/merchants'),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
+  'DELETE /v1/agents/:id/merchants/:entry_id': {
+    scopes: ['admin', 'review'],
+    request: async (world) => ({ path: `/v1/agents/${world.slug}/merchants/${await world.listed()}` }),
+    status: 204,
     names: 'one thing',
   },
   'POST /v1/api-keys': {
@@ -438,6 +469,7 @@ export async function makeWorld(
     ...AUTHORITY,
     purpose: { ...AUTHORITY.purpose, context: `${words} context` },
     review_threshold_minor: 1_000,
+    reviewer_may_list: true,
   };
   const made = await service.call('POST', '/v1/agents', {
     key: setup,
@@ -475,6 +507,15 @@ export async function makeWorld(
       const reply = await service.call('POST', '/v1/auth/invitations/accept', { key: null, body });
       if (reply.status !== 201) throw new Error(reply.text);
       return reply.body.user.id;
+    },
+    async listed() {
+      const entries = [
+        { merchant: `${words} Shop ${freshKey()}`, verdict: 'ALLOWED', note: `${words} note` },
+      ];
+      const path = `/v1/agents/${slug}/merchants`;
+      const reply = await service.call('POST', path, { key: setup, body: { entries } });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body.data[0].entry_id;
     },
     async webhook() {
       const { body } = await service.call('GET', '/v1/webhooks', { key: setup });

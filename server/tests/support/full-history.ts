@@ -80,6 +80,14 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await post('/v1/agents', { slug: 'bare' });
   await post('/v1/agents/shadow/authority', { ...AUTHORITIES.shadow, monthly_budget_minor: 2_000_000 });
   await ok(s, 'PATCH', '/v1/agents/bare', { status: 'paused', name: 'Bare' });
+  // Merchants listed: one that holds with its payees, one that was unlisted.
+  const { data: listed } = await post('/v1/agents/shadow/merchants', {
+    entries: [
+      { merchant: 'Zeitz Hosting', payee_ids: ['sepa:DE2', 'sepa:DE1'], verdict: 'ALLOWED', note: 'Known' },
+      { merchant: 'Evil Cloud "quoted" 💶', verdict: 'BLOCKED' },
+    ],
+  });
+  await s.call('DELETE', `/v1/agents/shadow/merchants/${listed[1].entry_id}`);
   const agent = await key({ agent_id: 'enforce' });
   const adapter = await key({ scopes: ['consume'] });
   const reviewer = await key({ scopes: ['review', 'read'], principal_id: 'user:ann' });

@@ -171,6 +171,12 @@ export const DecisionBody = Fields(
     ),
     authority_version: Nullable(Type.Integer({ minimum: 1 })),
     authority_hash: Nullable(Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })),
+    directory_version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Of the merchants listed for the agent when it was made; left out where none ever were.',
+      }),
+    ),
     reservation: Fields(
       {
         reservation_id: Nullable(Id('reservation')),

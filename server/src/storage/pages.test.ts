@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { readAhead } from './read-ahead.ts';
+import { readAhead } from './pages.ts';
 
 /** The unhandled rejections of the process while the test runs. */
 function unhandledRejections(): unknown[] {

@@ -1,0 +1,26 @@
+-- compatible-with: 19
+-- The merchants that people listed for an agent, whatever its authority says. An entry is never removed: where it was
+-- unlisted, that stays on record, so that simulation knows what was listed when a decision was made. The agent's row has
+-- the version of its directory, which grows with every change, so that a decision can tell without looking at the entries
+-- whether those that it was prepared with still are the ones in force.
+create table merchant_entries (
+  workspace_id text collate "C" not null,
+  entry_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  merchant text not null,
+  payee_ids text[] not null,
+  verdict text collate "C" not null,
+  note text,
+  listed_in integer not null,
+  unlisted_in integer,
+  created_at timestamptz not null,
+  unlisted_at timestamptz,
+  key_id text collate "C",
+  principal_id text,
+  primary key (workspace_id, entry_id)
+);
+create index merchant_entries_in_force on merchant_entries (workspace_id, agent_id, entry_id)
+  where unlisted_in is null;
+create index merchant_entries_unlisted on merchant_entries (workspace_id, agent_id, unlisted_in)
+  where unlisted_in is not null;
+alter table agents add column directory_version integer not null default 0;
