@@ -792,6 +792,11 @@ export interface Overview {
       /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
       amount_minor: number;
     }[];
+    /** UTC days with decisions, oldest first. */
+    by_day: {
+      day: string;
+      count: number;
+    }[];
   }[];
   by_currency: {
     allow: {

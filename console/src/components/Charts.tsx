@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { cx } from '../lib/cx.ts';
-import { bucketsOf } from '../lib/days.ts';
+import { bucketsOf, daysBetween } from '../lib/days.ts';
 import { localDay } from '../lib/time.ts';
 import { useMedia } from '../lib/use-media.ts';
 import { words } from '../lib/words.ts';
@@ -123,5 +123,38 @@ export function Share({ counts }: { counts: Counts }) {
         <span key={kind} className={cx(styles[kind])} style={{ width: `${(counts[kind] / whole) * 100}%` }} />
       ))}
     </div>
+  );
+}
+
+const SPARK_WIDTH = 96;
+const SPARK_HEIGHT = 24;
+
+/** How many a day, as a small line; in words for whoever does not see it. Every day of the span has its place. */
+export function Sparkline({
+  days,
+  from,
+  to,
+}: {
+  days: readonly { day: string; count: number }[];
+  from: string;
+  to: string;
+}) {
+  const by_day = new Map(days.map(({ day, count }) => [day, count]));
+  const counts = daysBetween(from, to).map((day) => by_day.get(day) ?? 0);
+  const highest = Math.max(1, ...counts);
+  const sum = counts.reduce((all, each) => all + each, 0);
+  const step = SPARK_WIDTH / Math.max(1, counts.length - 1);
+  const points = counts.map(
+    (count, i) =>
+      `${(i * step).toFixed(1)},${(SPARK_HEIGHT - 2 - (count / highest) * (SPARK_HEIGHT - 4)).toFixed(1)}`,
+  );
+  const said = `${sum.toLocaleString('en-US')} in ${counts.length} days, at most ${Math.max(...counts)} a day`;
+  return (
+    <span className={styles.spark} title={said}>
+      <svg viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`} role="img" aria-label={said}>
+        <polyline points={points.join(' ')} />
+      </svg>
+      {sum.toLocaleString('en-US')}
+    </span>
   );
 }

@@ -31,7 +31,13 @@ export interface OverviewSums {
     first_count: number;
     amounts: CurrencyCount[];
   })[];
-  by_agent: (KindCounts & ModeCounts & { agent_id: string; amounts: CurrencyCount[] })[];
+  by_agent: (KindCounts &
+    ModeCounts & {
+      agent_id: string;
+      amounts: CurrencyCount[];
+      /** Days with decisions, oldest first. */
+      by_day: { day: string; count: number }[];
+    })[];
   by_currency: (CurrencyCount & { allow: KindAmounts; review: KindAmounts; deny: KindAmounts })[];
 }
 
@@ -84,12 +90,19 @@ export function sumOverview(counters: readonly ReportCounter[], agent_id: string
         amounts,
       }),
     ),
-    by_agent: ranked(sumsBy(agents, (each) => [nameOf(each)])).map(([id, sum]) => ({
-      agent_id: id,
-      ...kindsOf(sum),
-      ...modesOf(agents.filter((each) => nameOf(each) === id)),
-      amounts: sum.amounts,
-    })),
+    by_agent: ranked(sumsBy(agents, (each) => [nameOf(each)])).map(([id, sum]) => {
+      const among = agents.filter((each) => nameOf(each) === id);
+      return {
+        agent_id: id,
+        ...kindsOf(sum),
+        ...modesOf(among),
+        amounts: sum.amounts,
+        by_day: [...sumsBy(among, ({ day }) => [day])]
+          .map(([day, { count }]) => ({ day, count }))
+          .filter(({ count }) => count > 0)
+          .sort((a, b) => byBytes(a.day, b.day)),
+      };
+    }),
     by_currency: sumOf(decisions).amounts.map((each) => ({
       ...each,
       allow: kindAmounts(decisions, each.currency, 'ALLOW'),

@@ -223,7 +223,10 @@ export function naiveOverview(
       ofAgent,
     ).map((agent_id) => {
       const of = ofAgent(agent_id);
-      return { agent_id, ...kinds(of), ...modes(of), amounts: amounts(of) };
+      const by_day = unique(of.map((each) => each.created_at.slice(0, 10)))
+        .sort()
+        .map((day) => ({ day, count: of.filter((each) => each.created_at.startsWith(day)).length }));
+      return { agent_id, ...kinds(of), ...modes(of), amounts: amounts(of), by_day };
     }),
     by_currency: amounts(inside).map((each) => {
       const part = (decision: string) => {

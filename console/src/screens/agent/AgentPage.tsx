@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useMay } from '../../api/queries.ts';
 import { AgentBudgets } from '../../components/AgentBudget.tsx';
+import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { buttonClass } from '../../components/Button.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
@@ -52,16 +53,16 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
       }
       actions={
         <>
-          <Link to="/report" search={{ agent: agent.slug }} className={buttonClass()}>
-            Its report
-          </Link>
-          <Link to={`/agents/${agent.slug}/authority`} className={buttonClass('primary')}>
-            {agent.authority_version === null ? 'Set its authority' : 'Authority'}
-          </Link>
+          {agent.authority_version === null && (
+            <Link to={`/agents/${agent.slug}/authority`} className={buttonClass('primary')}>
+              Set its authority
+            </Link>
+          )}
           <ModeSwitch agent={agent} />
         </>
       }
     >
+      <AgentTabs slug={agent.slug} at="agent" />
       {agent.authority_version === null && agent.status !== 'revoked' && (
         <Notice tone="warn" title="It has no authority yet.">
           Every spend that it asks for is denied until somebody says what it may spend and what for.

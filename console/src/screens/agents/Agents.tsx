@@ -1,18 +1,21 @@
 import type { AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
+import { Sparkline } from '../../components/Charts.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { pick, type Search } from '../../lib/search.ts';
+import { utcDay } from '../../lib/time.ts';
 import { NewAgent } from './NewAgent.tsx';
 
 const FILTERS: readonly Filter[] = [
@@ -37,7 +40,33 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const COLUMNS: readonly Column<AgentWithBudgets>[] = [
+const DAYS = 30;
+/** The service tells the days of as many agents. */
+const MAX_COUNTED = 100;
+
+/** How many decisions each agent asked for by day; of the hundred that ask most. */
+function useDays() {
+  const from = utcDay(Date.now(), 1 - DAYS);
+  const to = utcDay(Date.now());
+  const { data } = useQuery({
+    queryKey: ['overview', from, to],
+    queryFn: async () => purser.reports.overview({ from, to }),
+  });
+  return useMemo(
+    () => ({
+      from,
+      to,
+      by_agent: data && new Map(data.by_agent.map((each) => [each.agent.id, each.by_day])),
+    }),
+    [data, from, to],
+  );
+}
+
+const columnsOf = ({
+  from,
+  to,
+  by_agent,
+}: ReturnType<typeof useDays>): readonly Column<AgentWithBudgets>[] => [
   {
     name: 'Agent',
     heading: true,
@@ -65,6 +94,14 @@ const COLUMNS: readonly Column<AgentWithBudgets>[] = [
   },
   { name: 'This month', cell: (each) => <BudgetLine budgets={each.budgets} /> },
   {
+    name: `${DAYS} days`,
+    cell: (each) => {
+      const days =
+        by_agent?.get(each.id) ?? (by_agent !== undefined && by_agent.size < MAX_COUNTED ? [] : undefined);
+      return days !== undefined && <Sparkline days={days} from={from} to={to} />;
+    },
+  },
+  {
     name: 'Last decision',
     cell: (each) => (each.last_decision_at ? <Time at={each.last_decision_at} /> : '—'),
   },
@@ -76,6 +113,8 @@ export default function Agents() {
     FILTERS.map(({ param }) => param),
   ) as Search;
   const may = useMay('admin');
+  const days = useDays();
+  const columns = useMemo(() => columnsOf(days), [days]);
   const navigate = useNavigate();
   const [is_making, setMaking] = useState(false);
   // Revoked agents never come back: they are shown when they are asked for.
@@ -115,7 +154,7 @@ export default function Agents() {
       {list.isSuccess &&
         (list.rows.length > 0 ? (
           <Card flush>
-            <Table label="Agents" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.id} />
+            <Table label="Agents" columns={columns} rows={list.rows} keyOf={(each) => each.id} />
             <LoadMore query={list} />
           </Card>
         ) : (

@@ -4,6 +4,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { codeOfError, problemOf, purser } from '../../api/client.ts';
 import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -46,6 +47,7 @@ export default function AuthorityEditor() {
       above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
       lead="What the agent may spend, and what for. Every save makes a new version; earlier ones stay on record."
     >
+      <AgentTabs slug={slug} at="authority" />
       {current.isError && <ErrorNotice error={current.error} onRetry={() => void current.refetch()} />}
       {current.isPending && <Loading lines={10} />}
       {current.data !== undefined && <Editor key={slug} slug={slug} current={current.data} />}

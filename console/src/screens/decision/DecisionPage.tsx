@@ -217,7 +217,7 @@ function CapabilityFacts({ decision: { capability } }: { decision: Decision }) {
         ['At most', <Money key="m" amount_minor={max_amount_minor} currency={currency} />],
         payee_id === null ? null : ['Payee', <code key="p">{payee_id}</code>],
         consumed_at === null
-          ? [status === 'ISSUED' ? 'Runs out' : 'Ran until', <Time key="e" at={expires_at} />]
+          ? [status === 'ISSUED' ? 'Runs out' : 'Good until', <Time key="e" at={expires_at} />]
           : ['Consumed', <Time key="c" at={consumed_at} exact />],
         ['Id', <Id key="i" id={capability_id} />],
       ]}

@@ -50,15 +50,19 @@ const COLUMNS: readonly Column<Decision>[] = [
   { name: 'Reason', cell: (each) => reasonWords(each.reason_code) },
   {
     name: 'Since then',
-    cell: (each) => (
-      <span className={styles.since}>
-        {[
-          each.review_state,
-          each.label?.label,
-          each.outcome_state === 'NONE' ? null : each.outcome_state,
-        ].map((state) => state != null && <StateBadge key={state} state={state} />)}
-      </span>
-    ),
+    cell: ({ review_state, label, outcome_state }) => {
+      const states = [review_state, label?.label, outcome_state === 'NONE' ? null : outcome_state];
+      const told = states.filter((state) => state != null);
+      return (
+        told.length > 0 && (
+          <span className={styles.since}>
+            {told.map((state) => (
+              <StateBadge key={state} state={state} />
+            ))}
+          </span>
+        )
+      );
+    },
   },
 ];
 

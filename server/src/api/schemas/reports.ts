@@ -23,6 +23,7 @@ export const DEFAULT_DAYS = 30;
 /** Agents in a report. */
 export const MAX_AGENTS = 100;
 
+const Day = () => Type.String({ format: 'date', examples: ['2026-11-21'] });
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
 const Share = (description: string) => Nullable(Type.Number({ minimum: 0, maximum: 1, description }));
@@ -90,7 +91,7 @@ export const ReportBody = Fields(
     }),
     by_day: Type.Array(
       Fields({
-        day: Type.String({ format: 'date', examples: ['2026-11-21'] }),
+        day: Day(),
         ...Kinds,
         amounts: Amounts(),
       }),
@@ -173,7 +174,7 @@ export const OverviewBody = Fields(
     generated_at: Timestamp(),
     by_day: Type.Array(
       Fields({
-        day: Type.String({ format: 'date', examples: ['2026-11-21'] }),
+        day: Day(),
         ...Kinds,
         shadow: Fields(Kinds),
         enforce: Fields(Kinds),
@@ -202,6 +203,9 @@ export const OverviewBody = Fields(
         ...Kinds,
         ...Modes,
         amounts: Amounts(),
+        by_day: Type.Array(Fields({ day: Day(), count: Count() }), {
+          description: 'UTC days with decisions, oldest first.',
+        }),
       }),
       { maxItems: MAX_AGENTS, description: `Most decisions first, at most ${MAX_AGENTS}.` },
     ),
