@@ -1,0 +1,322 @@
+import { APIError, type OutcomeRequest, type Purser } from '@purser/sdk';
+import { makeSealer } from './sealing.ts';
+import { type CardStore, update } from './store.ts';
+
+export { type CardStore, memoryStore } from './store.ts';
+
+export interface CardsOptions {
+  /** Names the rail in payees: `<rail>:<card>`, for example `stripe_issuing:ic_…`. */
+  rail: string;
+  /** A client with the scope `consume`. */
+  adapter: Purser;
+  /** A client with the agent's key, where cards are armed by `decision_id`. */
+  agent?: Purser | undefined;
+  store: CardStore;
+  /** Tokens are sealed with it: at least 32 characters, the same in all processes that share the store. */
+  secret: string;
+  /** Milliseconds within which an authorization is answered; what takes longer is declined. Default 1,200. */
+  answerWithin?: number | undefined;
+  /** Whether the merchant that the network names must be the decision's. Default true. */
+  checkMerchant?: boolean | undefined;
+  /** One line for each answer and each report. Default: `console.log`. */
+  log?: ((line: string) => void) | undefined;
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined;
+}
+
+/** What arms a card: a decision, or the token of its capability. */
+export type Arming = { card: string /** Milliseconds; default 15 minutes. */; ttl?: number } & (
+  | { decision_id: string }
+  | {
+      token: string /** What may be consumed; without it the first authorized amount is. */;
+      max_amount_minor?: number;
+    }
+);
+
+/** An authorization as a card network asks for it. */
+export interface CardAuthorization {
+  /** Of this question: the same id is answered alike, however often it comes. */
+  event: string;
+  /** Of the authorization, the same for all increments of it. */
+  authorization: string;
+  card: string;
+  /** What this question asks for, on top of what was approved; 0 is a check of the card. In ISO minor units. */
+  amount_minor: number;
+  /** ISO 4217, upper case. */
+  currency: string;
+  /** The merchant's name as the network has it. */
+  merchant_descriptor?: string | undefined;
+}
+
+/** What became of an authorization. Each may come any number of times, and in any order. */
+export type CardMovement = { authorization: string; currency: string } & (
+  | { type: 'captured' | 'refunded'; amount_minor: number; reference: string }
+  /** Nothing more will be captured. */
+  | { type: 'closed' }
+  /** It was reversed, declined or expired before anything was captured. */
+  | { type: 'released' }
+);
+
+export interface Cards {
+  /** Lets the next authorization of a card use a decision, once. What was armed before and not used is replaced. */
+  arm(arming: Arming): Promise<void>;
+  /** Whether to approve. Never rejects; whatever cannot be proven is declined. */
+  authorize(event: CardAuthorization): Promise<boolean>;
+  /** Takes note of a movement, and reports what it settles. Rejects when it could not: let the network send it again. */
+  settle(movement: CardMovement): Promise<void>;
+}
+
+interface Armed {
+  sealed_token: string;
+  max_amount_minor: number | null;
+  expires_at_ms: number;
+  /** The authorization that consumed it. */
+  used_by: string | null;
+}
+interface Authorized {
+  card: string;
+  decision_id: string;
+  consumed_minor: number;
+  approved_minor: number;
+  currency: string;
+  /** What was answered, by event. */
+  answers: Record<string, boolean>;
+  captures: Record<string, number>;
+  refunds: Record<string, number>;
+  is_closed: boolean;
+  is_released: boolean;
+  /** What was reported as executed, or `released`. */
+  reported: number | 'released' | null;
+}
+
+const TTL_MS = 15 * 60_000;
+const ANSWER_WITHIN_MS = 1_200;
+const APPROVED = 'approved';
+const DECLINED = 'declined';
+
+/** What a person has to look at, and no repetition will mend. */
+class Mismatch extends Error {}
+
+const sum = (amounts: Record<string, number>) => Object.values(amounts).reduce((a, b) => a + b, 0);
+
+/** The core of every card rail: which authorization is approved, and what is reported of it. */
+export function makeCards(options: CardsOptions): Cards {
+  const { rail, adapter, agent, store, answerWithin = ANSWER_WITHIN_MS, checkMerchant = true } = options;
+  const { log = console.log, now = Date.now } = options;
+  const sealer = makeSealer(options.secret);
+  const cardKey = (card: string) => `${rail} card ${card}`;
+  const authorizationKey = (authorization: string) => `${rail} authorization ${authorization}`;
+  const tell = (line: string) => {
+    try {
+      log(`purser ${rail}: ${line}`);
+    } catch {
+      // A log that fails changes no answer.
+    }
+  };
+
+  async function arm(arming: Arming): Promise<void> {
+    const { card, ttl = TTL_MS } = arming;
+    let token: string | undefined;
+    let max_amount_minor: number | null = null;
+    if ('decision_id' in arming) {
+      if (agent === undefined)
+        throw new TypeError('agent: a client with the agent’s key is needed to arm by decision_id');
+      const { capability } = await agent.decisions.retrieve(arming.decision_id);
+      if (capability?.token === undefined || capability.status !== 'ISSUED') {
+        throw new Error(
+          `${arming.decision_id} has no capability that could be used: it is ${capability?.status ?? 'not allowed, or of another agent'}`,
+        );
+      }
+      const payee_id = `${rail}:${card}`;
+      if (capability.payee_id !== null && capability.payee_id !== payee_id) {
+        throw new Error(`${arming.decision_id} is for ${capability.payee_id}, not for ${payee_id}`);
+      }
+      token = capability.token;
+      max_amount_minor = capability.max_amount_minor;
+    } else {
+      token = arming.token;
+      max_amount_minor = arming.max_amount_minor ?? null;
+    }
+    const sealed_token = await sealer.seal(cardKey(card), token);
+    const armed: Armed = { sealed_token, max_amount_minor, expires_at_ms: now() + ttl, used_by: null };
+    await update<Armed>(store, cardKey(card), () => armed);
+  }
+
+  /** Answers from what was consumed for this authorization before: a repeated question, or an increment. */
+  function fromConsumed(known: Authorized, asked: CardAuthorization): { approve: boolean; next: Authorized } {
+    const { event, amount_minor, currency } = asked;
+    const earlier = Object.hasOwn(known.answers, event) ? known.answers[event] : undefined;
+    if (earlier !== undefined) return { approve: earlier, next: known };
+    const approved_minor = known.approved_minor + amount_minor;
+    const fits = approved_minor <= known.consumed_minor && currency === known.currency;
+    const approve = fits && asked.card === known.card && !known.is_closed && !known.is_released;
+    const answers = { ...known.answers, [event]: approve };
+    return {
+      approve,
+      next: { ...known, answers, approved_minor: approve ? approved_minor : known.approved_minor },
+    };
+  }
+
+  async function decide(asked: CardAuthorization, signal: AbortSignal): Promise<[boolean, string]> {
+    const { authorization, card, amount_minor, currency, merchant_descriptor } = asked;
+    if (!Number.isSafeInteger(amount_minor) || amount_minor < 0) return [false, 'the amount is no amount'];
+    const key = authorizationKey(authorization);
+    /** The one place where an approval is written, before it is given. */
+    const answer = async (begin: Authorized | null): Promise<[boolean, string]> => {
+      let approve = false;
+      await update<Authorized>(store, key, (current) => {
+        const known = current ?? begin;
+        if (known === null || signal.aborted) return null;
+        const said = fromConsumed(known, asked);
+        approve = said.approve;
+        return said.next;
+      });
+      return [
+        approve && !signal.aborted,
+        approve ? 'within what was consumed' : 'not within what was consumed',
+      ];
+    };
+    if ((await store.get(key)) !== null) return answer(null);
+    const text = await store.get(cardKey(card));
+    if (text === null) return [false, 'the card is not armed'];
+    const armed = JSON.parse(text) as Armed;
+    if (armed.used_by !== null && armed.used_by !== authorization)
+      return [false, 'what the card was armed with is used'];
+    if (armed.expires_at_ms <= now()) return [false, 'the card was armed too long ago'];
+    if (amount_minor === 0) return [true, 'a check of an armed card; nothing is consumed'];
+    const consumed_minor = armed.max_amount_minor ?? amount_minor;
+    if (amount_minor > consumed_minor) return [false, `the amount is over ${consumed_minor}`];
+    const body = {
+      token: await sealer.open(cardKey(card), armed.sealed_token),
+      amount_minor: consumed_minor,
+      currency,
+      payee_id: `${rail}:${card}`,
+      external_reference: authorization,
+      ...(checkMerchant && merchant_descriptor !== undefined ? { merchant: merchant_descriptor } : {}),
+    };
+    // The key names the authorization: asked again after a crash, it is a replay, and no other authorization gets one.
+    const consumption = await adapter.capabilities.consume(body, {
+      idempotencyKey: `${rail}-${authorization}`,
+      signal,
+    });
+    if (consumption.amount_minor !== consumed_minor || consumption.currency !== currency) {
+      return [false, 'the answer is no consumption of this capability'];
+    }
+    await update<Armed>(store, cardKey(card), (current) =>
+      current?.sealed_token === armed.sealed_token ? { ...current, used_by: authorization } : null,
+    );
+    const { decision_id } = consumption;
+    const nothing = {
+      answers: {},
+      captures: {},
+      refunds: {},
+      is_closed: false,
+      is_released: false,
+      reported: null,
+    };
+    return answer({ card, decision_id, consumed_minor, approved_minor: 0, currency, ...nothing });
+  }
+
+  /** The answer to an event is what is written first: given again however often it is asked, also after a crash. */
+  async function say(event: string, approve: boolean): Promise<boolean> {
+    const key = `${rail} event ${event}`;
+    if (await store.replace(key, null, approve ? APPROVED : DECLINED)) return approve;
+    return (await store.get(key)) === APPROVED;
+  }
+
+  async function authorize(asked: CardAuthorization): Promise<boolean> {
+    const { event, authorization, card, amount_minor, currency } = asked;
+    const deadline = new AbortController();
+    const timers: ReturnType<typeof setTimeout>[] = [];
+    const after = (ms: number) => new Promise<void>((resolve) => timers.push(setTimeout(resolve, ms)));
+    const answered = async (): Promise<[boolean, string]> => {
+      const earlier = await store.get(`${rail} event ${event}`);
+      if (earlier !== null) return [earlier === APPROVED, 'as answered before'];
+      const [approve, why] = await decide(asked, deadline.signal).catch(
+        (error: unknown): [boolean, string] => [
+          false,
+          error instanceof APIError ? error.code : String(error),
+        ],
+      );
+      return [await say(event, approve), why];
+    };
+    const late = async (): Promise<[boolean, string]> => {
+      await after(answerWithin);
+      deadline.abort();
+      const why = `no answer within ${answerWithin} ms`;
+      // A store that hangs must not hold up the answer either.
+      return [await Promise.race([say(event, false), after(answerWithin / 4).then(() => false)]), why];
+    };
+    const [approve, why] = await Promise.race([answered(), late()]).catch((error): [boolean, string] => [
+      false,
+      String(error),
+    ]);
+    for (const timer of timers) clearTimeout(timer);
+    tell(
+      `${approve ? 'approved' : 'declined'} ${authorization} of ${card}, ${amount_minor} ${currency}: ${why}`,
+    );
+    return approve;
+  }
+
+  async function settle(movement: CardMovement): Promise<void> {
+    const { authorization, currency } = movement;
+    const key = authorizationKey(authorization);
+    const known = await update<Authorized>(store, key, (current) => {
+      if (current === null) return null;
+      if (movement.type === 'closed') return { ...current, is_closed: true };
+      if (movement.type === 'released') return { ...current, is_released: true };
+      const { type, reference, amount_minor } = movement;
+      if (currency !== current.currency)
+        throw new Mismatch(`${authorization}: ${currency} is not the currency of its decision`);
+      const name = type === 'captured' ? 'captures' : 'refunds';
+      return { ...current, [name]: { ...current[name], [reference]: amount_minor } };
+    }).catch((error: unknown) => {
+      if (!(error instanceof Mismatch)) throw error;
+      tell(`${error.message}; a person should look`);
+      return null;
+    });
+    if (known === null) {
+      tell(`${movement.type} ${authorization}: nothing was consumed for it`);
+      return;
+    }
+    await report(authorization, known);
+  }
+
+  /** Says to Purser what is settled by now. An exact repeat counts nothing twice, so a crash in between does no harm. */
+  async function report(authorization: string, known: Authorized): Promise<void> {
+    const { decision_id, currency, captures, refunds, reported } = known;
+    const captured = sum(captures);
+    const say = async (outcome: OutcomeRequest) => {
+      try {
+        await adapter.decisions.reportOutcome(decision_id, { ...outcome, currency, source: 'PAYMENT_RAIL' });
+        tell(`reported ${outcome.type} of ${authorization} (${decision_id})`);
+      } catch (error) {
+        if (!APIError.is(error, 'outcome_conflict')) throw error;
+        tell(
+          `${outcome.type} of ${authorization} contradicts what was reported before; a person should look`,
+        );
+      }
+    };
+    const settled = (value: Authorized['reported']) =>
+      update<Authorized>(store, authorizationKey(authorization), (current) =>
+        current === null || current.reported === value ? null : { ...current, reported: value },
+      );
+    if (captured === 0) {
+      if (!known.is_released || reported !== null) return;
+      await say({ type: 'SPEND_CANCELLED', external_reference: authorization });
+      await settled('released');
+      return;
+    }
+    // Several captures are one report, when no more can come.
+    if (!known.is_closed && !known.is_released) return;
+    if (reported !== captured) {
+      await say({ type: 'SPEND_EXECUTED', amount_minor: captured, external_reference: authorization });
+      await settled(captured);
+    }
+    for (const [reference, amount_minor] of Object.entries(refunds)) {
+      await say({ type: 'PARTIALLY_REFUNDED', amount_minor, external_reference: reference });
+    }
+  }
+
+  return { arm, authorize, settle };
+}

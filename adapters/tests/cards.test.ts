@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../src/cards.ts';
+import { isoAmount } from '../src/stripe-issuing.ts';
+import { type CardRail, type Common, type Question, RAILS, type Signing } from './card-rails.ts';
+import { decide, purserBehindFaults } from './purser-away.ts';
+
+function open(makeRail: (options: Common) => CardRail, more: Partial<Common> = {}) {
+  const purser = purserBehindFaults();
+  const lines: string[] = [];
+  const options: Common = {
+    agent: purser.agent,
+    adapter: purser.adapter,
+    store: memoryStore(),
+    secret: 'a secret of the tests with 32 characters',
+    // Far more than an answer takes: what is tried here is not the machine.
+    answerWithin: 60_000,
+    log: (line) => lines.push(line),
+    ...more,
+  };
+  return { ...purser, lines, rail: makeRail(options), again: () => makeRail(options) };
+}
+
+const question = (more: Partial<Question> = {}): Question => ({
+  event: 'evt_1',
+  authorization: 'auth_1',
+  card: 'card_1',
+  amount: 5_440,
+  ...more,
+});
+const OF = { authorization: 'auth_1', currency: 'EUR' };
+
+describe.each(RAILS)('%s', (_, makeRail) => {
+  test('approves what a decision armed, consumes it, and reports the captures at the end as the rail’s word', async () => {
+    const { rail, agent, fake } = open(makeRail);
+    const payee_id = `${rail.rail}:card_1`;
+    const { decision_id } = await decide(agent, payee_id);
+    await rail.arm({ card: 'card_1', decision_id });
+    expect(await rail.ask(question())).toBe(true);
+    expect(fake.consumed.map((each) => [each.amount_minor, each.payee_id])).toEqual([[5_440, payee_id]]);
+    await rail.move({ ...OF, type: 'captured', amount_minor: 3_000, reference: 'tx_1' });
+    for (let i = 0; i < 2; i++) {
+      await rail.move({ ...OF, type: 'captured', amount_minor: 2_000, reference: 'tx_2' });
+    }
+    expect(fake.outcomes).toEqual([]);
+    for (let i = 0; i < 2; i++) await rail.move({ ...OF, type: 'closed' });
+    await rail.move({ ...OF, type: 'refunded', amount_minor: 500, reference: 'tx_3' });
+    expect(
+      fake.outcomes.map((each) => [each.type, each.amount_minor, each.source, each.external_reference]),
+    ).toEqual([
+      ['SPEND_EXECUTED', 5_000, 'PAYMENT_RAIL', 'auth_1'],
+      ['PARTIALLY_REFUNDED', 500, 'PAYMENT_RAIL', 'tx_3'],
+    ]);
+  });
+
+  test('an authorization that was let go is reported as cancelled, once', async () => {
+    const { rail, agent, fake } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    expect(await rail.ask(question())).toBe(true);
+    for (let i = 0; i < 3; i++) await rail.move({ ...OF, type: 'released' });
+    expect(fake.outcomes.map(({ type }) => type)).toEqual(['SPEND_CANCELLED']);
+  });
+
+  test('answers a repeated event alike, also after a crash, and no second authorization gets anything', async () => {
+    const { rail, again, agent, fake } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    const answers = await Promise.all([rail.ask(question()), again().ask(question()), rail.ask(question())]);
+    expect([...answers, await again().ask(question())]).toEqual([true, true, true, true]);
+    expect(await rail.ask(question({ event: 'evt_2', authorization: 'auth_2' }))).toBe(false);
+    expect(fake.consumed).toHaveLength(1);
+  });
+
+  test('increments fit within what was consumed, or are declined', async () => {
+    const { rail, agent, fake } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    const asked: [string, number][] = [
+      ['evt_1', 3_000],
+      ['evt_2', 2_000],
+      ['evt_2', 2_000],
+      ['evt_3', 1_000],
+      ['evt_4', 440],
+    ];
+    const answers: boolean[] = [];
+    for (const [event, amount] of asked) answers.push(await rail.ask(question({ event, amount })));
+    expect(answers).toEqual([true, true, true, false, true]);
+    expect(fake.consumed.map(({ amount_minor }) => amount_minor)).toEqual([5_440]);
+  });
+
+  test('a card armed with a token alone lets the first amount through and no more', async () => {
+    const { rail, agent, fake } = open(makeRail);
+    const { capability } = await decide(agent, undefined);
+    await rail.arm({ card: 'card_1', token: capability?.token as string });
+    expect(await rail.ask(question({ amount: 3_000 }))).toBe(true);
+    expect(await rail.ask(question({ event: 'evt_2', amount: 1 }))).toBe(false);
+    expect(fake.consumed.map(({ amount_minor }) => amount_minor)).toEqual([3_000]);
+  });
+
+  test('a check of the card is approved only while it is armed, and consumes nothing', async () => {
+    const { rail, agent, fake } = open(makeRail);
+    expect(await rail.ask(question({ event: 'evt_0', authorization: 'auth_0', amount: 0 }))).toBe(false);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    expect(await rail.ask(question({ amount: 0 }))).toBe(true);
+    expect(fake.consumed).toEqual([]);
+    expect(await rail.ask(question({ event: 'evt_2', authorization: 'auth_2' }))).toBe(true);
+    expect(await rail.ask(question({ event: 'evt_3', authorization: 'auth_3', amount: 0 }))).toBe(false);
+  });
+
+  test.each<[string, Partial<Question>, Signing]>([
+    ['a forged signature', {}, { secret: `whsec_${btoa('of somebody else')}` }],
+    ['a late signature', {}, { at: -600 }],
+    ['a signature of the future', {}, { at: 600 }],
+    ['a body that was changed', {}, { tamper: true }],
+    ['another currency', { currency: 'usd' }, {}],
+    ['a higher amount', { amount: 5_441 }, {}],
+    ['an amount below zero', { amount: -1 }, {}],
+    ['an unknown card', { card: 'card_2' }, {}],
+  ])('%s is declined, consumes nothing, and is one line of the log', async (_, asked, signing) => {
+    const { rail, agent, fake, lines } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    expect(await rail.ask(question(asked), signing)).toBe(false);
+    expect([fake.consumed, lines.length]).toEqual([[], 1]);
+    expect(lines[0]).toMatch(/declined|refused/);
+    // The decision stays good for the right payment.
+    expect(await rail.ask(question({ event: 'evt_right', authorization: 'auth_right' }))).toBe(true);
+  });
+
+  test.each(['request lost', 'answer lost', 'hangs'] as const)(
+    'Purser away (%s): declined, and declined again when the same event comes back',
+    async (fault) => {
+      const { rail, agent, state, lines } = open(makeRail, fault === 'hangs' ? { answerWithin: 40 } : {});
+      await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+      state.fault = fault;
+      expect(await rail.ask(question())).toBe(false);
+      expect(lines).toHaveLength(1);
+      state.fault = 'none';
+      expect(await rail.ask(question())).toBe(false);
+    },
+  );
+
+  test('a store that fails or hangs declines', async () => {
+    const store = memoryStore();
+    const state = { replace: store.replace };
+    const replace: typeof store.replace = (...given) => state.replace(...given);
+    const { rail, agent } = open(makeRail, { answerWithin: 40, store: { get: store.get, replace } });
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    state.replace = () => Promise.reject(new Error('the disk is full'));
+    expect(await rail.ask(question())).toBe(false);
+    state.replace = () => new Promise(() => {});
+    expect(await rail.ask(question({ event: 'evt_2' }))).toBe(false);
+  });
+
+  test('arms nothing with a decision for another card, or that is not allowed', async () => {
+    const { rail, agent, fake } = open(makeRail);
+    const { decision_id } = await decide(agent, `${rail.rail}:card_9`);
+    await expect(rail.arm({ card: 'card_1', decision_id })).rejects.toThrow(`not for ${rail.rail}:card_1`);
+    fake.decide('DENY');
+    const denied = await decide(agent, undefined);
+    await expect(rail.arm({ card: 'card_1', decision_id: denied.decision_id })).rejects.toThrow(
+      'no capability',
+    );
+    expect(await rail.ask(question())).toBe(false);
+  });
+
+  test('what was armed too long ago is declined', async () => {
+    const clock = { ahead: 0 };
+    const { rail, agent } = open(makeRail, { now: () => Date.now() + clock.ahead });
+    const { decision_id } = await decide(agent, undefined);
+    await rail.arm({ card: 'card_1', decision_id, ttl: 60_000 });
+    clock.ahead = 60_000;
+    expect(await rail.ask(question(), { at: 60 })).toBe(false);
+  });
+
+  test('the store is given no token that could be used', async () => {
+    const store = memoryStore();
+    const written: string[] = [];
+    const replace: typeof store.replace = (key, expected, value) => {
+      written.push(key, value);
+      return store.replace(key, expected, value);
+    };
+    const { rail, agent } = open(makeRail, { store: { get: store.get, replace } });
+    const { decision_id, capability } = await decide(agent, undefined);
+    await rail.arm({ card: 'card_1', decision_id });
+    await rail.ask(question());
+    expect(written.length).toBeGreaterThan(3);
+    expect(written.join('\n')).not.toContain(capability?.token);
+  });
+
+  test('a movement that could not be reported is answered so that it comes again', async () => {
+    const { rail, agent, fake, state } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    await rail.ask(question());
+    await rail.move({ ...OF, type: 'captured', amount_minor: 5_440, reference: 'tx_1' });
+    state.fault = 'answer lost';
+    expect(await rail.move({ ...OF, type: 'closed' })).toBe(500);
+    state.fault = 'none';
+    expect(await rail.move({ ...OF, type: 'closed' })).toBe(200);
+    expect(fake.outcomes.map(({ type }) => type)).toEqual(['SPEND_EXECUTED']);
+  });
+});
+
+test.each<[number, string, ReturnType<typeof isoAmount>]>([
+  [5_440, 'eur', { amount_minor: 5_440, currency: 'EUR' }],
+  [500, 'jpy', { amount_minor: 500, currency: 'JPY' }],
+  [500, 'isk', { amount_minor: 5, currency: 'ISK' }],
+  [50_000, 'ugx', { amount_minor: 500, currency: 'UGX' }],
+  [550, 'isk', null],
+  [5, 'mga', { amount_minor: 500, currency: 'MGA' }],
+  [-5_440, 'eur', { amount_minor: 5_440, currency: 'EUR' }],
+  [54.4, 'eur', null],
+  [5_440, 'EUR', null],
+])('Stripe’s %d %s in ISO minor units', (amount, currency, iso) => {
+  expect(isoAmount(amount, currency)).toEqual(iso);
+});
