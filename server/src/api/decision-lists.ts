@@ -18,7 +18,8 @@ import { readAhead } from '../storage/pages.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
 import { attachment, CSV_TYPE } from './csv-answers.ts';
-import { DecisionBody, DecisionFilterFields, ListQuery } from './schemas/decisions.ts';
+import { DecisionFilterFields, ListQuery } from './schemas/decision-filters.ts';
+import { DecisionBody } from './schemas/decisions.ts';
 
 const EXPORT_TYPES = { csv: CSV_TYPE, jsonl: 'application/x-ndjson' } as const;
 /** Decisions read at a time; fewer if they add up to about a megabyte. */

@@ -6,11 +6,23 @@ import type { Decision } from '../domain/decisions.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields } from '../http/schemas.ts';
+import { Fields, QueryInteger } from '../http/schemas.ts';
 import { originOf } from '../people/callers.ts';
-import { DecisionBody, DecisionQuery, DecisionRequest } from './schemas/decisions.ts';
+import { DecisionBody, DecisionRequest } from './schemas/decisions.ts';
 
 const IdParams = Fields({ id: Type.String() });
+
+const MAX_WAIT_SECONDS = 25;
+
+/** The query of `GET /v1/decisions/:id`. */
+const DecisionQuery = Fields({
+  wait_seconds: Type.Optional(
+    QueryInteger(
+      { min: 1, max: MAX_WAIT_SECONDS },
+      { description: 'Wait so long for a change of its review or outcome before answering.' },
+    ),
+  ),
+});
 
 export interface DecisionRouteOptions {
   authorizeSpend: ReturnType<typeof makeAuthorizeSpend>;

@@ -1,4 +1,5 @@
 import { holderOf } from '../domain/keys.ts';
+import { BODY_LIMIT } from '../http/call.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makeShares, type Release, type Shares, type SharesOptions } from '../http/shares.ts';
 import type { Presence } from '../presence.ts';
@@ -67,14 +68,13 @@ export function makeResources(
 const costOf = (bytes: number) => 0.5 + bytes * 12e-6;
 
 const LONG_BODY_BYTES = 8_192;
-const MAX_BODY_BYTES = 65_536;
 
 /**
  * What a long body costs besides its assessment, ms: some 50 ns a byte for parsing, hashing, writing it as a document and
  * sending that to the database. Short ones cost nothing here, because measuring them would cost more than they do.
  */
 function costOfBody({ 'content-length': length, 'transfer-encoding': coding }: Call['headers']): number {
-  const bytes = coding === undefined ? Number(length ?? 0) : MAX_BODY_BYTES;
+  const bytes = coding === undefined ? Number(length ?? 0) : BODY_LIMIT;
   return bytes > LONG_BODY_BYTES ? bytes * 50e-6 : 0;
 }
 
@@ -137,19 +137,21 @@ export function takingTurns(
 ): Route {
   const handle = route.handler as (call: Call) => Promise<Answer>;
   if (route.shares === undefined) {
+    const handleInTurn = async (call: Call, cost_ms: number) => {
+      const { workspace_id, key_id } = holderOf(call.caller);
+      const settle = await answer_time.reserve(workspace_id, cost_ms, key_id);
+      try {
+        return await handle(call);
+      } finally {
+        settle(cost_ms);
+      }
+    };
     return {
       ...route,
-      async handler(call: Call) {
-        const { workspace_id, key_id } = call.caller;
-        presence.note(workspace_id);
+      handler(call: Call) {
+        presence.note(call.caller.workspace_id);
         const cost_ms = costOfBody(call.headers);
-        if (cost_ms === 0) return handle(call);
-        const settle = await answer_time.reserve(workspace_id, cost_ms, key_id ?? '');
-        try {
-          return await handle(call);
-        } finally {
-          settle(cost_ms);
-        }
+        return cost_ms === 0 ? handle(call) : handleInTurn(call, cost_ms);
       },
     };
   }

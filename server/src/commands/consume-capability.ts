@@ -40,14 +40,14 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
   }),
   apply(set, input, origin) {
     const { idempotency_key, request_hash, amount_minor, currency, payee_id, merchant } = input;
-    const earlier = set.earlierConsumption(idempotency_key);
+    const earlier = set.records.earlierConsumption(idempotency_key);
     if (earlier !== undefined && !earlier.request_hash.equals(request_hash)) {
       return refuse(
         'idempotency_conflict',
         'The idempotency key was already used for a different request; use a new one.',
       );
     }
-    const record = set.decision(decisionIdOfCapability(input.capability_id));
+    const record = set.records.decision(decisionIdOfCapability(input.capability_id));
     const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
     const capability = record === undefined ? null : capabilityOf(record.decision, record.state);
     if (record === undefined || agent === undefined || capability === null) {
@@ -101,7 +101,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       principal_id: origin.actor.principal_id,
       consumed_at: set.now,
     };
-    set.addConsumption(consumption);
+    set.records.addConsumption(consumption);
     return done({ replayed: false, consumption, agent });
   },
 };

@@ -2,12 +2,13 @@ import type { Mode } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { budgetStatus, periodOf } from '../domain/budget.ts';
-import { type Capability, capabilityExpiry, capabilityIdOf } from '../domain/capabilities.ts';
+import { newCapability } from '../domain/capabilities.ts';
 import { decide } from '../domain/decide.ts';
 import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
+import { newHoldExpiresAt } from '../domain/decision-states.ts';
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
-import type { Action, SpendRequest } from '../domain/spends.ts';
+import type { SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
@@ -53,44 +54,6 @@ export interface CreatedDecision {
     /** The authority it was decided by. */
     authority: KnownAuthority | null;
   } | null;
-}
-
-/** Returns the capability of an ALLOW in ENFORCE; null for all other decisions. */
-function issueCapability(
-  made: { decision_id: string; mode: Mode; decision: DecisionKind; amount_minor: number },
-  action: Action,
-  now_ms: number,
-  ttl_seconds: number,
-): Capability | null {
-  if (made.mode !== 'ENFORCE' || made.decision !== 'ALLOW') return null;
-  return {
-    capability_id: capabilityIdOf(made.decision_id),
-    status: 'ISSUED',
-    max_amount_minor: made.amount_minor,
-    currency: action.currency,
-    merchant: action.merchant,
-    payee_id: action.payee_id ?? null,
-    issued_at: new Date(now_ms).toISOString(),
-    expires_at: capabilityExpiry(now_ms, ttl_seconds),
-    consumed_at: null,
-  };
-}
-
-/**
- * Returns when a new hold expires by itself, or null if it does not. A hold may be released only on evidence that the
- * money did not move. In ENFORCE there is such evidence when nobody reviewed the decision in time, and when a capability
- * that names its payee expired unused. All other holds wait for an outcome.
- */
-function holdExpiry(
-  mode: Mode,
-  decision: DecisionKind,
-  capability: Capability | null,
-  now_ms: number,
-  review_ttl_seconds: number,
-): string | null {
-  if (mode !== 'ENFORCE') return null;
-  if (decision === 'REVIEW') return new Date(now_ms + review_ttl_seconds * 1000).toISOString();
-  return capability !== null && capability.payee_id !== null ? capability.expires_at : null;
 }
 
 /**
@@ -162,12 +125,10 @@ export function makeCreateDecision(options: {
       const { decision, held_amount_minor: amount_minor } = verdict;
 
       const decision_id = set.newId('decision');
-      const capability = issueCapability(
-        { decision_id, mode, decision, amount_minor },
-        action,
-        set.now_ms,
-        capability_ttl_seconds,
-      );
+      const issues = mode === 'ENFORCE' && decision === 'ALLOW';
+      const capability = issues
+        ? newCapability(decision_id, { ...action, amount_minor }, set.now_ms, capability_ttl_seconds)
+        : null;
       // A limit in another currency says nothing about this counter.
       const limit_minor = authority?.currency === currency ? (authority.monthly_budget_minor ?? null) : null;
       let reservation = noReservation(currency, period, budget, limit_minor);
@@ -180,7 +141,7 @@ export function makeCreateDecision(options: {
           amount_minor,
           currency,
           period,
-          expires_at: holdExpiry(mode, decision, capability, set.now_ms, review_ttl_seconds),
+          expires_at: newHoldExpiresAt(mode, decision, capability, set.now_ms, review_ttl_seconds),
           budget: budgetStatus(held, limit_minor),
         };
       }

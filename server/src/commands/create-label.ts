@@ -20,10 +20,10 @@ export const createLabel: Command<CreateLabelInput, Label> = {
     webhooks: true,
   }),
   apply(set, input, origin) {
-    const record = set.decision(input.decision_id);
+    const record = set.records.decision(input.decision_id);
     if (record === undefined) return refuse('not_found', 'There is no such decision.');
     const { decision_id, supersedes } = input;
-    const current = supersedes === null ? [] : currentLabels(set.labelsOf(decision_id));
+    const current = supersedes === null ? [] : currentLabels(set.records.labelsOf(decision_id));
     if (supersedes !== null && !current.some((each) => each.label_id === supersedes)) {
       return refuse('invalid_request', 'supersedes: must be the id of a current label of this decision');
     }
@@ -38,7 +38,7 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       created_at: set.now,
     };
     const { decision } = record;
-    const { after, event_id } = set.addLabel(label);
+    const { after, event_id } = set.records.addLabel(label);
     const brief = { ...decision, effective_decision: effectiveNow(decision, after) };
     set.publish('decision.label.recorded', recordEventData({ ...label }, brief), event_id);
     return done(label);

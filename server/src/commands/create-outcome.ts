@@ -62,7 +62,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
   name: 'createOutcome',
   needs: ({ decision_id }) => ({ decisions: [decision_id], outcomes_of: [decision_id], webhooks: true }),
   apply(set, input, origin) {
-    const record = set.decision(input.decision_id);
+    const record = set.records.decision(input.decision_id);
     if (
       record === undefined ||
       (input.only_agent !== null && record.decision.agent.id !== input.only_agent)
@@ -78,7 +78,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
         `The decision is in ${decision.currency}, the outcome in ${currency}.`,
       );
     }
-    const earlier = set.outcomesOf(decision.decision_id);
+    const earlier = set.records.outcomesOf(decision.decision_id);
     const report = { type, amount_minor: input.amount_minor, currency, external_reference, source };
     const repeat = exactRepeat(earlier, report);
     if (repeat !== undefined) return done({ repeated: true, outcome: repeat });
@@ -102,7 +102,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
         ...(judged.contradicts_client ? (['CONTRADICTS_CLIENT'] as const) : []),
       ],
     };
-    const { state: after } = apply(set.history(decision.decision_id), {
+    const { state: after } = apply(set.records.history(decision.decision_id), {
       type: 'decision.outcome.recorded',
       at: set.now,
       report: outcome,
@@ -115,7 +115,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     if (!Number.isSafeInteger(held_minor + committed_minor)) {
       return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
     }
-    const { event_id } = set.addOutcome(outcome);
+    const { event_id } = set.records.addOutcome(outcome);
     const brief = { ...decision, effective_decision: effectiveNow(decision, after) };
     set.publish('decision.outcome.recorded', recordEventData(outcomeBody(outcome), brief), event_id);
     return done({ repeated: false, outcome });

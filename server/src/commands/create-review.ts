@@ -45,7 +45,7 @@ export function makeCreateReview(options: {
     name: 'createReview',
     needs: ({ decision_id }) => ({ decisions: [decision_id], webhooks: true }),
     apply(set, input, origin) {
-      const record = set.decision(input.decision_id);
+      const record = set.records.decision(input.decision_id);
       const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
       if (record === undefined || agent === undefined)
         return refuse('not_found', 'There is no such decision.');
@@ -91,7 +91,7 @@ export function makeCreateReview(options: {
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds)
           : null,
       };
-      const { after, event_id } = set.addReview(review);
+      const { after, event_id } = set.records.addReview(review);
       const effective_decision = effectiveNow(decision, after);
       const issued_now = review.capability_expires_at === null ? null : capabilityOf(decision, after);
       // The capability of a revoked agent is void from the beginning.

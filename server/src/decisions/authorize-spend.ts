@@ -4,22 +4,15 @@ import type {
   CreatedDecision,
   KnownAuthority,
 } from '../commands/create-decision.ts';
-import type { DirectoryOf } from '../directory/directories.ts';
 import type { Mode } from '../domain/agents.ts';
-import type { Assess } from '../domain/assessment.ts';
 import type { Origin } from '../domain/audit.ts';
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import type { Caller } from '../domain/keys.ts';
-import { NO_FACTS } from '../domain/spend-facts.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import { type Command, Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
-import type { Directory } from '../merchants/directory.ts';
-import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
-import type { WorkTime } from '../work-time.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
-import type { TrackRecordOf } from './track-record.ts';
 
 /** A spend to be decided. */
 export interface AskedSpend {
@@ -101,42 +94,5 @@ export function makeAuthorizeSpend(
       "The agent's authority, or its listed merchants, changed each time the spend was assessed; nothing was decided; retry.",
       { retry_after_s: 1 },
     );
-  };
-}
-
-/**
- * Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. An authority
- * that demands a model's judgement gets none here, so only what somebody vouches for is aligned.
- */
-export function makePreAssess(options: {
-  assess: Assess;
-  historyOf: TrackRecordOf;
-  directoryOf: DirectoryOf;
-  /** The time of the event loop that assessments of a workspace may take. */
-  assess_time: WorkTime;
-}): PreAssess {
-  const { assess, historyOf, directoryOf, assess_time } = options;
-  return ({ workspace_id, agent_id, request }, known) => {
-    if (known === undefined) return null;
-    const { hash, authority, directory_version } = known;
-    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>, directory: Directory) =>
-      assess_time.spend(
-        workspace_id,
-        () => {
-          const facts = { ...NO_FACTS, listed: directory.listed };
-          const built_in = assess(authority, request, history, facts);
-          const made = { authority_hash: hash, directory, assessment: built_in };
-          if (authority.purpose.judge !== 'model') return made;
-          const is_vouched_for = isVouchedFor(built_in, authority, request, history);
-          const options = { is_required: true, is_vouched_for };
-          return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };
-        },
-        agent_id,
-      );
-    const history = historyOf(workspace_id, agent_id, authority);
-    const directory = directoryOf(workspace_id, agent_id, directory_version);
-    return history instanceof Promise || directory instanceof Promise
-      ? Promise.all([history, directory]).then(([past, listed]) => assessWith(past, listed))
-      : assessWith(history, directory);
   };
 }

@@ -1,5 +1,6 @@
 import type { Agent } from './agents.ts';
 import { recordHash, shownHash } from './ledger.ts';
+import type { Action } from './spends.ts';
 
 export const CAPABILITY_STATUSES = ['ISSUED', 'CONSUMED', 'EXPIRED', 'REVOKED'] as const;
 export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
@@ -49,6 +50,26 @@ export function decisionIdOfCapability(capability_id: string): string {
 /** When a capability that is issued at `now_ms` expires. ISO UTC. */
 export function capabilityExpiry(now_ms: number, capability_ttl_seconds: number): string {
   return new Date(now_ms + capability_ttl_seconds * 1000).toISOString();
+}
+
+/** The capability that a decision issues, for the action with the amount that was authorized. */
+export function newCapability(
+  decision_id: string,
+  { amount_minor, currency, merchant, payee_id }: Action,
+  now_ms: number,
+  capability_ttl_seconds: number,
+): Capability {
+  return {
+    capability_id: capabilityIdOf(decision_id),
+    status: 'ISSUED',
+    max_amount_minor: amount_minor,
+    currency,
+    merchant,
+    payee_id: payee_id ?? null,
+    issued_at: new Date(now_ms).toISOString(),
+    expires_at: capabilityExpiry(now_ms, capability_ttl_seconds),
+    consumed_at: null,
+  };
 }
 
 /**

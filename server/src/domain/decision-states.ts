@@ -1,3 +1,4 @@
+import type { Mode } from './agents.ts';
 import { type BudgetCounter, budgetStatus } from './budget.ts';
 import { type Capability, type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
 import {
@@ -83,6 +84,23 @@ export function budgetImpact(
     held_minor: reservation_status === 'HELD' ? amount_minor : 0,
     committed_minor: reservation_status === 'COMMITTED' ? amount_minor : 0,
   };
+}
+
+/**
+ * Returns when a new hold expires by itself, or null if it does not. A hold may be released only on evidence that the
+ * money did not move. In ENFORCE there is such evidence when nobody reviewed the decision in time, and when a capability
+ * that names its payee expired unused. All other holds wait for an outcome.
+ */
+export function newHoldExpiresAt(
+  mode: Mode,
+  decision: DecisionKind,
+  capability: Capability | null,
+  now_ms: number,
+  review_ttl_seconds: number,
+): string | null {
+  if (mode !== 'ENFORCE') return null;
+  if (decision === 'REVIEW') return new Date(now_ms + review_ttl_seconds * 1000).toISOString();
+  return capability !== null && capability.payee_id !== null ? capability.expires_at : null;
 }
 
 /** When the hold expires; null where there is none, or none that expires. */

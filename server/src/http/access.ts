@@ -6,7 +6,7 @@ import type { Admission } from './admission.ts';
 import { makeKeyLimit, makePublicLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
 import type { ServerOptions } from './server-options.ts';
 
-/** Makes the hooks that authenticate a request and count it against its limit. */
+/** Makes the hooks that tell whose a request is, count it against its limit, and let it in. */
 export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'holdBack'>) {
   const { redis, now_ms } = options;
   const countKey = makeKeyLimit(options.rate_limit_per_minute, redis);
@@ -17,33 +17,38 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
       retry_after_s: RETRY_AFTER_S,
     });
 
+  /**
+   * Sets the caller of the exchange, or the reason why there is none, and counts the request against its key or, without a
+   * caller, against the client's address. Throws `rate_limited`, and whatever the look-up of the key throws.
+   */
+  async function identify({ exchange, headers }: FastifyRequest): Promise<void> {
+    const is_entrance = exchange.route?.entrance !== undefined;
+    const key = is_entrance ? keyAtEntrance(headers) : (headers['x-api-key'] as string | undefined);
+    const of_session = key === undefined && !is_entrance ? options.authenticateSession?.(headers) : null;
+    const result = await (of_session ?? options.authenticate(key));
+    if (result.ok) exchange.caller = result.caller;
+    else exchange.refusal = result.message;
+    exchange.count = await (result.ok
+      ? countKey(credentialOf(result.caller))
+      : countUnknownKey(exchange.client_address));
+    if (exchange.count.within) return;
+    if (result.ok) throw tooMany('with this key or session');
+    await admission.holdBack();
+    throw tooMany('with this address without a valid key');
+  }
+
   return {
+    identify,
     /**
-     * Sets the caller of the exchange, or the reason why there is none. Throws whatever the look-up of the key throws.
+     * Lets a request in: identifies its caller and checks the scopes. Throws what `identify` and `authorize` throw, and
+     * `cross_site_request` where a session would change something and the request is not the console's own.
      */
-    async authenticate({ exchange, headers }: FastifyRequest): Promise<void> {
-      const is_entrance = exchange.route?.entrance !== undefined;
-      const key = is_entrance ? keyAtEntrance(headers) : (headers['x-api-key'] as string | undefined);
-      const of_session = key === undefined && !is_entrance ? options.authenticateSession?.(headers) : null;
-      const result = await (of_session ?? options.authenticate(key));
-      if (result.ok) exchange.caller = result.caller;
-      else exchange.refusal = result.message;
-    },
-    /** Counts a request against its key or, without a caller, against the client's address. Throws `rate_limited`. */
-    async limitRate({ exchange }: FastifyRequest): Promise<void> {
-      const { caller } = exchange;
-      exchange.count = await (caller === null
-        ? countUnknownKey(exchange.client_address)
-        : countKey(credentialOf(caller)));
-      if (exchange.count.within) return;
-      if (caller !== null) throw tooMany('with this key or session');
-      await admission.holdBack();
-      throw tooMany('with this address without a valid key');
-    },
-    /** Throws `cross_site_request` where a session would change something and the request is not the console's own. */
-    checkSite({ exchange, headers }: FastifyRequest): void {
-      if (exchange.caller?.session == null || exchange.route?.method === 'GET') return;
-      options.checkSameSite?.(headers);
+    async admit(request: FastifyRequest): Promise<void> {
+      await identify(request);
+      const { exchange, headers } = request;
+      if (exchange.caller?.session != null && exchange.route?.method !== 'GET')
+        options.checkSameSite?.(headers);
+      authorize(request);
     },
     /** Counts a request of a route without a key against the client's address. Throws `rate_limited`. */
     async limitPublicRate({ exchange }: FastifyRequest): Promise<void> {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Limits } from './admission.ts';
 import { requestId } from './exchange.ts';
@@ -12,6 +12,10 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 1_000;
 /** The time that a client has to read the error with which its connection ends. */
 const LAST_WORD_MS = 2_000;
+/** The time in which answers ask clients to close their connections, before idle connections are closed. */
+const DRAIN_NOTICE_MS = 500;
+/** The time that requests in progress have after that, before their connections are closed. */
+const DRAIN_LIMIT_MS = 3_000;
 
 type Handle = (message: IncomingMessage, response: ServerResponse) => void;
 
@@ -80,7 +84,8 @@ export function makeConnections(options: ConnectionOptions) {
   function begin(line: Line, asked: Asked, handle: Handle): void {
     const { message, response } = asked;
     line.current = asked;
-    response.once('close', () => {
+    // Node emits it once.
+    response.on('close', () => {
       line.current = null;
       if (line.last_word !== null) sayLastWord(message.socket, line);
       const next = line.waiting.shift();
@@ -178,10 +183,20 @@ export function makeConnections(options: ConnectionOptions) {
       });
       return server;
     },
-    count: (): number => lines.size,
-    /** Closes the connections that have no answer in progress. */
-    closeIdle(): void {
-      for (const [socket, line] of lines) if (line.current === null) socket.destroy();
+    /** Stops listening, and calls `done` once the connections that have no answer in progress are closed. */
+    drain(server: Server, done: () => void): void {
+      // The server stops listening first, in a step of its own. A client that is asked to close its connection opens a
+      // new one at once, which would be dropped without an answer if the server stopped listening at that moment.
+      NetServer.prototype.close.call(server);
+      const closeIdle = () => {
+        for (const [socket, line] of lines) if (line.current === null) socket.destroy();
+        done();
+      };
+      // Closing an idle connection at once could cut off a request that is already on its way. So for a moment every
+      // answer asks its client to close the connection. Those that are still open after that have been idle all the time.
+      setTimeout(closeIdle, lines.size === 0 ? 0 : DRAIN_NOTICE_MS);
+      // A client that never completes the body of its request would otherwise delay the end of the process.
+      setTimeout(() => server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, holderOf, KEY_NOT_GOOD } from '../domain/keys.ts';
+import { OVERLOADED } from '../errors.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
-import { type Holder, makeShares, type Release } from './shares.ts';
+import { type Holder, makeShares, type Release, type Shares } from './shares.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 /** W3C Trace Context, version 00; later versions may append fields after the flags. */
@@ -86,6 +87,14 @@ export class Exchange {
   hold(release: Release): void {
     if (this.has_ended) release();
     else this.held.push(release);
+  }
+
+  /** Takes one place until the request ends or the returned function is called. Throws `OVERLOADED` if there is none. */
+  take(shares: Shares): Release {
+    const release = shares.tryTake(this.holder);
+    if (release === null) throw OVERLOADED;
+    this.hold(release);
+    return release;
   }
 
   /**

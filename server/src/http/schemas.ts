@@ -10,6 +10,7 @@ import Type, {
 } from 'typebox';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { ID_PREFIXES, type IdKind } from '../values/ids.ts';
+import { MAX_AMOUNT_MINOR } from '../values/money.ts';
 import type { Rule } from './checks.ts';
 
 /**
@@ -17,9 +18,6 @@ import type { Rule } from './checks.ts';
  * checks and from which it makes plain messages, and as ordinary JSON Schema keywords, which the OpenAPI document
  * shows.
  */
-
-/** The largest integer that every JSON parser reads exactly. */
-export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
 
 /** Documentation that a schema may add. */
 export interface Words {

@@ -1,4 +1,3 @@
-import { Server as NetServer } from 'node:net';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -7,7 +6,7 @@ import Fastify, {
 } from 'fastify';
 import type { TSchema } from 'typebox';
 import { ApiError, authUnavailable, OVERLOADED } from '../errors.ts';
-import { authorize, makeAccess } from './access.ts';
+import { makeAccess } from './access.ts';
 import { LIMITS, makeAdmission } from './admission.ts';
 import { makeAnswers } from './answers.ts';
 import { BODY_LIMIT, callHandler, checkBodyHeaders, hasBody, makeChecks, readBody } from './call.ts';
@@ -19,13 +18,7 @@ import { checkMessage, TOO_LATE } from './failures.ts';
 import { parseQueryString } from './query-string.ts';
 import type { Route } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
-import type { Shares } from './shares.ts';
 import { compileSchema } from './validation.ts';
-
-/** The time in which answers ask clients to close their connections, before idle connections are closed. */
-const DRAIN_NOTICE_MS = 500;
-/** The time that requests in progress have after that, before their connections are closed. */
-const DRAIN_LIMIT_MS = 3_000;
 
 /** Makes a Fastify hook of a synchronous step. If the step throws, the request is refused with that error. */
 const hook =
@@ -64,7 +57,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     admission,
     isDraining: () => draining,
   });
-  const { authenticate, checkSite, limitRate, limitPublicRate } = makeAccess(options, admission);
+  const { identify, admit, limitPublicRate } = makeAccess(options, admission);
   const connections = makeConnections({
     limits,
     shares: of_addresses,
@@ -87,8 +80,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       began_ms: now_ms(),
     });
     request.exchange = exchange;
-    // An answer in progress always has its connection (connections.ts), so `close` is always emitted.
-    reply.raw.once('close', () => exchange.end());
+    // An answer in progress always has its connection (connections.ts), so `close` is always emitted, and once.
+    reply.raw.on('close', () => exchange.end());
     checkMessage(request.raw, limits.max_headers);
   }
 
@@ -96,8 +89,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     // A request with a key is counted here too. Otherwise probing for routes would be a way around the limits.
     if (request.headers['x-api-key'] !== undefined) {
       try {
-        await authenticate(request);
-        await limitRate(request);
+        await identify(request);
       } catch (error) {
         if (error instanceof ApiError && error.code === 'rate_limited') throw error;
       }
@@ -132,21 +124,11 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 
   function admitBody({ exchange, raw }: FastifyRequest): void {
     checkBodyHeaders(raw, exchange.route ?? {});
-    if (hasBody(raw)) exchange.body = takeShare(exchange, bodies);
+    if (hasBody(raw)) exchange.body = exchange.take(bodies);
   }
 
   function admitWrite({ exchange }: FastifyRequest): void {
-    if (isWrite(exchange)) takeShare(exchange, writes);
-  }
-
-  /**
-   * Takes one place for a request until the request ends or the returned function is called. Throws if there is none.
-   */
-  function takeShare(exchange: Exchange, shares: Shares): () => void {
-    const release = shares.tryTake(exchange.holder);
-    if (release === null) throw OVERLOADED;
-    exchange.hold(release);
-    return release;
+    if (isWrite(exchange)) exchange.take(writes);
   }
 
   const server = Fastify({
@@ -206,10 +188,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     keyed.addHook('onRequest', hook(checkEntrance));
     keyed.addHook('onRequest', hook(refuseWhenFull));
     keyed.addHook('onRequest', hook(setDeadline));
-    keyed.addHook('onRequest', authenticate);
-    keyed.addHook('onRequest', limitRate);
-    keyed.addHook('onRequest', hook(checkSite));
-    keyed.addHook('onRequest', hook(authorize));
+    keyed.addHook('onRequest', admit);
     keyed.addHook('onRequest', hook(admitBody));
     keyed.addHook('preValidation', hook(setDeadline));
     keyed.addHook('preValidation', hook(admitWrite));
@@ -247,20 +226,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   server.addHook('preClose', (done) => {
     draining = true;
     holds.release();
-    // The server stops listening first, in a step of its own. A client that is asked to close its connection opens a
-    // new one at once, which would be dropped without an answer if the server stopped listening at that moment.
-    NetServer.prototype.close.call(server.server);
-    // Closing an idle connection at once could cut off a request that is already on its way. So for a moment every
-    // answer asks its client to close the connection. Those that are still open after that have been idle all the time.
-    setTimeout(
-      () => {
-        connections.closeIdle();
-        done();
-      },
-      connections.count() === 0 ? 0 : DRAIN_NOTICE_MS,
-    );
-    // A client that never completes the body of its request would otherwise delay the end of the process.
-    setTimeout(() => server.server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
+    connections.drain(server.server, done);
   });
   return server;
 }

@@ -59,6 +59,9 @@ export function needsOf<Input>(
   return session_id === null ? needs : { ...needs, sessions: [session_id] };
 }
 
+/** A workspace that a batch begins. */
+const NEW_HEAD = { time_ms: 0, has_webhooks: false, stop: null };
+
 /** Begins the transaction, locks the heads and loads the rows that the commands need, all in one round trip. */
 async function open(
   client: Client,
@@ -84,31 +87,21 @@ async function open(
     wanted.filter(({ workspace_id }) => listening.has(workspace_id)),
   );
   const loaded = distribute(workspace_ids, found, webhooks);
+  const [first] = parts;
+  const begins = locked.length === 0 && options.wait && first?.jobs[0]?.command.begins_workspace === true;
+  const heads = begins
+    ? [{ ...GENESIS, ...NEW_HEAD, workspace_id: first.workspace_id, clock_ms: await readClock(client) }]
+    : locked;
   const opened = new Map<string, Opened>();
-  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, stop } of locked) {
-    // The timestamp is later than that of every earlier batch, also when the clock was set back.
-    const now_ms = Math.max(clock_ms, time_ms + 1);
-    const rows = loaded.get(workspace_id) as Loaded;
+  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, stop } of heads) {
     opened.set(workspace_id, {
       head: { seq, hash },
       has_webhooks,
       stop: decodeStop(stop),
-      begins: false,
-      now_ms,
-      loaded: rows,
-    });
-  }
-  const [first] = parts;
-  if (locked.length === 0 && options.wait && first?.jobs[0]?.command.begins_workspace === true) {
-    const rows = loaded.get(first.workspace_id) as Loaded;
-    const now_ms = await readClock(client);
-    opened.set(first.workspace_id, {
-      head: GENESIS,
-      has_webhooks: false,
-      stop: null,
-      begins: true,
-      now_ms,
-      loaded: rows,
+      begins,
+      // The timestamp is later than that of every earlier batch, also when the clock was set back.
+      now_ms: Math.max(clock_ms, time_ms + 1),
+      loaded: loaded.get(workspace_id) as Loaded,
     });
   }
   return opened;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Origin } from '../domain/audit.ts';
@@ -83,6 +84,8 @@ const outcomeUnknown = (cause: unknown) =>
     'The service cannot tell whether this was carried out; retry with the same idempotency key.',
     { retry_after_s: 1, is_outcome_unknown: true, cause },
   );
+const unforeseen = (cause: unknown) =>
+  new ApiError('internal_error', 'Something unforeseen failed; nothing was carried out.', { cause });
 
 const NOT_NOW = 'The service cannot write right now; nothing was carried out; retry.';
 
@@ -213,7 +216,6 @@ export function makeLane(options: LaneOptions): Lane {
    */
   async function settle(parts: readonly BatchPart<Waiting>[], wait: boolean): Promise<BatchPart<Waiting>[]> {
     const jobs = parts.flatMap((part) => part.jobs);
-    const about = { workspace_ids: parts.map((part) => part.workspace_id), commands: jobs.length };
     for (let attempt = 1; ; attempt++) {
       const began_ms = now_ms();
       try {
@@ -227,33 +229,24 @@ export function makeLane(options: LaneOptions): Lane {
         });
       } catch (error) {
         const state = sqlState(error);
-        if (parts.length > 1 && now_ms() - began_ms >= STUCK_MS) isolate(parts);
-        if (error instanceof UnknownCommit) {
-          log.error({ err: error, ...about }, 'a commit was not answered');
-          for (const job of jobs) job.reject(outcomeUnknown(error));
+        const may_retry = state !== undefined && RETRYABLE.has(state);
+        const giveUp = (message: string, reason: ApiError) => {
+          const workspace_ids = parts.map((part) => part.workspace_id);
+          const commands = [...new Set(jobs.map((job) => job.command.name))];
+          log.error({ err: error, workspace_ids, commands }, message);
+          for (const job of jobs) job.reject(reason);
           return [];
-        }
-        if (state !== undefined && RETRYABLE.has(state) && attempt < ATTEMPTS) {
-          await new Promise((wait) =>
-            setTimeout(wait, FIRST_RETRY_MS * 2 ** attempt * (0.5 + options.random())),
-          );
+        };
+        if (parts.length > 1 && now_ms() - began_ms >= STUCK_MS) isolate(parts);
+        if (error instanceof UnknownCommit) return giveUp('a commit was not answered', outcomeUnknown(error));
+        if (may_retry && attempt < ATTEMPTS) {
+          await pause(FIRST_RETRY_MS * 2 ** attempt * (0.5 + options.random()));
           continue;
         }
-        if (isUnavailable(error) || (state !== undefined && RETRYABLE.has(state))) {
-          log.error({ err: error, ...about }, 'a batch could not be written');
-          for (const job of jobs) job.reject(unavailable(NOT_NOW, error));
-          return [];
+        if (may_retry || isUnavailable(error)) {
+          return giveUp('a batch could not be written', unavailable(NOT_NOW, error));
         }
-        const [first] = jobs;
-        if (first !== undefined && jobs.length === 1) {
-          log.error({ err: error, ...about, command: first.command.name }, 'a command could not be written');
-          first.reject(
-            new ApiError('internal_error', 'Something unforeseen failed; nothing was carried out.', {
-              cause: error,
-            }),
-          );
-          return [];
-        }
+        if (jobs.length === 1) return giveUp('a command could not be written', unforeseen(error));
         // The database refused a row of the batch. The batch is split into its workspaces, and then into single
         // commands, so that all others succeed.
         const [only] = parts;
@@ -304,11 +297,7 @@ export function makeLane(options: LaneOptions): Lane {
     else if (result.kind === 'refused') job.reject(new ApiError(result.refusal.code, result.refusal.message));
     else {
       log.error({ err: result.error, command: job.command.name }, 'a command failed');
-      job.reject(
-        new ApiError('internal_error', 'Something unforeseen failed; nothing was carried out.', {
-          cause: result.error,
-        }),
-      );
+      job.reject(unforeseen(result.error));
     }
   }
 
@@ -320,9 +309,7 @@ export function makeLane(options: LaneOptions): Lane {
       origin: Origin,
     ) {
       if (draining) return Promise.reject(unavailable('The service is stopping; retry.'));
-      if (isFull()) {
-        return Promise.reject(OVERLOADED);
-      }
+      if (isFull()) return Promise.reject(OVERLOADED);
       return new Promise<Submitted<Output, Current>>((resolve, reject) => {
         const job: Waiting = {
           command,

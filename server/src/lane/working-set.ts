@@ -2,26 +2,13 @@ import type { Agent } from '../domain/agents.ts';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
-import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
-import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
-import {
-  afterExpiry,
-  beginsWithState,
-  budgetImpact,
-  type DecisionState,
-  expiredReservation,
-  holdExpiresAt,
-  initialState,
-  isExpired,
-  stateAt,
-} from '../domain/decision-states.ts';
+import { beginsWithState, initialState } from '../domain/decision-states.ts';
 import {
   type Decision,
   type DecisionRow,
   decisionDataHash,
   type EarlierDecision,
 } from '../domain/decisions.ts';
-import { type Label, type LabelLink, labelDataHash } from '../domain/labels.ts';
 import {
   eventHash,
   type LedgerEvent,
@@ -30,18 +17,16 @@ import {
   recordHash,
   type SubjectType,
 } from '../domain/ledger.ts';
-import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
-import { expiredReservationDataHash } from '../domain/reservations.ts';
-import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace, WorkspaceStop } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { NewId } from '../values/ids.ts';
-import { budgetKey, type Changes, idempotencyKey, noChanges, pushTo, type Recorded } from './changes.ts';
+import { budgetKey, type Changes, idempotencyKey, noChanges } from './changes.ts';
 import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
 import { People } from './people.ts';
+import { Records } from './records.ts';
 import type { Loaded } from './tables.ts';
 
 /**
@@ -60,6 +45,8 @@ export class WorkingSet {
   readonly people: People;
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
+  /** What became of the decisions before this batch. */
+  readonly records: Records;
   readonly changes: Changes = noChanges();
   /** The stop of all agents; null while they may spend. A command that changes it records that with `audit`. */
   stop: WorkspaceStop | null = null;
@@ -75,10 +62,6 @@ export class WorkingSet {
   readonly #authorities = new Map<string, AuthorityRow>();
   readonly #budgets = new Map<string, BudgetRow>();
   readonly #earlier = new Map<string, EarlierDecision>();
-  readonly #decisions = new Map<string, { decision: Decision; state: DecisionState }>();
-  readonly #labels = new Map<string, LabelLink[]>();
-  readonly #outcomes = new Map<string, Outcome[]>();
-  readonly #consumptions = new Map<string, Consumption>();
 
   constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
     this.workspace_id = workspace_id;
@@ -103,17 +86,7 @@ export class WorkingSet {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
     }
     this.keys = new Keys([...loaded.keys, ...loaded.admin_keys], this.changes, noteChange);
-    for (const { decision, state } of loaded.decisions) {
-      this.#decisions.set(decision.decision_id, { decision, state: state ?? initialState(decision) });
-    }
-    for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
-    for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
-    for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
-    // Expired holds are released before any command reads their decisions or budgets.
-    const due = new Map<string, DecisionState>();
-    for (const hold of loaded.due_holds) due.set(hold.decision_id, hold);
-    for (const { state } of this.#decisions.values()) due.set(state.decision_id, state);
-    for (const hold of due.values()) if (isExpired(hold, now_ms)) this.#expire(hold);
+    this.records = new Records(this, loaded);
   }
 
   get head(): LedgerHead {
@@ -178,70 +151,8 @@ export class WorkingSet {
   addDecision(row: DecisionRow, decision: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    if (beginsWithState(decision)) {
-      const state = initialState(decision);
-      this.changes.states.set(state.decision_id, state);
-      this.#noteExpiring(null, state);
-    }
+    if (beginsWithState(decision)) this.records.begin(initialState(decision));
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
-  }
-
-  /** Returns an original decision and its state at the batch timestamp. */
-  decision(decision_id: string): { decision: Decision; state: DecisionState } | undefined {
-    const record = this.#decisions.get(decision_id);
-    return record && { ...record, state: stateAt(record.decision, record.state, this.now_ms) };
-  }
-
-  labelsOf(decision_id: string): readonly LabelLink[] {
-    return this.#labels.get(decision_id) ?? [];
-  }
-
-  outcomesOf(decision_id: string): readonly Outcome[] {
-    return this.#outcomes.get(decision_id) ?? [];
-  }
-
-  /** Returns the consumption that an idempotency key was used for. */
-  earlierConsumption(key: string): Consumption | undefined {
-    return this.#consumptions.get(key);
-  }
-
-  /** Returns the history of a loaded decision. `reports` is filled only if the command needs `outcomes_of`. */
-  history(decision_id: string): DecisionHistory {
-    const record = this.#decisions.get(decision_id);
-    if (record === undefined) throw new Error(`${decision_id} was not loaded`);
-    return { ...record, reports: this.outcomesOf(decision_id) };
-  }
-
-  addReview(review: ReviewRow): Recorded {
-    this.changes.reviews.push(review);
-    const event = { type: 'decision.review.recorded', at: review.created_at, review } as const;
-    return this.#record(review.decision_id, event, 'review', review.review_id, reviewDataHash(review));
-  }
-
-  addLabel(label: Label): Recorded {
-    this.changes.labels.push(label);
-    pushTo(this.#labels, label.decision_id, label);
-    const event = { type: 'decision.label.recorded', at: label.created_at, label } as const;
-    return this.#record(label.decision_id, event, 'label', label.label_id, labelDataHash(label));
-  }
-
-  /** The command must need `outcomes_of`. */
-  addOutcome(outcome: Outcome): Recorded {
-    const { decision_id, outcome_id, recorded_at: at } = outcome;
-    const event = { type: 'decision.outcome.recorded', at, report: outcome } as const;
-    const recorded = this.#record(decision_id, event, 'outcome', outcome_id, outcomeDataHash(outcome));
-    this.changes.outcomes.push(outcome);
-    pushTo(this.#outcomes, decision_id, outcome);
-    return recorded;
-  }
-
-  addConsumption(consumption: Consumption): Recorded {
-    this.#consumptions.set(consumption.idempotency_key, consumption);
-    const { capability_id: id, decision_id, consumed_at: at, amount_minor } = consumption;
-    const event = { type: 'capability.consumed', at, amount_minor } as const;
-    const recorded = this.#record(decision_id, event, 'capability', id, consumptionDataHash(consumption));
-    this.changes.consumptions.push({ ...consumption, event_id: recorded.event_id });
-    return recorded;
   }
 
   putBudget(row: BudgetRow): void {
@@ -308,60 +219,5 @@ export class WorkingSet {
   #setAgent(agent: Agent): void {
     this.#agents.set(agent.agent_id, agent);
     this.#agents.set(agent.slug, agent);
-  }
-
-  #expire(hold: DecisionState): void {
-    const row = expiredReservation(hold, this.now);
-    this.#changeState(hold, afterExpiry(hold));
-    const id = row.reservation_id;
-    const event_id = this.append('reservation.expired', 'reservation', id, expiredReservationDataHash(row));
-    this.changes.expired_reservations.push({ ...row, event_id });
-  }
-
-  /** Applies a record to the state of its decision, and appends the event that seals it to the chain. */
-  #record(
-    decision_id: string,
-    event: DecisionEvent,
-    subject_type: SubjectType,
-    subject_id: string,
-    data_hash: Buffer,
-  ): Recorded {
-    const before = this.history(decision_id);
-    const after = apply(before, event).state;
-    this.#changeState(before.state, after);
-    return { after, event_id: this.append(event.type, subject_type, subject_id, data_hash) };
-  }
-
-  /** Changes a state. All changes go through here, because its budget and the list of expiring holds follow from it. */
-  #changeState(before: DecisionState, after: DecisionState): void {
-    this.changes.states.set(after.decision_id, after);
-    const record = this.#decisions.get(after.decision_id);
-    if (record !== undefined) this.#decisions.set(after.decision_id, { ...record, state: after });
-    this.change_count += 1;
-    const was = budgetImpact(before);
-    const is = budgetImpact(after);
-    const held_minor = is.held_minor - was.held_minor;
-    const committed_minor = is.committed_minor - was.committed_minor;
-    if (held_minor !== 0 || committed_minor !== 0) {
-      const budget = this.budget(after.agent_id, after.period, after.currency);
-      this.putBudget({
-        ...budget,
-        held_minor: budget.held_minor + held_minor,
-        committed_minor: budget.committed_minor + committed_minor,
-      });
-    }
-    this.#noteExpiring(before, after);
-  }
-
-  #noteExpiring(before: DecisionState | null, after: DecisionState): void {
-    const { decision_id, agent_id, period } = after;
-    const was = before === null ? null : holdExpiresAt(before);
-    const is = holdExpiresAt(after);
-    if (was === is) return;
-    const { new_expiring, settled_expiring } = this.changes;
-    if (was !== null && !new_expiring.delete(decision_id)) {
-      settled_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: was });
-    }
-    if (is !== null) new_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: is });
   }
 }

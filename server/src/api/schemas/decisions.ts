@@ -9,7 +9,6 @@ import {
   STAGE_OUTCOMES,
   STAGES,
 } from '../../domain/decisions.ts';
-import { LABELS } from '../../domain/labels.ts';
 import { RESERVATION_STATUSES } from '../../domain/reservations.ts';
 import {
   AgentRef,
@@ -23,13 +22,7 @@ import {
   LongText,
   Nullable,
   OneOf,
-  PageQuery,
   PayeeId,
-  PrincipalId,
-  QueryBoolean,
-  QueryBound,
-  QueryInteger,
-  QuerySeveral,
   Timestamp,
   TimestampIn,
 } from '../../http/schemas.ts';
@@ -38,7 +31,6 @@ import { CapabilityBody, LabelBody, ReviewBody } from './records.ts';
 
 const MAX_TRACE_STEPS = 25;
 const MAX_CONTEXT_BYTES = 8_192;
-const MAX_MINOR = Number.MAX_SAFE_INTEGER;
 
 const Action = Fields(
   {
@@ -220,64 +212,3 @@ export const DecisionBody = Fields(
   },
   { $id: 'Decision' },
 );
-
-/** What a list or an export of decisions may be narrowed to; all must hold together. */
-export const DecisionFilterFields = {
-  agent: Type.Optional(AgentRef()),
-  decision: Type.Optional(QuerySeveral(OneOf(DECISIONS))),
-  effective_decision: Type.Optional(
-    QuerySeveral(OneOf(DECISIONS), { description: 'What is in force; one or several, separated by commas.' }),
-  ),
-  mode: Type.Optional(QuerySeveral(OneOf(MODES))),
-  reason: Type.Optional(
-    QuerySeveral(OneOf(REASON_CODES), {
-      description: 'Any of `reason_codes`; one or several, separated by commas.',
-    }),
-  ),
-  review_state: Type.Optional(QuerySeveral(OneOf(REVIEW_STATES))),
-  outcome_state: Type.Optional(QuerySeveral(OneOf(OUTCOME_STATES))),
-  label: Type.Optional(
-    QuerySeveral(OneOf(LABELS), { description: 'The current label; one or several, separated by commas.' }),
-  ),
-  currency: Type.Optional(QuerySeveral(Currency())),
-  merchant: Type.Optional(
-    Line({ max: TEXT_LENGTHS.merchant }, { description: 'The whole name, as it was requested.' }),
-  ),
-  q: Type.Optional(
-    Line({ max: TEXT_LENGTHS.merchant }, { description: 'A part of the merchant, in any case.' }),
-  ),
-  min_amount: Type.Optional(
-    QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
-  ),
-  max_amount: Type.Optional(
-    QueryInteger({ min: 0, max: MAX_MINOR }, { description: 'Inclusive, requested amount, minor units.' }),
-  ),
-  reviewed: Type.Optional(QueryBoolean()),
-  reviewed_by: Type.Optional(
-    PrincipalId({ description: 'The principal whose review stands, such as `user:ada`.' }),
-  ),
-  labeled: Type.Optional(QueryBoolean()),
-  from: Type.Optional(QueryBound('from')),
-  to: Type.Optional(QueryBound('to')),
-  order: Type.Optional(
-    OneOf(['asc', 'desc', 'expires'], {
-      description:
-        'By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last.',
-    }),
-  ),
-};
-
-/** The query of `GET /v1/decisions`. */
-export const ListQuery = Fields({ ...DecisionFilterFields, ...PageQuery });
-
-const MAX_WAIT_SECONDS = 25;
-
-/** The query of `GET /v1/decisions/:id`. */
-export const DecisionQuery = Fields({
-  wait_seconds: Type.Optional(
-    QueryInteger(
-      { min: 1, max: MAX_WAIT_SECONDS },
-      { description: 'Wait so long for a change of its review or outcome before answering.' },
-    ),
-  ),
-});

@@ -1,0 +1,183 @@
+import type { BudgetRow } from '../domain/budget.ts';
+import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
+import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
+import {
+  afterExpiry,
+  budgetImpact,
+  type DecisionState,
+  expiredReservation,
+  holdExpiresAt,
+  initialState,
+  isExpired,
+  stateAt,
+} from '../domain/decision-states.ts';
+import type { Decision } from '../domain/decisions.ts';
+import { type Label, type LabelLink, labelDataHash } from '../domain/labels.ts';
+import type { LedgerEventType, SubjectType } from '../domain/ledger.ts';
+import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
+import { expiredReservationDataHash } from '../domain/reservations.ts';
+import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
+import { type Changes, pushTo, type Recorded } from './changes.ts';
+import type { Loaded } from './tables.ts';
+
+/** What the records need of their working set. */
+interface Within {
+  readonly now_ms: number;
+  readonly now: string;
+  readonly changes: Changes;
+  budget(agent_id: string, period: string, currency: string): BudgetRow;
+  putBudget(row: BudgetRow): void;
+  append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string;
+}
+
+/**
+ * What became of earlier decisions: their states, and the records from which those follow. A command sees the records of
+ * those before it. Each record is sealed by an event of its own, and changes the decision's state, the budget that it
+ * counts in and the list of expiring holds along with it.
+ */
+export class Records {
+  readonly #within: Within;
+  readonly #decisions = new Map<string, { decision: Decision; state: DecisionState }>();
+  readonly #labels = new Map<string, LabelLink[]>();
+  readonly #outcomes = new Map<string, Outcome[]>();
+  readonly #consumptions = new Map<string, Consumption>();
+
+  /** Releases the holds that have expired, before any command reads their decisions or budgets. */
+  constructor(within: Within, loaded: Loaded) {
+    this.#within = within;
+    for (const { decision, state } of loaded.decisions) {
+      this.#decisions.set(decision.decision_id, { decision, state: state ?? initialState(decision) });
+    }
+    for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
+    for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
+    for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
+    const due = new Map<string, DecisionState>();
+    for (const hold of loaded.due_holds) due.set(hold.decision_id, hold);
+    for (const { state } of this.#decisions.values()) due.set(state.decision_id, state);
+    for (const hold of due.values()) if (isExpired(hold, within.now_ms)) this.#expire(hold);
+  }
+
+  /** Keeps the state that a new decision begins with. */
+  begin(state: DecisionState): void {
+    this.#within.changes.states.set(state.decision_id, state);
+    this.#noteExpiring(null, state);
+  }
+
+  /** Returns an original decision and its state at the batch timestamp. */
+  decision(decision_id: string): { decision: Decision; state: DecisionState } | undefined {
+    const record = this.#decisions.get(decision_id);
+    return record && { ...record, state: stateAt(record.decision, record.state, this.#within.now_ms) };
+  }
+
+  labelsOf(decision_id: string): readonly LabelLink[] {
+    return this.#labels.get(decision_id) ?? [];
+  }
+
+  outcomesOf(decision_id: string): readonly Outcome[] {
+    return this.#outcomes.get(decision_id) ?? [];
+  }
+
+  /** Returns the consumption that an idempotency key was used for. */
+  earlierConsumption(key: string): Consumption | undefined {
+    return this.#consumptions.get(key);
+  }
+
+  /** Returns the history of a loaded decision. `reports` is filled only if the command needs `outcomes_of`. */
+  history(decision_id: string): DecisionHistory {
+    const record = this.#decisions.get(decision_id);
+    if (record === undefined) throw new Error(`${decision_id} was not loaded`);
+    return { ...record, reports: this.outcomesOf(decision_id) };
+  }
+
+  addReview(review: ReviewRow): Recorded {
+    this.#within.changes.reviews.push(review);
+    const event = { type: 'decision.review.recorded', at: review.created_at, review } as const;
+    return this.#record(review.decision_id, event, 'review', review.review_id, reviewDataHash(review));
+  }
+
+  addLabel(label: Label): Recorded {
+    this.#within.changes.labels.push(label);
+    pushTo(this.#labels, label.decision_id, label);
+    const event = { type: 'decision.label.recorded', at: label.created_at, label } as const;
+    return this.#record(label.decision_id, event, 'label', label.label_id, labelDataHash(label));
+  }
+
+  /** The command must need `outcomes_of`. */
+  addOutcome(outcome: Outcome): Recorded {
+    const { decision_id, outcome_id, recorded_at: at } = outcome;
+    const event = { type: 'decision.outcome.recorded', at, report: outcome } as const;
+    const recorded = this.#record(decision_id, event, 'outcome', outcome_id, outcomeDataHash(outcome));
+    this.#within.changes.outcomes.push(outcome);
+    pushTo(this.#outcomes, decision_id, outcome);
+    return recorded;
+  }
+
+  addConsumption(consumption: Consumption): Recorded {
+    this.#consumptions.set(consumption.idempotency_key, consumption);
+    const { capability_id, decision_id, consumed_at: at, amount_minor } = consumption;
+    const event = { type: 'capability.consumed', at, amount_minor } as const;
+    const hash = consumptionDataHash(consumption);
+    const recorded = this.#record(decision_id, event, 'capability', capability_id, hash);
+    this.#within.changes.consumptions.push({ ...consumption, event_id: recorded.event_id });
+    return recorded;
+  }
+
+  #expire(hold: DecisionState): void {
+    const row = expiredReservation(hold, this.#within.now);
+    this.#changeState(hold, afterExpiry(hold));
+    const id = row.reservation_id;
+    const event_id = this.#within.append(
+      'reservation.expired',
+      'reservation',
+      id,
+      expiredReservationDataHash(row),
+    );
+    this.#within.changes.expired_reservations.push({ ...row, event_id });
+  }
+
+  /** Applies a record to the state of its decision, and appends the event that seals it to the chain. */
+  #record(
+    decision_id: string,
+    event: DecisionEvent,
+    subject_type: SubjectType,
+    subject_id: string,
+    data_hash: Buffer,
+  ): Recorded {
+    const before = this.history(decision_id);
+    const { state: after } = apply(before, event);
+    this.#changeState(before.state, after);
+    return { after, event_id: this.#within.append(event.type, subject_type, subject_id, data_hash) };
+  }
+
+  /** Changes a state. All changes go through here, because its budget and the list of expiring holds follow from it. */
+  #changeState(before: DecisionState, after: DecisionState): void {
+    this.#within.changes.states.set(after.decision_id, after);
+    const record = this.#decisions.get(after.decision_id);
+    if (record !== undefined) this.#decisions.set(after.decision_id, { ...record, state: after });
+    const was = budgetImpact(before);
+    const is = budgetImpact(after);
+    const held_minor = is.held_minor - was.held_minor;
+    const committed_minor = is.committed_minor - was.committed_minor;
+    if (held_minor !== 0 || committed_minor !== 0) {
+      const budget = this.#within.budget(after.agent_id, after.period, after.currency);
+      this.#within.putBudget({
+        ...budget,
+        held_minor: budget.held_minor + held_minor,
+        committed_minor: budget.committed_minor + committed_minor,
+      });
+    }
+    this.#noteExpiring(before, after);
+  }
+
+  #noteExpiring(before: DecisionState | null, after: DecisionState): void {
+    const { decision_id, agent_id, period } = after;
+    const was = before === null ? null : holdExpiresAt(before);
+    const is = holdExpiresAt(after);
+    if (was === is) return;
+    const { new_expiring, settled_expiring } = this.#within.changes;
+    if (was !== null && !new_expiring.delete(decision_id)) {
+      settled_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: was });
+    }
+    if (is !== null) new_expiring.set(decision_id, { decision_id, agent_id, period, expires_at: is });
+  }
+}
