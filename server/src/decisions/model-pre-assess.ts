@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { DirectoryOf } from '../directory/directories.ts';
 import type { Assess } from '../domain/assessment.ts';
 import { decide } from '../domain/decide.ts';
-import { NO_FACTS } from '../domain/spend-facts.ts';
 import {
   type AskModel,
   isOpen,
@@ -16,7 +15,7 @@ import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts'
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
 import type { ExamplesOf } from './labelled-examples.ts';
-import type { TrackRecordOf } from './track-record.ts';
+import { factsAbout, type TrackRecordOf } from './track-record.ts';
 
 export interface ModelPreAssessOptions {
   db: pg.Pool;
@@ -51,11 +50,12 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
     if (row === undefined) return null;
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
-    const history = await historyOf(workspace_id, agent_id, authority);
+    const records = await historyOf(workspace_id, agent_id, authority);
+    const { history } = records;
     const directory = await directoryOf(workspace_id, agent_id, row.directory_version);
     const built_in = await assess_time.spend(
       workspace_id,
-      () => assess(authority, request, history, { ...NO_FACTS, listed: directory.listed }),
+      () => assess(authority, request, history, factsAbout(request, records, directory)),
       agent_id,
     );
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not

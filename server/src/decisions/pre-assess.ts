@@ -1,11 +1,10 @@
 import type { DirectoryOf } from '../directory/directories.ts';
 import type { Assess } from '../domain/assessment.ts';
-import { NO_FACTS } from '../domain/spend-facts.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
-import type { TrackRecordOf } from './track-record.ts';
+import { factsAbout, type TrackRecordOf, type TrackRecords } from './track-record.ts';
 
 /**
  * Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. An authority
@@ -22,12 +21,12 @@ export function makePreAssess(options: {
   return ({ workspace_id, agent_id, request }, known) => {
     if (known === undefined) return null;
     const { hash, authority, directory_version } = known;
-    const assessWith = (history: Awaited<ReturnType<TrackRecordOf>>, directory: Directory) =>
+    const assessWith = (records: TrackRecords, directory: Directory) =>
       assess_time.spend(
         workspace_id,
         () => {
-          const facts = { ...NO_FACTS, listed: directory.listed };
-          const built_in = assess(authority, request, history, facts);
+          const { history } = records;
+          const built_in = assess(authority, request, history, factsAbout(request, records, directory));
           const made = { authority_hash: hash, directory, assessment: built_in };
           if (authority.purpose.judge !== 'model') return made;
           const is_vouched_for = isVouchedFor(built_in, authority, request, history);
@@ -36,10 +35,10 @@ export function makePreAssess(options: {
         },
         agent_id,
       );
-    const history = historyOf(workspace_id, agent_id, authority);
+    const records = historyOf(workspace_id, agent_id, authority);
     const directory = directoryOf(workspace_id, agent_id, directory_version);
-    return history instanceof Promise || directory instanceof Promise
-      ? Promise.all([history, directory]).then(([past, listed]) => assessWith(past, listed))
-      : assessWith(history, directory);
+    return records instanceof Promise || directory instanceof Promise
+      ? Promise.all([records, directory]).then(([past, listed]) => assessWith(past, listed))
+      : assessWith(records, directory);
   };
 }

@@ -1,16 +1,31 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { PurposeHistory, TrackRecord } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
+import type { Authority, Purpose } from '../domain/authorities.ts';
 import { type FeedbackRow, purposeHash } from '../domain/feedback.ts';
+import type { Precedent, Precedents, SpendFacts } from '../domain/spend-facts.ts';
+import type { SpendRequest } from '../domain/spends.ts';
 import { listFeedback } from '../feedback/stats-rows.ts';
+import type { Directory } from '../merchants/directory.ts';
+import { listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadPaidSpends, NOTHING_PAID, type PaidSpends, paidTo } from './paid-spends.ts';
+import { subjectStems, whatChanged } from './purpose-changes.ts';
 
-/** Returns the track record of an agent under an authority's purpose; undefined if there is none yet. */
+/** An agent's past: what people and the payment rail said, as far as it counts under its present purpose, and what it paid. */
+export interface TrackRecords {
+  paid: PaidSpends;
+  precedents: Precedents;
+  /** The same in the form of an older assessor; undefined if there is none. */
+  history: PurposeHistory | undefined;
+}
+
+/** Returns the track record of an agent under an authority's purpose. */
 export type TrackRecordOf = (
   workspace_id: string,
   agent_id: string,
   authority: Authority,
-) => PurposeHistory | undefined | Promise<PurposeHistory | undefined>;
+) => TrackRecords | Promise<TrackRecords>;
 
 /** An older track record is still used, but read again in the background. */
 const FRESH_MS = 500;
@@ -19,36 +34,200 @@ const USABLE_MS = 1_000;
 const MAX_AGENTS = 10_000;
 /** Rows of all agents together, about 0.5 KB each. An agent usually has some dozens and at most 5,000. */
 const MAX_ROWS = 100_000;
+/** What was said under a purpose that is not among so many versions does not count. */
+const MAX_VERSIONS = 500;
+const VERSIONS_AT_ONCE = 100;
+const MAX_PURPOSES = 10_000;
 
 interface CachedRecord {
   purpose_hash: string;
   row_count: number;
   read_ms: number;
-  history: PurposeHistory | undefined;
-  reading: Promise<PurposeHistory | undefined> | null;
+  records: TrackRecords;
+  reading: Promise<TrackRecords> | null;
 }
 
-/** Rows in the form of the assessor's input; undefined if there are none. */
-export function historyFromRows(rows: readonly FeedbackRow[]): PurposeHistory | undefined {
-  if (rows.length === 0) return undefined;
-  const merchants = new Map<string, TrackRecord>();
-  const payees = new Map<string, TrackRecord>();
-  const words = new Map<string, { aligned: number; misaligned: number }>();
+const NOTHING: TrackRecords = {
+  paid: NOTHING_PAID,
+  precedents: { by_merchant: new Map(), by_payee: new Map() },
+  history: undefined,
+};
+
+type Counts = Omit<FeedbackRow, 'agent_id' | 'purpose_hash' | 'merchant' | 'payee_id' | 'word'>;
+/** What was said of spends with one merchant and payee, over all purposes that count. */
+interface Said extends Counts {
+  merchant: string;
+  payee_id: string;
+  words: Map<string, { allowed: number; refused: number }>;
+}
+
+function addCounts(to: Counts, row: Counts): void {
+  for (const name of ['allowed', 'denied', 'aligned', 'misaligned', 'paid'] as const) to[name] += row[name];
+  for (const [currency, { low, high }] of Object.entries(row.usual_minor)) {
+    const known = to.usual_minor[currency] ?? { low, high };
+    to.usual_minor[currency] = { low: Math.min(known.low, low), high: Math.max(known.high, high) };
+  }
+}
+
+const noCounts = (): Counts => ({
+  allowed: 0,
+  denied: 0,
+  aligned: 0,
+  misaligned: 0,
+  paid: 0,
+  usual_minor: {},
+});
+
+/** The value of a key in a map, which is made where there is none yet. */
+function valueIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/**
+ * The sums that count under `now`: those under a purpose of which no change since is about the merchant's name or the words
+ * of what was bought there. `purposeOf`: the purposes that the other sums were made under; unknown ones count for nothing.
+ */
+export function countingNow(
+  rows: readonly FeedbackRow[],
+  now: Purpose,
+  purposeOf: ReadonlyMap<string, Purpose>,
+): FeedbackRow[] {
+  const now_hash = purposeHash(now);
+  const groups = new Map<string, FeedbackRow[]>();
   for (const row of rows) {
-    const { aligned, misaligned } = row;
-    if (row.kind === 'word') {
-      words.set(row.name, { aligned, misaligned });
+    const name = `${row.purpose_hash} ${row.payee_id} ${row.merchant}`;
+    valueIn(groups, name, () => []).push(row);
+  }
+  const changes = new Map<string, ReturnType<typeof whatChanged>>();
+  return [...groups.values()]
+    .filter(([first, ...rest]) => {
+      const { purpose_hash, merchant } = first as FeedbackRow;
+      if (purpose_hash === now_hash) return true;
+      const then = purposeOf.get(purpose_hash);
+      if (then === undefined) return false;
+      const isTouched = valueIn(changes, purpose_hash, () => whatChanged(then, now));
+      return !isTouched([
+        ...subjectStems(merchant),
+        ...[first as FeedbackRow, ...rest].map((row) => row.word),
+      ]);
+    })
+    .flat();
+}
+
+/** What is known about a spend from others than the agent. */
+export function factsAbout(
+  { action }: SpendRequest,
+  { precedents, paid }: TrackRecords,
+  { listed }: Directory,
+): SpendFacts {
+  const spends = paidTo(paid, action);
+  return { listed, precedents, paid: spends, as_of: spends.length === 0 ? null : paid.as_of };
+}
+
+/** Sums in the form of the assessor's input. */
+export function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends): TrackRecords {
+  if (rows.length === 0) return paid === NOTHING_PAID ? NOTHING : { ...NOTHING, paid };
+  const said = new Map<string, Said>();
+  const labelled = new Map<string, { aligned: number; misaligned: number }>();
+  for (const { agent_id, purpose_hash, merchant, payee_id, word, ...counts } of rows) {
+    const one = valueIn(said, `${payee_id} ${merchant}`, () => ({
+      merchant,
+      payee_id,
+      words: new Map(),
+      ...noCounts(),
+    }));
+    if (word === '') {
+      addCounts(one, counts);
       continue;
     }
-    (row.kind === 'merchant' ? merchants : payees).set(row.name, {
-      reviews: { allowed: row.allowed, denied: row.denied },
-      labels: { aligned, misaligned },
-      paid_count: row.paid,
-      usual_minor: new Map(Object.entries(row.usual_minor)),
-      payee_ids: new Set(row.payee_ids),
-    });
+    const { allowed, denied, aligned, misaligned } = counts;
+    const known = valueIn(one.words, word, () => ({ allowed: 0, refused: 0 }));
+    known.allowed += allowed + aligned;
+    known.refused += denied + misaligned;
+    const of_word = valueIn(labelled, word, () => ({ aligned: 0, misaligned: 0 }));
+    of_word.aligned += allowed + aligned;
+    of_word.misaligned += denied + misaligned;
   }
-  return { merchants, payees, words };
+  const by_merchant = new Map<string, Precedent[]>();
+  const by_payee = new Map<string, Precedent[]>();
+  const merchants = new Map<string, Counts & { payee_ids: Set<string> }>();
+  const payees = new Map<string, Counts>();
+  for (const { merchant, payee_id, words, ...counts } of said.values()) {
+    const precedent: Precedent = {
+      merchant,
+      payee_id: payee_id === '' ? null : payee_id,
+      said_by_people: {
+        allowed: counts.allowed + counts.aligned,
+        refused: counts.denied + counts.misaligned,
+      },
+      settled_by_rail: counts.paid,
+      words,
+      usual_minor: new Map(Object.entries(counts.usual_minor)),
+    };
+    valueIn(by_merchant, merchant, () => []).push(precedent);
+    const of_merchant = valueIn(merchants, merchant, () => ({ ...noCounts(), payee_ids: new Set<string>() }));
+    addCounts(of_merchant, counts);
+    if (payee_id === '') continue;
+    valueIn(by_payee, payee_id, () => []).push(precedent);
+    addCounts(valueIn(payees, payee_id, noCounts), counts);
+    if (precedent.usual_minor.size > 0) of_merchant.payee_ids.add(payee_id);
+  }
+  const recordOf = (counts: Counts, payee_ids: ReadonlySet<string>): TrackRecord => ({
+    reviews: { allowed: counts.allowed, denied: counts.denied },
+    labels: { aligned: counts.aligned, misaligned: counts.misaligned },
+    paid_count: counts.paid,
+    usual_minor: new Map(Object.entries(counts.usual_minor)),
+    payee_ids,
+  });
+  return {
+    paid,
+    precedents: { by_merchant, by_payee },
+    history: {
+      merchants: new Map([...merchants].map(([name, one]) => [name, recordOf(one, one.payee_ids)])),
+      payees: new Map([...payees].map(([name, one]) => [name, recordOf(one, new Set())])),
+      words: labelled,
+    },
+  };
+}
+
+/**
+ * Makes the look-up of purposes that an agent once had, by hash. What was found is kept; a purpose that is not among the
+ * newest `MAX_VERSIONS` is left out.
+ */
+function makePurposesOf(db: Queryable) {
+  const known = new LRUCache<string, { purpose: Purpose | null }>({ max: MAX_PURPOSES });
+  return async (workspace_id: string, agent_id: string, hashes: ReadonlySet<string>) => {
+    const found = new Map<string, Purpose>();
+    const missing = new Set<string>();
+    for (const hash of hashes) {
+      const kept = known.get(`${agent_id} ${hash}`);
+      if (kept === undefined) missing.add(hash);
+      else if (kept.purpose !== null) found.set(hash, kept.purpose);
+    }
+    let before: number | null = null;
+    for (let seen = 0; missing.size > 0 && seen < MAX_VERSIONS; ) {
+      const page = await listAuthorityVersions(db, workspace_id, agent_id, {
+        before,
+        limit: VERSIONS_AT_ONCE,
+      });
+      for (const row of page.rows) {
+        const { purpose } = parseAuthority(row);
+        const hash = purposeHash(purpose);
+        if (!missing.delete(hash)) continue;
+        found.set(hash, purpose);
+        known.set(`${agent_id} ${hash}`, { purpose });
+      }
+      before = page.rows.at(-1)?.version ?? null;
+      seen += page.rows.length;
+      if (!page.has_more) break;
+    }
+    for (const hash of missing) known.set(`${agent_id} ${hash}`, { purpose: null });
+    return found;
+  };
 }
 
 /**
@@ -61,11 +240,12 @@ export function makeTrackRecords(options: {
   max_rows?: number;
 }): TrackRecordOf {
   const { db, now_ms } = options;
-  const records = new LRUCache<string, CachedRecord>({
+  const cache = new LRUCache<string, CachedRecord>({
     max: MAX_AGENTS,
     maxSize: options.max_rows ?? MAX_ROWS,
     sizeCalculation: ({ row_count }) => 1 + row_count,
   });
+  const purposesOf = makePurposesOf(db);
   const hashes = new WeakMap<Authority, string>();
 
   function hashOf(authority: Authority): string {
@@ -76,39 +256,41 @@ export function makeTrackRecords(options: {
     return hash;
   }
 
-  function read(
-    workspace_id: string,
-    agent_id: string,
-    purpose_hash: string,
-  ): Promise<PurposeHistory | undefined> {
-    const before = records.get(agent_id);
+  function read(workspace_id: string, agent_id: string, authority: Authority): Promise<TrackRecords> {
+    const purpose_hash = hashOf(authority);
+    const before = cache.get(agent_id);
     const known =
       before?.purpose_hash === purpose_hash
         ? before
-        : { purpose_hash, row_count: 0, read_ms: Number.NEGATIVE_INFINITY, history: undefined };
-    const rows = listFeedback(db, workspace_id, agent_id, purpose_hash);
-    const reading = rows.then(historyFromRows);
+        : { purpose_hash, row_count: 0, read_ms: Number.NEGATIVE_INFINITY, records: NOTHING };
+    const rows = listFeedback(db, workspace_id, agent_id).then(async (found) => {
+      const others = new Set(found.map((row) => row.purpose_hash));
+      others.delete(purpose_hash);
+      const purposes = await purposesOf(workspace_id, agent_id, others);
+      return countingNow(found, authority.purpose, purposes);
+    });
+    const paid = loadPaidSpends(db, workspace_id, agent_id);
+    const reading = Promise.all([rows, paid]).then(([found, spends]) => recordsFromRows(found, spends));
     const entry: CachedRecord = { ...known, reading };
-    records.set(agent_id, entry);
+    cache.set(agent_id, entry);
     // Another purpose may have replaced the entry during the read.
     const settle = (read: Omit<CachedRecord, 'reading'>) => {
-      if (records.get(agent_id) === entry) records.set(agent_id, { ...read, reading: null });
+      if (cache.get(agent_id) === entry) cache.set(agent_id, { ...read, reading: null });
     };
     Promise.all([rows, reading]).then(
-      ([{ length }, history]) => settle({ purpose_hash, row_count: length, read_ms: now_ms(), history }),
+      ([{ length }, records]) => settle({ purpose_hash, row_count: length, read_ms: now_ms(), records }),
       () => settle(known),
     );
     return reading;
   }
 
   return (workspace_id, agent_id, authority) => {
-    const purpose_hash = hashOf(authority);
-    const known = records.get(agent_id);
-    if (known === undefined || known.purpose_hash !== purpose_hash) {
-      return read(workspace_id, agent_id, purpose_hash);
+    const known = cache.get(agent_id);
+    if (known === undefined || known.purpose_hash !== hashOf(authority)) {
+      return read(workspace_id, agent_id, authority);
     }
     const age_ms = now_ms() - known.read_ms;
-    const reading = known.reading ?? (age_ms > FRESH_MS ? read(workspace_id, agent_id, purpose_hash) : null);
-    return age_ms <= USABLE_MS || reading === null ? known.history : reading;
+    const reading = known.reading ?? (age_ms > FRESH_MS ? read(workspace_id, agent_id, authority) : null);
+    return age_ms <= USABLE_MS || reading === null ? known.records : reading;
   };
 }

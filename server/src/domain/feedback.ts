@@ -8,8 +8,6 @@ import { sha256, shownHash } from './ledger.ts';
 import { summarizeOutcomes } from './outcomes.ts';
 import { reportsOfAtLeast, trustOfReport } from './trust.ts';
 
-export type FeedbackKind = 'merchant' | 'payee' | 'word';
-
 /** The feedback of one decision: what people recorded about it, and what the payment rail settled. */
 export interface Lesson {
   allowed: boolean;
@@ -80,7 +78,7 @@ export interface DecisionLesson extends Lesson {
   /** The name under which its feedback is summed. */
   merchant: string;
   payee_id: string | null;
-  /** Words of the description, where a person labelled the spend. */
+  /** Words of the description, where a person spoke of the spend. */
   words: string[];
   currency: string;
 }
@@ -91,74 +89,80 @@ export interface SpendNames {
   words(description: string): string[];
 }
 
-/** The sum of the lessons of an agent's spends under one purpose, for one merchant, payee or word. */
+/**
+ * The sum of the lessons of an agent's spends with one merchant and payee under one purpose: of all of them, or of those
+ * whose description has one word. Under which purpose something was said is kept because a later change of the purpose may
+ * touch it; whether it does is judged when the sums are read.
+ */
 export interface FeedbackRow {
   agent_id: string;
   purpose_hash: string;
-  kind: FeedbackKind;
-  name: string;
+  merchant: string;
+  /** Empty where none was named. */
+  payee_id: string;
+  /** Empty: all spends. */
+  word: string;
   allowed: number;
   denied: number;
   aligned: number;
   misaligned: number;
   paid: number;
-  /** Only for a merchant: the lowest and highest amount vouched for, by currency, in minor units. */
+  /** Only of all spends: the lowest and highest amount vouched for, by currency, in minor units. */
   usual_minor: Record<string, { low: number; high: number }>;
-  /** Only for a merchant: the payees of spends that are vouched for, sorted. */
-  payee_ids: string[];
 }
 
-/** Payees stored for a merchant, the first in sorted order. A spend to any other counts as one to an unknown payee. */
-export const MAX_PAYEES = 20;
-
 /** The key of a sum. */
-export type FeedbackPlace = Pick<FeedbackRow, 'agent_id' | 'purpose_hash' | 'kind' | 'name'>;
+export type FeedbackPlace = Pick<FeedbackRow, 'agent_id' | 'purpose_hash' | 'merchant' | 'payee_id' | 'word'>;
 
-/** The sums that a lesson adds to: those of its merchant, its payee and its words. */
-export function placesOf(lesson: DecisionLesson): FeedbackPlace[] {
-  const { agent_id, purpose_hash, merchant, payee_id, words } = lesson;
-  const place = (kind: FeedbackKind, name: string) => ({ agent_id, purpose_hash, kind, name });
-  return [
-    place('merchant', merchant),
-    ...(payee_id === null ? [] : [place('payee', payee_id)]),
-    ...words.map((word) => place('word', word)),
-  ];
+/** The sums that a lesson adds to: that of its merchant and payee, first, and those of its words there. */
+export function placesOf({
+  agent_id,
+  purpose_hash,
+  merchant,
+  payee_id,
+  words,
+}: DecisionLesson): FeedbackPlace[] {
+  return ['', ...words].map((word) => ({
+    agent_id,
+    purpose_hash,
+    merchant,
+    payee_id: payee_id ?? '',
+    word,
+  }));
 }
 
 /** A sum without lessons. */
-export function emptyFeedback(place: FeedbackPlace): FeedbackRow {
-  const { agent_id, purpose_hash, kind, name } = place;
+export function emptyFeedback({
+  agent_id,
+  purpose_hash,
+  merchant,
+  payee_id,
+  word,
+}: FeedbackPlace): FeedbackRow {
   const counts = { allowed: 0, denied: 0, aligned: 0, misaligned: 0, paid: 0 };
-  return { agent_id, purpose_hash, kind, name, ...counts, usual_minor: {}, payee_ids: [] };
+  return { agent_id, purpose_hash, merchant, payee_id, word, ...counts, usual_minor: {} };
 }
 
-/** Adds a lesson to a sum, or subtracts it (`sign` -1). Amounts and payees are never subtracted: see `isTakenBack`. */
+/** Adds a lesson to a sum, or subtracts it (`sign` -1). Amounts are never subtracted: see `isTakenBack`. */
 export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1): FeedbackRow {
   const changed = { ...row };
   for (const name of ['allowed', 'denied', 'aligned', 'misaligned', 'paid'] as const) {
     changed[name] += sign * Number(lesson[name]);
   }
-  const { vouched_minor, currency, payee_id } = lesson;
-  if (sign < 0 || row.kind !== 'merchant' || vouched_minor === null) return changed;
+  const { vouched_minor, currency } = lesson;
+  if (sign < 0 || row.word !== '' || vouched_minor === null) return changed;
   const known = row.usual_minor[currency] ?? { low: vouched_minor, high: vouched_minor };
   const usual = { low: Math.min(known.low, vouched_minor), high: Math.max(known.high, vouched_minor) };
-  return {
-    ...changed,
-    usual_minor: { ...row.usual_minor, [currency]: usual },
-    payee_ids:
-      payee_id === null
-        ? row.payee_ids
-        : [...new Set([...row.payee_ids, payee_id])].sort().slice(0, MAX_PAYEES),
-  };
+  return { ...changed, usual_minor: { ...row.usual_minor, [currency]: usual } };
 }
 
-/** Whether an amount is no longer vouched for. Then the merchant's amounts and payees must be computed from all lessons. */
+/** Whether an amount is no longer vouched for. Then the amounts there must be computed from all lessons. */
 export function isTakenBack(before: Lesson | undefined, now: Lesson): boolean {
   const before_minor = before?.vouched_minor ?? null;
   return before_minor !== null && before_minor !== now.vouched_minor;
 }
 
-/** `sha256:` + hex SHA-256 of the RFC 8785 form of a purpose. Feedback under one purpose does not count under another. */
+/** `sha256:` + hex SHA-256 of the RFC 8785 form of a purpose. */
 export function purposeHash(purpose: Purpose): string {
   return shownHash(sha256(canonicalJson(purpose)));
 }

@@ -27,8 +27,8 @@ export interface Precedent {
   words: ReadonlyMap<string, { allowed: number; refused: number }>;
   /** Lowest and highest amount that the rail executed or a person approved, by currency, in minor units. */
   usual_minor: ReadonlyMap<string, { low: number; high: number }>;
-  /** RFC 3339; when a person or the rail last spoke. */
-  last_at: string;
+  /** RFC 3339; when a person or the rail last spoke; left out where that is not known. */
+  last_at?: string;
 }
 
 /** States of an own earlier spend that checks on the agent's history tell apart. */

@@ -14,7 +14,7 @@ import type { Client } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 import { eventsUpTo, loadLessons, makeLessons, placeOfSeq, putLessons } from './lessons.ts';
-import { loadDecisionsWithFeedback, loadFeedback, loadVouched, putFeedback } from './stats-rows.ts';
+import { loadDecisionsWithFeedback, loadFeedback, loadUsual, putFeedback } from './stats-rows.ts';
 
 /** Events read in one transaction. */
 const MAX_EVENTS = 20_000;
@@ -59,8 +59,8 @@ async function loadChanges(
   ];
 }
 
-const keyOf = ({ agent_id, purpose_hash, kind, name }: FeedbackPlace) =>
-  `${agent_id} ${purpose_hash} ${kind} ${name}`;
+const keyOf = ({ agent_id, purpose_hash, merchant, payee_id, word }: FeedbackPlace) =>
+  `${agent_id} ${purpose_hash} ${payee_id} ${word} ${merchant}`;
 
 /** Replaces lessons, both in the rows of the decisions and in the sums. */
 async function putChanges(client: Client, workspace_id: string, changes: readonly Change[]): Promise<void> {
@@ -79,12 +79,12 @@ async function putChanges(client: Client, workspace_id: string, changes: readonl
   for (const { before, now } of changes) {
     if (before !== undefined) add(before, -1);
     add(now, 1);
-    const [merchant] = placesOf(now);
-    if (merchant !== undefined && isTakenBack(before, now)) taken_back.set(keyOf(merchant), merchant);
+    const [all] = placesOf(now);
+    if (all !== undefined && isTakenBack(before, now)) taken_back.set(keyOf(all), all);
   }
-  const vouched = await loadVouched(client, workspace_id, [...taken_back.values()]);
+  const usual = await loadUsual(client, workspace_id, [...taken_back.values()]);
   for (const [i, key] of [...taken_back.keys()].entries()) {
-    rows.set(key, { ...(rows.get(key) as FeedbackRow), ...vouched[i] });
+    rows.set(key, { ...(rows.get(key) as FeedbackRow), usual_minor: usual[i] ?? {} });
   }
   await putFeedback(client, workspace_id, [...rows.values()]);
 }

@@ -27,6 +27,9 @@ export async function placeOfSeq(db: Queryable, workspace_id: string, seq: numbe
   return result.rows[0]?.id.slice(4) ?? '';
 }
 
+/** Events by which people speak of a decision. */
+const BY_PEOPLE: ReadonlySet<string> = new Set(['decision.review.recorded', 'decision.label.recorded']);
+
 const VERSION_MARK = ',"authority_version":';
 
 /** The versions of the authorities that these decisions were made by. Decisions without an authority are left out. */
@@ -67,8 +70,8 @@ export async function makeLessons(
       decision,
       events.map(({ event }) => event),
     );
-    const is_labelled = events.some(({ event }) => event.type === 'decision.label.recorded');
-    return isNoLesson(lesson) ? [] : [{ decision, lesson, is_labelled }];
+    const is_spoken_of = events.some(({ event }) => BY_PEOPLE.has(event.type));
+    return isNoLesson(lesson) ? [] : [{ decision, lesson, is_spoken_of }];
   });
   if (found.length === 0) return [];
   const versions = await loadVersionsOf(
@@ -87,7 +90,7 @@ export async function makeLessons(
       hashes.set(`${agent_id} ${row.version}`, purposeHash(parseAuthority(row).purpose));
     }
   }
-  return found.flatMap(({ decision, lesson, is_labelled }) => {
+  return found.flatMap(({ decision, lesson, is_spoken_of }) => {
     const { decision_id, agent, action } = decision;
     const purpose_hash = hashes.get(`${agent.id} ${versions.get(decision_id)}`);
     if (purpose_hash === undefined) return [];
@@ -97,7 +100,7 @@ export async function makeLessons(
       purpose_hash,
       merchant: names.merchant(action.merchant),
       payee_id: action.payee_id ?? null,
-      words: is_labelled ? names.words(action.description ?? '') : [],
+      words: is_spoken_of ? names.words(action.description ?? '') : [],
       currency: action.currency,
       ...lesson,
     };

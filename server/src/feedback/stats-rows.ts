@@ -1,8 +1,8 @@
-import { type FeedbackPlace, type FeedbackRow, MAX_PAYEES } from '../domain/feedback.ts';
+import type { FeedbackPlace, FeedbackRow } from '../domain/feedback.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 
-const COLUMNS = `agent_id, purpose_hash, kind, name, allowed, denied, aligned, misaligned, paid, usual_minor,
-  payee_ids`;
+const COLUMNS = `agent_id, purpose_hash, merchant, payee_id, word, allowed, denied, aligned, misaligned, paid,
+  usual_minor`;
 
 /** The types of events that are feedback on a decision. */
 const FEEDBACK_EVENTS =
@@ -41,16 +41,18 @@ export async function loadFeedback(
 ): Promise<FeedbackRow[]> {
   const result = await db.query<FeedbackRow & { workspace_id: string }>({
     name: 'load_feedback',
-    text: `select d.* from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as w(agent_id, purpose_hash, kind, name)
+    text: `select d.* from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+        as w(agent_id, purpose_hash, merchant, payee_id, word)
       cross join lateral (
-        select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = w.agent_id
-          and purpose_hash = w.purpose_hash and kind = w.kind and name = w.name limit 1) as d`,
+        select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = w.agent_id and merchant = w.merchant
+          and payee_id = w.payee_id and purpose_hash = w.purpose_hash and word = w.word limit 1) as d`,
     values: [
       workspace_id,
       wanted.map((each) => each.agent_id),
       wanted.map((each) => each.purpose_hash),
-      wanted.map((each) => each.kind),
-      wanted.map((each) => each.name),
+      wanted.map((each) => each.merchant),
+      wanted.map((each) => each.payee_id),
+      wanted.map((each) => each.word),
     ],
   });
   return result.rows;
@@ -73,88 +75,76 @@ export async function putFeedback(
   await client.query({
     name: 'put_feedback',
     text: `insert into feedback (workspace_id, ${COLUMNS}, changed_at)
-      select $1, r.agent_id, r.purpose_hash, r.kind, r.name, r.allowed, r.denied, r.aligned, r.misaligned, r.paid,
-        r.usual_minor, array(select json_array_elements_text(r.payee_ids)), clock_timestamp()
-      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::int[], $9::int[],
-        $10::int[], $11::json[], $12::json[]) as r(agent_id, purpose_hash, kind, name, allowed, denied, aligned,
-        misaligned, paid, usual_minor, payee_ids)
-      on conflict (workspace_id, agent_id, purpose_hash, kind, name) do update set allowed = excluded.allowed,
-        denied = excluded.denied, aligned = excluded.aligned, misaligned = excluded.misaligned,
-        paid = excluded.paid, usual_minor = excluded.usual_minor, payee_ids = excluded.payee_ids,
+      select $1, r.*, clock_timestamp()
+      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::int[], $9::int[],
+        $10::int[], $11::int[], $12::json[]) as r
+      on conflict (workspace_id, agent_id, merchant, payee_id, purpose_hash, word) do update set
+        allowed = excluded.allowed, denied = excluded.denied, aligned = excluded.aligned,
+        misaligned = excluded.misaligned, paid = excluded.paid, usual_minor = excluded.usual_minor,
         changed_at = excluded.changed_at`,
     values: [
       workspace_id,
       rows.map((row) => row.agent_id),
       rows.map((row) => row.purpose_hash),
-      rows.map((row) => row.kind),
-      rows.map((row) => row.name),
+      rows.map((row) => row.merchant),
+      rows.map((row) => row.payee_id),
+      rows.map((row) => row.word),
       rows.map((row) => row.allowed),
       rows.map((row) => row.denied),
       rows.map((row) => row.aligned),
       rows.map((row) => row.misaligned),
       rows.map((row) => row.paid),
       rows.map((row) => usualText(row.usual_minor)),
-      rows.map((row) => JSON.stringify(row.payee_ids)),
     ],
   });
 }
 
 /**
- * The amounts and payees vouched for at these merchants, computed from all lessons; empty where there are none. It reads
- * every lesson with an amount, and so is only for merchants of which one was taken back.
+ * The amounts vouched for at these places, computed from all lessons; empty where there are none. It reads every lesson with
+ * an amount there, and so is only for places of which one was taken back.
  */
-export async function loadVouched(
+export async function loadUsual(
   client: Client,
   workspace_id: string,
-  merchants: readonly FeedbackPlace[],
-): Promise<Pick<FeedbackRow, 'usual_minor' | 'payee_ids'>[]> {
-  const result = await client.query<{
-    place: number;
-    currency: string;
-    low: number;
-    high: number;
-    payee_ids: string[];
-  }>({
-    name: 'gather_vouched',
-    text: `select w.place::int, v.* from unnest($2::text[], $3::text[], $4::text[]) with ordinality
-        as w(agent_id, purpose_hash, name, place)
+  places: readonly FeedbackPlace[],
+): Promise<FeedbackRow['usual_minor'][]> {
+  const result = await client.query<{ place: number; currency: string; low: number; high: number }>({
+    name: 'gather_usual',
+    text: `select w.place::int, v.* from unnest($2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
+        as w(agent_id, purpose_hash, merchant, payee_id, place)
       cross join lateral (
-        select currency, min(vouched_minor) as low, max(vouched_minor) as high,
-          coalesce((array_agg(distinct payee_id order by payee_id) filter (where payee_id is not null))[1:${MAX_PAYEES}],
-            '{}') as payee_ids
+        select currency, min(vouched_minor) as low, max(vouched_minor) as high
         from decision_lessons where workspace_id = $1 and agent_id = w.agent_id and purpose_hash = w.purpose_hash
-          and merchant = w.name and vouched_minor is not null group by currency) as v`,
+          and merchant = w.merchant and vouched_minor is not null and coalesce(payee_id, '') = w.payee_id
+        group by currency) as v`,
     values: [
       workspace_id,
-      merchants.map((each) => each.agent_id),
-      merchants.map((each) => each.purpose_hash),
-      merchants.map((each) => each.name),
+      places.map((each) => each.agent_id),
+      places.map((each) => each.purpose_hash),
+      places.map((each) => each.merchant),
+      places.map((each) => each.payee_id),
     ],
   });
-  return merchants.map((_, i) => {
+  return places.map((_, i) => {
     const found = result.rows.filter(({ place }) => place === i + 1);
-    return {
-      usual_minor: Object.fromEntries(found.map(({ currency, low, high }) => [currency, { low, high }])),
-      payee_ids: [...new Set(found.flatMap(({ payee_ids }) => payee_ids))].sort().slice(0, MAX_PAYEES),
-    };
+    return Object.fromEntries(found.map(({ currency, low, high }) => [currency, { low, high }]));
   });
 }
 
-/** Sums of one agent under one purpose that are read at most. */
+/** Sums of one agent that are read at most. */
 const MAX_FEEDBACK_ROWS = 5_000;
 
-/** An agent's sums under one purpose, the last changed first, at most `MAX_FEEDBACK_ROWS`. */
+/** An agent's sums under all of its purposes, the last changed first, at most `MAX_FEEDBACK_ROWS`. */
 export async function listFeedback(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
-  purpose_hash: string,
 ): Promise<FeedbackRow[]> {
   const result = await db.query<FeedbackRow & { workspace_id: string }>({
     name: 'list_feedback',
-    text: `select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = $2 and purpose_hash = $3
+    text: `select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = $2
       order by changed_at desc limit ${MAX_FEEDBACK_ROWS}`,
-    values: [workspace_id, agent_id, purpose_hash],
+    values: [workspace_id, agent_id],
   });
   return result.rows;
 }
@@ -179,39 +169,35 @@ export async function findWrongFeedback(
   const isWrong = [
     ...counts.map((name) => `sum(${name}) <> 0`),
     "coalesce(max(usual), '{}') <> coalesce(max(kept_usual), '{}')",
-    "coalesce(max(payees), '{}') <> coalesce(max(kept_payees), '{}')",
     'count(kept_usual) > 1',
     '(sum(lessons) = 0 and count(kept_usual) > 0)',
     '(sum(lessons) > 0 and count(kept_usual) = 0)',
   ];
-  const place = 'agent_id, purpose_hash, kind, name';
+  const of = 'agent_id, purpose_hash, merchant, payee_id';
+  const place = `${of}, word`;
   const result = await db.query<WrongFeedback>({
     name: 'find_wrong_feedback',
     text: `with lessons as (
-        select * from decision_lessons where workspace_id = $1
+        select agent_id, purpose_hash, merchant, coalesce(payee_id, '') as payee_id, words, currency, vouched_minor,
+          ${counts.join(', ')}
+        from decision_lessons where workspace_id = $1
           and (allowed or denied or aligned or misaligned or paid or vouched_minor is not null)
       ), places as (
-        select l.*, 'merchant' as kind, merchant as name from lessons l
-        union all select l.*, 'payee', payee_id from lessons l where payee_id is not null
-        union all select l.*, 'word', w.word from lessons l cross join lateral unnest(l.words) as w(word)
+        select l.*, '' as word from lessons l
+        union all select l.*, w.word from lessons l cross join lateral unnest(l.words) as w(word)
       ), amounts as (
-        select agent_id, purpose_hash, merchant, currency, min(vouched_minor) as low, max(vouched_minor) as high
-        from lessons where vouched_minor is not null group by agent_id, purpose_hash, merchant, currency
+        select ${of}, currency, min(vouched_minor) as low, max(vouched_minor) as high
+        from lessons where vouched_minor is not null group by ${of}, currency
       ), parts as (
         select ${place}, ${counts.map((name) => `${name}::int::bigint`).join(', ')}, 1 as lessons, null::text as usual,
-          null::text as kept_usual, null::text as payees, null::text as kept_payees from places
+          null::text as kept_usual from places
         union all
-        select agent_id, purpose_hash, 'merchant', merchant, 0, 0, 0, 0, 0, 0, '{' || string_agg(
+        select ${of}, '', 0, 0, 0, 0, 0, 0, '{' || string_agg(
             format('"%s":{"low":%s,"high":%s}', currency, low, high), ',' order by currency collate "C") || '}',
-          null, null, null from amounts group by agent_id, purpose_hash, merchant
+          null from amounts group by ${of}
         union all
-        select agent_id, purpose_hash, 'merchant', merchant, 0, 0, 0, 0, 0, 0, null, null,
-          ((array_agg(distinct payee_id order by payee_id))[1:${MAX_PAYEES}])::text, null
-        from lessons where vouched_minor is not null and payee_id is not null
-        group by agent_id, purpose_hash, merchant
-        union all
-        select ${place}, ${counts.map((name) => `-${name}::bigint`).join(', ')}, 0, null, usual_minor::text, null,
-          payee_ids::text from feedback where workspace_id = $1
+        select ${place}, ${counts.map((name) => `-${name}::bigint`).join(', ')}, 0, null, usual_minor::text
+        from feedback where workspace_id = $1
       )
       select ${place}, sum(lessons)::int as lessons from parts group by ${place}
       having ${isWrong.join(' or ')} order by ${place} limit $2`,

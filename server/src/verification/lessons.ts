@@ -114,8 +114,9 @@ export async function checkFeedback(
   if (learnt.seq > last_seq) {
     wrong(`Event ${learnt.seq} is said to have been learnt from, but the chain ends at event ${last_seq}.`);
   }
-  for (const { agent_id, kind, name, lessons } of await findWrongFeedback(db, workspace_id, MAX_WRONG)) {
-    const row = `The row of feedback of ${agent_id} with ${kind} ${name}`;
+  for (const wrong_row of await findWrongFeedback(db, workspace_id, MAX_WRONG)) {
+    const { agent_id, merchant, payee_id, word, lessons } = wrong_row;
+    const row = `The row of feedback of ${agent_id} with merchant ${merchant}, payee ${payee_id || 'none'}${word && `, word ${word}`}`;
     if (lessons === 0) findings.addOrphan(`${row} is in no event.`);
     else wrong(`${row} is not the sum of what its decisions teach.`);
   }

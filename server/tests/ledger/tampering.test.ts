@@ -163,8 +163,8 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.entry_id)',
   },
   feedback: {
-    key: ['agent_id', 'purpose_hash', 'kind', 'name'],
-    row: "order by kind = 'merchant' desc, name limit 1",
+    key: ['agent_id', 'purpose_hash', 'merchant', 'payee_id', 'word'],
+    row: "order by word = '' desc, merchant, payee_id limit 1",
     seq: '(select max(seq) from ledger_events where workspace_id = W)',
   },
   decision_lessons: {

@@ -60,8 +60,8 @@ async function makeAgent(slug: string, authority: object = {}, mode = 'ENFORCE')
     usual: async () =>
       (
         await s.sql(
-          `select d.paid, d.usual_minor, d.payee_ids from feedback d join agents a using (workspace_id, agent_id)
-            where a.slug = $1 and d.kind = 'merchant'`,
+          `select d.paid, d.usual_minor, d.payee_id from feedback d join agents a using (workspace_id, agent_id)
+            where a.slug = $1 and d.word = ''`,
           [slug],
         )
       ).rows,
@@ -108,7 +108,7 @@ describe('an agent that says it paid', () => {
     await learnt();
     expect((await agent.ask(5_300, 'bank:EVIL-9')).decision).toBe('REVIEW');
     expect(await agent.usual()).toEqual([
-      { paid: 3, usual_minor: { EUR: { low: 5_000, high: 5_002 } }, payee_ids: ['bank:GOOD-1'] },
+      { paid: 3, usual_minor: { EUR: { low: 5_000, high: 5_002 } }, payee_id: 'bank:GOOD-1' },
     ]);
   });
 

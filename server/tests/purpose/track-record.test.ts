@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { paidTo } from '../../src/decisions/paid-spends.ts';
 import { makeTrackRecords } from '../../src/decisions/track-record.ts';
-import type { Authority } from '../../src/domain/authorities.ts';
+import type { Authority, Purpose } from '../../src/domain/authorities.ts';
 import { purposeHash } from '../../src/domain/feedback.ts';
 import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import { loadDecisionsWithFeedback, putFeedback } from '../../src/feedback/stats-rows.ts';
@@ -30,12 +31,12 @@ const label = (decision_id: string, value: string, supersedes?: string) =>
   s.call('POST', `/v1/decisions/${decision_id}/labels`, {
     body: { label: value, ...(supersedes === undefined ? {} : { supersedes }) },
   });
-const feedback = async (slug: string, kind = 'merchant') =>
+const feedback = async (slug: string, word = '') =>
   (
     await s.sql(
       `select d.* from feedback d join agents a on a.workspace_id = d.workspace_id and a.agent_id = d.agent_id
-        where a.slug = $1 and d.kind = $2 order by d.name`,
-      [slug, kind],
+        where a.slug = $1 and d.word = $2 order by d.merchant, d.payee_id`,
+      [slug, word],
     )
   ).rows;
 /** Learns from a page of so many events; nothing may be left out. Whether there is more. */
@@ -82,13 +83,11 @@ test('labels, reviews and outcomes are added up by merchant and payee, and corre
   const { key } = await makeKey(s, { scopes: ['consume'] });
   await outcome(key, { ...executed, source: 'PAYMENT_RAIL' });
   await learned();
-  const both = { aligned: 2, misaligned: 0, paid: 1, payee_ids: ['iban:1'] };
+  const both = { payee_id: 'iban:1', aligned: 2, misaligned: 0, paid: 1 };
   expect(await feedback('adds')).toMatchObject([
     { ...both, usual_minor: { EUR: { low: 1_000, high: 2_900 } } },
   ]);
-  expect(await feedback('adds', 'payee')).toMatchObject([
-    { name: 'iban:1', aligned: 2, misaligned: 0, paid: 1 },
-  ]);
+  expect(await feedback('adds', 'paper')).toMatchObject([{ ...both, usual_minor: {} }]);
   await outcome(key, { type: 'REFUNDED', source: 'PAYMENT_RAIL' });
   await label(second.decision_id, 'PURPOSE_MISALIGNED');
   await learned();
@@ -167,25 +166,25 @@ test('what a node keeps of the past is bounded over all agents, and what it let 
     putFeedback(
       pool as never,
       s.workspace_id,
-      merchants.map((name) => ({
+      merchants.map((merchant) => ({
         agent_id,
         purpose_hash: purposeHash(PURPOSE),
-        kind: 'merchant',
-        name,
+        merchant,
+        payee_id: '',
+        word: '',
         allowed: 0,
         denied: 0,
         aligned: 1,
         misaligned: 0,
         paid: 0,
         usual_minor: {},
-        payee_ids: [],
       })),
     );
   await say('agt_one', ['a', 'b', 'c']);
   await say('agt_two', ['a', 'b', 'c']);
   const historyOf = makeTrackRecords({ db: pool, now_ms: () => 0, max_rows: 6 });
   const merchants = async (agent_id: string) =>
-    [...((await historyOf(s.workspace_id, agent_id, authority))?.merchants.keys() ?? [])].sort().join('');
+    [...(await historyOf(s.workspace_id, agent_id, authority)).precedents.by_merchant.keys()].sort().join('');
   expect(await merchants('agt_one')).toBe('abc');
   await say('agt_one', ['d']);
   expect(await merchants('agt_one')).toBe('abc');
@@ -193,4 +192,97 @@ test('what a node keeps of the past is bounded over all agents, and what it let 
   await say('agt_two', ['e']);
   expect(await merchants('agt_one')).toBe('abcd');
   expect(await merchants('agt_two')).toBe('abce');
+  // No event says so, and verification would tell.
+  await s.sql("delete from feedback where agent_id in ('agt_one', 'agt_two')");
+});
+
+/** What counts of an agent's past under that purpose, as a node that knows nothing yet reads it. */
+async function pastOf(slug: string, purpose: Purpose) {
+  await learned();
+  const { rows } = await s.sql('select agent_id from agents where slug = $1', [slug]);
+  const historyOf = makeTrackRecords({ db: pool, now_ms: () => 0 });
+  const { precedents, paid } = await historyOf(s.workspace_id, rows[0].agent_id, {
+    purpose,
+    currency: 'EUR',
+  });
+  const said = [...precedents.by_merchant.values()].flat().map((one) => ({
+    merchant: one.merchant,
+    payee_id: one.payee_id,
+    ...one.said_by_people,
+    settled: one.settled_by_rail,
+    words: Object.fromEntries(one.words),
+  }));
+  return { said: said.sort((a, b) => (a.merchant < b.merchant ? -1 : 1)), paid };
+}
+
+test('what was said survives every edit of the purpose that is not about it, and counts again when that is undone', async () => {
+  const purpose = { ...PURPOSE, constraints: ['No gift cards.'], context: 'Also cakes for birthdays.' };
+  const set = (next: Purpose) =>
+    s.call('POST', '/v1/agents/survives/authority', { body: { purpose: next, currency: 'EUR' } });
+  await s.call('POST', '/v1/agents', { body: { slug: 'survives', authority: { purpose, currency: 'EUR' } } });
+  const paper = await decide('survives', 'Zinnober Papier', {
+    description: 'printer paper',
+    payee_id: 'iban:7',
+  });
+  const toner = await decide('survives', 'Tinte Nord', { description: 'toner cartridges' });
+  const cake = await decide('survives', 'Konditorei Süd', { description: 'birthday cakes' });
+  for (const { decision_id } of [paper, toner, cake]) await label(decision_id, 'PURPOSE_ALIGNED');
+  const merchantsUnder = async (next: Purpose) => {
+    await set(next);
+    return (await pastOf('survives', next)).said.map(({ merchant }) => merchant);
+  };
+  const all = ['konditorei sud', 'tinte nord', 'zinnober papier'];
+  expect(await merchantsUnder(purpose)).toEqual(all);
+  const edits: [Purpose, string[]][] = [
+    [
+      { ...purpose, constraints: ['No gift cards.', 'No furniture.', 'Deliveries in the morning only.'] },
+      all,
+    ],
+    [{ ...purpose, success_criteria: ['Nobody waits for supplies.'] }, all],
+    [
+      { ...purpose, constraints: ['No gift cards.', 'Never buy toner.'] },
+      ['konditorei sud', 'zinnober papier'],
+    ],
+    [{ ...purpose, context: '' }, ['tinte nord', 'zinnober papier']],
+    [{ ...purpose, objective: 'Keep the Hamburg canteen supplied.' }, []],
+    [purpose, all],
+  ];
+  for (const [next, expected] of edits) expect([next, await merchantsUnder(next)]).toEqual([next, expected]);
+  // What is said under one purpose adds to what was said under another, as far as both count.
+  await set(edits[0]?.[0] as Purpose);
+  const again = await decide('survives', 'ZINNOBER PAPIER', { description: 'envelopes', payee_id: 'iban:7' });
+  await label(again.decision_id, 'PURPOSE_ALIGNED');
+  const { said } = await pastOf('survives', purpose);
+  expect(said.find(({ merchant }) => merchant === 'zinnober papier')).toMatchObject({
+    payee_id: 'iban:7',
+    allowed: 2,
+    refused: 0,
+    settled: 0,
+    words: { paper: { allowed: 1, refused: 0 } },
+  });
+  expect((await s.call('GET', '/v1/ledger/verify')).body.breaks).toEqual([]);
+});
+
+test('an agent’s own report says nothing of a merchant, and is known as a spend that was paid', async () => {
+  await agent('claims');
+  const made = await decide('claims', 'Zinnober Kontor', { description: 'engraving', payee_id: 'iban:9' });
+  const outcome = { type: 'SPEND_EXECUTED', amount_minor: 1_000 };
+  await s.call('POST', `/v1/decisions/${made.decision_id}/outcomes`, { body: outcome });
+  const { said, paid } = await pastOf('claims', PURPOSE);
+  expect(said).toEqual([]);
+  const one = {
+    decision_id: made.decision_id,
+    merchant: 'Zinnober Kontor',
+    payee_id: 'iban:9',
+    amount_minor: 1_000,
+    currency: 'EUR',
+    at: made.created_at,
+    state: 'EXECUTED',
+    type: 'purchase',
+    description: 'engraving',
+  };
+  for (const action of [{ merchant: 'ZINNOBER KONTOR' }, { merchant: 'Another', payee_id: 'iban:9' }]) {
+    expect(paidTo(paid, action)).toEqual([one]);
+  }
+  expect(paidTo(paid, { merchant: 'Another', payee_id: 'iban:1' })).toEqual([]);
 });

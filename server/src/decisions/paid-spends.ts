@@ -1,0 +1,110 @@
+import type { OutcomeState } from '../domain/decisions.ts';
+import type { PaidSpend } from '../domain/spend-facts.ts';
+import { historyKey } from '../purpose/history.ts';
+import type { Queryable } from '../storage/database.ts';
+import { firstIdAt } from '../values/ids.ts';
+
+/** How far back an agent's own spends are compared. */
+const DAYS = 14;
+const DAY_MS = 86_400_000;
+/** The newest decisions of an agent that are looked at. */
+const MAX_LOOKED_AT = 100;
+
+/** An agent's own spends of the last days that moved or returned money, by the two things that a spend is bound to. */
+export interface PaidSpends {
+  by_merchant: ReadonlyMap<string, readonly PaidSpend[]>;
+  by_payee: ReadonlyMap<string, readonly PaidSpend[]>;
+  /** RFC 3339; null where there are none. */
+  as_of: string | null;
+}
+
+/** No spends. */
+export const NOTHING_PAID: PaidSpends = { by_merchant: new Map(), by_payee: new Map(), as_of: null };
+
+const STATES: Partial<Record<OutcomeState, PaidSpend['state']>> = {
+  EXECUTED: 'EXECUTED',
+  PARTIALLY_REFUNDED: 'EXECUTED',
+  REFUNDED: 'REFUNDED',
+};
+
+interface PaidRow {
+  decision_id: string;
+  merchant: string;
+  amount_minor: number;
+  currency: string;
+  created_at: string;
+  outcome_state: OutcomeState;
+  action_part: string;
+}
+
+/** Payee, type and description in the text of an action; empty where it is in another format than today's. */
+function actionIn(part: string): { payee_id?: string; type?: string; description?: string } {
+  try {
+    return JSON.parse(part) as { payee_id?: string; type?: string; description?: string };
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Reads an agent's spends of the last `DAYS` that were executed, whoever said so: what is compared with them can only lower
+ * an assessment. Of an agent that asked more than `MAX_LOOKED_AT` times since, the older ones are left out.
+ */
+export async function loadPaidSpends(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+): Promise<PaidSpends> {
+  const clock = await db.query<{ clock_ms: number }>({
+    name: 'clock_of_paid',
+    text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms',
+  });
+  const now_ms = clock.rows[0]?.clock_ms ?? 0;
+  const result = await db.query<PaidRow & { workspace_id: string }>({
+    name: 'load_paid_spends',
+    // The database must not parse a document as JSON: see `PURPOSE_MARK` in reports/fact-rows.ts.
+    text: `select d.decision_id, d.merchant, d.requested_amount_minor as amount_minor, d.currency, d.created_at,
+        s.outcome_state,
+        split_part(split_part(d.document, ',"action":', 2), ',"task":', 1) as action_part
+      from (
+        select decision_id from decisions where workspace_id = $1 and agent_id = $2 and agent_id <> ''
+          and decision_id >= $3 order by decision_id desc limit ${MAX_LOOKED_AT}) as made
+      cross join lateral (
+        select * from decision_states s where s.workspace_id = $1 and s.decision_id = made.decision_id
+          and s.outcome_state in ('EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED') limit 1) as s
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = made.decision_id limit 1) as d
+      order by d.decision_id desc`,
+    values: [workspace_id, agent_id, firstIdAt('decision', now_ms - DAYS * DAY_MS)],
+  });
+  if (result.rows.length === 0) return NOTHING_PAID;
+  const by_merchant = new Map<string, PaidSpend[]>();
+  const by_payee = new Map<string, PaidSpend[]>();
+  const addTo = (map: Map<string, PaidSpend[]>, key: string, spend: PaidSpend) => {
+    const known = map.get(key);
+    if (known === undefined) map.set(key, [spend]);
+    else known.push(spend);
+  };
+  for (const { created_at: at, outcome_state, action_part, ...row } of result.rows) {
+    const { payee_id = null, type = '', description = '' } = actionIn(action_part);
+    const { decision_id, merchant, amount_minor, currency } = row;
+    const state = STATES[outcome_state] ?? 'EXECUTED';
+    const spend = { decision_id, merchant, payee_id, amount_minor, currency, at, state, type, description };
+    addTo(by_merchant, historyKey(merchant), spend);
+    if (payee_id !== null) addTo(by_payee, payee_id, spend);
+  }
+  return { by_merchant, by_payee, as_of: new Date(now_ms).toISOString() };
+}
+
+/** The spends with the same merchant or payee, newest first. */
+export function paidTo(
+  { by_merchant, by_payee }: PaidSpends,
+  { merchant, payee_id }: { merchant: string; payee_id?: string | undefined },
+): readonly PaidSpend[] {
+  if (by_merchant.size === 0) return [];
+  const there = by_merchant.get(historyKey(merchant)) ?? [];
+  const to = payee_id === undefined ? [] : (by_payee.get(payee_id) ?? []);
+  const others = to.filter((one) => !there.includes(one));
+  if (others.length === 0) return there;
+  return [...there, ...others].sort((a, b) => (a.decision_id < b.decision_id ? 1 : -1));
+}
