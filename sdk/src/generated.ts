@@ -132,6 +132,62 @@ export interface Authority {
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
 }
 
+/** How the assessor reads an authority. */
+export interface AuthorityReading {
+  /** Kinds of goods that the purpose asks for. */
+  wanted: {
+    /** What it is taken for. */
+    kind: string;
+    /** The operator's words for it. */
+    words: string;
+    from: ReadingPlace;
+  }[];
+  /** What is never bought. */
+  forbidden: {
+    /** What it is taken for. */
+    kind: string;
+    /** The operator's words for it. */
+    words: string;
+    from: ReadingPlace;
+  }[];
+  conditions: {
+    text: string;
+    /** What shows that it holds. */
+    met_by: string;
+    from: ReadingPlace;
+  }[];
+  /** Names that are taken for merchants or payees. */
+  merchants: {
+    name: string;
+    from: ReadingPlace;
+  }[];
+  /** Names or words that are taken for people. */
+  people: {
+    name: string;
+    from: ReadingPlace;
+  }[];
+  /** Sentences from which no rule was read: say them in other words. */
+  not_understood: {
+    text: string;
+    from: ReadingPlace;
+  }[];
+  /** Spends of this trade as the rules alone assess them, with nothing known of the agent; at least two assessments occur. */
+  examples: {
+    spend: {
+      action: {
+        type: string;
+        merchant: string;
+        amount_minor: number;
+        currency: string;
+        description: string;
+      };
+    };
+    assessment: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR';
+    /** One sentence. */
+    because: string;
+  }[];
+}
+
 export interface AuthorityRequest {
   purpose: Purpose;
   /** ISO 4217 code of all amounts here; a spend in any other currency is denied. */
@@ -882,6 +938,14 @@ export interface PurposeAssessment {
     text: string;
     effect: 'supports' | 'conflicts' | 'suspicious';
   }[];
+}
+
+/** Where the operator wrote it. */
+export interface ReadingPlace {
+  field: string;
+  index: number | null;
+  /** The sentence. */
+  text: string;
 }
 
 export interface RecordedReview {

@@ -12,6 +12,7 @@ export class Purser {
   readonly decisions: resources.Decisions;
   readonly capabilities: resources.Capabilities;
   readonly agents: resources.Agents;
+  readonly authority: resources.AuthorityDrafts;
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
   readonly webhookDeliveries: resources.WebhookDeliveries;
@@ -36,6 +37,7 @@ export class Purser {
     this.decisions = new resources.Decisions(transport);
     this.capabilities = new resources.Capabilities(transport);
     this.agents = new resources.Agents(transport);
+    this.authority = new resources.AuthorityDrafts(transport);
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);
     this.webhookDeliveries = new resources.WebhookDeliveries(transport);

@@ -128,6 +128,10 @@ export class Authorities extends Resource {
   retrieve(idOrSlug: string, query?: t.GetAuthorityQuery, options?: Options): APIPromise<t.AuthorityVersion> {
     return this.call('GET', '/v1/agents/:id/authority', { params: { id: idOrSlug }, query, options });
   }
+  /** How the newest authority is read: what it wants, forbids and demands, and ten spends with what would become of them. */
+  reading(idOrSlug: string, options?: Options): APIPromise<t.AuthorityReading> {
+    return this.call('GET', '/v1/agents/:id/authority/reading', { params: { id: idOrSlug }, options });
+  }
   /** What a draft would have decided of the agent's recent spends. Nothing is saved. */
   simulate(
     idOrSlug: string,
@@ -173,6 +177,14 @@ export class Merchants extends Resource {
       params: { id: idOrSlug, entry_id: entryId },
       options,
     });
+  }
+}
+
+/** Drafts of what an agent may be allowed. */
+export class AuthorityDrafts extends Resource {
+  /** How a draft would be read, with ten spends and what would become of them. Nothing is saved. */
+  reading(draft: t.Authority, options?: Options): APIPromise<t.AuthorityReading> {
+    return this.call('POST', '/v1/authority/reading', { body: draft, options, repeatable: true });
   }
 }
 

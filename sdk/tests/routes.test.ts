@@ -108,6 +108,9 @@ test('an administrator’s day: agent, authority, simulation, keys, report, ledg
   expect((await purser.agents.authority.set('staging-bot', limits)).version).toBe(2);
   expect((await purser.agents.authority.retrieve(agent.id, { version: 1 })).authority).toEqual(AUTHORITY);
   expect((await purser.agents.authority.simulate('staging-bot', AUTHORITY, { limit: 10 })).saved).toBe(false);
+  const reading = await purser.authority.reading(limits);
+  expect(reading.examples).toHaveLength(10);
+  expect(await purser.agents.authority.reading('staging-bot')).toEqual(reading);
   expect((await purser.agents.update('staging-bot', { status: 'paused' })).status).toBe('paused');
   const { id, key } = await purser.apiKeys.create({ name: 'bot', agent_id: agent.id });
   expect((await purser.withOptions({ apiKey: key }).agents.retrieve(agent.id)).slug).toBe('staging-bot');

@@ -26,6 +26,24 @@ test('the simulation beside the editor equals what the API answers', async ({ pa
   );
 });
 
+test('the reading beside the editor follows the words, and says what it did not understand', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/agents/infra-bot/authority');
+  const shown = page.getByRole('region', { name: 'How it is read' });
+  await page.getByLabel('Objective').fill('Keep the staging platform running: servers and storage.');
+  await page.getByLabel('Constraints').fill('No gift cards.\nBe nice to the neighbours');
+  await expect(shown.getByRole('definition').filter({ hasText: 'gift cards' })).toBeVisible();
+  await expect(shown.getByText('Be nice to the neighbours')).toBeVisible();
+  await expect(shown.getByRole('row')).toHaveCount(11);
+  await page.getByLabel('Constraints').fill('No gift cards.');
+  await expect(shown.getByText('Be nice to the neighbours')).toBeHidden();
+  const { version } = await workspace.call('GET', '/v1/agents/infra-bot/authority');
+  expect(version, 'nothing is saved').toBe(1);
+});
+
 test('two people who edit an authority at once do not overwrite each other', async ({
   page,
   workspace,

@@ -21,6 +21,7 @@ import { makeWorkTime } from '../work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
+import { makeReadingRoutes } from './authority-readings.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionListRoutes } from './decision-lists.ts';
@@ -109,6 +110,7 @@ export function makeApiRoutes(
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
+    ...makeReadingRoutes({ db, assess, assess_time }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
     ...makeWebhookRoutes({

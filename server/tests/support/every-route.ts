@@ -209,6 +209,18 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'one thing',
     other_agent: NOT_FOUND,
   },
+  'POST /v1/authority/reading': {
+    scopes: ['read'],
+    request: fixed('/v1/authority/reading', AUTHORITY),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/agents/:id/authority/reading': {
+    scopes: ['read'],
+    request: ofAgent('/authority/reading'),
+    status: 200,
+    names: 'one thing',
+  },
   'POST /v1/agents/:id/authority/simulate': {
     scopes: ['admin'],
     request: ofAgent('/authority/simulate', AUTHORITY),

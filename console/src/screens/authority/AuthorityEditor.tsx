@@ -23,6 +23,7 @@ import { useAction } from '../../lib/use-action.ts';
 import styles from './Authority.module.css';
 import { AuthorityForm } from './AuthorityForm.tsx';
 import { Diff } from './Diff.tsx';
+import { Reading } from './Reading.tsx';
 import { Simulated } from './Simulated.tsx';
 import { Versions } from './Versions.tsx';
 
@@ -219,6 +220,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
         </form>
       </div>
       <div className={styles.beside}>
+        <Reading authority={authority} />
         {may && <Simulated slug={slug} authority={authority} />}
         {base !== null && changes.length > 0 && (
           <Card title={`What differs from version ${base.version}`}>

@@ -1,7 +1,7 @@
 import { type Authority, InvalidRequestError, type Simulation } from '@purser/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { SelectField } from '../../components/Field.tsx';
@@ -11,11 +11,10 @@ import { Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
 import { type ChangedDecision, judgedBy, KINDS, type Kind, matrixOf } from '../../lib/simulation.ts';
+import { useSettled } from '../../lib/use-settled.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 import styles from './Authority.module.css';
 
-/** After the last key. */
-const PAUSE_MS = 400;
 /** How grave a kind is: a change to a graver one tightens. */
 const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 
@@ -79,17 +78,6 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
       </p>
     </Card>
   );
-}
-
-/** A text once it has stood still for a moment. */
-function useSettled(text: string | null): string | null {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    if (text === null) return;
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }
 
 function Result({ simulation, currency }: { simulation: Simulation; currency: string }) {

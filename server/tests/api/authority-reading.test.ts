@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AUTHORITY, type RunningService, startTestService } from '../support/running-service.ts';
+
+let s: RunningService;
+beforeAll(async () => {
+  s = await startTestService();
+});
+afterAll(() => s.stop());
+
+const DRAFT = {
+  purpose: {
+    objective: 'Keep the staging platform running: servers and storage from Contabo.',
+    constraints: [
+      'No gift cards.',
+      'Be nice to the neighbours',
+      'Chemicals only from Merck or VWR.',
+      'Domains only after approval.',
+    ],
+  },
+  currency: 'EUR',
+  per_transaction_limit_minor: 20_000,
+  allowed_merchants: ['Hetzner Online'],
+};
+const read = (body: unknown) => s.call('POST', '/v1/authority/reading', { body });
+
+describe('the reading of a draft', () => {
+  test('says what is wanted, forbidden and demanded, who is named, and what was not understood, each with its place', async () => {
+    const { status, body } = await read(DRAFT);
+    expect(status).toBe(200);
+    const of = (list: { from: object }[], text: string) =>
+      list.map(({ from, ...rest }) => JSON.stringify([rest, from])).filter((each) => each.includes(text));
+    expect(of(body.wanted, 'servers')[0]).toContain('"purpose.objective"');
+    const [cards] = body.forbidden.filter((one: { words: string }) => /gift/i.test(one.words));
+    expect(cards.from).toEqual({ field: 'purpose.constraints', index: 0, text: 'No gift cards.' });
+    expect(of(body.conditions, 'Merck')).not.toEqual([]);
+    expect(of(body.conditions, 'Domains')).not.toEqual([]);
+    expect(body.merchants).toContainEqual({
+      name: 'Hetzner Online',
+      from: { field: 'allowed_merchants', index: 0, text: 'Hetzner Online' },
+    });
+    expect(of(body.merchants, 'Contabo')).not.toEqual([]);
+    expect(body.not_understood.map(({ text }: { text: string }) => text)).toEqual([
+      'Be nice to the neighbours',
+    ]);
+    expect(body.not_understood[0].from.index).toBe(1);
+  });
+
+  test('gives ten spends within its limits that are accepted as they are and assessed as they say', async () => {
+    const { body } = await read(DRAFT);
+    expect(body.examples).toHaveLength(10);
+    const assessments = new Set(body.examples.map((one: { assessment: string }) => one.assessment));
+    expect(assessments.size).toBeGreaterThan(1);
+    await s.call('POST', '/v1/agents', { body: { slug: 'reader', authority: DRAFT } });
+    for (const [i, { spend, assessment, because }] of body.examples.entries()) {
+      expect(spend.action.amount_minor).toBeLessThanOrEqual(DRAFT.per_transaction_limit_minor);
+      expect(because).toMatch(/[.!?]$/);
+      const made = await s.call('POST', '/v1/decisions', {
+        body: { agent: 'reader', ...spend },
+        idempotency_key: `example-${i}`,
+      });
+      expect(made.status).toBe(201);
+      expect(made.body.purpose.assessment).toBe(assessment);
+      expect(made.body.purpose.rationale.startsWith(because)).toBe(true);
+    }
+  });
+
+  test('is the same each time, and nothing of it is saved', async () => {
+    const before = await s.call('GET', '/v1/audit');
+    const first = await read(DRAFT);
+    expect((await read(DRAFT)).text).toBe(first.text);
+    expect((await s.call('GET', '/v1/audit')).text).toBe(before.text);
+  });
+
+  test.each([
+    ['a language that no list has', { objective: 'スタジオの備品を購入する' }],
+    ['one word', { objective: 'Flights' }],
+    ['nothing that it knows', { objective: 'Qwx zrt', constraints: ['Blorp!', '???'] }],
+    [
+      'far too much',
+      { objective: 'x', constraints: Array.from({ length: 20 }, () => 'no word, '.repeat(200)) },
+    ],
+  ])('of %s has ten spends of two assessments too', async (_, purpose) => {
+    for (const currency of ['EUR', 'JPY', 'KWD']) {
+      const { status, body } = await read({ purpose, currency });
+      expect(status).toBe(200);
+      expect(body.examples).toHaveLength(10);
+      expect(
+        new Set(body.examples.map((one: { assessment: string }) => one.assessment)).size,
+      ).toBeGreaterThan(1);
+    }
+  });
+
+  test.each([
+    ['no objective', { purpose: {}, currency: 'EUR' }],
+    ['a field that no authority has', { ...AUTHORITY, limit: 1 }],
+    ['a judge that is none', { ...AUTHORITY, purpose: { ...AUTHORITY.purpose, judge: 'nobody' } }],
+  ])('with %s is refused by the name of the field', async (_, body) => {
+    const refused = await read(body);
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('the reading of an agent', () => {
+  test('is that of its newest authority, and 404 where there is none', async () => {
+    await s.call('POST', '/v1/agents', { body: { slug: 'with', authority: AUTHORITY } });
+    await s.call('POST', '/v1/agents/with/authority', { body: DRAFT });
+    expect((await s.call('GET', '/v1/agents/with/authority/reading')).body).toEqual((await read(DRAFT)).body);
+    await s.call('POST', '/v1/agents', { body: { slug: 'without' } });
+    expect((await s.call('GET', '/v1/agents/without/authority/reading')).status).toBe(404);
+    expect((await s.call('GET', '/v1/agents/nobody/authority/reading')).status).toBe(404);
+  });
+});
