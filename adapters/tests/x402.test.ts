@@ -1,98 +1,24 @@
 import { x402Client } from '@x402/core/client';
-import { x402Facilitator } from '@x402/core/facilitator';
-import { type HTTPAdapter, x402HTTPResourceServer, x402ResourceServer } from '@x402/core/server';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { NETWORK, openShop, PAY_TO } from '../../examples/x402/shop.mjs';
 import { guardX402, type X402Options } from '../src/x402.ts';
 import { type Fault, purserBehindFaults } from './purser-away.ts';
 
-const NETWORK = 'x402:cash';
-const PAY_TO = '0xSeller';
 let runs = 0;
-
-/** A scheme of trust: whoever is named pays. As small as a scheme can be; all else is x402's own. */
-function cash() {
-  const settled: { name: string; amount: string }[] = [];
-  const till = { settles: true };
-  const client = {
-    scheme: 'cash',
-    createPaymentPayload: async (x402Version: number, requirements: { amount: string }) => ({
-      x402Version,
-      payload: { signature: `~agent-${++signed}`, amount: requirements.amount },
-    }),
-  };
-  const facilitator = {
-    scheme: 'cash',
-    caipFamily: 'x402:*',
-    getExtra: () => ({}),
-    getSigners: () => [],
-    verify: async () => ({ isValid: true, payer: '~agent' }),
-    async settle(payment: { payload: { signature: string } }, requirements: { amount: string }) {
-      const proof = { network: NETWORK as `${string}:${string}`, payer: '~agent', transaction: '' };
-      if (!till.settles) return { ...proof, success: false, errorReason: 'later' };
-      const name = payment.payload.signature;
-      settled.push({ name, amount: requirements.amount });
-      return { ...proof, success: true, transaction: `paid-${name}` };
-    },
-  };
-  const server = {
-    scheme: 'cash',
-    defaultAssetTransferMethod: 'hand',
-    paymentFlows: { hand: { supported: ['authorization'], default: 'authorization' } },
-    parsePrice: async (price: unknown) => ({ asset: 'USD', amount: String(price), extra: {} }),
-    enhancePaymentRequirements: async (requirements: object) => requirements,
-  };
-  let signed = 0;
-  return { client, facilitator, server, settled, till, signed: () => signed };
-}
 
 /** A shop behind x402, an agent with a wallet, and Purser between them. */
 async function open(price: string, more: Partial<X402Options> = {}) {
   const purser = purserBehindFaults();
-  const scheme = cash();
-  const facilitator = new x402Facilitator().register(NETWORK, scheme.facilitator as never);
-  const supported = {
-    verify: (payload: never, requirements: never) => facilitator.verify(payload, requirements),
-    settle: (payload: never, requirements: never) => facilitator.settle(payload, requirements),
-    getSupported: async () => facilitator.getSupported(),
-  };
-  const resources = new x402ResourceServer(supported as never).register(NETWORK, scheme.server as never);
-  const routes = {
-    '/thing': {
-      accepts: { scheme: 'cash', network: NETWORK, payTo: PAY_TO, price, maxTimeoutSeconds: 60 },
-    },
-  };
-  const http = new x402HTTPResourceServer(resources, routes as never);
-  await http.initialize();
-  const shop: typeof fetch = async (input, init) => {
-    const request = new Request(input, init);
-    const url = new URL(request.url);
-    const adapter: HTTPAdapter = {
-      getHeader: (name) => request.headers.get(name) ?? undefined,
-      getMethod: () => request.method,
-      getPath: () => url.pathname,
-      getUrl: () => request.url,
-      getAcceptHeader: () => 'application/json',
-      getUserAgent: () => 'test',
-    };
-    const context = { adapter, path: url.pathname, method: request.method };
-    const result = await http.processHTTPRequest(context);
-    if (result.type === 'payment-error') {
-      const { status, headers, body } = result.response;
-      return Response.json(body ?? {}, { status, headers });
-    }
-    if (result.type !== 'payment-verified') return new Response('free');
-    const ended = await http.processSettlement(result.paymentPayload, result.paymentRequirements);
-    return new Response('the thing', { status: ended.success ? 200 : 402, headers: ended.headers });
-  };
+  const { shop, scheme, till } = await openShop(price);
   const clock = { ahead: 0 };
   const lines: string[] = [];
-  const wallet = new x402Client().register(NETWORK, scheme.client as never).setSpendControls(false);
-  const rail = guardX402(wallet as never, {
+  const wallet = new x402Client().register(NETWORK, scheme).setSpendControls(false);
+  const rail = guardX402(wallet, {
     purser: purser.agent,
     adapter: purser.adapter,
-    assets: { [`${NETWORK}:USD`]: { currency: 'USD', exponent: 2, decimals: 6 } },
+    assets: { [`${NETWORK}:EURC`]: { currency: 'EUR', exponent: 2, decimals: 6 } },
     topUp: 100,
     name: `run-${++runs}`,
     now: () => Date.now() + clock.ahead,
@@ -101,17 +27,17 @@ async function open(price: string, more: Partial<X402Options> = {}) {
   });
   const paying = wrapFetchWithPayment(shop, wallet);
   const buy = () =>
-    paying('http://shop.example/thing').then(
+    paying('http://weather.example/forecast').then(
       ({ status }) => status,
       (error: Error) => error.message,
     );
-  return { ...purser, ...scheme, rail, buy, clock, lines };
+  return { ...purser, till, rail, buy, clock, lines };
 }
 
 test('payments below one cent draw on one top-up, which is reported rounded up', async () => {
   const shop = await open('2500');
   for (let i = 0; i < 5; i++) expect(await shop.buy()).toBe(200);
-  expect(shop.settled).toHaveLength(5);
+  expect(shop.till.settled).toHaveLength(5);
   expect(
     shop.fake.decisions.map(({ action }) => [action.type, action.amount_minor, action.payee_id]),
   ).toEqual([['top_up', 100, `x402:${PAY_TO}`]]);
@@ -152,7 +78,7 @@ test.each<[string, (shop: Awaited<ReturnType<typeof open>>) => void]>([
   const shop = await open('2500');
   arrange(shop);
   expect(await shop.buy()).toContain('Purser refused this payment');
-  expect([shop.signed(), shop.settled, shop.lines.length]).toEqual([0, [], 1]);
+  expect([shop.till.signed, shop.till.settled, shop.lines.length]).toEqual([0, [], 1]);
 });
 
 test('an asset that is not listed is refused before anything is asked', async () => {
@@ -160,7 +86,7 @@ test('an asset that is not listed is refused before anything is asked', async ()
     assets: { 'x402:other:USD': { currency: 'USD', exponent: 2, decimals: 6 } },
   });
   expect(await shop.buy()).toContain('is not listed');
-  expect([shop.signed(), shop.fake.decisions]).toEqual([0, []]);
+  expect([shop.till.signed, shop.fake.decisions]).toEqual([0, []]);
 });
 
 test('what was signed and not seen settled is uncertain until it can be settled no more', async () => {
@@ -173,7 +99,7 @@ test('what was signed and not seen settled is uncertain until it can be settled 
   });
   shop.till.settles = false;
   await shop.buy();
-  expect(shop.signed()).toBe(1);
+  expect(shop.till.signed).toBe(1);
   // It counts against the top-up, though the seller said that it failed: he holds a signature.
   expect(await shop.rail.close()).toBe(1);
   expect([shop.fake.outcomes, asked]).toEqual([[], []]);
@@ -211,12 +137,12 @@ test('in any order, at once, with Purser away: nothing is signed beyond what was
           shop.state.fault = 'none';
           if (close) await shop.rail.close();
           const consumed = shop.fake.consumed.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
-          expect(shop.signed() * 40).toBeLessThanOrEqual(consumed);
-          expect(shop.settled.length).toBe(shop.signed());
+          expect(shop.till.signed * 40).toBeLessThanOrEqual(consumed);
+          expect(shop.till.settled.length).toBe(shop.till.signed);
         }
         await shop.rail.close();
         const reported = shop.fake.outcomes.reduce((sum, { amount_minor }) => sum + (amount_minor ?? 0), 0);
-        expect(reported).toBe(shop.signed() * 40);
+        expect(reported).toBe(shop.till.signed * 40);
       },
     ),
     { numRuns: Number(process.env.X402_RUNS ?? 25) },

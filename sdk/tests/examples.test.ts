@@ -80,6 +80,41 @@ test('guarded-payment waits for a person, whom review asks, and then pays', asyn
   expect(await run('guarded-payment.mjs', denied)).toContain('invoice-1003: not paid');
 });
 
+test('stripe-issuing approves what was allowed once, and reports what was captured', async () => {
+  const keys = await keysOf('cards', { allowed_merchants: ['Hetzner Online'] });
+  const told = await run('stripe-issuing/run.mjs', keys);
+  const answers = [...told.matchAll(/^([a-z].*): (\d{3}) (\{.*\})$/gm)].map(([, title, status, body]) => [
+    title,
+    Number(status),
+    JSON.parse(body as string).approved,
+  ]);
+  expect(answers).toEqual([
+    ['forged', 400, false],
+    ['a card that is not armed', 200, false],
+    ['more than was allowed', 200, false],
+    ['what was allowed', 200, true],
+    ['the same event again', 200, true],
+    ['a second authorization', 200, false],
+    ['captured', 200, undefined],
+    ['closed', 200, undefined],
+    ['given back', 200, undefined],
+  ]);
+  expect(told).toMatch(/dec_\w+: PARTIALLY_REFUNDED, by the rail’s word\n$/);
+});
+
+test('x402 pays five times out of one decision, and nothing that is not allowed', async () => {
+  const objective = 'Buy weather forecasts for the planning of the fields.';
+  const authority = { purpose: { objective }, allowed_merchants: ['Weather Shop'] };
+  const told = await run('x402/run.mjs', await keysOf('forecasts', authority));
+  expect(told).toContain('forecast 5: sunny\n5 payments, 0 top-ups left open');
+  const { data } = await admin.decisions.list({ agent: 'forecasts' });
+  expect(data.map((each) => [each.requested_amount_minor, each.outcome_state, each.verified])).toEqual([
+    [100, 'EXECUTED', true],
+  ]);
+  const blocked = await keysOf('no-forecasts', { ...authority, blocked_merchants: ['Weather Shop'] });
+  expect(await run('x402/run.mjs', blocked)).toContain('0 payments, 0 top-ups left open');
+});
+
 test('webhook-receiver takes each event once, whoever signs it wrongly is refused', async () => {
   // The endpoint's secret comes with the endpoint, so that the receiver's port has to be known first.
   const probe = start('webhook-receiver.mjs', { PURSER_WEBHOOK_SECRET: 'whsec_none', PORT: '0' });

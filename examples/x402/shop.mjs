@@ -1,0 +1,84 @@
+// @ts-check
+// A shop that sells for x402 payments: x402's own server and facilitator in this process, and a scheme that settles without a
+// chain, so that all of it runs anywhere.
+import { x402Facilitator } from '@x402/core/facilitator';
+import { x402HTTPResourceServer, x402ResourceServer } from '@x402/core/server';
+
+export const NETWORK = 'x402:cash';
+export const PAY_TO = '0xWeatherShop';
+
+/**
+ * Opens the shop. `price` is in atomic units, of which a EUR has a million.
+ * @param {string} price
+ */
+export async function openShop(price) {
+  /** What was settled, and whether the till settles at all. */
+  const till = { settles: true, settled: /** @type {string[]} */ ([]), signed: 0 };
+  /** What the wallet of the buyer is registered with: its "signature" is a name. */
+  const scheme = {
+    scheme: 'cash',
+    /** @param {number} x402Version @param {{ amount: string }} requirements */
+    createPaymentPayload: async (x402Version, { amount }) => ({
+      x402Version,
+      payload: { signature: `~buyer-${++till.signed}`, amount },
+    }),
+  };
+  const facilitator = new x402Facilitator().register(
+    NETWORK,
+    /** @type {any} */ ({
+      scheme: 'cash',
+      caipFamily: 'x402:*',
+      getExtra: () => ({}),
+      getSigners: () => [],
+      verify: async () => ({ isValid: true, payer: '~buyer' }),
+      /** @param {{ payload: { signature: string } }} payment */
+      async settle({ payload }) {
+        const proof = { network: NETWORK, payer: '~buyer' };
+        if (!till.settles) return { ...proof, success: false, transaction: '', errorReason: 'later' };
+        till.settled.push(payload.signature);
+        return { ...proof, success: true, transaction: `paid-${payload.signature}` };
+      },
+    }),
+  );
+  const resources = new x402ResourceServer(/** @type {any} */ (facilitator)).register(
+    NETWORK,
+    /** @type {any} */ ({
+      scheme: 'cash',
+      defaultAssetTransferMethod: 'hand',
+      paymentFlows: { hand: { supported: ['authorization'], default: 'authorization' } },
+      /** @param {unknown} amount */
+      parsePrice: async (amount) => ({ asset: 'EURC', amount: String(amount), extra: {} }),
+      /** @param {object} requirements */
+      enhancePaymentRequirements: async (requirements) => requirements,
+    }),
+  );
+  const accepts = { scheme: 'cash', network: NETWORK, payTo: PAY_TO, price, maxTimeoutSeconds: 60 };
+  const http = new x402HTTPResourceServer(resources, /** @type {any} */ ({ '/forecast': { accepts } }));
+  await http.initialize();
+
+  /** What answers at the shop's address. @type {typeof globalThis.fetch} */
+  async function shop(input, init) {
+    const request = new Request(input, init);
+    const { pathname } = new URL(request.url);
+    const adapter = {
+      getHeader: (/** @type {string} */ name) => request.headers.get(name) ?? undefined,
+      getMethod: () => request.method,
+      getPath: () => pathname,
+      getUrl: () => request.url,
+      getAcceptHeader: () => 'application/json',
+      getUserAgent: () => 'buyer',
+    };
+    const result = await http.processHTTPRequest({ adapter, path: pathname, method: request.method });
+    if (result.type === 'payment-error') {
+      const { status, headers, body } = result.response;
+      return Response.json(body ?? {}, { status, headers });
+    }
+    if (result.type !== 'payment-verified') return new Response('no such thing', { status: 404 });
+    const { success, headers } = await http.processSettlement(
+      result.paymentPayload,
+      result.paymentRequirements,
+    );
+    return new Response('sunny', { status: success ? 200 : 402, headers });
+  }
+  return { shop, scheme, till };
+}
