@@ -68,9 +68,11 @@ export interface Cards {
 
 interface Armed {
   sealed_token: string;
+  /** Null where it was armed with a token alone. */
+  decision_id: string | null;
   max_amount_minor: number | null;
   expires_at_ms: number;
-  /** The authorization that consumed it. */
+  /** The authorization that consumed it, or may have. */
   used_by: string | null;
 }
 interface Authorized {
@@ -94,6 +96,16 @@ const ANSWER_WITHIN_MS = 1_200;
 const APPROVED = 'approved';
 const DECLINED = 'declined';
 
+const NOTHING = {
+  approved_minor: 0,
+  answers: {},
+  captures: {},
+  refunds: {},
+  is_closed: false,
+  is_released: false,
+  reported: null,
+};
+
 /** What a person has to look at, and no repetition will mend. */
 class Mismatch extends Error {}
 
@@ -116,7 +128,8 @@ export function makeCards(options: CardsOptions): Cards {
 
   async function arm(arming: Arming): Promise<void> {
     const { card, ttl = TTL_MS } = arming;
-    let token: string | undefined;
+    let token: string;
+    let decision_id: string | null = null;
     let max_amount_minor: number | null = null;
     if ('decision_id' in arming) {
       if (agent === undefined)
@@ -131,6 +144,7 @@ export function makeCards(options: CardsOptions): Cards {
       if (capability.payee_id !== null && capability.payee_id !== payee_id) {
         throw new Error(`${arming.decision_id} is for ${capability.payee_id}, not for ${payee_id}`);
       }
+      decision_id = arming.decision_id;
       token = capability.token;
       max_amount_minor = capability.max_amount_minor;
     } else {
@@ -138,7 +152,13 @@ export function makeCards(options: CardsOptions): Cards {
       max_amount_minor = arming.max_amount_minor ?? null;
     }
     const sealed_token = await sealer.seal(cardKey(card), token);
-    const armed: Armed = { sealed_token, max_amount_minor, expires_at_ms: now() + ttl, used_by: null };
+    const armed: Armed = {
+      sealed_token,
+      decision_id,
+      max_amount_minor,
+      expires_at_ms: now() + ttl,
+      used_by: null,
+    };
     await update<Armed>(store, cardKey(card), () => armed);
   }
 
@@ -166,15 +186,12 @@ export function makeCards(options: CardsOptions): Cards {
       let approve = false;
       await update<Authorized>(store, key, (current) => {
         const known = current ?? begin;
-        if (known === null || signal.aborted) return null;
+        if (known === null) return null;
         const said = fromConsumed(known, asked);
-        approve = said.approve;
-        return said.next;
+        approve = said.approve && !signal.aborted;
+        return signal.aborted ? known : said.next;
       });
-      return [
-        approve && !signal.aborted,
-        approve ? 'within what was consumed' : 'not within what was consumed',
-      ];
+      return [approve, approve ? 'within what was consumed' : 'not within what was consumed'];
     };
     if ((await store.get(key)) !== null) return answer(null);
     const text = await store.get(cardKey(card));
@@ -194,27 +211,31 @@ export function makeCards(options: CardsOptions): Cards {
       external_reference: authorization,
       ...(checkMerchant && merchant_descriptor !== undefined ? { merchant: merchant_descriptor } : {}),
     };
+    const use = () =>
+      update<Armed>(store, cardKey(card), (current) =>
+        current?.sealed_token === armed.sealed_token ? { ...current, used_by: authorization } : null,
+      );
     // The key names the authorization: asked again after a crash, it is a replay, and no other authorization gets one.
-    const consumption = await adapter.capabilities.consume(body, {
-      idempotencyKey: `${rail}-${authorization}`,
-      signal,
-    });
+    const idempotencyKey = `${rail}-${authorization}`;
+    const consumption = await adapter.capabilities
+      .consume(body, { idempotencyKey, signal })
+      .catch(async (error: unknown) => {
+        if (error instanceof APIError && error.status < 500) throw error;
+        // It may have been consumed. Nothing else gets it, and once the network lets the authorization go, so do we.
+        await use();
+        const { decision_id } = armed;
+        if (decision_id !== null) {
+          const unknown = { ...NOTHING, card, decision_id, consumed_minor: 0, currency };
+          await update<Authorized>(store, key, (current) => (current === null ? unknown : null));
+        }
+        throw error;
+      });
     if (consumption.amount_minor !== consumed_minor || consumption.currency !== currency) {
       return [false, 'the answer is no consumption of this capability'];
     }
-    await update<Armed>(store, cardKey(card), (current) =>
-      current?.sealed_token === armed.sealed_token ? { ...current, used_by: authorization } : null,
-    );
+    await use();
     const { decision_id } = consumption;
-    const nothing = {
-      answers: {},
-      captures: {},
-      refunds: {},
-      is_closed: false,
-      is_released: false,
-      reported: null,
-    };
-    return answer({ card, decision_id, consumed_minor, approved_minor: 0, currency, ...nothing });
+    return answer({ ...NOTHING, card, decision_id, consumed_minor, currency });
   }
 
   /** The answer to an event is what is written first: given again however often it is asked, also after a crash. */

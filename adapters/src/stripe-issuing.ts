@@ -163,7 +163,7 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
         event = await verified(text, signature ?? '');
       } catch (error) {
         log(`purser stripe_issuing: refused a request: ${String(error).split('\n')[0]}`);
-        // Whoever sent it gets no approval, and Stripe would count a 400 as a decline.
+        // Stripe itself, with another secret than ours, would go by the timeout default: it has to be set to decline.
         return answer(400, { approved: false, error: 'The signature proves nothing.' });
       }
       try {

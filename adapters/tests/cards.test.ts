@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { memoryStore } from '../src/cards.ts';
 import { isoAmount } from '../src/stripe-issuing.ts';
 import { type CardRail, type Common, type Question, RAILS, type Signing } from './card-rails.ts';
@@ -126,13 +126,25 @@ describe.each(RAILS)('%s', (_, makeRail) => {
   test.each(['request lost', 'answer lost', 'hangs'] as const)(
     'Purser away (%s): declined, and declined again when the same event comes back',
     async (fault) => {
-      const { rail, agent, state, lines } = open(makeRail, fault === 'hangs' ? { answerWithin: 40 } : {});
+      const { rail, agent, fake, state, lines } = open(
+        makeRail,
+        fault === 'hangs' ? { answerWithin: 40 } : {},
+      );
       await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
       state.fault = fault;
       expect(await rail.ask(question())).toBe(false);
       expect(lines).toHaveLength(1);
       state.fault = 'none';
       expect(await rail.ask(question())).toBe(false);
+      // It may have been consumed: nothing else gets it, and what is held is let go on the network's word.
+      expect(await rail.ask(question({ event: 'evt_2', authorization: 'auth_2' }))).toBe(false);
+      // What became of the question is noted after its answer: the network's word comes again until it is taken in.
+      await vi.waitFor(async () => {
+        await rail.move({ ...OF, type: 'released' });
+        expect(fake.outcomes.map(({ type, source }) => [type, source])).toEqual([
+          ['SPEND_CANCELLED', 'PAYMENT_RAIL'],
+        ]);
+      }, 300_000);
     },
   );
 

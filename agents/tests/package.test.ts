@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Runs a program to its end; rejects with what it wrote when it fails. */
+async function run(file: string, args: string[], cwd = ROOT): Promise<string> {
+  const ended = promisify(execFile)(file, args, { cwd, maxBuffer: 10_000_000 });
+  const { stdout, stderr } = await ended.catch((error: Error & { stdout: string; stderr: string }) => {
+    throw new Error(`${file} ${args.join(' ')}\n${error.stdout}${error.stderr}`, { cause: error });
+  });
+  return stdout + stderr;
+}
+
+/** A folder with nothing in it but the packed packages and the client, installed. */
+let folder: string;
+const files: Record<string, string[]> = {};
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'purser-packages-'));
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  const packed: string[] = [];
+  for (const name of ['sdk', 'agents', 'adapters']) {
+    const args = ['pack', '--json', '--pack-destination', folder, '--loglevel=error'];
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: join(ROOT, name) });
+    const [{ filename, files: within }] = JSON.parse(stdout);
+    packed.push(join(folder, filename));
+    files[name] = within.map((file: { path: string }) => file.path);
+  }
+  await run(
+    'npm',
+    ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...packed],
+    folder,
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const PACKAGES: [string, string[]][] = [
+  ['agents', ['', '/claude', '/ai-sdk', '/langchain', '/openai']],
+  ['adapters', ['/cards', '/stripe-issuing', '/lithic', '/x402']],
+];
+
+describe.each(PACKAGES)('@purser/%s', (name, entries) => {
+  test('depends on the client alone, and imports nothing else', async () => {
+    const manifest = JSON.parse(await readFile(join(ROOT, name, 'package.json'), 'utf8'));
+    expect(Object.keys(manifest.dependencies)).toEqual(['@purser/sdk']);
+    const { peerDependencies, peerDependenciesMeta } = manifest;
+    expect(peerDependenciesMeta).toEqual(
+      Object.fromEntries(Object.keys(peerDependencies).map((peer) => [peer, { optional: true }])),
+    );
+    const built = (files[name] ?? []).filter((file) => file.endsWith('.js'));
+    expect(built.length).toBeGreaterThan(4);
+    const texts = await Promise.all(built.map((file) => readFile(join(ROOT, name, file), 'utf8')));
+    const imported = texts.flatMap((text) => [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)]);
+    expect(
+      imported.map(([, from]) => from).filter((from) => !/^\.\/|^@purser\/sdk$/.test(from ?? '')),
+    ).toEqual([]);
+  });
+
+  test('has what it promises, and nothing else', () => {
+    const within = files[name] ?? [];
+    for (const file of ['README.md', 'LICENSE', 'package.json']) expect(within).toContain(file);
+    expect(
+      within.filter(
+        (file) => !/^(dist|src)\/[^.]|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(file),
+      ),
+    ).toEqual([]);
+  });
+
+  test('publint and attw have nothing to say', async () => {
+    const publint = join(ROOT, 'node_modules/publint/src/cli.js');
+    const at = join(ROOT, name);
+    expect(await run(process.execPath, [publint, 'run', at, '--strict', '--pack', 'npm'])).toContain(
+      'All good!',
+    );
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    await run(process.execPath, [attw, '--pack', at, '--profile', 'esm-only', '--no-emoji']);
+  });
+
+  test('the packed package can be imported and required, every entry of it', async () => {
+    const names = JSON.stringify(entries.map((entry) => `@purser/${name}${entry}`));
+    const program = `
+      import { createRequire } from 'node:module';
+      const require = createRequire(import.meta.url);
+      let functions = 0;
+      for (const entry of ${names}) {
+        const imported = await import(entry);
+        const required = require(entry);
+        for (const name of Object.keys(imported)) {
+          if (imported[name] !== required[name]) throw new Error(entry + ' ' + name);
+          functions += typeof imported[name] === 'function' ? 1 : 0;
+        }
+      }
+      console.log(functions >= ${entries.length} ? 'all there' : functions);`;
+    await writeFile(join(folder, `${name}.mjs`), program);
+    expect(await run(process.execPath, [`${name}.mjs`], folder)).toBe('all there\n');
+  });
+});
