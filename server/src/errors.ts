@@ -101,6 +101,11 @@ export const ERRORS = {
     retry: false,
   },
   already_set_up: { status: 409, when: 'There is a first administrator already.', retry: false },
+  last_way_in: {
+    status: 409,
+    when: 'The password or passkey is the only way in that the person has: add another first.',
+    retry: false,
+  },
   already_member: { status: 409, when: 'The person is a member of the workspace already.', retry: false },
   principal_taken: {
     status: 409,

@@ -1,8 +1,10 @@
 import { expectSettled } from '../support/axe.ts';
+import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 
 test('a passkey that was added signs its person in, and one that was removed does not', async ({
   page,
+  me,
   expected,
   workspace,
 }) => {
@@ -26,6 +28,22 @@ test('a passkey that was added signs its person in, and one that was removed doe
 
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await expectSettled(page, 'Overview');
+  await page.goto('/console/me');
+  // Whoever comes in with a passkey can do without a password; then the passkey stays.
+  expected.answer(409, /^\/v1\/me\/passkeys\//);
+  await page.getByRole('button', { name: 'Remove password' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
+  await expect(page.getByText('You have none: you come in with a passkey')).toBeVisible();
+  await page.getByRole('button', { name: 'Remove Laptop' }).click();
+  await expect(page.getByRole('alert')).toContainText('It is your only way in');
+  const { url } = await operate<{ url: string }>(
+    process.env.E2E_DATA_DIR as string,
+    ...['user', 'reset-link', '--email', me.email],
+  );
+  await page.goto(`/console/reset${new URL(url).hash}`);
+  await page.getByLabel('Password').fill('a new password after all');
+  await page.getByRole('button', { name: 'Set password' }).click();
   await expectSettled(page, 'Overview');
   await page.goto('/console/me');
   await page.getByRole('button', { name: 'Remove Laptop' }).click();

@@ -8,6 +8,8 @@ const LONG = /\/(verify|simulate|export)\b/;
 
 /** Where a 401 or 403 is the answer to what was typed, and no session that ended. */
 const OF_SIGN_IN = /^\/v1\/auth\/(?!passkey\/register\/)/;
+/** One route is both: who removes their password is signed in, and has to prove it. */
+const isAnswer = (method: string | undefined, path: string) => OF_SIGN_IN.test(path) && method !== 'DELETE';
 
 const QUIET_HEADER = 'x-console-quiet';
 /** The options of a call whose 401 is an answer, and no session that ended. The header is never sent. */
@@ -29,7 +31,7 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
     const response = await fetch(url, { ...init, headers, signal }).catch((error: unknown) => {
       throw limit.aborted ? new TimeoutError('The service took too long to answer; try again.') : error;
     });
-    if (is_retry || OF_SIGN_IN.test(url.pathname) || is_quiet) return response;
+    if (is_retry || isAnswer(init.method, url.pathname) || is_quiet) return response;
     if (response.status === 401) await demand('sign-in');
     else if (response.status === 403 && (await codeOf(response.clone())) === 'reauthentication_required')
       await demand('proof');

@@ -12,8 +12,9 @@ import type {
 import { purser, QUIET } from './client.ts';
 
 /** A refusal is the person's to answer, who may have to wait for it: nothing is sent twice by itself. */
-const post = async <T>(path: `/${string}`, body?: unknown): Promise<T> =>
-  purser.request<T>('POST', path, body === undefined ? {} : { body }, { maxRetries: 0 });
+const send = async <T>(method: 'POST' | 'DELETE', path: `/${string}`, body?: unknown): Promise<T> =>
+  purser.request<T>(method, path, body === undefined ? {} : { body }, { maxRetries: 0 });
+const post = <T>(path: `/${string}`, body?: unknown) => send<T>('POST', path, body);
 
 /** Coming in and going out: routes that only a page has a use for, so that the client library has no methods for them. */
 export const door = {
@@ -22,6 +23,7 @@ export const door = {
   signIn: (body: SignInRequest) => post<Me>('/v1/auth/sign-in', body),
   signOut: () => post<void>('/v1/auth/sign-out'),
   changePassword: (body: ChangePasswordRequest) => post<void>('/v1/auth/password', body),
+  removePassword: () => send<void>('DELETE', '/v1/auth/password'),
   reset: (body: ResetPasswordRequest) => post<Me>('/v1/auth/password/reset', body),
   accept: (body: AcceptInvitationRequest) => post<Me>('/v1/auth/invitations/accept', body),
   reauthenticate: (body: ReauthenticateRequest) => post<void>('/v1/auth/reauthenticate', body),

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Lane } from '../lane/lane.ts';
 import type { Secrets } from '../secrets.ts';
@@ -28,7 +29,7 @@ export interface PeopleServices {
 }
 
 export interface PeopleOptions {
-  db: Queryable;
+  db: pg.Pool;
   /** For the look-up of sessions, which holds up nothing else. */
   sessions_db: Queryable;
   lane: Lane;

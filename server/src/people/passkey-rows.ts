@@ -1,4 +1,7 @@
+import type pg from 'pg';
 import type { Queryable } from '../storage/database.ts';
+import { inTransaction } from '../storage/transactions.ts';
+import { lockWays } from './user-rows.ts';
 
 const CHALLENGE_MINUTES = 5;
 
@@ -116,12 +119,22 @@ export async function notePasskeyUse(
   return result.rowCount === 1;
 }
 
-/** Removes one of a person's passkeys by its short name. Returns false if there is none. */
-export async function deletePasskey(db: Queryable, user_id: string, id: string): Promise<boolean> {
-  const result = await db.query({
-    name: 'delete_passkey',
-    text: `delete from user_passkeys where user_id = $1 and ${ID} = $2`,
-    values: [user_id, id],
+/** Removes one of a person's passkeys by its short name, unless it is the only way in that they have. */
+export async function deletePasskey(
+  pool: pg.Pool,
+  user_id: string,
+  id: string,
+): Promise<'removed' | 'there is none' | 'only way in'> {
+  return inTransaction(pool, { reading: false }, async (client) => {
+    const { has_password, passkeys, is_linked } = await lockWays(client, user_id);
+    const listed = await listPasskeys(client, user_id);
+    if (!listed.some((each) => each.id === id)) return 'there is none';
+    if (!has_password && !is_linked && passkeys === 1) return 'only way in';
+    await client.query({
+      name: 'delete_passkey',
+      text: `delete from user_passkeys where user_id = $1 and ${ID} = $2`,
+      values: [user_id, id],
+    });
+    return 'removed';
   });
-  return result.rowCount === 1;
 }

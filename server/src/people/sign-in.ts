@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { ALREADY_SET_UP, joinWorkspace } from '../commands/people/join-workspace.ts';
 import type { Actor, Origin } from '../domain/audit.ts';
 import { scopesOfRole } from '../domain/keys.ts';
@@ -11,7 +12,7 @@ import {
 import { ApiError, authUnavailable } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Mac } from '../secrets.ts';
-import { isUnavailable, type Queryable, sqlState } from '../storage/database.ts';
+import { isUnavailable, sqlState } from '../storage/database.ts';
 import { loadInvitations } from '../storage/members.ts';
 import type { SignInMethod } from '../storage/sessions.ts';
 import { listWorkspaces, readClock } from '../storage/workspaces.ts';
@@ -35,6 +36,7 @@ import {
   findUserByEmail,
   hasPeople,
   listMemberships,
+  removePassword,
   replacePassword,
   setPassword,
   setUserName,
@@ -69,7 +71,7 @@ export interface Self {
 }
 
 export interface SignInOptions {
-  db: Queryable;
+  db: pg.Pool;
   lane: Lane;
   sessions: Sessions;
   passwords: Passwords;
@@ -126,6 +128,7 @@ export function makeSignIn(options: SignInOptions) {
     }
     return {
       user: { id: user.user_id, email: user.email, name: user.name },
+      has_password: user.password_hash !== null,
       workspace: { id: here.workspace_id, name: here.name },
       role: here.role,
       scopes: scopesOfRole(here.role),
@@ -288,6 +291,19 @@ export function makeSignIn(options: SignInOptions) {
         await endSessions(db, user.user_id, self.session_id);
         const { user_id, email } = user;
         const { client_address } = from;
+        await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
+      }),
+
+    /** Takes the person's password away, if they have a passkey. All other sessions of theirs end. Throws `last_way_in`. */
+    removePassword: (self: Self, { client_address }: From) =>
+      verifying(async () => {
+        if (!(await removePassword(db, self.user_id))) {
+          throw new ApiError('last_way_in', 'The password is your only way in: add a passkey first.');
+        }
+        await endSessions(db, self.user_id, self.session_id);
+        const user = await findUser(db, self.user_id);
+        if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+        const { user_id, email } = user;
         await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
       }),
 

@@ -1,7 +1,9 @@
+import type pg from 'pg';
 import type { User } from '../domain/people.ts';
-import type { Queryable } from '../storage/database.ts';
+import type { Client, Queryable } from '../storage/database.ts';
 import type { Identity } from '../storage/members.ts';
 import type { Membership } from '../storage/sessions.ts';
+import { inTransaction } from '../storage/transactions.ts';
 
 const USER = 'user_id, email, name, password_hash, created_at, disabled_at';
 
@@ -83,6 +85,45 @@ export async function replacePassword(
     values: [user_id, password_hash, by],
   });
   return result.rowCount === 1;
+}
+
+/**
+ * The ways in that a person has beside their password. Locks the person until the transaction ends, so that of two at once
+ * that take ways away each sees what the other left.
+ */
+export async function lockWays(
+  client: Client,
+  user_id: string,
+): Promise<{ has_password: boolean; passkeys: number; is_linked: boolean }> {
+  await client.query({
+    name: 'lock_user',
+    text: 'select from users where user_id = $1 for update',
+    values: [user_id],
+  });
+  const result = await client.query<{ has_password: boolean; passkeys: number; is_linked: boolean }>({
+    name: 'count_ways_in',
+    text: `select password_hash is not null as has_password,
+        (select count(*) from user_passkeys where user_id = $1) as passkeys,
+        exists (select from user_identities where user_id = $1) as is_linked
+      from users where user_id = $1`,
+    values: [user_id],
+  });
+  return result.rows[0] ?? { has_password: false, passkeys: 0, is_linked: false };
+}
+
+/** Takes a person's password away. Returns false, and leaves it, if they have no passkey to come in with. */
+export async function removePassword(pool: pg.Pool, user_id: string): Promise<boolean> {
+  return inTransaction(pool, { reading: false }, async (client) => {
+    const { passkeys } = await lockWays(client, user_id);
+    if (passkeys === 0) return false;
+    await client.query({
+      name: 'remove_password',
+      text: `update users set password_hash = null, password_changed_at = clock_timestamp()
+        where user_id = $1 and password_hash is not null`,
+      values: [user_id],
+    });
+    return true;
+  });
 }
 
 /** Takes from a person every way in but the identity provider: the password and the passkeys; and ends all sessions. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Forgery, makeAuthenticator } from '../support/authenticator.ts';
-import { type Browser, openBrowser, setUp } from '../support/browser.ts';
+import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
 
 let s: RunningService;
@@ -110,4 +110,42 @@ test('at an IP address there are no passkeys, and the page is told so', async ()
   const reply = await openBrowser(bare).call('POST', '/v1/auth/passkey/options');
   expect(refusal(reply)).toEqual([404, 'not_found']);
   await bare.stop();
+});
+
+describe('a password beside passkeys', () => {
+  const passkeysOf = async () => (await ada.call('GET', '/v1/me/passkeys')).body.data as { id: string }[];
+  const removePassword = (browser: Browser) => browser.call('DELETE', '/v1/auth/password');
+  const add = async () => {
+    const made = makeAuthenticator(origin());
+    expect((await register(made.create(await registration()))).status).toBe(204);
+    return made;
+  };
+
+  test('stays while there is no passkey to come in with', async () => {
+    for (const { id } of await passkeysOf()) await ada.call('DELETE', `/v1/me/passkeys/${id}`);
+    expect(refusal(await removePassword(ada))).toEqual([409, 'last_way_in']);
+    expect((await ada.call('GET', '/v1/me')).body.has_password).toBe(true);
+  });
+  test('is removed by whoever has one, ends the other sessions, and is a wrong one from then on', async () => {
+    const made = await add();
+    const elsewhere = openBrowser(s);
+    const by_password = { body: { email: 'ada@example.com', password: PASSWORD } };
+    expect((await elsewhere.call('POST', '/v1/auth/sign-in', by_password)).status).toBe(200);
+    expect((await removePassword(ada)).status).toBe(204);
+    expect((await removePassword(ada)).status).toBe(204);
+    expect((await ada.call('GET', '/v1/me')).body.has_password).toBe(false);
+    expect(refusal(await elsewhere.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+    const typed = await openBrowser(s).call('POST', '/v1/auth/sign-in', by_password);
+    expect(refusal(typed)).toEqual([401, 'unauthenticated']);
+    const browser = openBrowser(s);
+    expect((await enter(browser, made.get(await challenge(browser)))).status).toBe(200);
+  });
+  test('the last passkey then stays, also of two that are removed at once', async () => {
+    await add();
+    const ids = await passkeysOf();
+    expect(ids).toHaveLength(2);
+    const replies = await Promise.all(ids.map(({ id }) => ada.call('DELETE', `/v1/me/passkeys/${id}`)));
+    expect(replies.map((reply) => reply.status).sort()).toEqual([204, 409]);
+    expect(await passkeysOf()).toHaveLength(1);
+  });
 });

@@ -4,6 +4,7 @@ import { codeOfError, purser } from '../../api/client.ts';
 import { door } from '../../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
+import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Page } from '../../components/Page.tsx';
@@ -14,7 +15,7 @@ import { useForm } from '../../lib/use-form.ts';
 import { areKeysOn, setKeysOn } from '../../lib/use-keys.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Me.module.css';
-import { Passkeys } from './Passkeys.tsx';
+import { Passkeys, passkeysQuery } from './Passkeys.tsx';
 import { Sessions } from './Sessions.tsx';
 
 export default function Me() {
@@ -48,7 +49,17 @@ export default function Me() {
           />
         </Card>
         <Card title="Password">
-          <PasswordForm />
+          {me.has_password ? (
+            <>
+              <PasswordForm />
+              <RemovePassword />
+            </>
+          ) : (
+            <p>
+              You have none: you come in with a passkey or through the identity provider. Whoever runs the
+              service can print you a link that sets one.
+            </p>
+          )}
         </Card>
         <Card title="In this browser">
           <Appearance />
@@ -145,6 +156,43 @@ function PasswordForm() {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Whoever has a passkey can do without a password. */
+function RemovePassword() {
+  const options = useQuery(signInOptionsQuery).data;
+  const passkeys = useQuery({ ...passkeysQuery, enabled: options?.passkey === true }).data;
+  const [is_asking, setAsking] = useState(false);
+  if (options?.passkey !== true) return null;
+  return (
+    <div className={styles.remove}>
+      <Button
+        small
+        kind="danger"
+        why={passkeys?.length === 0 && 'It is your only way in: add a passkey first.'}
+        disabled={passkeys === undefined}
+        onClick={() => setAsking(true)}
+      >
+        Remove password
+      </Button>
+      {is_asking && (
+        <Confirm
+          title="Remove your password?"
+          action="Remove it"
+          onClose={() => setAsking(false)}
+          work={async () => {
+            await door.removePassword();
+            await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+          }}
+        >
+          <p>
+            You then come in with a passkey alone, and your other sessions end now. If you lose your passkeys,
+            whoever runs the service can print you a link that sets a password again.
+          </p>
+        </Confirm>
+      )}
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Passkey } from '@purser/sdk';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { door } from '../../api/door.ts';
@@ -14,13 +14,16 @@ import { canPasskeys, makePasskey, wasCancelled } from '../../lib/passkeys.ts';
 import { useAction } from '../../lib/use-action.ts';
 import styles from './Me.module.css';
 
-const KEY = ['passkeys'];
+export const passkeysQuery = queryOptions({
+  queryKey: ['passkeys'],
+  queryFn: async () => (await purser.me.listPasskeys()).data,
+});
 
 /** The person's passkeys: a way in that is neither typed nor stolen. */
 export function Passkeys() {
-  const query = useQuery({ queryKey: KEY, queryFn: async () => (await purser.me.listPasskeys()).data });
+  const query = useQuery(passkeysQuery);
   const [name, setName] = useState('');
-  const again = () => queryClient.invalidateQueries({ queryKey: KEY });
+  const again = () => queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey });
   const adding = useAction(async () => {
     try {
       const made = await makePasskey(await door.beginPasskey());

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { ApiError, type ErrorCode, invalidField } from '../../errors.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { Fields, Nullable } from '../../http/schemas.ts';
-import { fromOf, selfOf } from '../../people/callers.ts';
+import { fromOf, requireFreshProof, selfOf } from '../../people/callers.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
 import { type SignedIn, type SignInFlows, verifying } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
@@ -200,6 +200,23 @@ export function makeAuthRoutes(options: {
         }
         if (password !== undefined) await flows.reauthenticate(selfOf(call), password, fromOf(call as never));
         else await verifying(() => passkeys.reauthenticate(selfOf(call), passkey as never));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/auth/password',
+      operationId: 'removePassword',
+      tag: 'Sign-in',
+      summary: 'Remove your password',
+      description:
+        'You come in with a passkey from now on; all other sessions of yours end. Without a passkey it stays. Again 204. The operator’s `user reset-link` sets one again.',
+      scopes: 'session',
+      responses: NO_CONTENT,
+      errors: ['last_way_in', 'reauthentication_required'],
+      handler: async (call: Call) => {
+        requireFreshProof(call);
+        await flows.removePassword(selfOf(call), fromOf(call as never));
         return { status: 204 };
       },
     },

@@ -1,4 +1,5 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { ApiError } from '../../errors.ts';
 import type { Call, Route } from '../../http/route.ts';
@@ -8,7 +9,6 @@ import { deletePasskey, listPasskeys } from '../../people/passkey-rows.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
 import { verifying } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
-import type { Queryable } from '../../storage/database.ts';
 import { TEXT_LENGTHS } from '../../values/text.ts';
 import { AuthenticatorAnswer, MeBody } from '../schemas/people.ts';
 import { DOOR_ERRORS } from './auth.ts';
@@ -46,7 +46,7 @@ const RequestOptions = Type.Object(
 const IdParams = Fields({ id: Type.String() });
 
 /** Passkeys (WebAuthn): signing in with them, and a person's own ones. */
-export function makePasskeyRoutes(options: { db: Queryable; passkeys: Passkeys; site: Site }): Route[] {
+export function makePasskeyRoutes(options: { db: pg.Pool; passkeys: Passkeys; site: Site }): Route[] {
   const { db, passkeys, site } = options;
   return [
     {
@@ -145,14 +145,17 @@ export function makePasskeyRoutes(options: { db: Queryable; passkeys: Passkeys; 
       operationId: 'deleteMyPasskey',
       tag: 'Sign-in',
       summary: 'Remove one of your passkeys',
-      description: 'It signs nobody in any more. Again 404.',
+      description:
+        'It signs nobody in any more. Again 404. Where there is no password and no identity provider, the last one stays.',
       scopes: 'session',
       params: IdParams,
       responses: { 204: { description: 'Removed.', schema: null } },
-      errors: ['not_found'],
+      errors: ['not_found', 'last_way_in'],
       handler: async (call: Call<{ id: string }, never, never>) => {
-        if (!(await deletePasskey(db, selfOf(call).user_id, call.params.id))) {
-          throw new ApiError('not_found', 'There is no such passkey.');
+        const outcome = await verifying(() => deletePasskey(db, selfOf(call).user_id, call.params.id));
+        if (outcome === 'there is none') throw new ApiError('not_found', 'There is no such passkey.');
+        if (outcome === 'only way in') {
+          throw new ApiError('last_way_in', 'It is your only way in: add another passkey first.');
         }
         return { status: 204 };
       },

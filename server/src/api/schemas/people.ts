@@ -27,6 +27,9 @@ export const TokenIn = (description: string) => Type.String({ maxLength: 512, de
 export const MeBody = Fields(
   {
     user: Fields({ id: Id('user'), email: Type.String(), name: Type.String() }),
+    has_password: Type.Boolean({
+      description: 'False: they come in with a passkey or through the identity provider.',
+    }),
     workspace: Fields(
       { id: Id('workspace'), name: Type.String() },
       { description: 'The current workspace of the session.' },
