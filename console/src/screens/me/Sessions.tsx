@@ -9,8 +9,8 @@ import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { useAction } from '../../lib/use-action.ts';
-import { userAgentWords } from '../../lib/user-agent.ts';
 import styles from './Me.module.css';
+import { userAgentWords } from './user-agent.ts';
 
 /** Where the person is signed in, with the way to end it there. */
 export function Sessions() {
