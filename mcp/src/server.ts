@@ -52,7 +52,14 @@ export function makePurserMcp(options: PurserMcpOptions): McpServer {
   if ('refusal' in offers) throw new RangeError(offers.refusal);
   const server = new McpServer(
     { name: 'purser', title: 'Purser', version: VERSION },
-    { instructions: instructionsFor(offers) },
+    {
+      instructions: instructionsFor(offers),
+      // What a key is offered never changes while it is served.
+      capabilities: {
+        tools: { listChanged: false },
+        ...(offers.read ? { resources: { listChanged: false } } : {}),
+      },
+    },
   );
   const canAskPerson = ({ mcpReq }: ServerContext) => {
     // Since 2026-07-28 each request says what its client can do; before, a connection said it once.
