@@ -40,6 +40,7 @@ export default defineConfig({
             'server/src/**/*.test.ts',
             'packages/*/src/**/*.test.ts',
             'mcp/src/**/*.test.ts',
+            'cli/src/**/*.test.ts',
             'tools/**/*.test.ts',
             'console/src/**/*.test.ts',
             'console/tests/**/*.test.ts',
@@ -54,7 +55,7 @@ export default defineConfig({
           include: [
             'server/tests/**/*.test.ts',
             'packages/*/tests/**/*.test.ts',
-            '{sdk,mcp,agents,adapters}/tests/**/*.test.ts',
+            '{sdk,mcp,agents,adapters,cli}/tests/**/*.test.ts',
             ...NEEDS_POSTGRES,
           ],
           globalSetup: ['server/tests/support/global-setup.ts'],

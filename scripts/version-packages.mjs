@@ -9,7 +9,13 @@ const { status } = spawnSync('npx', ['--yes', '@changesets/cli@3.0.3', 'version'
   stdio: 'inherit',
 });
 if (status !== 0) process.exit(status ?? 1);
-const { version } = JSON.parse(readFileSync(join(ROOT, 'sdk', 'package.json'), 'utf8'));
-const file = join(ROOT, 'sdk', 'src', 'version.ts');
-const text = readFileSync(file, 'utf8');
-writeFileSync(file, text.replace(/VERSION = '[^']*'/, `VERSION = '${version}'`));
+for (const name of ['sdk', 'mcp', 'cli']) {
+  const { version } = JSON.parse(readFileSync(join(ROOT, name, 'package.json'), 'utf8'));
+  const write = (path, change) => {
+    const file = join(ROOT, name, path);
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+  };
+  write('src/version.ts', (text) => text.replace(/VERSION = '[^']*'/, `VERSION = '${version}'`));
+  // The entry in the registry of MCP servers names the version twice.
+  if (name === 'mcp') write('server.json', (text) => text.replace(/("version": )"[^"]*"/g, `$1"${version}"`));
+}

@@ -196,7 +196,7 @@ function workspaceName(text: string): string {
   return name.text;
 }
 
-const program = new Command('purser')
+const program = new Command('purser-server')
   .description('Decides whether a software agent may make a spend.')
   .version(VERSION)
   .addHelpText('after', '\nSettings come from the environment; see docs/reference/configuration.md.');

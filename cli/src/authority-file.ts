@@ -1,0 +1,94 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Authority } from '@purser/sdk';
+import { Document, parseDocument } from 'yaml';
+import { CommandError } from './failure.ts';
+
+/** A case of `purser authority test`: what a decision that was really made becomes under the file's authority. */
+export interface AuthorityCase {
+  decision: string;
+  expect: 'ALLOW' | 'REVIEW' | 'DENY';
+  reason?: string;
+}
+
+/** What an agent may spend, as a file. */
+export interface AuthorityFile {
+  /** The agent's slug or id. */
+  agent: string;
+  authority: Authority;
+  /** The hash that the file was written against; null: whatever is in force. */
+  base: string | null;
+  /** Why, for the history. */
+  note: string | null;
+  tests: readonly AuthorityCase[];
+}
+
+const FIELDS = ['agent', 'authority', 'base', 'note', 'tests'];
+const KINDS: readonly unknown[] = ['ALLOW', 'REVIEW', 'DENY'];
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads a file of YAML or JSON. Fields that are unknown here are refused, so that none is lost by a typing error; those of
+ * the authority itself are for the service to judge. Throws `CommandError` that names file and field.
+ */
+export async function readAuthorityFile(file: string): Promise<AuthorityFile> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`${file} cannot be read (${error.code}).`);
+  });
+  const document = parseDocument(text, { uniqueKeys: true });
+  const [problem] = document.errors;
+  if (problem !== undefined) throw new CommandError(`${file}: ${problem.message.split('\n')[0]}`);
+  // References make short files long; nobody needs them here.
+  const data: unknown = document.toJS({ maxAliasCount: 10 });
+  const wrong = (field: string, must: string) => new CommandError(`${file}: ${field} ${must}.`);
+  if (!isObject(data)) throw wrong('the file', 'must hold the fields agent and authority');
+  const unknown = Object.keys(data).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) throw wrong(unknown, `is not a known field; there are ${FIELDS.join(', ')}`);
+  const { agent, authority, base = null, note = null, tests = [] } = data;
+  if (typeof agent !== 'string') throw wrong('agent', 'must be the slug of an agent');
+  if (!isObject(authority))
+    throw wrong('authority', 'must be an authority, such as GET /v1/agents/:id/authority has it');
+  if (base !== null && !/^sha256:[0-9a-f]{64}$/.test(String(base)))
+    throw wrong('base', 'must be the hash of a version: sha256:…');
+  if (note !== null && typeof note !== 'string') throw wrong('note', 'must be text');
+  if (!Array.isArray(tests)) throw wrong('tests', 'must be a list');
+  return {
+    agent,
+    authority: authority as unknown as Authority,
+    base: base as string | null,
+    note: note as string | null,
+    tests: tests.map((each, at) => caseOf(each, (field, must) => wrong(`tests[${at}]${field}`, must))),
+  };
+}
+
+function caseOf(given: unknown, wrong: (field: string, must: string) => CommandError): AuthorityCase {
+  if (!isObject(given)) throw wrong('', 'must have decision and expect');
+  const { decision, expect, reason, ...rest } = given;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined)
+    throw wrong(`.${unknown}`, 'is not a known field; there are decision, expect and reason');
+  if (typeof decision !== 'string' || !/^dec_[0-9A-Za-z]{1,60}$/.test(decision))
+    throw wrong('.decision', 'must be the id of a decision that was made: dec_…');
+  if (!KINDS.includes(expect)) throw wrong('.expect', 'must be ALLOW, REVIEW or DENY');
+  if (reason !== undefined && typeof reason !== 'string') throw wrong('.reason', 'must be a reason code');
+  return { decision, expect: expect as AuthorityCase['expect'], ...(reason === undefined ? {} : { reason }) };
+}
+
+/** Puts another base into a file, and leaves everything else in it as it is, comments included. */
+export async function writeBase(file: string, hash: string): Promise<void> {
+  const document = parseDocument(await readFile(file, 'utf8'));
+  document.set('base', hash);
+  await writeFile(file, document.toString({ lineWidth: 0 }));
+}
+
+/** The text of a file for an authority. */
+export function authorityText(agent: string, authority: Authority, base: string | null): string {
+  const { purpose, currency, ...others } = authority;
+  const ordered = { purpose, currency, ...others };
+  const document = new Document({ agent, ...(base === null ? {} : { base }), authority: ordered });
+  document.commentBefore =
+    ' What this agent may spend. Amounts are minor units of the currency: 5440 is EUR 54.40.\n Fields: docs/reference/authority.md';
+  return document.toString({ lineWidth: 0 });
+}

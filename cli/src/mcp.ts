@@ -1,0 +1,95 @@
+import type { Context } from './context.ts';
+import { CommandError, EXIT } from './failure.ts';
+
+export const CLIENTS = ['claude-code', 'cursor', 'vscode'] as const;
+export type McpClient = (typeof CLIENTS)[number];
+
+/** A placeholder that the client fills in. */
+const inBraces = (name: string) => `\${${name}}`;
+
+/** Where each client looks for its configuration, and how it writes the value of a key that is not in the file. */
+const FORMS: Record<McpClient, { title: string; file: string; key: string; list: string; more: object }> = {
+  'claude-code': {
+    title: 'Claude Code',
+    file: '.mcp.json',
+    key: inBraces('PURSER_API_KEY'),
+    list: 'mcpServers',
+    more: {},
+  },
+  cursor: {
+    title: 'Cursor',
+    file: '.cursor/mcp.json',
+    key: inBraces('env:PURSER_API_KEY'),
+    list: 'mcpServers',
+    more: {},
+  },
+  vscode: {
+    title: 'VS Code',
+    file: '.vscode/mcp.json',
+    key: inBraces('input:purser-api-key'),
+    list: 'servers',
+    more: {
+      inputs: [
+        {
+          type: 'promptString',
+          id: 'purser-api-key',
+          description: 'The key of the agent at Purser',
+          password: true,
+        },
+      ],
+    },
+  },
+};
+
+/** The configuration of one client: of the program, or of a service that is reached at an address. The key is in none. */
+export function configurationOf(client: McpClient, base_url: string, over: 'stdio' | 'http'): object {
+  const { key, list, more } = FORMS[client];
+  const server =
+    over === 'stdio'
+      ? {
+          type: 'stdio',
+          command: 'npx',
+          args: ['-y', '@purser/mcp'],
+          env: { PURSER_API_KEY: key, PURSER_BASE_URL: base_url },
+        }
+      : { type: 'http', url: new URL('/mcp', base_url).href, headers: { Authorization: `Bearer ${key}` } };
+  return { ...more, [list]: { purser: server } };
+}
+
+/** Prints what to put into which file. */
+export function printConfiguration(
+  context: Context,
+  client: McpClient | undefined,
+  options: { http?: boolean; json?: boolean },
+): number {
+  const base_url = context.env.PURSER_BASE_URL || 'http://127.0.0.1:8080';
+  if (!URL.canParse(base_url)) throw new CommandError('PURSER_BASE_URL must be an http or https URL.');
+  const over = options.http ? 'http' : 'stdio';
+  const wanted = client === undefined ? CLIENTS : [client];
+  if (options.json) {
+    context.json(Object.fromEntries(wanted.map((each) => [each, configurationOf(each, base_url, over)])));
+    return EXIT.ok;
+  }
+  for (const each of wanted) {
+    const { title, file } = FORMS[each];
+    context.say(`# ${title}: ${file}`, JSON.stringify(configurationOf(each, base_url, over), null, 2), '');
+  }
+  context.say(
+    '# The key of an agent comes from PURSER_API_KEY, or is asked for; it belongs into none of these files.',
+  );
+  return EXIT.ok;
+}
+
+/** Serves on standard input and output; at a terminal, where no client is, it tells how to set clients up instead. */
+export async function serve(context: Context): Promise<number> {
+  if (context.stdin.isTTY === true) return printConfiguration(context, undefined, {});
+  const { StartRefused, startStdio } = await import('@purser/mcp/stdio');
+  const { readKey } = await import('./context.ts');
+  const apiKey = await readKey(context.env);
+  try {
+    await startStdio({ apiKey, baseURL: context.env.PURSER_BASE_URL || undefined });
+  } catch (error) {
+    throw error instanceof StartRefused ? new CommandError(error.message) : error;
+  }
+  return EXIT.ok;
+}
