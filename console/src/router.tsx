@@ -30,6 +30,7 @@ const SCREENS: Record<string, Screen> = {
   '/agents': () => import('./screens/agents/Agents.tsx'),
   '/agents/$slug': () => import('./screens/agent/AgentPage.tsx'),
   '/agents/$slug/authority': () => import('./screens/authority/AuthorityEditor.tsx'),
+  '/agents/$slug/merchants': () => import('./screens/merchants/Merchants.tsx'),
   '/decisions': () => import('./screens/decisions/Decisions.tsx'),
   '/decisions/$id': () => import('./screens/decision/DecisionPage.tsx'),
   '/report': () => import('./screens/report/Report.tsx'),

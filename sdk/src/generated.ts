@@ -1266,6 +1266,18 @@ export interface ShadowReport {
       /** Slugs of the agents concerned. */
       agents: string[];
     }[];
+    /** What listing merchants would spare people, by agent, where it would anything. */
+    merchants: {
+      /** Its slug. */
+      agent: string;
+      /** Not listed yet, and nobody found a spend there wrong; those that spare most first. */
+      merchants: string[];
+      /** Reviews there that nothing asked for but an unclear purpose. */
+      spared: number;
+      /** The agent's reviews in the period; of more than 10,000 the newest. */
+      reviews: number;
+      message: string;
+    }[];
   };
 }
 

@@ -44,6 +44,7 @@ test('every screen of a full workspace is accessible and fits its width', async 
       [`/decisions/${allowed_id}`, 'Hetzner Online'],
       ['/agents/infra-bot', 'Infrastructure bot'],
       ['/agents/infra-bot/authority', 'Authority'],
+      ['/agents/infra-bot/merchants', 'Merchants'],
       [`/webhooks/${webhook_id}`, new URL(receiver.url).host],
       [`/webhooks/events/${event_id}`, 'Event'],
     ];

@@ -5,6 +5,7 @@ import { Tabs } from './Page.tsx';
 const SCREENS = [
   { key: 'agent', name: 'Summary', to: (slug: string) => `/agents/${slug}` },
   { key: 'authority', name: 'Authority', to: (slug: string) => `/agents/${slug}/authority` },
+  { key: 'merchants', name: 'Merchants', to: (slug: string) => `/agents/${slug}/merchants` },
   { key: 'decisions', name: 'Its decisions', to: () => '/decisions' },
   { key: 'keys', name: 'Its keys', to: () => '/keys' },
   { key: 'report', name: 'Its report', to: () => '/report' },

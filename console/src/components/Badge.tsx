@@ -41,6 +41,7 @@ const TONES: Record<string, Tone> = {
   PARTIALLY_REFUNDED: 'review',
   DENY: 'deny',
   DENIED: 'deny',
+  BLOCKED: 'deny',
   FAILED: 'deny',
   revoked: 'deny',
   PURPOSE_MISALIGNED: 'deny',

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Static } from 'typebox';
+import { countSparedReviews } from '../directory/spared-reviews.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { sumOverview } from '../reports/overview.ts';
@@ -168,13 +169,15 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
             headers: attachment('shadow-report.csv'),
           };
         }
+        const asked = { agent_id, ...period };
+        const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
         const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
         return {
           status: 200,
           body: {
             ...head,
             ...present(sums, sources),
-            readiness: { ready: blockers.length === 0, blockers },
+            readiness: { ready: blockers.length === 0, blockers, merchants },
           },
         };
       },

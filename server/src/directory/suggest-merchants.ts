@@ -92,17 +92,18 @@ function add(known: Known, one: SuggestionFacts): void {
   }
 }
 
+const often = (count: number) => (count === 1 ? 'once' : `${count} times`);
 const times = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** What to do about a merchant, and why. To allow it takes a person's or the rail's word; an agent's is none. */
 function suggestionOf({ count, labels, reviews, settled }: Known): Pick<Suggestion, 'suggestion' | 'why'> {
   const right = labels.ALIGNED + reviews.allowed;
   const wrong = labels.MISALIGNED + reviews.denied;
-  const said = (n: number, what: string) => `people said ${times(n, 'time')} that spends there were ${what}`;
+  const said = (n: number, what: string) => `people said ${often(n)} that spends there were ${what}`;
   if (right > 0 && wrong > 0) {
     return {
       suggestion: 'ASK',
-      why: `${sentence(said(right, 'right'))}, and ${times(wrong, 'time')} that they were wrong.`,
+      why: `${sentence(said(right, 'right'))}, and ${often(wrong)} that they were wrong.`,
     };
   }
   if (wrong > 0)
@@ -123,8 +124,11 @@ function suggestionOf({ count, labels, reviews, settled }: Known): Pick<Suggesti
 
 const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
-/** Whether the authority or the directory says something of a merchant already, whichever payee it is about. */
-function isListed(directory: Directory, authority: Authority | null): (merchant: string) => boolean {
+/** Makes the test whether the authority or the directory says something of a merchant, whichever payee it is about. */
+export function makeIsListed(
+  directory: Directory,
+  authority: Authority | null,
+): (merchant: string) => boolean {
   const allowed = [...directory.entries.values()]
     .filter((entry) => entry.verdict === 'ALLOWED')
     .map((entry) => entry.merchant);
@@ -168,7 +172,7 @@ export async function suggestMerchants(
     if (last === undefined || page.length < READ_AT_ONCE) break;
     before = last.decision_id;
   }
-  const is_listed = isListed(listed.directory, listed.authority);
+  const is_listed = makeIsListed(listed.directory, listed.authority);
   return [...known]
     .filter(([, { merchant }]) => !is_listed(merchant))
     .sort(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))

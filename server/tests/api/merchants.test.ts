@@ -403,6 +403,27 @@ describe('suggestions', () => {
     expect(only).toMatchObject({ suggestion: 'ALLOW', settled: 1, outcomes: { executed: 1 } });
   });
 
+  test('the shadow report says how many reviews the merchants would spare that are not listed', async () => {
+    const agent = await makeAgent();
+    const nobody = { description: 'qwertz zuiop' };
+    for (let i = 0; i < 3; i++) await decide(agent, 'Zinnober Kontor', { action: nobody });
+    const refused = await decide(agent, 'Purpur Kontor', { action: nobody });
+    await decide(agent, 'Indigo Kontor', { action: nobody });
+    await say(refused.decision_id, 'labels', { label: 'PURPOSE_MISALIGNED' }, s.admin_key);
+    const merchantsOf = async () =>
+      (await s.call('GET', `/v1/reports/shadow?agent=${agent}`)).body.readiness.merchants;
+    expect(refused.reason_codes).toEqual(['PURPOSE_UNCLEAR']);
+    const two = { merchants: ['Zinnober Kontor', 'Indigo Kontor'], spared: 4, reviews: 5 };
+    const message = 'Confirming these 2 merchants would spare 4 of 5 reviews.';
+    expect(await merchantsOf()).toEqual([{ agent, ...two, message }]);
+    await listed(agent, allow('zinnober kontor'));
+    expect(await merchantsOf()).toMatchObject([
+      { spared: 1, message: expect.stringContaining('this merchant would spare 1 of 5') },
+    ]);
+    await listed(agent, allow('Indigo Kontor'));
+    expect(await merchantsOf()).toEqual([]);
+  });
+
   test('are of the last 90 days alone', async () => {
     const clocked = await startTestService({ stopped_at_ms: Date.UTC(2026, 6, 1), plan: 'enterprise' });
     try {

@@ -59,7 +59,7 @@ function measured({ code, observed, bound }: Blocker): string | null {
 
 /** Whether anything speaks against binding, and the click that removes it. */
 export function Readiness({ readiness, search }: { readiness: ShadowReport['readiness']; search: Search }) {
-  const { ready, blockers } = readiness;
+  const { ready, blockers, merchants } = readiness;
   if (ready) {
     return (
       <Notice tone="good" title="Ready for ENFORCE.">
@@ -88,6 +88,20 @@ export function Readiness({ readiness, search }: { readiness: ShadowReport['read
             </li>
           );
         })}
+        {merchants.map(({ agent, message, merchants: names }) => (
+          <li key={agent}>
+            <span className={styles.sign} aria-hidden="true">
+              ○
+            </span>
+            <span title={names.join(', ')}>
+              {message}
+              {search.agent === undefined && <span className={styles.sub}> {agent}</span>}
+            </span>
+            <Link to={`/agents/${agent}/merchants`} search={{}}>
+              See merchants
+            </Link>
+          </li>
+        ))}
       </ul>
     </Card>
   );

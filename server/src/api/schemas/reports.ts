@@ -1,4 +1,5 @@
 import Type, { type TProperties } from 'typebox';
+import { MAX_SPARED_MERCHANTS } from '../../directory/spared-reviews.ts';
 import { AGENT_STATUSES, MODES } from '../../domain/agents.ts';
 import { PURPOSE_ASSESSMENTS } from '../../domain/assessment.ts';
 import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../../domain/decisions.ts';
@@ -154,6 +155,21 @@ export const ReportBody = Fields(
           bound: Nullable(Type.Number({ description: 'The least or most that it should be.' })),
           agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
         }),
+      ),
+      merchants: Type.Array(
+        Fields({
+          agent: Type.String({ description: 'Its slug.' }),
+          merchants: Type.Array(Type.String(), {
+            maxItems: MAX_SPARED_MERCHANTS,
+            description: 'Not listed yet, and nobody found a spend there wrong; those that spare most first.',
+          }),
+          spared: Count('Reviews there that nothing asked for but an unclear purpose.'),
+          reviews: Count("The agent's reviews in the period; of more than 10,000 the newest."),
+          message: Type.String({
+            examples: ['Confirming these 12 merchants would spare 214 of 260 reviews.'],
+          }),
+        }),
+        { description: 'What listing merchants would spare people, by agent, where it would anything.' },
       ),
     }),
   },

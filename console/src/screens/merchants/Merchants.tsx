@@ -1,0 +1,179 @@
+import { APIError, type MerchantEntry } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { purser } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentTabs } from '../../components/AgentTabs.tsx';
+import { StateBadge } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Confirm } from '../../components/Confirm.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
+import { LoadMore, Table } from '../../components/Table.tsx';
+import { Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
+import { useForm } from '../../lib/use-form.ts';
+import styles from './Merchants.module.css';
+import { Suggestions } from './Suggestions.tsx';
+
+const REVIEWERS_MAY_NOT = 'Only an administrator can do this, unless the authority lets reviewers list.';
+
+/** Why the person may not list merchants for the agent; false: they may. */
+function useWhyNot(slug: string): string | false {
+  const is_admin = useMay('admin');
+  const is_reviewer = useMay('review') && !is_admin;
+  const authority = useQuery({
+    queryKey: ['authority', slug, 'reviewers'],
+    queryFn: async () => {
+      try {
+        return (await purser.agents.authority.retrieve(slug)).authority.reviewer_may_list === true;
+      } catch (error) {
+        if (error instanceof APIError && error.status === 404) return false;
+        throw error;
+      }
+    },
+    enabled: is_reviewer,
+  });
+  if (is_admin || (is_reviewer && authority.data === true)) return false;
+  return is_reviewer ? REVIEWERS_MAY_NOT : WHY_NOT.admin;
+}
+
+const LISTS = ['agents', 'merchants'] as const;
+/** What was listed or unlisted changes both lists. */
+const refetchMerchants = (): Promise<void> => queryClient.invalidateQueries({ queryKey: LISTS });
+
+export default function Merchants() {
+  const { slug = '' } = useParams({ strict: false }) as { slug?: string };
+  const why = useWhyNot(slug);
+  return (
+    <Page
+      title="Merchants"
+      above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
+      lead="Merchants that people allow or block for this agent. They stay when its authority changes. Allowing one lifts no limit and no prohibition."
+    >
+      <AgentTabs slug={slug} at="merchants" />
+      <Suggestions slug={slug} why={why} />
+      <Entries slug={slug} why={why} />
+      <ListOne slug={slug} why={why} />
+    </Page>
+  );
+}
+
+/** What is listed, by whom and since when. */
+function Entries({ slug, why }: { slug: string; why: string | false }) {
+  const list = useList<MerchantEntry>([...LISTS, 'listed', slug], (cursor) =>
+    purser.agents.merchants.list(slug, { limit: 50, cursor }),
+  );
+  const [removing, setRemoving] = useState<MerchantEntry | null>(null);
+  return (
+    <Card title="Listed" flush={list.rows.length > 0}>
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={3} />}
+      {list.isSuccess && list.rows.length === 0 && (
+        <Empty title="No merchant is listed yet">
+          <p>Confirm suggestions above, or list one by its name.</p>
+        </Empty>
+      )}
+      {list.rows.length > 0 && (
+        <>
+          <Table<MerchantEntry>
+            label="Listed merchants"
+            rows={list.rows}
+            keyOf={(each) => each.entry_id}
+            columns={[
+              { name: 'Merchant', heading: true, wrap: true, cell: (each) => each.merchant },
+              { name: 'Verdict', cell: (each) => <StateBadge state={each.verdict} /> },
+              {
+                name: 'Payees',
+                wrap: true,
+                cell: (each) => (each.payee_ids.length === 0 ? 'Any' : each.payee_ids.join(', ')),
+              },
+              {
+                name: 'Listed',
+                short: true,
+                cell: (each) => (
+                  <>
+                    <Time at={each.created_at} />
+                    <br />
+                    <span className={styles.soft}>
+                      <Who {...each.created_by} />
+                    </span>
+                  </>
+                ),
+              },
+              { name: 'Note', wrap: true, cell: (each) => each.note ?? '' },
+              {
+                name: 'Actions',
+                hideName: true,
+                cell: (each) => (
+                  <Button small kind="danger" why={why} onClick={() => setRemoving(each)}>
+                    Remove
+                  </Button>
+                ),
+              },
+            ]}
+          />
+          <LoadMore query={list} />
+        </>
+      )}
+      {removing !== null && (
+        <Confirm
+          title={`Remove “${removing.merchant}”?`}
+          action="Remove"
+          onClose={() => setRemoving(null)}
+          work={async () => {
+            await purser.agents.merchants.delete(slug, removing.entry_id);
+            await refetchMerchants();
+          }}
+        >
+          <p>
+            {removing.verdict === 'ALLOWED'
+              ? 'From the next spend on, nothing that you said here vouches for it.'
+              : 'From the next spend on, it is not denied for being this merchant.'}{' '}
+            You can list it again.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+/** A merchant by its name. */
+function ListOne({ slug, why }: { slug: string; why: string | false }) {
+  const form = useForm(
+    { merchant: '', verdict: 'ALLOWED', note: '' },
+    async ({ merchant, note, ...values }) => {
+      const verdict = values.verdict === 'BLOCKED' ? 'BLOCKED' : 'ALLOWED';
+      const entry = { merchant, verdict, ...(note.trim() === '' ? {} : { note }) } as const;
+      await purser.agents.merchants.add(slug, { entries: [entry] });
+      form.set('merchant', '');
+      form.set('note', '');
+      await refetchMerchants();
+    },
+    { fields: { 'entries[0].merchant': 'merchant', 'entries[0].note': 'note' } },
+  );
+  return (
+    <Card title="List one by its name">
+      <form onSubmit={form.onSubmit} className={styles.form}>
+        <TextField label="Merchant" hint="Its whole name, or its host name." {...form.field('merchant')} />
+        <SelectField
+          label="Verdict"
+          options={[
+            ['ALLOWED', 'Allowed'],
+            ['BLOCKED', 'Blocked'],
+          ]}
+          value={form.values.verdict}
+          onValue={(verdict) => form.set('verdict', verdict)}
+        />
+        <TextField label="Note" optional {...form.field('note')} />
+        {form.error !== null && <ErrorNotice error={form.error} />}
+        <Button type="submit" busy={form.busy} why={why} disabled={form.values.merchant.trim() === ''}>
+          List merchant
+        </Button>
+      </form>
+    </Card>
+  );
+}

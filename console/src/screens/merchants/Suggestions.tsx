@@ -1,0 +1,166 @@
+import type { MerchantSuggestion } from '@purser/sdk';
+import { useState } from 'react';
+import { purser } from '../../api/client.ts';
+import { useList } from '../../api/lists.ts';
+import { queryClient } from '../../api/queries.ts';
+import { Badge, type Tone } from '../../components/Badge.tsx';
+import { Button } from '../../components/Button.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card, Empty, Loading } from '../../components/Page.tsx';
+import { LoadMore, Table } from '../../components/Table.tsx';
+import { Money, Time } from '../../components/Value.tsx';
+import { useAction } from '../../lib/use-action.ts';
+import styles from './Merchants.module.css';
+
+const SUGGESTED: Record<MerchantSuggestion['suggestion'], readonly [words: string, tone: Tone]> = {
+  ALLOW: ['Allow it', 'allow'],
+  BLOCK: ['Block it', 'deny'],
+  ASK: ['You decide', 'review'],
+};
+/** The most that one call takes. */
+const MAX_AT_ONCE = 200;
+
+/** What one or the other said, in a few words. */
+function saidOf({ labels, reviews, settled, outcomes }: MerchantSuggestion): string {
+  const parts = [
+    [labels.ALIGNED + reviews.allowed, 'said right'],
+    [labels.MISALIGNED + reviews.denied, 'said wrong'],
+    [settled, 'settled by the rail'],
+    [outcomes.failed, 'failed'],
+  ] as const;
+  const said = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
+  return said.length === 0 ? 'nothing yet' : said.join(', ');
+}
+
+/**
+ * Merchants that the agent pays, to be ticked and confirmed at once. A tick allows, or blocks where that is suggested; those
+ * that people or the payment rail vouch for are ticked already.
+ */
+export function Suggestions({ slug, why }: { slug: string; why: string | false }) {
+  const list = useList<MerchantSuggestion>(['agents', 'merchants', 'suggestions', slug], (cursor) =>
+    purser.agents.merchants.suggestions(slug, { limit: 50, cursor }),
+  );
+  const [ticks, setTicks] = useState<Readonly<Record<string, boolean>>>({});
+  const isTicked = ({ merchant, suggestion }: MerchantSuggestion) => ticks[merchant] ?? suggestion !== 'ASK';
+  const ticked = list.rows.filter(isTicked).slice(0, MAX_AT_ONCE);
+  const confirming = useAction(async (verdict?: 'BLOCKED') => {
+    const entries = ticked.map(({ merchant, payee_ids, suggestion }) =>
+      (verdict ?? (suggestion === 'BLOCK' ? 'BLOCKED' : 'ALLOWED')) === 'BLOCKED'
+        ? { merchant, verdict: 'BLOCKED' as const }
+        : { merchant, payee_ids, verdict: 'ALLOWED' as const },
+    );
+    await purser.agents.merchants.add(slug, { entries });
+    setTicks({});
+    await queryClient.invalidateQueries({ queryKey: ['agents', 'merchants'] });
+  });
+  return (
+    <Card
+      title="Suggestions"
+      flush={list.rows.length > 0}
+      aside={<span className={styles.soft}>From its spends of the last 90 days</span>}
+    >
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading lines={4} />}
+      {list.isSuccess && list.rows.length === 0 && (
+        <Empty title="Nothing to suggest">
+          <p>Merchants that the agent pays, and that nobody has listed yet, come here.</p>
+        </Empty>
+      )}
+      {list.rows.length > 0 && (
+        <>
+          <Table<MerchantSuggestion>
+            label="Suggested merchants"
+            rows={list.rows}
+            keyOf={(each) => each.merchant}
+            columns={[
+              {
+                name: 'Tick',
+                hideName: true,
+                cell: (each) => (
+                  <input
+                    type="checkbox"
+                    aria-label={`Tick ${each.merchant}`}
+                    disabled={why !== false}
+                    checked={isTicked(each)}
+                    onChange={(event) => {
+                      const { checked } = event.target;
+                      setTicks((before) => ({ ...before, [each.merchant]: checked }));
+                    }}
+                  />
+                ),
+              },
+              {
+                name: 'Merchant',
+                heading: true,
+                wrap: true,
+                cell: (each) => (
+                  <>
+                    {each.merchant}
+                    {each.examples.map((example) => (
+                      <span key={example} className={styles.example}>
+                        {example}
+                      </span>
+                    ))}
+                  </>
+                ),
+              },
+              { name: 'Spends', number: true, cell: (each) => each.count },
+              {
+                name: 'Amount',
+                number: true,
+                cell: (each) =>
+                  each.amounts.map((amount) => (
+                    <span key={amount.currency} className={styles.line}>
+                      <Money {...amount} />
+                    </span>
+                  )),
+              },
+              { name: 'Last', cell: (each) => <Time at={each.last_at} /> },
+              { name: 'People and rail', wrap: true, cell: saidOf },
+              {
+                name: 'Suggestion',
+                wrap: true,
+                cell: (each) => {
+                  const [said, tone] = SUGGESTED[each.suggestion];
+                  return (
+                    <>
+                      <Badge tone={tone}>{said}</Badge>
+                      <span className={styles.example}>{each.why}</span>
+                    </>
+                  );
+                },
+              },
+            ]}
+          />
+          <LoadMore query={list} />
+          <div className={styles.confirm}>
+            {confirming.error !== null && <ErrorNotice error={confirming.error} />}
+            <p className={styles.soft}>
+              A tick allows a merchant for the payees seen there, or blocks it where that is suggested.
+            </p>
+            <div className={styles.buttons}>
+              <Button
+                kind="primary"
+                busy={confirming.busy}
+                why={why}
+                disabled={ticked.length === 0}
+                onClick={() => void confirming.run()}
+              >
+                Confirm {ticked.length === 1 ? '1 merchant' : `${ticked.length || ''} merchants`}
+              </Button>
+              <Button
+                kind="danger"
+                busy={confirming.busy}
+                why={why}
+                disabled={ticked.length === 0}
+                onClick={() => void confirming.run('BLOCKED')}
+              >
+                Block all that are ticked
+              </Button>
+            </div>
+          </div>
+        </>
+      )}
+    </Card>
+  );
+}
