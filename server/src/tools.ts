@@ -5,7 +5,7 @@
  */
 export { AuthorityBody } from './api/authorities.ts';
 export { DecisionRequest } from './api/schemas/decisions.ts';
-export { readConfig, SETTINGS } from './config/config.ts';
+export { type Config, ConfigError, readConfig, SETTINGS } from './config/config.ts';
 export { MODES, type Mode } from './domain/agents.ts';
 export {
   type Assess,
@@ -31,6 +31,14 @@ export { ApiError } from './errors.ts';
 export { compileSchema } from './http/validation.ts';
 export { EMPTY_DIRECTORY } from './merchants/directory.ts';
 export { migrate } from './migration/migrate.ts';
+export { addressFor, protocolFor } from './model-judge/addresses.ts';
+export { makeModelClient } from './model-judge/model-client.ts';
+export { startProbing } from './model-judge/probe.ts';
+export { promptFor, type SeenByModel, seenByModel } from './model-judge/prompt.ts';
+export type { Usage } from './model-judge/protocols.ts';
+export { type Opinion, readOpinion } from './model-judge/read-opinion.ts';
+export { isOpen, withOpinion } from './model-judge/second-opinion.ts';
+export { estimatedUsage } from './model-judge/usage.ts';
 export { openDatabase } from './open-database.ts';
 export { assessBuiltIn, METHOD } from './purpose/built-in-assessor.ts';
 export { historyKey, historyWords } from './purpose/history.ts';

@@ -6,14 +6,17 @@ import {
   ApiError,
   AuthorityBody,
   assessBuiltIn,
+  ConfigError,
   compileSchema,
   DecisionRequest,
   METHOD,
+  readConfig,
 } from '@purser/server/tools';
 import type { ToolContext } from '../demo/main.ts';
 import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
 import { percentilesOf } from '../demo/totals.ts';
 import { judgeCases } from './measure.ts';
+import { makeJudge, measureModel, renderModel } from './model.ts';
 import { type Measured, renderPage, renderTerminal } from './report.ts';
 
 const OWN_FILES = [
@@ -33,6 +36,8 @@ Judges the cases of files with the built-in assessor and compares with what is e
   --file FILE       cases as JSON lines, may be given several times; without it the project's own
   --mistakes N      how many of the gravest mistakes to show with what they stand on (default 10)
   --json            every case as JSON
+  --model           rules and the model of PURPOSE_MODEL_URL and PURPOSE_MODEL together: how often it agrees, what
+                    passes, what is kept, time, tokens, cost, and whether it may clear; asks it about every open case
   --write           writes the tables to docs/reference/purpose-evaluation.md
   --help            this text
 `;
@@ -72,6 +77,26 @@ function timesOf(cases: Parameters<typeof judgeCases>[0]): number[] {
   return times;
 }
 
+/** Measures the model of the settings on the cases of files. */
+async function evaluateModel(
+  files: readonly string[],
+  { env, stdout, stderr }: Pick<ToolContext, 'env' | 'stdout' | 'stderr'>,
+): Promise<number> {
+  const config = readConfig(env);
+  const { judge, stop } = await makeJudge(config, (line) => stderr.write(`${line}\n`));
+  try {
+    for (const file of files) {
+      const cases = await readCases(relative('.', file));
+      const at_once = config.purpose_model_max_concurrent;
+      const measured = await measureModel(cases, assessBuiltIn, judge, at_once);
+      stdout.write(`${renderModel(basename(file), measured, config.purpose_model_prices)}\n`);
+    }
+    return 0;
+  } finally {
+    await stop();
+  }
+}
+
 /** Runs the evaluation and resolves with the exit code: 0, or 2 for wrong arguments or a file that cannot be used. */
 export async function main({ args, env, stdout, stderr }: ToolContext): Promise<number> {
   try {
@@ -81,6 +106,7 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
         file: { type: 'string', multiple: true },
         mistakes: { type: 'string', default: '10' },
         json: { type: 'boolean', default: false },
+        model: { type: 'boolean', default: false },
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -92,6 +118,7 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
     if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
     // npm changes to the package's directory and tells where it was called.
     const files = values.file?.map((file) => resolve(env.INIT_CWD ?? '.', file)) ?? OWN_FILES;
+    if (values.model) return await evaluateModel(files, { env, stdout, stderr });
     const all: Measured[] = [];
     for (const file of files) {
       const cases = await readCases(relative('.', file));
@@ -118,7 +145,8 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
     }
     return 0;
   } catch (error) {
-    if (!(error instanceof SpendsFileError) && !(error instanceof TypeError)) throw error;
+    const is_expected = [SpendsFileError, TypeError, ConfigError].some((kind) => error instanceof kind);
+    if (!(error instanceof Error) || !is_expected) throw error;
     stderr.write(`${error.message}\n`);
     return 2;
   }
