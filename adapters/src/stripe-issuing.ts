@@ -71,7 +71,6 @@ interface Authorization {
 interface StripeEvent {
   id: string;
   type: string;
-  created: number;
   data: { object: unknown };
 }
 

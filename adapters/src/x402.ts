@@ -1,4 +1,4 @@
-import { PaymentFailed, type Purser, type SpendRequest } from '@purser/sdk';
+import { PaymentFailed, type Purser, SpendError, type SpendRequest } from '@purser/sdk';
 
 /** What is read of an x402 v2 client (`@x402/core` 2.27). */
 interface Requirements {
@@ -197,8 +197,11 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
       await turn;
       return undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      log(`purser x402: refused ${context.selectedRequirements.amount} to ${payTo}: ${reason}`);
+      const failure = error instanceof Error ? error : new Error(String(error));
+      log(`purser x402: refused ${context.selectedRequirements.amount} to ${payTo}: ${failure.message}`);
+      // Who asks may be a model, which should know no threshold: the explanation is for the log.
+      const reason =
+        failure instanceof SpendError ? `${failure.name}, ${failure.decision.reason_code}` : failure.message;
       return { abort: true, reason: `Purser refused this payment: ${reason}` };
     }
   });

@@ -2,13 +2,12 @@ import { Purser, type SpendRequest } from '@purser/sdk';
 import { type FakePurser, fakePurser } from '@purser/sdk/testing';
 import { describe, expect, test } from 'vitest';
 import type { Refusal } from '../src/index.ts';
-import { checkTypes, loadClaudeDriver } from './claude/install.ts';
+import { checkTypes, driveClaude } from './claude/install.ts';
 import { driveAiSdk, driveGuardedTool } from './drivers/ai-sdk.ts';
 import type { Driver, Order } from './drivers/driver.ts';
 import { driveLangChain } from './drivers/langchain.ts';
 import { driveOpenAI } from './drivers/openai.ts';
 
-const driveClaude = await loadClaudeDriver();
 const DRIVERS: [string, Driver][] = [
   ['the Claude Agent SDK', driveClaude],
   ['a guarded tool', driveGuardedTool],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningService, startTestService } from '../../server/tests/support/running-service.ts';
-import { loadClaudeDriver } from './claude/install.ts';
+import { driveClaude } from './claude/install.ts';
 import { driveAiSdk, driveGuardedTool } from './drivers/ai-sdk.ts';
 import type { Driver } from './drivers/driver.ts';
 import { driveLangChain } from './drivers/langchain.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => s.stop());
 
-const driveClaude = await loadClaudeDriver();
 const DRIVERS: [string, string, Driver][] = [
   ['the Claude Agent SDK', 'claude', driveClaude],
   ['the AI SDK', 'ai-sdk', driveAiSdk],

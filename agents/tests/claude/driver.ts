@@ -17,7 +17,7 @@ const shape = {
  * The Claude Agent SDK, asked by a PreToolUse hook. Its hooks and tools are its own; Claude Code beneath it is a script that
  * speaks its protocol, or with CLAUDE_CODE_EXECUTABLE the real one before a scripted model.
  */
-export async function driveClaude(conversation: Conversation): Promise<void> {
+export async function drive(conversation: Conversation): Promise<void> {
   const { purser, toSpend, buy, onRefusal } = conversation;
   const real = process.env.CLAUDE_CODE_EXECUTABLE;
   const model = real === undefined ? undefined : await serveScriptedModel(conversation.next);
@@ -56,8 +56,6 @@ export async function driveClaude(conversation: Conversation): Promise<void> {
       break;
     }
   } finally {
-    // The SDK leaves it behind.
-    delete process.env.CLAUDE_AGENT_SDK_VERSION;
     await model?.close();
   }
 }

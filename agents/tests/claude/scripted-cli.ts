@@ -101,7 +101,6 @@ export function scriptedCli(next: Conversation['next']): () => SpawnedProcess {
         modelUsage: {},
         permission_denials: [],
       });
-      end();
     }
 
     createInterface({ input: stdin }).on('line', (text) => {

@@ -71,6 +71,7 @@ export async function serveScriptedModel(next: Conversation['next']) {
       ANTHROPIC_API_KEY: 'sk-ant-of-a-test',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
+      ENABLE_TOOL_SEARCH: 'false',
       IS_SANDBOX: '1',
     },
     async close() {
