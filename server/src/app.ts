@@ -257,7 +257,7 @@ export async function startService(
     onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
   });
   const second_opinion = makeSecondOpinion(core, config);
-  const shared_counts = config.redis_url === null ? null : connectSharedCounts(config.redis_url, log);
+  const shared_counts = config.redis_url === null ? null : await connectSharedCounts(config.redis_url, log);
   const people = makePeopleServices(core, config, shared_counts?.client ?? null);
   const api_routes = [
     ...makeApiRoutes(core, config, second_opinion?.preAssess, people),

@@ -24,7 +24,7 @@ import { makeAuthorityRoutes } from './authorities.ts';
 import { makeReadingRoutes } from './authority-readings.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
-import { makeDecisionListRoutes } from './decision-lists.ts';
+import { makeDecisionReadRoutes } from './decision-reads.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
 import { makeMerchantRoutes } from './merchants.ts';
@@ -103,7 +103,7 @@ export function makeApiRoutes(
       }),
       view,
     }),
-    ...makeDecisionListRoutes({ lists_db, cursors, findAgentId, view }),
+    ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
     ...makeReviewRoutes({ db, lane, createReview }),
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 /** If Redis takes longer than this, the process counts by itself. */
@@ -16,10 +16,12 @@ export interface SharedCounts {
 }
 
 /**
- * Connects to the Redis in which all nodes count requests. It returns at once and reconnects until it is closed. While
- * Redis cannot be reached its commands fail at once, so that no request waits for it.
+ * Connects to the Redis in which all nodes count requests. It waits for no connection, and reconnects until it is closed.
+ * While Redis cannot be reached its commands fail at once, so that no request waits for it. The library is loaded here, so
+ * that a process without Redis has none of it in memory.
  */
-export function connectSharedCounts(url: string, log: Logger): SharedCounts {
+export async function connectSharedCounts(url: string, log: Logger): Promise<SharedCounts> {
+  const { Redis } = await import('ioredis');
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

@@ -1,11 +1,4 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { ApiError } from '../errors.ts';
 import type { Queryable } from '../storage/database.ts';
 import {
@@ -22,6 +15,8 @@ import type { Site } from './site.ts';
 import { findUser } from './user-rows.ts';
 
 const NAME = 'Purser';
+/** Loaded when somebody uses a passkey: it is one of the largest libraries, and most processes never need it. */
+const webauthn = () => import('@simplewebauthn/server');
 const NOT_GOOD = 'The passkey is not known here, or its answer is not good; begin anew.';
 const refused = (cause?: unknown) => new ApiError('unauthenticated', NOT_GOOD, { cause });
 
@@ -55,6 +50,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
       const passkey = await findPasskey(db, String(response.id));
       if (passkey === undefined) throw refused();
       const { user_id, credential_id } = passkey;
+      const { verifyAuthenticationResponse } = await webauthn();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response,
         expectedChallenge: (challenge) => useChallenge(db, challenge, null),
@@ -79,6 +75,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
   return {
     /** What a browser needs to ask for a passkey of this site, whoever's it is. */
     async begin(): Promise<object> {
+      const { generateAuthenticationOptions } = await webauthn();
       const made = await generateAuthenticationOptions({
         rpID: relyingParty(),
         userVerification: 'required',
@@ -103,6 +100,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
     async beginRegistration({ user_id }: Self): Promise<object> {
       const user = await findUser(db, user_id);
       const credential_ids = await listCredentialIds(db, user_id);
+      const { generateRegistrationOptions } = await webauthn();
       const made = await generateRegistrationOptions({
         rpName: NAME,
         rpID: relyingParty(),
@@ -119,6 +117,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
 
     async register({ user_id }: Self, response: RegistrationResponseJSON, name: string): Promise<void> {
       return judged(async () => {
+        const { verifyRegistrationResponse } = await webauthn();
         const { verified, registrationInfo } = await verifyRegistrationResponse({
           response,
           expectedChallenge: (challenge) => useChallenge(db, challenge, user_id),

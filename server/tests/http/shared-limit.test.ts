@@ -51,7 +51,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'purser-redis-'));
     port = await freePort();
-    for (let i = 0; i < 4; i++) nodes.push(connectSharedCounts(`redis://127.0.0.1:${port}`, log));
+    for (let i = 0; i < 4; i++) nodes.push(await connectSharedCounts(`redis://127.0.0.1:${port}`, log));
     await startRedis();
   });
   afterAll(async () => {
@@ -138,7 +138,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
 });
 
 test('a Redis that was never there leaves each process with a limit of its own', async () => {
-  const nowhere = connectSharedCounts(`redis://127.0.0.1:${await freePort()}`, log);
+  const nowhere = await connectSharedCounts(`redis://127.0.0.1:${await freePort()}`, log);
   const limit = makeKeyLimit(100, nowhere.client);
   const all = await Promise.all(Array.from({ length: 150 }, () => limit('key_nowhere')));
   expect(all.filter((each) => each.within)).toHaveLength(100);

@@ -4,9 +4,10 @@ import type { FindAgentId } from '../decisions/authority-cache.ts';
 import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
 import type { Decision } from '../domain/decisions.ts';
 import type { Caller } from '../domain/keys.ts';
+import { ApiError } from '../errors.ts';
 import type { Cursors } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
-import { Fields, OneOf, page } from '../http/schemas.ts';
+import { Fields, OneOf, page, QueryInteger } from '../http/schemas.ts';
 import {
   type DecisionFilters,
   type DecisionOrder,
@@ -61,8 +62,29 @@ interface Search {
   order: DecisionOrder;
 }
 
-/** Finding decisions: page by page, and all at once. */
-export function makeDecisionListRoutes(options: {
+const IdParams = Fields({ id: Type.String() });
+
+const MAX_WAIT_SECONDS = 25;
+
+/** The query of `GET /v1/decisions/:id`. */
+const DecisionQuery = Fields({
+  wait_seconds: Type.Optional(
+    QueryInteger(
+      { min: 1, max: MAX_WAIT_SECONDS },
+      { description: 'Wait so long for a change of its review or outcome before answering.' },
+    ),
+  ),
+});
+
+/** The interval at which a decision is read again while a request waits for it to change. */
+const LOOK_AGAIN_MS = 500;
+
+/** Returns the parts of a decision whose change ends a wait, as text. */
+const changesOf = ({ review_state, review, outcome_state, verified }: Decision): string =>
+  [review_state, review?.review_id, outcome_state, verified].join(' ');
+
+/** Reading decisions: one, page by page, and all at once. */
+export function makeDecisionReadRoutes(options: {
   /** A filter may have to look at very many decisions. */
   lists_db: pg.Pool;
   cursors: Cursors;
@@ -111,6 +133,35 @@ export function makeDecisionListRoutes(options: {
   }
 
   return [
+    {
+      method: 'GET',
+      path: '/v1/decisions/:id',
+      operationId: 'getDecision',
+      tag: 'Decisions',
+      summary: 'Get one decision',
+      description:
+        'As it stands now: `effective_decision`, `review_state`, `reservation` with the live counters of its month, and `outcome_state` follow what happened since.',
+      scopes: ['read'],
+      agentKey: 'own',
+      params: IdParams,
+      query: DecisionQuery,
+      responses: { 200: { description: 'The decision.', schema: DecisionBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, Static<typeof DecisionQuery>, unknown>) => {
+        const find = async () => {
+          const found = await view.find(call.caller, call.params.id);
+          if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+          return found;
+        };
+        let found = await find();
+        const before = changesOf(found);
+        for (let waits = ((call.query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
+          if (changesOf(found) !== before || !(await call.hold(LOOK_AGAIN_MS))) break;
+          found = await find();
+        }
+        return { status: 200, body: found };
+      },
+    },
     {
       method: 'GET',
       path: '/v1/decisions',
