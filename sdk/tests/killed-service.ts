@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { untilPostgresIsGone } from '@purser/embedded-postgres';
-import { makeDataDirectory, serviceEnvironment, startServing } from '../../tools/demo/purser-process.ts';
+import {
+  freePort,
+  makeDataDirectory,
+  serviceEnvironment,
+  startServing,
+} from '../../tools/demo/purser-process.ts';
 import type { FaultService } from './fault-run.ts';
 
 /** The service as a process of its own, with its own PostgreSQL, that can be killed. */
@@ -12,19 +16,11 @@ export interface KilledService extends FaultService {
   stop(): Promise<void>;
 }
 
-/** A port that was free a moment ago: the service keeps it over its restarts. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Starts it; resolves once it is ready. */
 export async function startKilledService(): Promise<KilledService> {
   const data_dir = await makeDataDirectory(false);
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
+  // Kept over its restarts.
   const port = await freePort();
   const env = serviceEnvironment(process.env, [], {
     DATA_DIR: data_dir,

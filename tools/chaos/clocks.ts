@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeJsonClient } from '../demo/json-client.ts';
-import { type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
+import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { invalidChain, lookInto } from './invariants.ts';
-import { type Finding, freePort, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type Surroundings } from './stage.ts';
 
 const APART_MS = 10 * 60_000;
 /** Two requests apart, and the time between the two clocks' readings here. */

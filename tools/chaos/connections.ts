@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { serviceEnvironment, startServing } from '../demo/purser-process.ts';
+import { freePort, serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
-import { type Finding, freePort, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type Surroundings } from './stage.ts';
 
 /** What a proxy does to the bytes between a service and its PostgreSQL. */
 export const FAULTS = ['lose-commit-answers', 'cut', 'swallow', 'half-open'] as const;

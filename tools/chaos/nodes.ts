@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BENCH_AUTHORITY } from '../bench/spend-bodies.ts';
 import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
-import { type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
+import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { findViolations, invalidChain, lookInto } from './invariants.ts';
 import { shown } from './kills.ts';
-import { type Finding, freePort, makeStage, type Stage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
 
 const NODES = 4;
 const CLIENTS = 16;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import {
   findRunningEmbeddedPostgres,
@@ -11,6 +10,7 @@ import {
 import { prepareFirstWorkspace } from '../bench/workspaces.ts';
 import { type JsonClient, makeJsonClient } from '../demo/json-client.ts';
 import {
+  freePort,
   makeDataDirectory,
   type ServeProcess,
   serviceEnvironment,
@@ -68,15 +68,6 @@ const NOBODY = 'http://127.0.0.1:9/';
 const AGENTS = 3;
 /** Longer than the service's own deadline of five seconds for a batch, its retries included. */
 export const PATIENCE_MS = 10_000;
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 /** Makes agents whose budget has no limit worth mentioning in the first workspace, each with a key of its own. */
 export async function makeAgents(

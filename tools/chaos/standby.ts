@@ -21,6 +21,7 @@ import {
 } from '@purser/embedded-postgres';
 import { makeJsonClient } from '../demo/json-client.ts';
 import {
+  freePort,
   makeDataDirectory,
   type ServeProcess,
   serviceEnvironment,
@@ -31,7 +32,7 @@ import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
 import { makeRecorder, type Recorder, type Wanted } from './recorder.ts';
-import { type Finding, freePort, makeAgents, PATIENCE_MS, type Surroundings } from './stage.ts';
+import { type Finding, makeAgents, PATIENCE_MS, type Surroundings } from './stage.ts';
 
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 50;

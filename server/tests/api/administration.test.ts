@@ -1,27 +1,13 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { canonicalJson } from '../../src/values/canonical-json.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, freshKey, refusal, spend, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService();
-});
-afterAll(() => s.stop());
+const { test, s } = serviceTest();
 
 const post = (path: string, body: unknown, key?: string) =>
   s.call('POST', path, { body, ...(key === undefined ? {} : { key }) });
-const code = (reply: { status: number; body: { error?: { code: string } } }) => [
-  reply.status,
-  reply.body?.error?.code,
-];
-
 describe('agents and authorities', () => {
   test('an agent is made, found by id and slug, changed, and revoked for good', async () => {
     const made = (await post('/v1/agents', { slug: 'alpha' })).body;
@@ -43,7 +29,7 @@ describe('agents and authorities', () => {
       budgets: [],
       last_decision_at: null,
     });
-    expect(code(await post('/v1/agents', { slug: 'alpha' }))).toEqual([409, 'agent_exists']);
+    expect(refusal(await post('/v1/agents', { slug: 'alpha' }))).toEqual([409, 'agent_exists']);
     const patch = (body: unknown) => s.call('PATCH', '/v1/agents/alpha', { body });
     const events = async () => (await s.call('GET', '/v1/ledger/events?limit=1')).body.data[0].seq;
     const before = await events();
@@ -56,19 +42,19 @@ describe('agents and authorities', () => {
     });
     expect((await patch({ status: 'revoked' })).body.status).toBe('revoked');
     const back = await patch({ status: 'active' });
-    expect([...code(back), back.body.error.message.split(':')[0]]).toEqual([
+    expect([...refusal(back), back.body.error.message.split(':')[0]]).toEqual([
       400,
       'invalid_request',
       'status',
     ]);
     expect((await patch({ status: 'revoked' })).status).toBe(200);
-    expect(code(await s.call('GET', '/v1/agents/nobody'))).toEqual([404, 'not_found']);
-    expect(code(await s.call('PATCH', '/v1/agents/nobody', { body: {} }))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('GET', '/v1/agents/nobody'))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('PATCH', '/v1/agents/nobody', { body: {} }))).toEqual([404, 'not_found']);
   });
 
   test('authorities are versioned, hashed by RFC 8785 and stay on record', async () => {
     await post('/v1/agents', { slug: 'beta' });
-    expect(code(await s.call('GET', '/v1/agents/beta/authority'))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('GET', '/v1/agents/beta/authority'))).toEqual([404, 'not_found']);
     const first = await post('/v1/agents/beta/authority', AUTHORITY);
     expect(first.status).toBe(201);
     expect(first.body.hash).toBe(
@@ -78,7 +64,7 @@ describe('agents and authorities', () => {
     expect([first.body.version, second.version, second.hash]).toEqual([1, 2, first.body.hash]);
     expect((await s.call('GET', '/v1/agents/beta/authority')).body).toEqual(second);
     expect((await s.call('GET', '/v1/agents/beta/authority?version=1')).body).toEqual(first.body);
-    expect(code(await s.call('GET', '/v1/agents/beta/authority?version=3'))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('GET', '/v1/agents/beta/authority?version=3'))).toEqual([404, 'not_found']);
     for (const [body, field] of [
       [{ currency: 'EUR' }, 'purpose'],
       [{ ...AUTHORITY, purpose: { objective: '' } }, 'purpose.objective'],
@@ -100,22 +86,22 @@ describe('agents and authorities', () => {
     for (const slug of ['a', 'b', 'c'])
       expect((await post('/v1/agents', { slug }, free.admin_key)).status).toBe(201);
     await s.call('PATCH', '/v1/agents/a', { body: { status: 'revoked' }, key: free.admin_key });
-    expect(code(await post('/v1/agents', { slug: 'd' }, free.admin_key))).toEqual([409, 'agent_limit']);
-    expect(code(await post('/v1/agents', { slug: 'c', mode: 'ENFORCE' }, free.admin_key))).toEqual([
+    expect(refusal(await post('/v1/agents', { slug: 'd' }, free.admin_key))).toEqual([409, 'agent_limit']);
+    expect(refusal(await post('/v1/agents', { slug: 'c', mode: 'ENFORCE' }, free.admin_key))).toEqual([
       409,
       'agent_exists',
     ]);
-    expect(code(await post('/v1/agents', { slug: 'd', mode: 'ENFORCE' }, free.admin_key))).toEqual([
+    expect(refusal(await post('/v1/agents', { slug: 'd', mode: 'ENFORCE' }, free.admin_key))).toEqual([
       409,
       'agent_limit',
     ]);
     expect(
-      code(await s.call('PATCH', '/v1/agents/b', { body: { mode: 'ENFORCE' }, key: free.admin_key })),
+      refusal(await s.call('PATCH', '/v1/agents/b', { body: { mode: 'ENFORCE' }, key: free.admin_key })),
     ).toEqual([409, 'plan_required']);
     const trial = await s.addWorkspace({ plan: 'free', trial_days: 3 });
     for (const slug of ['a', 'b', 'c', 'd'])
       expect((await post('/v1/agents', { slug }, trial.admin_key)).status).toBe(201);
-    expect(code(await post('/v1/agents', { slug: 'e', mode: 'ENFORCE' }, trial.admin_key))).toEqual([
+    expect(refusal(await post('/v1/agents', { slug: 'e', mode: 'ENFORCE' }, trial.admin_key))).toEqual([
       409,
       'plan_required',
     ]);
@@ -163,7 +149,10 @@ describe('keys', () => {
       const reply = await post('/v1/api-keys', { name: 'k', ...body });
       expect([reply.status, reply.body.error?.message.split(':')[0]]).toEqual([400, field]);
     }
-    expect(code(await post('/v1/api-keys', { name: 'k', agent_id: 'nobody' }))).toEqual([404, 'not_found']);
+    expect(refusal(await post('/v1/api-keys', { name: 'k', agent_id: 'nobody' }))).toEqual([
+      404,
+      'not_found',
+    ]);
     const list = await s.call('GET', '/v1/api-keys?limit=200');
     expect(list.text).not.toContain(custom.key);
     expect(list.body.data.find((each: { id: string }) => each.id === custom.id)).toMatchObject({
@@ -176,12 +165,12 @@ describe('keys', () => {
     const other = await s.addWorkspace({ plan: 'team' });
     const key = other.admin_key;
     const own = (await s.call('GET', '/v1/api-keys', { key })).body.data[0].id;
-    expect(code(await s.call('DELETE', `/v1/api-keys/${own}`, { key }))).toEqual([409, 'last_admin_key']);
+    expect(refusal(await s.call('DELETE', `/v1/api-keys/${own}`, { key }))).toEqual([409, 'last_admin_key']);
     const second = (await post('/v1/api-keys', { name: 'k', scopes: ['admin', 'read'] }, key)).body;
-    expect(code(await s.call('DELETE', `/v1/api-keys/${own}`))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('DELETE', `/v1/api-keys/${own}`))).toEqual([404, 'not_found']);
     expect((await s.call('DELETE', `/v1/api-keys/${own}`, { key })).status).toBe(204);
     expect((await s.call('DELETE', `/v1/api-keys/${own}`, { key: second.key })).status).toBe(204);
-    expect(code(await s.call('GET', '/v1/api-keys', { key }))).toEqual([401, 'unauthenticated']);
+    expect(refusal(await s.call('GET', '/v1/api-keys', { key }))).toEqual([401, 'unauthenticated']);
   });
 });
 
@@ -282,10 +271,10 @@ describe('who may do what', () => {
         const reply = await send(key);
         const label = `${kind} ${method} ${path}`;
         if (allowed) expect([200, 204, 400, 404], label).toContain(reply.status);
-        else expect([label, ...code(reply)]).toEqual([label, 403, 'insufficient_scope']);
+        else expect([label, ...refusal(reply)]).toEqual([label, 403, 'insufficient_scope']);
       }
       for (const key of [null, `sk_${'z'.repeat(38)}`, revoked.key, expired.key]) {
-        expect([path, ...code(await send(key))]).toEqual([path, 401, 'unauthenticated']);
+        expect([path, ...refusal(await send(key))]).toEqual([path, 401, 'unauthenticated']);
       }
     }
   });
@@ -319,7 +308,7 @@ describe('who may do what', () => {
         ...(body === undefined ? {} : { body }),
         idempotency_key: freshKey(),
       });
-      expect([method, path, ...code(reply)]).toEqual([method, path, 404, 'not_found']);
+      expect([method, path, ...refusal(reply)]).toEqual([method, path, 404, 'not_found']);
       expect(reply.text).not.toMatch(/secret-slug|staging/);
     }
     for (const path of [
@@ -354,7 +343,7 @@ describe('limits on requests', () => {
         );
       expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200]));
       const over = await limited.call('GET', '/v1/workspace');
-      expect([...code(over), over.headers.get('retry-after')]).toEqual([429, 'rate_limited', '60']);
+      expect([...refusal(over), over.headers.get('retry-after')]).toEqual([429, 'rate_limited', '60']);
     } finally {
       await limited.stop();
     }

@@ -1,59 +1,41 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   AUTHORITY,
   fieldOf,
   freshKey,
   makeKey,
   makeTestCore,
-  type RunningService,
   refusal,
   spend,
-  startTestService,
 } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
 let now_ms = BEGIN_MS;
-let s: RunningService;
 let adapter: string;
 let reviewer: string;
 let other_admin: string;
 
-beforeAll(async () => {
-  s = await startTestService({
-    stopped_at_ms: BEGIN_MS,
-    plan: 'enterprise',
-    env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
-  });
-  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
-  reviewer = (await makeKey(s, { scopes: ['review', 'read'] })).key;
-  other_admin = (await makeKey(s, { scopes: ['admin', 'review', 'read', 'authorize'] })).key;
+const client = serviceTest({
+  stopped_at_ms: BEGIN_MS,
+  plan: 'enterprise',
+  env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
 });
-afterAll(() => s.stop());
+const { test, s, ask, keyWith } = client;
+test.beforeAll(async () => {
+  adapter = await keyWith('consume');
+  reviewer = await keyWith('review', 'read');
+  other_admin = await keyWith('admin', 'review', 'read', 'authorize');
+});
 
 const setClock = (time_ms: number) => {
   now_ms = time_ms;
   return s.setClock(now_ms);
 };
 const wait = (seconds: number) => setClock(now_ms + seconds * 1000);
-let agents = 0;
-async function agent(authority: object = {}, mode = 'ENFORCE'): Promise<string> {
-  const slug = `agent-${++agents}`;
-  const limits = { review_threshold_minor: 1_000, monthly_budget_minor: 100_000 };
-  const body = { slug, mode, authority: { ...AUTHORITY, ...limits, ...authority } };
-  expect((await s.call('POST', '/v1/agents', { body })).status).toBe(201);
-  return slug;
-}
-async function ask(slug: string | undefined, amount: number, extra: object = {}, key?: string) {
-  const reply = await s.call('POST', '/v1/decisions', {
-    body: spend(slug, amount, extra as Record<string, unknown>),
-    idempotency_key: freshKey(),
-    ...(key === undefined ? {} : { key }),
-  });
-  expect(reply.status).toBe(201);
-  return reply.body;
-}
-const get = async (id: string, key?: string) =>
-  (await s.call('GET', `/v1/decisions/${id}`, key === undefined ? {} : { key })).body;
+const agent = (authority: object = {}, mode = 'ENFORCE') =>
+  client.makeAgent({ review_threshold_minor: 1_000, monthly_budget_minor: 100_000, ...authority }, { mode });
+const get = (id: string, key?: string) => client.get(`/v1/decisions/${id}`, key);
 const patch = (slug: string, body: object) => s.call('PATCH', `/v1/agents/${slug}`, { body });
 const setAuthority = (slug: string, body: object) => s.call('POST', `/v1/agents/${slug}/authority`, { body });
 const allow = (id: string) =>

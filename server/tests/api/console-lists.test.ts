@@ -1,56 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type RunningService,
-  refusal,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { describe, expect } from 'vitest';
+import { AUTHORITY, fieldOf, makeKey, refusal } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
 type Shown = any;
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService({
-    plan: 'enterprise',
-    stopped_at_ms: BEGIN_MS,
-    env: { REVIEW_TTL_SECONDS: '600' },
-  });
+const { test, s, get, post, walk, ask } = serviceTest({
+  plan: 'enterprise',
+  stopped_at_ms: BEGIN_MS,
+  env: { REVIEW_TTL_SECONDS: '600' },
 });
-afterAll(() => s.stop());
-
-const get = async (path: string, key?: string): Promise<Shown> => {
-  const reply = await s.call('GET', path, key === undefined ? {} : { key });
-  expect(reply.status, reply.text).toBe(200);
-  return reply.body;
-};
-const made = async (path: string, body: object): Promise<Shown> => {
-  const reply = await s.call('POST', path, { body, idempotency_key: freshKey() });
-  expect(reply.status, reply.text).toBe(201);
-  return reply.body;
-};
-const asked = (agent: string, amount_minor: number, more: object = {}) =>
-  made('/v1/decisions', spend(agent, amount_minor, more as Record<string, unknown>));
-
-/** Every item of a list, by pages of two. */
-async function walked(path: string): Promise<Shown[]> {
-  const found: Shown[] = [];
-  for (let cursor = ''; ; ) {
-    const page = await get(`${path}${path.includes('?') ? '&' : '?'}limit=2${cursor}`);
-    found.push(...page.data);
-    if (page.next_cursor === null) return found;
-    cursor = `&cursor=${page.next_cursor}`;
-  }
-}
 
 describe('GET /v1/changes', () => {
   test('tells the head alone at first, then what came since, by type, and what waits for a person', async () => {
-    await made('/v1/agents', {
+    await post('/v1/agents', {
       slug: 'changing',
       mode: 'ENFORCE',
       authority: { ...AUTHORITY, review_threshold_minor: 1_000 },
@@ -58,9 +22,9 @@ describe('GET /v1/changes', () => {
     const first = await get('/v1/changes');
     expect(first).toEqual({ seq: first.seq, types: {}, pending_reviews: 0, truncated: false });
     expect((await get('/v1/ledger/events?limit=1')).data[0].seq).toBe(first.seq);
-    await asked('changing', 10);
-    await asked('changing', 20);
-    const waiting = await asked('changing', 2_000);
+    await ask('changing', 10);
+    await ask('changing', 20);
+    const waiting = await ask('changing', 2_000);
     const then = await get(`/v1/changes?since=${first.seq}`);
     expect(then).toEqual({
       seq: first.seq + 3,
@@ -84,7 +48,7 @@ describe('GET /v1/changes', () => {
     const { seq } = await get('/v1/changes');
     expect(await get(`/v1/changes?since=${seq + 1}`)).toMatchObject({ seq, types: {}, truncated: true });
     expect(await get(`/v1/changes?since=${Number.MAX_SAFE_INTEGER}`)).toMatchObject({ seq, truncated: true });
-    await Promise.all(Array.from({ length: 501 }, () => asked('changing', 1)));
+    await Promise.all(Array.from({ length: 501 }, () => ask('changing', 1)));
     const behind = await get(`/v1/changes?since=${seq}`);
     expect(behind).toMatchObject({ types: { 'decision.created': 500 }, truncated: true });
     expect(await get(`/v1/changes?since=${seq + 1}`)).toMatchObject({
@@ -95,10 +59,10 @@ describe('GET /v1/changes', () => {
 
   test('a review whose time ran out waits no more, though nothing of it is in the chain yet', async () => {
     const { seq, pending_reviews } = await get('/v1/changes');
-    await asked('changing', 3_000);
+    await ask('changing', 3_000);
     expect((await get(`/v1/changes?since=${seq}`)).pending_reviews).toBe(pending_reviews + 1);
     await s.setClock(BEGIN_MS + 700_000);
-    await asked('changing', 1);
+    await ask('changing', 1);
     expect((await get('/v1/changes')).pending_reviews).toBe(pending_reviews);
   });
 
@@ -127,7 +91,7 @@ describe('GET /v1/agents', () => {
       ['list-d', 'Plain list', 'SHADOW', 'paused'],
       ['e', 'Enlist', 'SHADOW', 'active'],
     ] as const) {
-      const { id } = await made('/v1/agents', { slug, name, mode });
+      const { id } = await post('/v1/agents', { slug, name, mode });
       if (status !== 'active') await s.call('PATCH', `/v1/agents/${id}`, { body: { status } });
       agents.push({ slug, name, mode, status });
     }
@@ -149,7 +113,7 @@ describe('GET /v1/agents', () => {
       const expected = agents.filter((agent) =>
         Object.entries(filters).every(([name, value]) => holds[name]?.(agent, value)),
       );
-      const found = await walked(`/v1/agents?${new URLSearchParams(filters)}`);
+      const found = await walk(`/v1/agents?${new URLSearchParams(filters)}`);
       expect([filters, found.map(({ slug }) => slug)]).toEqual([
         filters,
         expected.map(({ slug }) => slug).reverse(),
@@ -167,15 +131,15 @@ describe('GET /v1/agents', () => {
 
   test('shows of each what is left of its budgets this month, and when it last asked', async () => {
     const authority = { ...AUTHORITY, monthly_budget_minor: 10_000 };
-    await made('/v1/agents', { slug: 'budget-a', authority });
-    await made('/v1/agents', { slug: 'budget-b', authority: { ...AUTHORITY, currency: 'JPY' } });
-    await made('/v1/agents', { slug: 'budget-c' });
-    await asked('budget-a', 1_000);
-    const { decision_id, created_at } = await asked('budget-a', 2_000);
+    await post('/v1/agents', { slug: 'budget-a', authority });
+    await post('/v1/agents', { slug: 'budget-b', authority: { ...AUTHORITY, currency: 'JPY' } });
+    await post('/v1/agents', { slug: 'budget-c' });
+    await ask('budget-a', 1_000);
+    const { decision_id, created_at } = await ask('budget-a', 2_000);
     const paid = { type: 'SPEND_EXECUTED', amount_minor: 1_500 };
     await s.call('POST', `/v1/decisions/${decision_id}/outcomes`, { body: paid });
     await s.call('POST', '/v1/agents/budget-a/authority', { body: { ...AUTHORITY, currency: 'USD' } });
-    const [c, b, a] = await walked('/v1/agents?q=budget-');
+    const [c, b, a] = await walk('/v1/agents?q=budget-');
     expect([c.budgets, c.last_decision_at]).toEqual([[], null]);
     const none = { limit_minor: null, remaining_minor: null, held_minor: 0, committed_minor: 0 };
     expect([b.budgets, b.last_decision_at]).toEqual([[{ currency: 'JPY', ...none }], null]);
@@ -190,10 +154,10 @@ describe('GET /v1/agents', () => {
 
 describe('versions of an authority', () => {
   test('are listed newest first with their notes, which are no part of their hash', async () => {
-    await made('/v1/agents', { slug: 'versions', authority: AUTHORITY });
-    const second = await made('/v1/agents/versions/authority', { ...AUTHORITY, note: 'Nothing new.' });
-    const third = await made('/v1/agents/versions/authority', { ...AUTHORITY, monthly_budget_minor: 5 });
-    const [v3, v2, v1] = await walked('/v1/agents/versions/authority/versions');
+    await post('/v1/agents', { slug: 'versions', authority: AUTHORITY });
+    const second = await post('/v1/agents/versions/authority', { ...AUTHORITY, note: 'Nothing new.' });
+    const third = await post('/v1/agents/versions/authority', { ...AUTHORITY, monthly_budget_minor: 5 });
+    const [v3, v2, v1] = await walk('/v1/agents/versions/authority/versions');
     expect([v3, v2]).toEqual([third, second]);
     expect([v2.note, v3.note, v1.note]).toEqual(['Nothing new.', null, null]);
     expect(v2.authority).toEqual(AUTHORITY);
@@ -214,7 +178,7 @@ describe('versions of an authority', () => {
   });
 
   test('if-match lets only one of two editors save', async () => {
-    await made('/v1/agents', { slug: 'edited' });
+    await post('/v1/agents', { slug: 'edited' });
     const save = (hash: string | null, body: object = AUTHORITY) =>
       s.call('POST', '/v1/agents/edited/authority', {
         body,
@@ -246,8 +210,8 @@ describe('versions of an authority', () => {
 });
 
 test('keys are filtered by agent, status and kind, one by one and together', async () => {
-  await made('/v1/agents', { slug: 'keyed' });
-  await made('/v1/agents', { slug: 'keyed-too' });
+  await post('/v1/agents', { slug: 'keyed' });
+  await post('/v1/agents', { slug: 'keyed-too' });
   const { id: agent_id } = await get('/v1/agents/keyed');
   await makeKey(s, { agent_id: 'keyed' });
   const gone = await makeKey(s, { agent_id: 'keyed' });
@@ -257,7 +221,7 @@ test('keys are filtered by agent, status and kind, one by one and together', asy
   await s.setClock(BEGIN_MS + 3_600_000);
   // When a key was last used is noted behind the requests.
   const keys = async (query = '') =>
-    (await walked(`/v1/api-keys${query}`)).map(({ last_used_at, ...key }) => key);
+    (await walk(`/v1/api-keys${query}`)).map(({ last_used_at, ...key }) => key);
   const all = await keys();
   const { id: other_id } = await get('/v1/agents/keyed-too');
   const ids: Record<string, string[]> = {
@@ -308,7 +272,7 @@ test('the workspace’s name and the mode of new agents can be changed, with an 
   expect([renamed.status, renamed.body]).toEqual([200, { ...before, name: 'Payments' }]);
   expect((await patch({ mode: 'ENFORCE' })).body).toEqual({ ...before, name: 'Payments', mode: 'ENFORCE' });
   expect(await get('/v1/workspace')).toMatchObject({ name: 'Payments', mode: 'ENFORCE' });
-  expect((await made('/v1/agents', { slug: 'born-enforced' })).mode).toBe('ENFORCE');
+  expect((await post('/v1/agents', { slug: 'born-enforced' })).mode).toBe('ENFORCE');
   const { seq } = await get('/v1/changes');
   expect((await patch({})).status).toBe(200);
   expect((await patch({ mode: 'ENFORCE', name: 'Payments' })).status).toBe(200);
@@ -336,14 +300,9 @@ test('the workspace’s name and the mode of new agents can be changed, with an 
 describe('GET /v1/reports/overview', () => {
   test('counts both modes, and what waits now whenever it was asked for; one agent’s part on request', async () => {
     const { admin_key: key } = await s.addWorkspace({ plan: 'team' });
-    const post = async (path: string, body: object, by = key) => {
-      const reply = await s.call('POST', path, { key: by, body, idempotency_key: freshKey() });
-      expect(reply.status, reply.text).toBe(201);
-      return reply.body;
-    };
     const authority = { ...AUTHORITY, review_threshold_minor: 1_000, per_transaction_limit_minor: 5_000 };
     for (const mode of ['SHADOW', 'ENFORCE'])
-      await post('/v1/agents', { slug: mode.toLowerCase(), mode, authority });
+      await post('/v1/agents', { slug: mode.toLowerCase(), mode, authority }, key);
     for (const [slug, amount] of [
       ['shadow', 10],
       ['shadow', 2_000],
@@ -352,7 +311,7 @@ describe('GET /v1/reports/overview', () => {
       ['enforce', 6_000],
       ['enforce', 1_500],
     ] as const) {
-      await post('/v1/decisions', spend(slug, amount));
+      await ask(slug, amount, {}, key);
     }
     const all = await get('/v1/reports/overview', key);
     const counted = (rows: Shown[], name: string) =>
@@ -401,9 +360,8 @@ describe('GET /v1/reports/overview', () => {
 
   test('the shadow report comes as CSV where it is asked for, with no cell that a spreadsheet would run', async () => {
     const { admin_key: key } = await s.addWorkspace({ plan: 'team' });
-    await s.call('POST', '/v1/agents', { key, body: { slug: 'a', authority: AUTHORITY } });
-    const body = spend('a', 70, { action: { merchant: '=cmd|calc' } });
-    await s.call('POST', '/v1/decisions', { key, body, idempotency_key: freshKey() });
+    await post('/v1/agents', { slug: 'a', authority: AUTHORITY }, key);
+    await ask('a', 70, { action: { merchant: '=cmd|calc' } }, key);
     const reply = await s.call('GET', '/v1/reports/shadow', { key, headers: { accept: 'text/csv' } });
     expect(reply.headers.get('content-type')).toMatch(/^text\/csv/);
     expect(reply.headers.get('content-disposition')).toContain('shadow-report.csv');

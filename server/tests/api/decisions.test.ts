@@ -1,32 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { canonicalJson } from '../../src/values/canonical-json.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService();
-});
-afterAll(() => s.stop());
+const { test, s, makeAgent } = serviceTest();
 
-let slugs = 0;
-async function makeAgent(authority: object | null = {}, more: object = {}): Promise<string> {
-  const slug = `agent-${++slugs}`;
-  const body = {
-    slug,
-    ...(authority === null ? {} : { authority: { ...AUTHORITY, ...authority } }),
-    ...more,
-  };
-  expect((await s.call('POST', '/v1/agents', { body })).status).toBe(201);
-  return slug;
-}
 const decide = (body: unknown, idempotency_key = freshKey(), key?: string) =>
   s.call('POST', '/v1/decisions', { body, idempotency_key, ...(key === undefined ? {} : { key }) });
 

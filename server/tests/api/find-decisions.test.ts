@@ -1,17 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { between, makeRandom } from '../../../tools/chaos/random.ts';
 import { makePool } from '../../src/storage/database.ts';
 import { type DecisionFilters, type DecisionOrder, findDecisions } from '../../src/storage/find-decisions.ts';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type RunningService,
-  refusal,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, fieldOf, makeKey, refusal } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: decisions as the API answers them.
 type Shown = any;
@@ -21,33 +14,28 @@ const MERCHANTS = ['Hetzner Online', 'Hetzner, Online', 'OVH', 'Evil Casino', '=
 const LABELS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'];
 const CURRENCIES = ['EUR', 'USD', 'JPY'];
 
-let s: RunningService;
+const env = { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '300' };
+const { test, s, get, ask, walk, keyWith } = serviceTest({
+  plan: 'enterprise',
+  stopped_at_ms: BEGIN_MS,
+  env,
+});
 let reviewer: string;
 let agent_key: string;
 /** Every decision as it stands in the end, oldest first. */
 let all: Shown[];
-
-/** A small generator with a seed, so that a failure can be made again. */
-function makeRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-const pick = <T>(random: (below: number) => number, of: readonly T[]): T => of[random(of.length)] as T;
 
 /** Says something of a decision; a refusal (a final review, a contradicting outcome) is as good as an answer. */
 async function say(id: string, what: string, body: object, key = reviewer): Promise<void> {
   await s.call('POST', `/v1/decisions/${id}/${what}`, { key, body });
 }
 
-beforeAll(async () => {
-  const env = { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '300' };
-  s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS, env });
-  reviewer = (await makeKey(s, { scopes: ['review', 'read', 'consume'] })).key;
+test.beforeAll(async () => {
+  reviewer = await keyWith('review', 'read', 'consume');
   const ada = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' })).key;
-  const random = makeRandom(7);
+  const seeded = makeRandom(7);
+  const random = (below: number) => between(seeded, 0, below - 1);
+  const pick = <T>(of: readonly T[]): T => of[random(of.length)] as T;
   const authority = {
     ...AUTHORITY,
     per_transaction_limit_minor: 5_000,
@@ -67,38 +55,28 @@ beforeAll(async () => {
     // Time moves in steps within which several decisions are made, past the life of the first reviews.
     if (i % 8 === 7) await s.setClock(BEGIN_MS + i * 6_000);
     if (i === 80) await s.call('PATCH', '/v1/agents/moved', { body: { mode: 'ENFORCE' } });
-    const made = await s.call('POST', '/v1/decisions', {
-      idempotency_key: freshKey(),
-      body: spend(pick(random, ['shadow', 'enforce', 'moved']), 1 + random(6_000), {
-        action: {
-          merchant: pick(random, MERCHANTS),
-          currency: random(5) === 0 ? pick(random, CURRENCIES) : 'EUR',
-        },
-        limitable: random(4) === 0,
-      }),
+    const made = await ask(pick(['shadow', 'enforce', 'moved']), 1 + random(6_000), {
+      action: { merchant: pick(MERCHANTS), currency: random(5) === 0 ? pick(CURRENCIES) : 'EUR' },
+      limitable: random(4) === 0,
     });
-    expect(made.status).toBe(201);
-    ids.push(made.body.decision_id);
-    const id = pick(random, ids);
+    ids.push(made.decision_id);
+    const id = pick(ids);
     const amount_minor = 1 + random(3_000);
     const word = random(9);
-    const review = { action: pick(random, ['ALLOW', 'DENY']), reason_code: 'OK' };
+    const review = { action: pick(['ALLOW', 'DENY']), reason_code: 'OK' };
     if (word < 3) await say(id, 'reviews', review, i % 2 === 0 ? ada : reviewer);
-    else if (word < 6) await say(id, 'labels', { label: pick(random, LABELS) });
+    else if (word < 6) await say(id, 'labels', { label: pick(LABELS) });
     else if (word === 6) await say(id, 'outcomes', { type: 'SPEND_EXECUTED', amount_minor });
-    else if (word === 7)
-      await say(id, 'outcomes', { type: pick(random, ['SPEND_FAILED', 'SPEND_CANCELLED']) });
+    else if (word === 7) await say(id, 'outcomes', { type: pick(['SPEND_FAILED', 'SPEND_CANCELLED']) });
     else await say(id, 'outcomes', { type: 'PARTIALLY_REFUNDED', amount_minor: 1 });
     if (i % 10 === 0) {
       const { label } = (await s.call('GET', `/v1/decisions/${id}`)).body;
-      if (label !== null)
-        await say(id, 'labels', { label: pick(random, LABELS), supersedes: label.label_id });
+      if (label !== null) await say(id, 'labels', { label: pick(LABELS), supersedes: label.label_id });
     }
   }
   all = [];
-  for (const id of ids) all.push((await s.call('GET', `/v1/decisions/${id}`)).body);
-}, 120_000);
-afterAll(() => s.stop());
+  for (const id of ids) all.push(await get(`/v1/decisions/${id}`));
+});
 
 /** One filter: its query parameter, and the plain rule that it stands for. */
 const FILTERS: Record<string, { values: string[]; holds: (decision: Shown, value: string) => boolean }> = {
@@ -193,19 +171,8 @@ const queryOf = (asked: Asked) => new URLSearchParams(asked).toString();
 const idsOf = (decisions: Shown[]): string[] => decisions.map((decision) => decision.decision_id);
 
 /** The list, walked over page by page. */
-async function listed(asked: Asked, limit: number, key?: string): Promise<Shown[]> {
-  const found: Shown[] = [];
-  let cursor = '';
-  do {
-    const path = `/v1/decisions?${queryOf({ ...asked, limit: String(limit) })}${cursor}`;
-    const reply = await s.call('GET', path, key === undefined ? {} : { key });
-    expect(reply.status, reply.text).toBe(200);
-    expect(reply.body.data.length).toBeLessThanOrEqual(limit);
-    found.push(...reply.body.data);
-    cursor = reply.body.next_cursor === null ? '' : `&cursor=${reply.body.next_cursor}`;
-  } while (cursor !== '');
-  return found;
-}
+const listed = (asked: Asked, limit: number, key?: string): Promise<Shown[]> =>
+  walk(`/v1/decisions?${queryOf(asked)}`, { limit, ...(key === undefined ? {} : { key }) });
 
 test('the decisions are of every kind that the filters tell apart', () => {
   for (const [name, { values }] of Object.entries(FILTERS)) {
@@ -322,8 +289,7 @@ test('a page that has looked at its number of decisions ends, also with nothing 
 test('what an outcome settled while it waited keeps its deadline, and is EXPIRED after it', async () => {
   const at = BEGIN_MS + 7_200_000;
   await s.setClock(at);
-  const asked = { idempotency_key: freshKey(), body: spend('enforce', 3_000) };
-  const { decision_id } = (await s.call('POST', '/v1/decisions', asked)).body;
+  const { decision_id } = await ask('enforce', 3_000);
   await say(decision_id, 'outcomes', { type: 'SPEND_EXECUTED', amount_minor: 3_000 });
   const states = async () => {
     const found = [];
@@ -438,9 +404,7 @@ test('the CSV has its columns, a line for each decision, and no cell that a spre
 });
 
 test('reviews and labels of a decision are listed oldest first, with those that were corrected', async () => {
-  const { decision_id } = (
-    await s.call('POST', '/v1/decisions', { idempotency_key: freshKey(), body: spend('shadow', 3_000) })
-  ).body;
+  const { decision_id } = await ask('shadow', 3_000);
   const path = `/v1/decisions/${decision_id}`;
   expect((await s.call('GET', `${path}/reviews`)).body).toEqual({ data: [], next_cursor: null });
   const said = async (what: string, body: object) =>

@@ -1,57 +1,33 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { eventHash } from '../../src/domain/ledger.ts';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type RunningService,
-  refusal,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { fieldOf, makeKey, refusal } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
 type Shown = any;
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
-let s: RunningService;
+const { test, s, get, post, walk, ask, makeAgent, keyWith } = serviceTest({
+  plan: 'enterprise',
+  stopped_at_ms: BEGIN_MS,
+});
 let reviewer: { id: string; key: string };
 /** The whole chain, oldest first. */
 let chain: Shown[];
 /** The whole audit list, newest first. */
 let audit: Shown[];
 
-const get = async (path: string): Promise<Shown> => {
-  const reply = await s.call('GET', path);
-  expect(reply.status, reply.text).toBe(200);
-  return reply.body;
-};
-
-async function walked(path: string, limit = 3): Promise<Shown[]> {
-  const found: Shown[] = [];
-  for (let cursor = ''; ; ) {
-    const page = await get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor}`);
-    found.push(...page.data);
-    if (page.next_cursor === null) return found;
-    cursor = `&cursor=${page.next_cursor}`;
-  }
-}
-
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS });
+test.beforeAll(async () => {
   reviewer = await makeKey(s, { scopes: ['review', 'read', 'admin'], principal_id: 'user:ada' });
   const agents = ['a', 'b'];
-  for (const slug of agents)
-    await s.call('POST', '/v1/agents', { body: { slug, mode: 'ENFORCE', authority: AUTHORITY } });
+  for (const slug of agents) await makeAgent({}, { slug, mode: 'ENFORCE' });
   for (let i = 0; i < 12; i++) {
     await s.setClock(BEGIN_MS + i * 60_000);
     const slug = agents[i % 2] as string;
-    const asked = { idempotency_key: freshKey(), body: spend(slug, 10 + i) };
-    const { decision_id, capability } = (await s.call('POST', '/v1/decisions', asked)).body;
+    const { decision_id, capability } = await ask(slug, 10 + i);
     if (i % 3 === 0) {
       const body = { label: 'PURPOSE_ALIGNED' };
       await s.call('POST', `/v1/decisions/${decision_id}/labels`, { key: reviewer.key, body });
@@ -59,11 +35,9 @@ beforeAll(async () => {
     if (i % 3 === 1) {
       const body = { type: 'SPEND_EXECUTED', amount_minor: 5 };
       await s.call('POST', `/v1/decisions/${decision_id}/outcomes`, { body });
-    }
-    if (i % 4 === 2) {
-      const key = (await makeKey(s, { scopes: ['consume'] })).key;
+    } else if (i % 4 === 2) {
       const body = { token: capability.token, amount_minor: 5, currency: 'EUR' };
-      await s.call('POST', '/v1/capabilities/consume', { key, body, idempotency_key: freshKey() });
+      await post('/v1/capabilities/consume', body, await keyWith('consume'));
     }
     if (i % 5 === 4)
       await s.call('PATCH', `/v1/agents/${slug}`, { key: reviewer.key, body: { name: `Name ${i}` } });
@@ -71,7 +45,6 @@ beforeAll(async () => {
   chain = (await get('/v1/ledger/events?limit=200&order=asc')).data;
   audit = (await get('/v1/audit?limit=200')).data;
 });
-afterAll(() => s.stop());
 
 describe('GET /v1/ledger/events', () => {
   test('lets through what a plain filter of the whole chain lets through, one filter alone and all together', async () => {
@@ -125,7 +98,7 @@ describe('GET /v1/ledger/events', () => {
       );
       for (const order of ['asc', 'desc']) {
         const query = new URLSearchParams({ ...filters, order });
-        const found = (await walked(`/v1/ledger/events?${query}`, 4)).map(({ seq }) => seq);
+        const found = (await walk(`/v1/ledger/events?${query}`, { limit: 4 })).map(({ seq }) => seq);
         const seqs = expected.map(({ seq }) => seq);
         expect([filters, order, found]).toEqual([filters, order, order === 'asc' ? seqs : seqs.reverse()]);
       }
@@ -169,7 +142,7 @@ describe('GET /v1/ledger/events', () => {
 
 test('checkpoints are listed newest first, as they were signed', async () => {
   await until(async () => (await get('/v1/ledger/checkpoints?limit=1')).data[0]?.seq === chain.length);
-  const all = await walked('/v1/ledger/checkpoints', 1);
+  const all = await walk('/v1/ledger/checkpoints', { limit: 1 });
   expect(all.map(({ seq }) => seq)).toEqual([...all].map(({ seq }) => seq).sort((a, b) => b - a));
   for (const { seq, hash, note } of all) {
     expect(chain[seq - 1].hash).toBe(hash);
@@ -226,7 +199,7 @@ describe('GET /v1/audit', () => {
         Object.entries(filters).every(([name, value]) => holds[name]?.(record, value)),
       );
       const query = new URLSearchParams(filters);
-      expect([filters, await walked(`/v1/audit?${query}`)]).toEqual([filters, expected]);
+      expect([filters, await walk(`/v1/audit?${query}`, { limit: 3 })]).toEqual([filters, expected]);
       const csv = await s.call('GET', `/v1/audit?${query}`, { headers: { accept: 'text/csv' } });
       const ids = csv.text
         .split('\n')

@@ -1,28 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openCheckpoint, readPublicKeys, type VerifyingKey } from '../../src/domain/checkpoints.ts';
 import { makeExportVerifier } from '../../src/verification/ledger-export.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { freshKey, spend, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService();
-  await s.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
+const { test, s, get, ask, makeAgent } = serviceTest();
+test.beforeAll(async () => {
+  await makeAgent({}, { slug: 'a' });
   for (let i = 1; i <= 60; i++) await decide(i);
 });
-afterAll(() => s.stop());
 
-const decide = (amount: number) =>
-  s.call('POST', '/v1/decisions', { body: spend('a', amount), idempotency_key: freshKey() });
-const verify = async (query = '') => (await s.call('GET', `/v1/ledger/verify${query}`)).body;
+const decide = (amount: number) => ask('a', amount);
+const verify = (query = '') => get(`/v1/ledger/verify${query}`);
 const publicKey = async () => {
   const answer = await fetch(`${s.url}/.well-known/jwks.json`);
   expect(answer.status).toBe(200);

@@ -1,55 +1,31 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type Reply,
-  type RunningService,
-  refusal,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { describe, expect } from 'vitest';
+import { fieldOf, makeKey, type Reply, refusal } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
 let now_ms = BEGIN_MS;
-let s: RunningService;
 let adapter: string;
 let reviewer: string;
 
-beforeAll(async () => {
-  s = await startTestService({
-    stopped_at_ms: BEGIN_MS,
-    plan: 'enterprise',
-    env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
-  });
-  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
-  reviewer = (await makeKey(s, { scopes: ['review', 'read'] })).key;
+const client = serviceTest({
+  stopped_at_ms: BEGIN_MS,
+  plan: 'enterprise',
+  env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
 });
-afterAll(() => s.stop());
+const { test, s, ask, keyWith } = client;
+test.beforeAll(async () => {
+  adapter = await keyWith('consume');
+  reviewer = await keyWith('review', 'read');
+});
 
 const setClock = (time_ms: number) => {
   now_ms = time_ms;
   return s.setClock(now_ms);
 };
 const wait = (seconds: number) => setClock(now_ms + seconds * 1000);
-let agents = 0;
-async function agent(mode: 'SHADOW' | 'ENFORCE', authority: object = {}): Promise<string> {
-  const slug = `agent-${++agents}`;
-  const body = { slug, mode, authority: { ...AUTHORITY, monthly_budget_minor: 1_000, ...authority } };
-  expect((await s.call('POST', '/v1/agents', { body })).status).toBe(201);
-  return slug;
-}
-async function ask(slug: string, amount: number, extra: object = {}, key?: string) {
-  const reply = await s.call('POST', '/v1/decisions', {
-    body: spend(slug, amount, extra as Record<string, unknown>),
-    idempotency_key: freshKey(),
-    ...(key === undefined ? {} : { key }),
-  });
-  expect(reply.status).toBe(201);
-  return reply.body;
-}
-const get = async (id: string) => (await s.call('GET', `/v1/decisions/${id}`)).body;
+const agent = (mode: 'SHADOW' | 'ENFORCE', authority: object = {}) =>
+  client.makeAgent({ monthly_budget_minor: 1_000, ...authority }, { mode });
+const get = (id: string) => client.get(`/v1/decisions/${id}`);
 const report = (id: string, body: object, key?: string) =>
   s.call('POST', `/v1/decisions/${id}/outcomes`, { body, ...(key === undefined ? {} : { key }) });
 const rail = (id: string, body: object) => report(id, { source: 'PAYMENT_RAIL', ...body }, adapter);

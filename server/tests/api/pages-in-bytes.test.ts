@@ -1,20 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Core } from '../../src/runtime.ts';
 import { exportLedger } from '../../src/verification/export-ledger.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  makeTestCore,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 /** A page ends with the item that brings it to a megabyte, and an item is 200 KB at the most. */
 const PAGE_AT_MOST = 1_250_000;
 
-let service: RunningService;
+const { test, s: service, ask, makeAgent } = serviceTest({ plan: 'enterprise' });
 let core: Core;
 /** Oldest first. */
 const made: string[] = [];
@@ -25,27 +19,17 @@ const muchText = (length: number) => ({
   context: { note: 'z'.repeat(Math.min(8_000, length)) },
 });
 
-async function decide(agent: string, extra: Record<string, unknown> = {}): Promise<string> {
-  const answer = await service.call('POST', '/v1/decisions', {
-    idempotency_key: freshKey(),
-    body: spend(agent, 100, extra),
-  });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.decision_id;
-}
+const decide = async (agent: string, extra: Record<string, unknown> = {}): Promise<string> =>
+  (await ask(agent, 100, extra)).decision_id;
 
-beforeAll(async () => {
-  service = await startTestService({ plan: 'enterprise' });
+test.beforeAll(async () => {
   core = makeTestCore(service.database.connection, service.checkpoint_dir);
-  await service.call('POST', '/v1/agents', { body: { slug: 'writer', authority: AUTHORITY } });
+  await makeAgent({}, { slug: 'writer' });
   for (let i = 0; i < 90; i++) {
     made.push(await decide('writer', i % 3 === 0 ? muchText(i % 2 === 0 ? 4_000 : 1_200) : {}));
   }
 });
-afterAll(async () => {
-  await core.close();
-  await service.stop();
-});
+test.afterAll(() => core.close());
 
 /** Every item of a list, and the longest of its pages in bytes. */
 async function walk(path: string, between: () => Promise<unknown> = async () => {}) {

@@ -1,66 +1,39 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type RunningService,
-  refusal,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { describe, expect } from 'vitest';
+import { AUTHORITY, fieldOf, freshKey, makeKey, refusal, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
 let now_ms = BEGIN_MS;
-let s: RunningService;
 /** Reviewers: Ada, Bob, and one whose key stands for nobody. */
 let ada: string;
 let bob: string;
 let nobody: string;
 
-beforeAll(async () => {
-  s = await startTestService({
-    stopped_at_ms: BEGIN_MS,
-    env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
-  });
+const client = serviceTest({
+  stopped_at_ms: BEGIN_MS,
+  env: { REVIEW_TTL_SECONDS: '600', CAPABILITY_TTL_SECONDS: '60' },
+});
+const { test, s, ask, keyWith } = client;
+test.beforeAll(async () => {
   const scopes = ['review', 'read'];
   ada = (await makeKey(s, { scopes, principal_id: 'user:ada' })).key;
   bob = (await makeKey(s, { scopes, principal_id: 'user:bob' })).key;
-  nobody = (await makeKey(s, { scopes })).key;
+  nobody = await keyWith(...scopes);
 });
-afterAll(() => s.stop());
 
 const wait = (seconds: number) => {
   now_ms += seconds * 1000;
   return s.setClock(now_ms);
 };
-let agents = 0;
-async function agent(mode: 'SHADOW' | 'ENFORCE', authority: object = {}): Promise<string> {
-  const slug = `agent-${++agents}`;
-  const limits = { review_threshold_minor: 100, monthly_budget_minor: 10_000 };
-  const reply = await s.call('POST', '/v1/agents', {
-    body: { slug, mode, authority: { ...AUTHORITY, ...limits, ...authority } },
-  });
-  expect(reply.status).toBe(201);
-  return slug;
-}
-async function ask(slug: string, amount: number, extra: object = {}, key?: string) {
-  const reply = await s.call('POST', '/v1/decisions', {
-    body: spend(slug, amount, extra as Record<string, unknown>),
-    idempotency_key: freshKey(),
-    ...(key === undefined ? {} : { key }),
-  });
-  expect(reply.status).toBe(201);
-  return reply.body;
-}
-const get = async (id: string, key?: string) =>
-  (await s.call('GET', `/v1/decisions/${id}`, key === undefined ? {} : { key })).body;
+const agent = (mode: 'SHADOW' | 'ENFORCE', authority: object = {}) =>
+  client.makeAgent({ review_threshold_minor: 100, monthly_budget_minor: 10_000, ...authority }, { mode });
+const get = (id: string, key?: string) => client.get(`/v1/decisions/${id}`, key);
 const review = (id: string, action: string, more: object = {}, key = ada) =>
   s.call('POST', `/v1/decisions/${id}/reviews`, { key, body: { action, reason_code: 'CHECKED', ...more } });
 const label = (id: string, body: object, key = ada) =>
   s.call('POST', `/v1/decisions/${id}/labels`, { key, body });
 const events = async (type: string) =>
-  (await s.call('GET', '/v1/ledger/events?limit=200')).body.data.filter(
+  (await client.get('/v1/ledger/events?limit=200')).data.filter(
     (event: { type: string }) => event.type === type,
   );
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   caseOf,
   makeWorld,
@@ -9,7 +9,8 @@ import {
   type Scope,
   type World,
 } from '../support/every-route.ts';
-import { makeKey, type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import { makeKey, refusal } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 /** Every kind of key; each scope alone is among them. Null: an agent's own key, which has `authorize`. */
 const KINDS: Record<string, Scope[] | null> = {
@@ -27,13 +28,12 @@ type Condition = 'valid' | 'expired' | 'revoked' | 'other workspace' | 'other ag
 
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
-let s: RunningService;
+const { test, s } = serviceTest({ stopped_at_ms: BEGIN_MS, plan: 'enterprise' });
 let here: World;
 /** Keys by kind and condition. `other agent` and `paused agent` matter where the key or request has an agent. */
 const keys = new Map<string, string>();
 
-beforeAll(async () => {
-  s = await startTestService({ stopped_at_ms: BEGIN_MS, plan: 'enterprise' });
+test.beforeAll(async () => {
   here = await makeWorld(s, s);
   const tenant = await s.addWorkspace({ plan: 'enterprise' });
   const there = await makeWorld(s, tenant);
@@ -51,7 +51,6 @@ beforeAll(async () => {
   }
   await s.setClock(BEGIN_MS + HOUR_MS);
 });
-afterAll(() => s.stop());
 
 /** What the specification says of this key at this route. */
 function expected(

@@ -1,25 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { naiveReport, type SeenDecision } from '../support/naive-report.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, type RunningService, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let service: RunningService;
+const { test, s: service, post, ask } = serviceTest({ plan: 'enterprise' });
 let second: RunningService;
 
-beforeAll(async () => {
-  service = await startTestService({ plan: 'enterprise' });
+test.beforeAll(async () => {
   second = await startTestService({ beside: service });
 });
-afterAll(async () => {
-  await second.stop();
-  await service.stop();
-});
+test.afterAll(() => second.stop());
 
 interface Tenant {
   workspace_id: string;
@@ -35,22 +26,10 @@ async function newTenant(plan: 'free' | 'team' | 'enterprise' = 'enterprise'): P
   return { workspace_id, admin_key, reviewer: await key(['review', 'read']), rail: await key(['consume']) };
 }
 
-async function newAgent(tenant: Tenant, slug: string, authority?: object, mode = 'SHADOW') {
-  const body = { slug, mode, ...(authority && { authority }) };
-  const made = await service.call('POST', '/v1/agents', { key: tenant.admin_key, body });
-  expect(made.status).toBe(201);
-  return made.body;
-}
-
-async function decide(tenant: Tenant, agent: string, amount: number, extra: Record<string, unknown> = {}) {
-  const made = await service.call('POST', '/v1/decisions', {
-    key: tenant.admin_key,
-    idempotency_key: freshKey(),
-    body: spend(agent, amount, extra),
-  });
-  expect(made.status).toBe(201);
-  return made.body;
-}
+const newAgent = (tenant: Tenant, slug: string, authority?: object, mode = 'SHADOW') =>
+  post('/v1/agents', { slug, mode, ...(authority && { authority }) }, tenant.admin_key);
+const decide = (tenant: Tenant, agent: string, amount: number, extra: Record<string, unknown> = {}) =>
+  ask(agent, amount, extra, tenant.admin_key);
 
 const outcome = (tenant: Tenant, id: string, body: object) =>
   service.call('POST', `/v1/decisions/${id}/outcomes`, { key: tenant.admin_key, body });

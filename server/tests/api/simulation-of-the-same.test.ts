@@ -1,13 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { describe, expect } from 'vitest';
+import { AUTHORITY, freshKey } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 /** Longer: `SIMULATIONS_RUNS=200 npm test -- simulation-of-the-same`. */
 const RUNS = Number(process.env.SIMULATIONS_RUNS ?? 10);
@@ -21,37 +15,27 @@ const LIMITS = {
   per_transaction_limit_minor: 3_500,
 };
 
-let s: RunningService;
+const {
+  test,
+  s,
+  makeAgent,
+  ask: decide,
+  keyWith,
+} = serviceTest({
+  plan: 'enterprise',
+  stopped_at_ms: BEGIN_MS,
+  env: { CAPABILITY_TTL_SECONDS: String(CAPABILITY_TTL_S), REVIEW_TTL_SECONDS: String(REVIEW_TTL_S) },
+});
 let adapter: string;
 let reviewer: string;
 let now_ms = BEGIN_MS;
-let slugs = 0;
 
-beforeAll(async () => {
-  s = await startTestService({
-    plan: 'enterprise',
-    stopped_at_ms: BEGIN_MS,
-    env: { CAPABILITY_TTL_SECONDS: String(CAPABILITY_TTL_S), REVIEW_TTL_SECONDS: String(REVIEW_TTL_S) },
-  });
-  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
-  reviewer = (await makeKey(s, { scopes: ['review', 'read'] })).key;
+test.beforeAll(async () => {
+  adapter = await keyWith('consume');
+  reviewer = await keyWith('review', 'read');
 });
-afterAll(() => s.stop());
 
-async function newAgent(authority: object, mode: string): Promise<string> {
-  const slug = `same-${++slugs}`;
-  expect((await s.call('POST', '/v1/agents', { body: { slug, mode, authority } })).status).toBe(201);
-  return slug;
-}
-
-async function decide(agent: string, amount_minor: number, extra: Record<string, unknown> = {}) {
-  const made = await s.call('POST', '/v1/decisions', {
-    idempotency_key: freshKey(),
-    body: spend(agent, amount_minor, extra),
-  });
-  expect(made.status).toBe(201);
-  return made.body;
-}
+const newAgent = (authority: object, mode: string) => makeAgent(authority, { mode });
 
 /** The same authority again, over so many of the newest decisions. */
 async function simulate(agent: string, authority: object, limit: number) {

@@ -1,45 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { makeApiRoutes } from '../../src/api/routes.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Answer, Route } from '../../src/http/route.ts';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  makeTestCore,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, fieldOf, makeTestCore } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
-let service: RunningService;
-let slugs = 0;
+const { test, s: service, makeAgent, ask: decide, keyWith } = serviceTest({ plan: 'enterprise' });
 
-beforeAll(async () => {
-  service = await startTestService({ plan: 'enterprise' });
-});
-afterAll(() => service.stop());
-
-async function newAgent(authority: object | undefined, mode = 'SHADOW'): Promise<string> {
-  const slug = `sim-${++slugs}`;
-  const made = await service.call('POST', '/v1/agents', {
-    body: { slug, mode, ...(authority && { authority }) },
-  });
-  expect(made.status).toBe(201);
-  return slug;
-}
-
-async function decide(agent: string, amount_minor: number, extra: Record<string, unknown> = {}) {
-  const made = await service.call('POST', '/v1/decisions', {
-    idempotency_key: freshKey(),
-    body: spend(agent, amount_minor, extra),
-  });
-  expect(made.status).toBe(201);
-  return made.body;
-}
-
+const newAgent = (authority: object | undefined, mode = 'SHADOW') => makeAgent(authority ?? null, { mode });
 async function simulate(agent: string, draft: object, query = '') {
   const answer = await service.call('POST', `/v1/agents/${agent}/authority/simulate${query}`, {
     body: draft,
@@ -94,7 +63,7 @@ describe('a simulation', () => {
   test('tells of what would change what people said of it and what became of it', async () => {
     const agent = await newAgent(AUTHORITY);
     const [labelled, executed] = [await decide(agent, 500), await decide(agent, 600)];
-    const reviewer = (await makeKey(service, { scopes: ['review'] })).key;
+    const reviewer = await keyWith('review');
     const say = async (id: string, what: string, body: object) =>
       (await service.call('POST', `/v1/decisions/${id}/${what}`, { key: reviewer, body })).body;
     const { label_id } = await say(labelled.decision_id, 'labels', { label: 'PURPOSE_ALIGNED' });

@@ -1,12 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { connectOnce } from '../../src/storage/database.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, freshKey, refusal, spend, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 import { type Receiver, startReceiver, verifies } from '../support/webhook-receiver.ts';
 
@@ -17,43 +12,32 @@ const ALL_TYPES = [
   'decision.outcome.recorded',
 ];
 
-let s: RunningService;
+const { test, s, get, ask, makeAgent } = serviceTest({
+  env: {
+    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    WEBHOOK_RETRY_FIRST_MS: '40',
+    WEBHOOK_RETRY_MAX_MS: '300',
+    WEBHOOK_TIMEOUT_MS: '60000',
+  },
+});
 let receiver: Receiver;
-beforeAll(async () => {
-  s = await startTestService({
-    env: {
-      WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
-      WEBHOOK_RETRY_FIRST_MS: '40',
-      WEBHOOK_RETRY_MAX_MS: '300',
-      WEBHOOK_TIMEOUT_MS: '60000',
-    },
-  });
+test.beforeAll(async () => {
   receiver = await startReceiver();
-  await s.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
+  await makeAgent({}, { slug: 'a' });
 });
-afterAll(async () => {
-  await s.stop();
-  await receiver.close();
-});
+test.afterAll(() => receiver.close());
 afterEach(async () => {
   for (const { id } of (await list()).data) await s.call('DELETE', `/v1/webhooks/${id}`);
   receiver.received.length = 0;
   receiver.answer = (_request, response) => response.writeHead(200).end();
 });
 
-const list = async () => (await s.call('GET', '/v1/webhooks')).body;
+const list = () => get('/v1/webhooks');
 const create = async (body: object = {}) =>
   (await s.call('POST', '/v1/webhooks', { body: { url: receiver.url, ...body } })).body;
-const decide = async (amount = 100, extra = {}) =>
-  (await s.call('POST', '/v1/decisions', { body: spend('a', amount, extra), idempotency_key: freshKey() }))
-    .body;
-const deliveries = async (query = '') =>
-  (await s.call('GET', `/v1/webhooks/deliveries?limit=200${query}`)).body.data;
-const code = (reply: { status: number; body: { error?: { code: string; message: string } } }) => [
-  reply.status,
-  reply.body?.error?.code,
-];
-const audited = async () => (await s.call('GET', '/v1/audit?limit=200')).body.data;
+const decide = (amount = 100, extra = {}) => ask('a', amount, extra);
+const deliveries = async (query = '') => (await get(`/v1/webhooks/deliveries?limit=200${query}`)).data;
+const audited = async () => (await get('/v1/audit?limit=200')).data;
 
 describe('endpoints', () => {
   test('an endpoint is made with its secret, listed without it, changed and deleted, all of it audited without secrets', async () => {
@@ -92,7 +76,7 @@ describe('endpoints', () => {
     expect(rotated.status).toBe(200);
     expect(rotated.body.secret).not.toBe(secret);
     expect((await s.call('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
-    expect(code(await s.call('DELETE', `/v1/webhooks/${id}`))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('DELETE', `/v1/webhooks/${id}`))).toEqual([404, 'not_found']);
     expect((await list()).data).toEqual([]);
     const records = (await audited()).filter((each: { target: { id: string } }) => each.target.id === id);
     expect(records.map((each: { action: string }) => each.action)).toEqual([
@@ -134,7 +118,7 @@ describe('endpoints', () => {
     const free = await s.addWorkspace({ plan: 'free' });
     const trial = await s.addWorkspace({ plan: 'free', trial_days: 3 });
     const body = { url: receiver.url };
-    expect(code(await s.call('POST', '/v1/webhooks', { key: free.admin_key, body }))).toEqual([
+    expect(refusal(await s.call('POST', '/v1/webhooks', { key: free.admin_key, body }))).toEqual([
       409,
       'plan_required',
     ]);
@@ -145,7 +129,7 @@ describe('endpoints', () => {
     const made = [];
     for (let i = 0; i < 20; i++) made.push(await create());
     const body = { url: receiver.url };
-    expect(code(await s.call('POST', '/v1/webhooks', { body }))).toEqual([409, 'webhook_limit']);
+    expect(refusal(await s.call('POST', '/v1/webhooks', { body }))).toEqual([409, 'webhook_limit']);
     await s.call('DELETE', `/v1/webhooks/${made[0].id}`);
     expect((await s.call('POST', '/v1/webhooks', { body })).status).toBe(201);
   });
@@ -183,9 +167,9 @@ describe('endpoints', () => {
       ['POST', `/v1/webhooks/${id}/test`, undefined],
       ['POST', `/v1/webhooks/${id}/replay`, { from: '2026-01-01' }],
     ] as const) {
-      expect(code(await s.call(method, path, { key: reader, body }))).toEqual([403, 'insufficient_scope']);
+      expect(refusal(await s.call(method, path, { key: reader, body }))).toEqual([403, 'insufficient_scope']);
       if (!path.includes(id)) continue;
-      expect(code(await s.call(method, path, { key: other.admin_key, body }))).toEqual([404, 'not_found']);
+      expect(refusal(await s.call(method, path, { key: other.admin_key, body }))).toEqual([404, 'not_found']);
     }
     expect((await list()).data[0]).toMatchObject({ id, status: 'active' });
   });
@@ -387,11 +371,11 @@ describe('deliveries', () => {
     }
     const other = await s.addWorkspace({ plan: 'team' });
     for (const path of [`/v1/webhooks/${id}`, `/v1/webhooks/events/${receiver.received[0]?.event.id}`]) {
-      expect(code(await s.call('GET', path, { key: other.admin_key }))).toEqual([404, 'not_found']);
+      expect(refusal(await s.call('GET', path, { key: other.admin_key }))).toEqual([404, 'not_found']);
     }
-    expect(code(await s.call('GET', '/v1/webhooks/events/evt_1'))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('GET', '/v1/webhooks/events/evt_1'))).toEqual([404, 'not_found']);
     await s.call('DELETE', `/v1/webhooks/${id}`);
-    expect(code(await s.call('GET', `/v1/webhooks/${id}`))).toEqual([404, 'not_found']);
+    expect(refusal(await s.call('GET', `/v1/webhooks/${id}`))).toEqual([404, 'not_found']);
   });
 
   test('a rotated secret signs alone where one signature goes, beside the old ones where several may', async () => {
@@ -431,7 +415,7 @@ describe('deliveries', () => {
     });
     expect(verifies(only, secret)).toBe(true);
     await s.call('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
-    expect(code(await s.call('POST', `/v1/webhooks/${id}/test`))).toEqual([400, 'invalid_request']);
+    expect(refusal(await s.call('POST', `/v1/webhooks/${id}/test`))).toEqual([400, 'invalid_request']);
   });
 
   test('kept events are sent again, by id or by period, in the bytes that they had', async () => {
@@ -449,7 +433,7 @@ describe('deliveries', () => {
     receiver.received.length = 0;
     expect((await replay(late.id, { from: began })).body.queued).toBeGreaterThanOrEqual(3);
     await until(() => first.every(({ body }) => receiver.received.some((each) => each.body === body)));
-    expect(code(await replay(id, { event_id: 'evt_01KAJ5F0V8Z3M2Q9X7T4R6N1BD' }))).toEqual([
+    expect(refusal(await replay(id, { event_id: 'evt_01KAJ5F0V8Z3M2Q9X7T4R6N1BD' }))).toEqual([
       404,
       'not_found',
     ]);

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningService, startTestService } from '../support/running-service.ts';
+import { describe, expect } from 'vitest';
+import { serviceTest } from '../support/service-test.ts';
 
-let service: RunningService;
-
-beforeAll(async () => {
-  service = await startTestService({ env: { METRICS_HOST: '127.0.0.1', METRICS_PORT: '0' } });
-});
-afterAll(() => service.stop());
+const { test, s: service } = serviceTest({ env: { METRICS_HOST: '127.0.0.1', METRICS_PORT: '0' } });
 
 describe('with METRICS_PORT', () => {
   test('the metrics answer at their own address, and nothing else does', async () => {

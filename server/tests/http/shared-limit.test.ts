@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../../tools/demo/purser-process.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { makeKeyLimit, makeUnknownKeyLimit } from '../../src/http/rate-limit.ts';
 import { connectSharedCounts, type SharedCounts } from '../../src/http/shared-counts.ts';
@@ -19,14 +19,6 @@ let directory: string;
 let port: number;
 let redis: ChildProcess | undefined;
 const nodes: SharedCounts[] = [];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const found = (server.address() as { port: number }).port;
-  await new Promise((closed) => server.close(closed));
-  return found;
-}
 
 async function startRedis(): Promise<void> {
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];

@@ -1,32 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { expect } from 'vitest';
+import { fieldOf, makeKey, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s, ask, makeAgent } = serviceTest();
 let reviewer: string;
-beforeAll(async () => {
-  s = await startTestService();
-  const authority = { ...AUTHORITY, review_threshold_minor: 1 };
-  await s.call('POST', '/v1/agents', { body: { slug: 'waiting', mode: 'ENFORCE', authority } });
+test.beforeAll(async () => {
+  await makeAgent({ review_threshold_minor: 1 }, { slug: 'waiting', mode: 'ENFORCE' });
   reviewer = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' })).key;
 });
-afterAll(() => s.stop());
 
 /** The path of a new decision that waits for a person. */
 async function pending(): Promise<string> {
-  const made = await s.call('POST', '/v1/decisions', {
-    body: spend('waiting', 500),
-    idempotency_key: freshKey(),
-  });
-  expect(made.body.review_state).toBe('PENDING');
-  return `/v1/decisions/${made.body.decision_id}`;
+  const made = await ask('waiting', 500);
+  expect(made.review_state).toBe('PENDING');
+  return `/v1/decisions/${made.decision_id}`;
 }
 const seconds = async <T>(work: Promise<T>): Promise<[T, number]> => {
   const begun_ms = performance.now();

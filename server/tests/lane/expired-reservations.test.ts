@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { expect } from 'vitest';
+import { AUTHORITY } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ env: { REVIEW_TTL_SECONDS: '1' } });
-});
-afterAll(() => s.stop());
+const { test, s, ask: decide, ...client } = serviceTest({ env: { REVIEW_TTL_SECONDS: '1' } });
 
-const decide = async (agent: string, amount: number) =>
-  (await s.call('POST', '/v1/decisions', { body: spend(agent, amount), idempotency_key: freshKey() })).body;
-const get = async (id: string) => (await s.call('GET', `/v1/decisions/${id}`)).body;
+const get = (id: string) => client.get(`/v1/decisions/${id}`);
 
 test('a pending review that ran out frees its money for the next decision, is EXPIRED and nobody’s denial', async () => {
   const body = {

@@ -3,37 +3,25 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { connectionUrl } from '../support/postgres.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  SECRET_KEY,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { SECRET_KEY } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-let s: RunningService;
+const { test, s, ask, makeAgent } = serviceTest();
 let directory: string;
 let file: string;
-beforeAll(async () => {
-  s = await startTestService();
+test.beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'purser-ledger-'));
-  await s.call('POST', '/v1/agents', { body: { slug: 'a', authority: AUTHORITY } });
-  for (let i = 1; i <= 5; i++) {
-    await s.call('POST', '/v1/decisions', { body: spend('a', i), idempotency_key: freshKey() });
-  }
+  await makeAgent({}, { slug: 'a' });
+  for (let i = 1; i <= 5; i++) await ask('a', i);
   file = join(directory, 'export.jsonl');
   await writeFile(file, (await s.call('GET', '/v1/ledger/export')).text);
 });
-afterAll(async () => {
-  await s.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+test.afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Runs the operator's command line; with no settings it knows neither a database nor a secret. */
 function purser(args: string[], env: Record<string, string> = {}, input?: string) {

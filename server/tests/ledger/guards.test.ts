@@ -1,13 +1,9 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { SERVICE_ROLE } from '../../src/storage/database.ts';
-import { type RunningService, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService();
-});
-afterAll(() => s.stop());
+const { test, s } = serviceTest();
 
 test("the service's own role can add to history, and neither change nor remove it", async () => {
   const client = new pg.Client({ ...s.database.connection });

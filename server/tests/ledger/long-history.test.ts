@@ -1,20 +1,13 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { VerifyingKey } from '../../src/domain/checkpoints.ts';
 import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import { deriveSecrets } from '../../src/secrets.ts';
 import { makePool } from '../../src/storage/database.ts';
 import { loadDecisionCores, loadDecisionRecords } from '../../src/storage/decisions.ts';
 import { verifyLedger } from '../../src/verification/verify-ledger.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  NO_CHECKPOINT_FILES,
-  type RunningService,
-  SECRET_KEY,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, freshKey, NO_CHECKPOINT_FILES, SECRET_KEY, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 /** A history of several pages, which are verified at the same time, on as many connections as there are. */
 const DECISIONS = 2_200;
@@ -28,11 +21,10 @@ const HOSTILE = {
   context: { a: 1, explanation: 'x', reservation: { expires_at: null }, task: 'y', b: [MARKS] },
 };
 
-let s: RunningService;
+const { test, s } = serviceTest({ plan: 'team', env: { RATE_LIMIT_PER_MINUTE: '1000000' } });
 let key: VerifyingKey;
 const pools = new Map<string, pg.Pool>();
-beforeAll(async () => {
-  s = await startTestService({ plan: 'team', env: { RATE_LIMIT_PER_MINUTE: '1000000' } });
+test.beforeAll(async () => {
   key = deriveSecrets(SECRET_KEY).checkpointKey;
   for (const [name, max] of [
     ['one connection', 1],
@@ -67,10 +59,9 @@ beforeAll(async () => {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
-}, 120_000);
-afterAll(async () => {
+});
+test.afterAll(async () => {
   for (const pool of pools.values()) await pool.end();
-  await s.stop();
 });
 
 const verify = (pool: pg.Pool, since = 0) =>

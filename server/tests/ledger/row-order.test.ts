@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { expect } from 'vitest';
+import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService();
-});
-afterAll(() => s.stop());
+const { test, s } = serviceTest();
 
 test('a whole history verifies in whatever order its rows lie on disk', async () => {
   // Several connections add rows, each where it finds room, so that tables are not in the order of the chain.

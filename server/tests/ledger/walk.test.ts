@@ -1,13 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { expect } from 'vitest';
+import { freshKey, makeKey, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 /**
  * Many clients at once do whatever may be done to decisions, at moments before and after everything that runs out. In
@@ -20,32 +14,29 @@ const CAPABILITY_TTL_S = 60;
 const REVIEW_TTL_S = 120;
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
 
-let s: RunningService;
+const { test, s, makeAgent, keyWith } = serviceTest({
+  stopped_at_ms: BEGIN_MS,
+  plan: 'enterprise',
+  env: { CAPABILITY_TTL_SECONDS: String(CAPABILITY_TTL_S), REVIEW_TTL_SECONDS: String(REVIEW_TTL_S) },
+});
 let adapter: string;
 let reviewer: string;
 const agents: { slug: string; key: string }[] = [];
 
-beforeAll(async () => {
-  s = await startTestService({
-    stopped_at_ms: BEGIN_MS,
-    plan: 'enterprise',
-    env: { CAPABILITY_TTL_SECONDS: String(CAPABILITY_TTL_S), REVIEW_TTL_SECONDS: String(REVIEW_TTL_S) },
-  });
-  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
-  reviewer = (await makeKey(s, { scopes: ['review', 'read'] })).key;
+test.beforeAll(async () => {
+  adapter = await keyWith('consume');
+  reviewer = await keyWith('review', 'read');
   for (const mode of ['SHADOW', 'ENFORCE', 'ENFORCE']) {
     const slug = `walker-${agents.length}`;
-    const authority = {
-      ...AUTHORITY,
+    const limits = {
       monthly_budget_minor: 200_000,
       review_threshold_minor: 500,
       per_transaction_limit_minor: 900,
     };
-    expect((await s.call('POST', '/v1/agents', { body: { slug, mode, authority } })).status).toBe(201);
+    await makeAgent(limits, { slug, mode });
     agents.push({ slug, key: (await makeKey(s, { agent_id: slug })).key });
   }
 });
-afterAll(() => s.stop());
 
 const anyAct = fc.oneof(
   {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Browser, openBrowser, PASSWORD, postToHost, setupCodeOf, signIn } from '../support/browser.ts';
-import { fieldOf, type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import { fieldOf, refusal } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s } = serviceTest();
 let ada: Browser;
-beforeAll(async () => {
-  s = await startTestService();
-});
-afterAll(() => s.stop());
 
 const person = { email: ' Ada@Example.com ', name: 'Ada', password: PASSWORD };
 const anybody = () => openBrowser(s);

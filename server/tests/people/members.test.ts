@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { type Browser, openBrowser, PASSWORD, postToHost, setUp, signIn } from '../support/browser.ts';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeKey,
-  type RunningService,
-  refusal,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, fieldOf, freshKey, makeKey, refusal, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s } = serviceTest({ plan: 'enterprise' });
 let ada: Browser;
 let ada_id: string;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
+test.beforeAll(async () => {
   ada = await setUp(s);
   ada_id = (await ada.call('GET', '/v1/me')).body.user.id;
 });
-afterAll(() => s.stop());
 
 const invite = (body: object, key?: string) =>
   key === undefined

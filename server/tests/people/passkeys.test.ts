@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Forgery, makeAuthenticator } from '../support/authenticator.ts';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
-import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import { refusal, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s } = serviceTest();
 let ada: Browser;
 let passkey: ReturnType<typeof makeAuthenticator>;
 const origin = () => `http://localhost:${new URL(s.url).port}`;
 
-beforeAll(async () => {
-  s = await startTestService();
+test.beforeAll(async () => {
   ada = await setUp(s);
   passkey = makeAuthenticator(origin());
 });
-afterAll(() => s.stop());
 
 const challenge = async (browser: Browser) =>
   (await browser.call('POST', '/v1/auth/passkey/options')).body as { challenge: string };

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { type Browser, openBrowser, PASSWORD, setUp, signIn } from '../support/browser.ts';
 import { makeKey, type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
 const START_MS = Date.parse('2026-11-22T08:00:00Z');
@@ -8,20 +9,16 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const EMAIL = 'ada@example.com';
 
-let s: RunningService;
+const { test, s } = serviceTest({ stopped_at_ms: START_MS, plan: 'enterprise' });
 /** Another node on the same database. */
 let other: RunningService;
 let ada: Browser;
 let now_ms = START_MS;
-beforeAll(async () => {
-  s = await startTestService({ stopped_at_ms: START_MS, plan: 'enterprise' });
+test.beforeAll(async () => {
   other = await startTestService({ beside: s });
   ada = await setUp(s);
 });
-afterAll(async () => {
-  await other.stop();
-  await s.stop();
-});
+test.afterAll(() => other.stop());
 
 const goOn = async (ms: number) => {
   now_ms += ms;

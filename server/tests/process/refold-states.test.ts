@@ -1,52 +1,42 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { refoldStates } from '../../src/migration/refold-states.ts';
 import { connectOnce } from '../../src/storage/database.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
 const PLACES = new URL('../../migrations/010.do.places.sql', import.meta.url);
 const LISTS = new URL('../../migrations/014.do.lists.sql', import.meta.url);
 
-let s: RunningService;
-let adapter: string;
-beforeAll(async () => {
-  const env = { CAPABILITY_TTL_SECONDS: '60' };
-  s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS, env });
-  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
+const env = { CAPABILITY_TTL_SECONDS: '60' };
+const { test, s, get, post, ask, keyWith } = serviceTest({
+  plan: 'enterprise',
+  stopped_at_ms: BEGIN_MS,
+  env,
 });
-afterAll(() => s.stop());
+let adapter: string;
+test.beforeAll(async () => {
+  adapter = await keyWith('consume');
+});
 
 /** Decides a spend of 1,000, consumes it where that is asked, and reports. */
 async function made(agent: string, consumed: boolean, reports: { key?: string; body: object }[]) {
-  const { body } = await s.call('POST', '/v1/decisions', {
-    idempotency_key: freshKey(),
-    body: spend(agent, 1_000, { action: { payee_id: 'stripe:acct_1' } }),
-  });
+  const { decision_id, capability } = await ask(agent, 1_000, { action: { payee_id: 'stripe:acct_1' } });
   if (consumed) {
-    const { token } = body.capability;
+    const { token } = capability;
     const used = { token, amount_minor: 1_000, currency: 'EUR', payee_id: 'stripe:acct_1' };
-    const call = { key: adapter, idempotency_key: freshKey(), body: used };
-    expect((await s.call('POST', '/v1/capabilities/consume', call)).status).toBe(201);
+    await post('/v1/capabilities/consume', used, adapter);
   }
-  for (const report of reports) {
-    expect((await s.call('POST', `/v1/decisions/${body.decision_id}/outcomes`, report)).status).toBe(201);
-  }
-  return body.decision_id as string;
+  for (const { key, body } of reports) await post(`/v1/decisions/${decision_id}/outcomes`, body, key);
+  return decision_id as string;
 }
 
 const shown = async (id: string) => {
-  const { reservation, outcome_state, verified } = (await s.call('GET', `/v1/decisions/${id}`)).body;
+  const { reservation, outcome_state, verified } = await get(`/v1/decisions/${id}`);
   return [reservation.status, reservation.amount_minor, outcome_state, verified];
 };
-const verification = async () => (await s.call('GET', '/v1/ledger/verify')).body;
+const verification = () => get('/v1/ledger/verify');
 
 test('states that were made by the earlier rules are made anew with their budgets, and the history verifies', async () => {
   for (const mode of ['ENFORCE', 'SHADOW']) {

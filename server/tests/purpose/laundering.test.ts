@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { getWatermark } from '../../src/followers/follower-rows.ts';
 import type { Core } from '../../src/runtime.ts';
-import {
-  freshKey,
-  makeKey,
-  makeTestCore,
-  type RunningService,
-  startTestService,
-} from '../support/running-service.ts';
+import { freshKey, makeKey, makeTestCore, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s, post, keyWith } = serviceTest({ plan: 'enterprise' });
 let core: Core;
 let adapter: string;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
+test.beforeAll(async () => {
   core = makeTestCore(s.database.connection);
-  adapter = (await makeKey(s, { scopes: ['consume'] })).key;
+  adapter = await keyWith('consume');
 });
-afterAll(async () => {
-  await core.close();
-  await s.stop();
-});
+test.afterAll(() => core.close());
 
 /** An agent whose merchant and purpose fit, with its key. */
 async function makeAgent(slug: string, authority: object = {}, mode = 'ENFORCE') {
   const purpose = { objective: 'Buy office supplies for the Berlin office: paper, toner, pens.' };
-  const body = { slug, mode, authority: { purpose, currency: 'EUR', ...authority } };
-  await s.call('POST', '/v1/agents', { body });
+  await post('/v1/agents', { slug, mode, authority: { purpose, currency: 'EUR', ...authority } });
   const { key } = await makeKey(s, { agent_id: slug });
   /** Asks a node that has remembered nothing, so that it is judged by all that was learnt. */
   async function ask(amount_minor: number, payee_id: string, more: object = {}) {

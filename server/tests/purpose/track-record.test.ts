@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { paidTo } from '../../src/decisions/paid-spends.ts';
 import { makeTrackRecords } from '../../src/decisions/track-record.ts';
 import type { Authority, Purpose } from '../../src/domain/authorities.ts';
@@ -8,24 +8,20 @@ import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import { loadDecisionsWithFeedback, putFeedback } from '../../src/feedback/stats-rows.ts';
 import { followNext } from '../../src/followers/follow-chains.ts';
 import { makePool } from '../../src/storage/database.ts';
-import { freshKey, makeKey, type RunningService, startTestService } from '../support/running-service.ts';
+import { makeKey } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s, post } = serviceTest();
 let pool: pg.Pool;
-beforeAll(async () => {
-  s = await startTestService();
+test.beforeAll(async () => {
   pool = makePool(s.database.connection, { max: 2, plan: 'index_lookup', onBroken: () => {} });
 });
-afterAll(async () => {
-  await pool.end();
-  await s.stop();
-});
+test.afterAll(() => pool.end());
 
 const PURPOSE = { objective: 'Keep the Hamburg office supplied: paper, pens, toner and cleaning.' };
-const decide = async (agent: string, merchant: string, extra: Record<string, unknown> = {}) => {
+const decide = (agent: string, merchant: string, extra: Record<string, unknown> = {}) => {
   const action = { type: 'purchase', merchant, amount_minor: 1_000, currency: 'EUR', ...extra };
-  return (await s.call('POST', '/v1/decisions', { body: { agent, action }, idempotency_key: freshKey() }))
-    .body;
+  return post('/v1/decisions', { agent, action });
 };
 const label = (decision_id: string, value: string, supersedes?: string) =>
   s.call('POST', `/v1/decisions/${decision_id}/labels`, {
@@ -59,9 +55,8 @@ async function learned(): Promise<void> {
     if (behind.rowCount === 0) return;
   }
 }
-const agent = async (slug: string) => {
-  await s.call('POST', '/v1/agents', { body: { slug, authority: { purpose: PURPOSE, currency: 'EUR' } } });
-};
+const agent = (slug: string) =>
+  post('/v1/agents', { slug, authority: { purpose: PURPOSE, currency: 'EUR' } });
 
 test('labels, reviews and outcomes are added up by merchant and payee, and corrections take the place of what they correct', async () => {
   await agent('adds');

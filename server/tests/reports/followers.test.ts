@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
 import {
   type Follower,
@@ -9,34 +9,21 @@ import {
 import { countSkippedEvents, getWatermark } from '../../src/followers/follower-rows.ts';
 import { rollUpDecisions } from '../../src/reports/roll-up-decisions.ts';
 import type { Core } from '../../src/runtime.ts';
-import {
-  AUTHORITY,
-  fieldOf,
-  freshKey,
-  makeTestCore,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { fieldOf, freshKey, makeTestCore, spend, startTestService } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
+const { test, s, post, ask, makeAgent } = serviceTest();
 let core: Core;
-beforeAll(async () => {
-  s = await startTestService();
-  await s.call('POST', '/v1/agents', { body: { slug: 'bot', authority: AUTHORITY } });
+test.beforeAll(async () => {
+  await makeAgent({}, { slug: 'bot' });
   core = makeTestCore(s.database.connection);
 });
-afterAll(async () => {
-  await core.close();
-  await s.stop();
-});
+test.afterAll(() => core.close());
 
-const decide = async (action: Record<string, unknown> = {}, more: Record<string, unknown> = {}) => {
-  const body = spend('bot', 100, { action, ...more });
-  return (await s.call('POST', '/v1/decisions', { body, idempotency_key: freshKey() })).body;
-};
-const label = async (decision_id: string, value = 'PURPOSE_MISALIGNED') =>
-  (await s.call('POST', `/v1/decisions/${decision_id}/labels`, { body: { label: value } })).body;
+const decide = (action: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
+  ask('bot', 100, { action, ...more });
+const label = (decision_id: string, value = 'PURPOSE_MISALIGNED') =>
+  post(`/v1/decisions/${decision_id}/labels`, { label: value });
 const headSeq = async () =>
   (await core.db.query('select seq from ledger_heads where workspace_id = $1', [s.workspace_id])).rows[0]
     .seq as number;

@@ -1,21 +1,11 @@
 import { Ajv } from 'ajv';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/api/schemas/webhook-events.ts';
 import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { AUTHORITY, freshKey, makeKey, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
 
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' } });
-});
-afterAll(() => s.stop());
+const { test, s } = serviceTest({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' } });
 
 test('every type of event is delivered, and listed, in the form that the OpenAPI document shows', async () => {
   const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
