@@ -162,15 +162,10 @@ export function errorOf(response: Response, text: string, facts: CallFacts): API
   } catch {
     // Not the service's own body: something between here and there spoke.
   }
-  const known = typeof told.code === 'string' && typeof told.message === 'string';
-  const Class = BY_STATUS[status] ?? APIError;
-  return new Class(
-    {
-      status,
-      headers,
-      code: known ? (told.code as string) : 'unexpected_response',
-      message: known ? (told.message as string) : `HTTP ${status} without an error of Purser's`,
-    },
-    facts,
-  );
+  const { code, message } = told;
+  const known = typeof code === 'string' && typeof message === 'string';
+  const said = known
+    ? { code, message }
+    : { code: 'unexpected_response', message: `HTTP ${status} without an error of Purser's` };
+  return new (BY_STATUS[status] ?? APIError)({ status, headers, ...said }, facts);
 }

@@ -75,8 +75,8 @@ const count: Check = {
   must: 'a whole number from 0 to 100',
   holds: (value: number) => Number.isInteger(value) && value >= 0 && value <= 100,
 };
-const flag: Check = { must: 'true or false', holds: (value: unknown) => typeof value === 'boolean' };
-const callback: Check = { must: 'a function', holds: (value: unknown) => typeof value === 'function' };
+export const flag: Check = { must: 'true or false', holds: (value: unknown) => typeof value === 'boolean' };
+export const callback: Check = { must: 'a function', holds: (value: unknown) => typeof value === 'function' };
 export const visible: Check = {
   must: '1 to 255 visible ASCII characters',
   holds: (value: unknown) => typeof value === 'string' && /^[!-~]{1,255}$/.test(value),
@@ -174,23 +174,15 @@ export function settingsOf(options: PurserOptions): Settings {
   const given = options.baseURL ?? env.PURSER_BASE_URL ?? 'http://127.0.0.1:8080';
   if (!isBaseURL(given)) throw new TypeError('PURSER_BASE_URL must be an http or https URL');
   const url = new URL(given);
-  if (
-    apiKey !== null &&
-    url.protocol === 'http:' &&
-    options.allowInsecure !== true &&
-    !isLoopback(url.hostname)
-  ) {
+  const in_the_clear = url.protocol === 'http:' && !isLoopback(url.hostname);
+  if (apiKey !== null && in_the_clear && options.allowInsecure !== true) {
     throw new TypeError(
       `baseURL: the key would travel in the clear to ${url.hostname}; use https, or allowInsecure: true`,
     );
   }
   const { window, document } = globalThis as { window?: unknown; document?: unknown };
-  if (
-    apiKey !== null &&
-    window !== undefined &&
-    document !== undefined &&
-    options.dangerouslyAllowBrowser !== true
-  ) {
+  const in_browser = window !== undefined && document !== undefined;
+  if (apiKey !== null && in_browser && options.dangerouslyAllowBrowser !== true) {
     throw new TypeError(
       'A key in a page is everybody’s key: call Purser from a server, or set dangerouslyAllowBrowser',
     );

@@ -1,7 +1,7 @@
 import { AbortedError, APIError, ConnectionError, InvalidRequestError, SpendPending } from './errors.ts';
 import { isObject } from './options.ts';
 import type { Purser } from './purser.ts';
-import { jittered, sleep } from './transport.ts';
+import { aborted, jittered, sleep } from './transport.ts';
 import type { Decision, WebhookEvent } from './types.ts';
 
 /** Seconds that the service may be asked to hold one look back. */
@@ -52,7 +52,7 @@ export async function waitForReview(
       const begun = performance.now();
       const left_ms = until - begun;
       const is_last = left_ms <= 0;
-      if (signal?.aborted) throw new AbortedError('The call was aborted', { cause: signal.reason });
+      if (signal?.aborted) throw aborted(signal);
       const at_once = is_due || is_last || answered_at_once.has(client);
       const held_s = at_once ? 0 : Math.floor(Math.min(MAX_HELD_BACK_S, left_ms / 1000));
       // The decision has just been seen: there is nothing to look for yet.
@@ -98,11 +98,7 @@ async function look(
   } catch (error) {
     if (error instanceof InvalidRequestError && held_s > 0) answered_at_once.add(client);
     else if (error instanceof APIError && !error.retryable) throw error;
-    else if (
-      !(error instanceof ConnectionError || error instanceof APIError || error instanceof AbortedError)
-    ) {
-      throw error;
-    }
+    else if (![ConnectionError, APIError, AbortedError].some((each) => error instanceof each)) throw error;
     return null;
   }
 }

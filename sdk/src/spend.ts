@@ -13,7 +13,6 @@ import {
   wasInShadow,
 } from './authorize.ts';
 import {
-  AbortedError,
   APIError,
   ConnectionError,
   PaymentFailed,
@@ -23,9 +22,9 @@ import {
   SpendUncertain,
   SpendUnfinished,
 } from './errors.ts';
-import { checkOptions } from './options.ts';
+import { callback, checkOptions, flag } from './options.ts';
 import type { Purser } from './purser.ts';
-import type { Transport } from './transport.ts';
+import { aborted, type Transport } from './transport.ts';
 import type { Capability, Decision, Outcome, OutcomeRequest, SpendRequest } from './types.ts';
 
 export interface SpendOptions extends AuthorizeOptions {
@@ -77,7 +76,6 @@ export interface Spent<T> {
   outcome: Outcome | null;
 }
 
-const isCallback = { must: 'a function', holds: (value: unknown) => typeof value === 'function' };
 const SPEND_OPTIONS = {
   ...AUTHORIZE_OPTIONS,
   adapter: {
@@ -86,9 +84,9 @@ const SPEND_OPTIONS = {
       typeof value?.capabilities?.consume === 'function' &&
       typeof value.decisions?.reportOutcome === 'function',
   },
-  paymentIsIdempotent: { must: 'true or false', holds: (value: unknown) => typeof value === 'boolean' },
-  isDefiniteFailure: isCallback,
-  onUnreported: isCallback,
+  paymentIsIdempotent: flag,
+  isDefiniteFailure: callback,
+  onUnreported: callback,
 };
 
 const REPORT_RETRIES = 5;
@@ -110,8 +108,7 @@ export async function spend<T extends PaymentResult>(
   const name = transport.nameOf(request.agent ?? '', request.idempotencyKey);
   let has_begun = false;
   const begin = (how: 'guarded' | 'unguarded') => {
-    if (options.signal?.aborted)
-      throw new AbortedError('The call was aborted', { cause: options.signal.reason });
+    if (options.signal?.aborted) throw aborted(options.signal);
     has_begun = true;
     remember(begun, name, how);
   };
@@ -214,14 +211,10 @@ async function payAndReport<T extends PaymentResult>(
     throw new SpendFailed(`The payment failed: ${messageOf(cause)}`, decision, told);
   }
   // The payment is made: nothing below may throw, or the caller would pay again.
-  const {
-    external_reference,
-    occurred_at,
-    amount_minor: paid_minor = amount_minor,
-  }: PaymentResult = payment ?? {};
+  const { external_reference, occurred_at, amount_minor: paid = amount_minor }: PaymentResult = payment ?? {};
   const outcome = await report({
     type: 'SPEND_EXECUTED',
-    amount_minor: paid_minor,
+    amount_minor: paid,
     external_reference,
     occurred_at,
   });

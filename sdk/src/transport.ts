@@ -225,7 +225,8 @@ async function limited<T>(
   }
 }
 
-function aborted(signal: AbortSignal, facts: CallFacts): AbortedError {
+/** What a call that was given this signal ends with. */
+export function aborted(signal: AbortSignal, facts: CallFacts = {}): AbortedError {
   return new AbortedError('The call was aborted', { ...facts, cause: signal.reason });
 }
 

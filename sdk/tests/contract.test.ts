@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { APIError, type DecisionRequest, Purser } from '../src/index.ts';
+import {
+  APIError,
+  type Decision,
+  type DecisionListQuery,
+  type DecisionRequest,
+  Purser,
+} from '../src/index.ts';
 import { fakePurser, type Rule } from '../src/testing/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
@@ -145,6 +151,89 @@ describe.each([
     expect(error).toMatchObject({ code: 'invalid_request', field });
   });
 
+  describe('a list of decisions', () => {
+    /** By name: three that are allowed and of which one is paid, three that wait for a person and of which two are reviewed, one that is denied. */
+    const made: Record<string, Decision> = {};
+    beforeAll(async () => {
+      for (const [letter, mode, verdict, count] of [
+        ['a', 'ENFORCE', 'ALLOW', 3],
+        ['r', 'ENFORCE', 'REVIEW', 3],
+        ['d', 'SHADOW', 'DENY', 1],
+      ] as const) {
+        const asking = await stage.asking(mode, verdict);
+        for (let n = 1; n <= count; n++) {
+          const action = { ...REQUEST.action, amount_minor: n * 10 };
+          made[`${letter}${n}`] = await asking.decisions.create({ action });
+        }
+      }
+      const idOf = (each: string) => made[each]?.decision_id as string;
+      const paid = { type: 'SPEND_EXECUTED', amount_minor: 10 } as const;
+      await stage.adapter.decisions.reportOutcome(idOf('a1'), paid);
+      for (const [each, action] of [
+        ['r1', 'ALLOW'],
+        ['r2', 'DENY'],
+      ] as const) {
+        await stage.reviewer.decisions.review(idOf(each), { action, reason_code: 'OK' });
+      }
+    });
+
+    async function listed(query: DecisionListQuery): Promise<string> {
+      const names = new Map(Object.entries(made).map(([each, { decision_id }]) => [decision_id, each]));
+      const found: string[] = [];
+      for await (const { decision_id } of stage.reviewer.decisions.list(query)) {
+        found.push(names.get(decision_id) ?? '');
+      }
+      return found.filter((each) => each !== '').join(' ');
+    }
+
+    test.each<[string, DecisionListQuery | (() => DecisionListQuery)]>([
+      ['d1 r3 r2 r1 a3 a2 a1', {}],
+      ['a1 a2 a3 r1 r2 r3 d1', { order: 'asc' }],
+      ['a3 a2 a1', () => ({ agent: made.a1?.agent.slug })],
+      ['r3 r2 r1', () => ({ agent: made.r1?.agent.id })],
+      ['', { agent: 'nobody' }],
+      ['r3 r2 r1', { decision: 'REVIEW' }],
+      ['d1 r3 r2 r1', { decision: ['REVIEW', 'DENY'] }],
+      ['r2', { effective_decision: 'DENY' }],
+      ['d1', { mode: 'SHADOW' }],
+      ['a3 a2 a1', { reason: 'WITHIN_AUTHORITY' }],
+      ['r3 r1', { review_state: ['PENDING', 'ALLOWED'] }],
+      ['a1', { outcome_state: 'EXECUTED' }],
+      ['', { label: 'PURPOSE_ALIGNED' }],
+      ['', { currency: ['USD', 'JPY'] }],
+      ['a1 r1', { merchant: 'Hetzner Online', max_amount: 10, order: 'asc', mode: 'ENFORCE' }],
+      ['', { merchant: 'hetzner online' }],
+      ['r2 a2', { q: 'HETZ', min_amount: 11, max_amount: 29 }],
+      ['r2 r1', { reviewed: true }],
+      ['d1 r3 a3 a2 a1', { reviewed: false }],
+      ['', { labeled: true }],
+      ['d1 r3 r2 r1 a3 a2 a1', { labeled: false, from: '2026-01-01', to: '2126-01-01' }],
+      ['', { from: '2126-01-01' }],
+      ['', { to: '2026-01-01T00:00:00Z' }],
+      ['r3', { order: 'expires' }],
+    ])('shows %s for %o', async (expected, query) => {
+      expect(await listed(typeof query === 'function' ? query() : query)).toBe(expected);
+    });
+
+    test('comes in pages of the length that is asked for', async () => {
+      const list = stage.reviewer.decisions.list({ agent: made.a1?.agent.slug, limit: 2, order: 'asc' });
+      const first = await list;
+      const second = await first.getNextPage();
+      expect([first.data.length, second.data.length, second.hasNextPage()]).toEqual([2, 1, false]);
+      expect(await listed({ agent: made.a1?.agent.slug, limit: 2, order: 'asc' })).toBe('a1 a2 a3');
+    });
+
+    test.each([
+      ['merchants', { merchants: 'x' }],
+      ['limit', { limit: 0 }],
+      ['limit', { limit: 201 }],
+    ])('names %s where there is no such filter, or it is out of bounds', async (field, query) => {
+      const list = stage.reviewer.decisions.list(query as DecisionListQuery);
+      const error = await list.catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ code: 'invalid_request', field });
+    });
+  });
+
   test('a review settles what waits, once', async () => {
     const asking = await stage.asking('ENFORCE', 'REVIEW');
     const { decision_id } = await asking.decisions.create(REQUEST);
@@ -265,6 +354,8 @@ describe.each([
       '409 outcome_conflict',
     );
     expect((await report({ type: 'REFUNDED' })).amount_minor).toBe(4000);
+    const listed = await asking.decisions.listOutcomes(decision.decision_id);
+    expect(listed.data.map(({ type }) => type)).toEqual(['REFUNDED', 'PARTIALLY_REFUNDED', 'SPEND_EXECUTED']);
     states.push((await asking.decisions.retrieve(decision.decision_id)).outcome_state);
     expect(states).toEqual(['PARTIALLY_REFUNDED', 'REFUNDED']);
   });

@@ -1,9 +1,11 @@
 import type { Consumption, Decision, DecisionRequest, Mode, Outcome, RecordedReview } from '../types.ts';
+import { listDecisions } from './lists.ts';
 import {
   canonical,
   consume,
   decide,
   type Kept,
+  keyConflict,
   newId,
   Refused,
   report,
@@ -57,8 +59,10 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
   const by_name = new Map<string, Kept>();
   const outcomes: Outcome[] = [];
   const consumed: Consumption[] = [];
+  const agent_ids = new Map<string, string>();
   let rule: Rule = 'ALLOW';
 
+  const allDecisions = () => Array.from(kept.values(), ({ current }) => current);
   const find = (decision_id: string): Kept => {
     const found = kept.get(decision_id);
     if (found === undefined) throw new Refused(404, 'not_found', 'There is no such decision.');
@@ -73,11 +77,14 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
   function createDecision(asked: Asked): Told {
     const key = idempotencyKey(asked);
     const body = checkedRequest(asked.body);
-    const name = `${body.agent ?? agent} ${key}`;
+    const slug = body.agent ?? agent;
+    const name = `${slug} ${key}`;
     const request = canonical(body);
     const earlier = by_name.get(name);
     if (earlier === undefined) {
-      const current = decide(body, typeof rule === 'function' ? rule(body) : rule, mode, agent);
+      const id = agent_ids.get(slug) ?? newId('agt');
+      agent_ids.set(slug, id);
+      const current = decide(body, typeof rule === 'function' ? rule(body) : rule, mode, { id, slug });
       const request_id = asked.headers.get('x-request-id') ?? '';
       const made = {
         request,
@@ -92,11 +99,7 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
       return { status: 201, body: current };
     }
     if (earlier.request !== request) {
-      throw new Refused(
-        409,
-        'idempotency_conflict',
-        'The idempotency key was already used for a different request.',
-      );
+      throw keyConflict();
     }
     const headers = { 'idempotent-replay': 'true', 'idempotent-replay-of': earlier.request_id };
     return { status: 200, body: JSON.parse(earlier.document), headers };
@@ -118,11 +121,7 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
     const found = [...kept.values()].find((each) => each.current.capability?.token === body?.token);
     const used_before = [...kept.values()].find((each) => each.consumption?.key === key);
     if (used_before !== undefined && used_before !== found) {
-      throw new Refused(
-        409,
-        'idempotency_conflict',
-        'The idempotency key was already used for a different request.',
-      );
+      throw keyConflict();
     }
     if (found === undefined) throw new Refused(404, 'not_found', 'There is no such capability.');
     const { replayed, answer } = consume(found, key, body);
@@ -137,10 +136,13 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
     return { status: repeated ? 200 : 201, body: answer };
   }
 
-  const page = (data: unknown[]): Told => ({ status: 200, body: { data, next_cursor: null } });
   const routes: [string, RegExp, (asked: Asked, id: string) => Told | Promise<Told>][] = [
     ['POST', /^\/v1\/decisions$/, createDecision],
-    ['GET', /^\/v1\/decisions$/, () => page([...kept.values()].map(({ current }) => current).reverse())],
+    [
+      'GET',
+      /^\/v1\/decisions$/,
+      ({ query }) => ({ status: 200, body: listDecisions(allDecisions(), query) }),
+    ],
     ['GET', /^\/v1\/decisions\/(\w+)$/, getDecision],
     [
       'POST',
@@ -148,7 +150,11 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
       (asked, id) => ({ status: 201, body: review(find(id), asked.body as Parameters<typeof review>[1]) }),
     ],
     ['POST', /^\/v1\/decisions\/(\w+)\/outcomes$/, createOutcome],
-    ['GET', /^\/v1\/decisions\/(\w+)\/outcomes$/, (_, id) => page(find(id).outcomes)],
+    [
+      'GET',
+      /^\/v1\/decisions\/(\w+)\/outcomes$/,
+      (_, id) => ({ status: 200, body: { data: find(id).outcomes.toReversed(), next_cursor: null } }),
+    ],
     ['POST', /^\/v1\/capabilities\/consume$/, consumeCapability],
   ];
 
@@ -196,7 +202,7 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
     review: (decision_id, action, reason_code = 'FAKE_REVIEW') =>
       review(find(decision_id), { action, reason_code }),
     get decisions() {
-      return [...kept.values()].map(({ current }) => current);
+      return allDecisions();
     },
     consumed,
     outcomes,

@@ -30,6 +30,10 @@ export class Refused extends Error {
   }
 }
 
+/** The same idempotency key came with another body. */
+export const keyConflict = () =>
+  new Refused(409, 'idempotency_conflict', 'The idempotency key was already used for a different request.');
+
 /** One decision and all that is known of it. */
 export interface Kept {
   request: string;
@@ -79,7 +83,12 @@ function issued(decision: Decision): Capability {
 }
 
 /** A fresh decision with this verdict. */
-export function decide(body: DecisionRequest, verdict: Verdict, default_mode: Mode, agent: string): Decision {
+export function decide(
+  body: DecisionRequest,
+  verdict: Verdict,
+  default_mode: Mode,
+  agent: Decision['agent'],
+): Decision {
   const told = typeof verdict === 'string' ? { decision: verdict } : verdict;
   const { action } = body;
   const { decision, mode = default_mode, reason_code = REASONS[decision] } = told;
@@ -119,7 +128,7 @@ export function decide(body: DecisionRequest, verdict: Verdict, default_mode: Mo
       budget,
     },
     capability: null,
-    agent: { id: 'agt_00000000000000000000000000', slug: body.agent ?? agent },
+    agent,
     action,
     task: body.task ?? null,
     trace: body.trace ?? null,
@@ -183,11 +192,7 @@ export function consume(
   const text = canonical(body);
   if (kept.consumption?.key === key) {
     if (kept.consumption.body === text) return { replayed: true, answer: kept.consumption.answer };
-    throw new Refused(
-      409,
-      'idempotency_conflict',
-      'The idempotency key was already used for a different request.',
-    );
+    throw keyConflict();
   }
   const refuse = (status: number, code: ErrorCode, message: string): never => {
     throw new Refused(status, code, message);
