@@ -116,7 +116,7 @@ describe('agents and authorities', () => {
 });
 
 describe('keys', () => {
-  test('kinds follow from the scopes, values are shown once, bounds hold', async () => {
+  test('a key’s kind follows from its scopes, its value is shown once, and its bounds hold', async () => {
     const agent = (await post('/v1/agents', { slug: 'gamma' })).body;
     const kind = async (body: object) => (await post('/v1/api-keys', { name: 'k', ...body })).body;
     expect(await kind({ agent_id: agent.id })).toMatchObject({
@@ -245,7 +245,7 @@ describe('who may do what', () => {
     custom: ['admin'],
   };
 
-  test('every route answers every kind of key as the specification says, and no bad key at all', async () => {
+  test('every route answers each kind of key as the specification says, and no bad key', async () => {
     const agent = (await post('/v1/agents', { slug: 'omega', authority: AUTHORITY })).body;
     const newKey = async (body: object) => (await post('/v1/api-keys', { name: 'k', ...body })).body;
     const keys: [string, readonly string[], boolean, string][] = [

@@ -55,7 +55,7 @@ const pay = (made: { capability: { token: string } }, more: object = {}, options
   consume({ token: made.capability.token, amount_minor: 500, currency: 'EUR', ...more }, options);
 
 describe('issuing', () => {
-  test('on ALLOW in ENFORCE, for what was authorized and for its time', async () => {
+  test('a decision of ALLOW in ENFORCE issues a capability for what was authorized, for a limited time', async () => {
     const slug = await agent({ per_transaction_limit_minor: 300 });
     const made = await ask(slug, 500, { limitable: true, action: { payee_id: 'stripe:acct_1' } });
     expect(made.authorized_amount_minor).toBe(300);
@@ -75,7 +75,7 @@ describe('issuing', () => {
     expect(made.reservation.expires_at).toBe(capability.expires_at);
   });
 
-  test('never on DENY, on a pending or denied REVIEW, nor in SHADOW', async () => {
+  test('a DENY, a pending or denied REVIEW, and anything in SHADOW issue no capability', async () => {
     const limits = { per_transaction_limit_minor: 2_000 };
     const enforced = await agent(limits);
     const shadow = await agent(limits, 'SHADOW');
@@ -98,7 +98,7 @@ describe('issuing', () => {
 describe('the token is shown to the key that asked and to the agent’s own keys, and to nobody else', () => {
   const tokenOf = (body: { capability: { token?: string } | null }) => body.capability?.token;
 
-  test('on creation, replay, GET and in lists', async () => {
+  test('creation, replay, GET and lists show the token to these keys alone', async () => {
     const slug = await agent();
     const own = (await makeKey(s, { agent_id: slug })).key;
     const own_too = (await makeKey(s, { agent_id: slug })).key;
@@ -160,7 +160,7 @@ describe('the token is shown to the key that asked and to the agent’s own keys
     }
   });
 
-  test('also when many look at the same and other decisions in the same moment', async () => {
+  test('keys that look at the same decisions in the same moment see the token or not, each by its own right', async () => {
     const [slug, other] = [await agent(), await agent()];
     const own = (await makeKey(s, { agent_id: slug })).key;
     const stranger = (await makeKey(s, { agent_id: other })).key;
@@ -185,7 +185,7 @@ describe('the token is shown to the key that asked and to the agent’s own keys
     expect(tokens.length).toBe(3 + 2 + 1);
   });
 
-  test('asked for by an agent’s key: no admin key sees it', async () => {
+  test('an admin key does not see the token of a spend that an agent’s key asked for', async () => {
     const slug = await agent();
     const own = (await makeKey(s, { agent_id: slug })).key;
     const made = await ask(undefined, 500, {}, own);
@@ -196,7 +196,7 @@ describe('the token is shown to the key that asked and to the agent’s own keys
     }
   });
 
-  test('issued by a review: the reviewer never sees it, the asker finds it by GET', async () => {
+  test('the reviewer never sees the token that a review issues, and whoever asked finds it by GET', async () => {
     const slug = await agent();
     const own = (await makeKey(s, { agent_id: slug })).key;
     const idempotency_key = freshKey();
@@ -216,7 +216,7 @@ describe('the token is shown to the key that asked and to the agent’s own keys
 
 describe('POST /v1/capabilities/consume', () => {
   describe('201', () => {
-    test('pays once; the hold then stays until an outcome settles it', async () => {
+    test('a consumption pays once, and the hold stays until an outcome settles it', async () => {
       const slug = await agent();
       const made = await ask(slug, 500, { action: { payee_id: 'stripe:acct_1' } });
       const reply = await pay(made, {
@@ -247,14 +247,14 @@ describe('POST /v1/capabilities/consume', () => {
       );
     });
 
-    test('a decision without a payee may pay any, and says which', async () => {
+    test('a decision without a payee lets any be paid, and the consumption says which', async () => {
       const made = await ask(await agent(), 500);
       expect((await pay(made, { payee_id: 'iban:DE1' })).body.payee_id).toBe('iban:DE1');
       const other = await ask(await agent(), 500);
       expect((await pay(other)).body.payee_id).toBeNull();
     });
 
-    test('with the adapter’s words alone: what a client says after that lets nothing go', async () => {
+    test('after a consumption only the adapter’s report releases the hold, not the client’s', async () => {
       const slug = await agent();
       const made = await ask(slug, 500);
       await pay(made);
@@ -275,7 +275,7 @@ describe('POST /v1/capabilities/consume', () => {
       });
     });
 
-    test('no word of the agent makes room for a further payment: 10,000 a month pay 10,000 at the most', async () => {
+    test('no report of the agent makes room for a further payment: a budget of 10,000 pays 10,000 at the most', async () => {
       const slug = await agent({ monthly_budget_minor: 10_000, review_threshold_minor: 10_000 });
       const own = (await makeKey(s, { agent_id: slug })).key;
       const tell = (id: string, body: object, key: string) =>
@@ -310,7 +310,7 @@ describe('POST /v1/capabilities/consume', () => {
       expect(paid).toBe(9_000);
     });
 
-    test('after that a client may claim more than was held, and the rail says what it was', async () => {
+    test('after a consumption a client may claim more than was held, and the rail’s report corrects it', async () => {
       const made = await ask(await agent(), 500);
       await pay(made);
       await report(made.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 700 });
@@ -341,23 +341,26 @@ describe('POST /v1/capabilities/consume', () => {
       ['and the client’s failure', { type: 'SPEND_FAILED' }],
       ['and the rail’s failure', { type: 'SPEND_FAILED', source: 'PAYMENT_RAIL' }],
       ['and the rail’s execution', { type: 'SPEND_EXECUTED', amount_minor: 400, source: 'PAYMENT_RAIL' }],
-    ])('a label that comes after the capability’s time breaks no history: %s', async (_name, body) => {
-      const made = await ask(await agent(), 500, { action: { payee_id: 'stripe:acct_1' } });
-      await pay(made, { payee_id: 'stripe:acct_1' });
-      await wait(61);
-      const label = await s.call('POST', `/v1/decisions/${made.decision_id}/labels`, {
-        key: reviewer,
-        body: { label: 'PURPOSE_ALIGNED' },
-      });
-      expect(label.status).toBe(201);
-      if (body !== null) {
-        const path = `/v1/decisions/${made.decision_id}/outcomes`;
-        expect((await s.call('POST', path, { key: adapter, body })).status).toBe(201);
-      }
-      expect((await s.call('GET', '/v1/ledger/verify')).body).toMatchObject({ valid: true, breaks: [] });
-    });
+    ])(
+      'a label that comes after the capability ran out leaves the history valid: %s',
+      async (_name, body) => {
+        const made = await ask(await agent(), 500, { action: { payee_id: 'stripe:acct_1' } });
+        await pay(made, { payee_id: 'stripe:acct_1' });
+        await wait(61);
+        const label = await s.call('POST', `/v1/decisions/${made.decision_id}/labels`, {
+          key: reviewer,
+          body: { label: 'PURPOSE_ALIGNED' },
+        });
+        expect(label.status).toBe(201);
+        if (body !== null) {
+          const path = `/v1/decisions/${made.decision_id}/outcomes`;
+          expect((await s.call('POST', path, { key: adapter, body })).status).toBe(201);
+        }
+        expect((await s.call('GET', '/v1/ledger/verify')).body).toMatchObject({ valid: true, breaks: [] });
+      },
+    );
 
-    test('a pause that ends gives it back', async () => {
+    test('a capability works again once the pause of its agent has ended', async () => {
       const slug = await agent();
       const made = await ask(slug, 500);
       await patch(slug, { status: 'paused' });
@@ -367,7 +370,7 @@ describe('POST /v1/capabilities/consume', () => {
       expect((await pay(made)).status).toBe(201);
     });
 
-    test('a new version of the same authority changes nothing', async () => {
+    test('a new version of the same authority leaves the capability valid', async () => {
       const slug = await agent();
       const made = await ask(slug, 500);
       const { authority } = (await s.call('GET', `/v1/agents/${slug}/authority`)).body;
@@ -375,14 +378,14 @@ describe('POST /v1/capabilities/consume', () => {
       expect((await pay(made)).status).toBe(201);
     });
 
-    test('a key with consume among its scopes may', async () => {
+    test('a key with consume among its scopes may consume', async () => {
       const both = (await makeKey(s, { scopes: ['consume', 'read'] })).key;
       expect((await pay(await ask(await agent(), 500), {}, { key: both })).status).toBe(201);
     });
   });
 
   describe('200: a replay', () => {
-    test('is the first answer, to any key, whatever became of it; nothing is written', async () => {
+    test('a replay is the first answer, to any key, whatever became of it since, and writes nothing', async () => {
       const slug = await agent();
       const made = await ask(slug, 500);
       const idempotency_key = freshKey();
@@ -441,7 +444,7 @@ describe('POST /v1/capabilities/consume', () => {
   });
 
   describe('403', () => {
-    test('agent_not_active: paused or revoked, before all that is wrong with the request itself', async () => {
+    test('agent_not_active where the agent is paused or revoked, whatever else is wrong with the request', async () => {
       const slug = await agent();
       const made = await ask(slug, 500, { action: { payee_id: 'stripe:acct_1' } });
       for (const status of ['paused', 'revoked']) {
@@ -453,7 +456,7 @@ describe('POST /v1/capabilities/consume', () => {
       // The money that only this capability could move is free; nothing else is.
       expect((await get(made.decision_id)).reservation.status).toBe('EXPIRED');
     });
-    test('insufficient_scope: whoever lacks consume, whatever token they hold', async () => {
+    test('insufficient_scope for every key without consume, whatever token it holds', async () => {
       const slug = await agent();
       const own = (await makeKey(s, { agent_id: slug })).key;
       const made = await ask(slug, 500);
@@ -464,7 +467,7 @@ describe('POST /v1/capabilities/consume', () => {
   });
 
   describe('404', () => {
-    test('a token that is truncated, altered, in another case, forged, or only an id', async () => {
+    test('not_found for a token that is truncated, altered, in another case, forged, or only an id', async () => {
       const made = await ask(await agent(), 500);
       const { token, capability_id } = made.capability;
       const other = (await ask(await agent(), 500)).capability.token;
@@ -487,14 +490,14 @@ describe('POST /v1/capabilities/consume', () => {
       }
       expect((await get(made.decision_id)).capability.status).toBe('ISSUED');
     });
-    test('a token of another workspace, even beside a key of its own', async () => {
+    test('not_found for a token of another workspace', async () => {
       const tenant = await s.addWorkspace({ plan: 'team' });
       const foreign = (await makeKey(s, { scopes: ['consume'] }, tenant.admin_key)).key;
       const made = await ask(await agent(), 500);
       expect(refusal(await pay(made, {}, { key: foreign }))).toEqual([404, 'not_found']);
       expect((await pay(made)).status).toBe(201);
     });
-    test('a well-made token of a decision that issued none', async () => {
+    test('not_found for a well-made token of a decision that issued none', async () => {
       const core = makeTestCore(s.database.connection);
       try {
         const pending = await ask(await agent(), 1_500);
@@ -512,7 +515,7 @@ describe('POST /v1/capabilities/consume', () => {
   });
 
   describe('409', () => {
-    test('capability_used: a second time, for the same and for another amount', async () => {
+    test('capability_used for a second consumption, of the same amount or another', async () => {
       const made = await ask(await agent(), 500);
       await pay(made, { amount_minor: 1 });
       for (const more of [{ amount_minor: 1 }, { amount_minor: 499 }, { amount_minor: 9_999 }]) {
@@ -521,7 +524,7 @@ describe('POST /v1/capabilities/consume', () => {
       await wait(61);
       expect(refusal(await pay(made))).toEqual([409, 'capability_used']);
     });
-    test('capability_expired: at its very end, and the hold is let go only where one payee alone could be paid', async () => {
+    test('capability_expired from the moment it ends, and the hold is released only where one payee alone could be paid', async () => {
       const slug = await agent();
       const bound = await ask(slug, 500, { action: { payee_id: 'stripe:acct_1' } });
       const free = await ask(slug, 500);
@@ -542,7 +545,7 @@ describe('POST /v1/capabilities/consume', () => {
       }
       expect((await get(free.decision_id)).reservation.budget.held_minor).toBe(500);
     });
-    test('capability_revoked: an outcome was reported before it was used', async () => {
+    test('capability_revoked where an outcome was reported before it was used', async () => {
       const slug = await agent();
       for (const body of [
         { type: 'SPEND_FAILED' },
@@ -558,7 +561,7 @@ describe('POST /v1/capabilities/consume', () => {
         expect(refusal(await pay(made))).toEqual([409, 'capability_revoked']);
       }
     });
-    test('authority_changed: another authority, until the same is back', async () => {
+    test('authority_changed under another authority, until the same one is back', async () => {
       const slug = await agent();
       const { authority } = (await s.call('GET', `/v1/agents/${slug}/authority`)).body;
       const made = await ask(slug, 500);
@@ -567,7 +570,7 @@ describe('POST /v1/capabilities/consume', () => {
       await setAuthority(slug, authority);
       expect((await pay(made)).status).toBe(201);
     });
-    test('idempotency_conflict: the key was used for another consumption', async () => {
+    test('idempotency_conflict where the key was used for another consumption', async () => {
       const slug = await agent();
       const made = await ask(slug, 500);
       const second = await ask(slug, 500);
@@ -586,14 +589,14 @@ describe('POST /v1/capabilities/consume', () => {
   });
 
   describe('422', () => {
-    test('payee_mismatch: another payee, or none, where the decision named one', async () => {
+    test('payee_mismatch for another payee, or none, where the decision named one', async () => {
       const made = await ask(await agent(), 500, { action: { payee_id: 'stripe:acct_1' } });
       for (const payee_id of [undefined, 'stripe:acct_2', 'stripe:ACCT_1', 'iban:acct_1']) {
         expect(refusal(await pay(made, { payee_id }))).toEqual([422, 'payee_mismatch']);
       }
       expect((await pay(made, { payee_id: 'stripe:acct_1' })).status).toBe(201);
     });
-    test('merchant_mismatch: another merchant; what a card descriptor adds does not matter, and it may be left out', async () => {
+    test('merchant_mismatch for another merchant; additions of a card descriptor do not matter, and it may be left out', async () => {
       const made = await ask(await agent(), 500);
       for (const merchant of ['Hetzner', 'Hetzner Online Refunds', 'Неtzner Online']) {
         expect(refusal(await pay(made, { merchant }))).toEqual([422, 'merchant_mismatch']);
@@ -607,7 +610,7 @@ describe('POST /v1/capabilities/consume', () => {
       expect((await get(made.decision_id)).capability.status).toBe('ISSUED');
       expect((await pay(made)).status).toBe(201);
     });
-    test('of what a review allowed, and of what was capped, that amount and no more', async () => {
+    test('amount_exceeds_authorized above what a review allowed, and above what a limit left of the amount', async () => {
       const slug = await agent({ per_transaction_limit_minor: 2_000 });
       const { decision_id } = await ask(slug, 2_500, { limitable: true });
       await allow(decision_id);

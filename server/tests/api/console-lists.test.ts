@@ -13,7 +13,7 @@ const { test, s, get, post, walk, ask } = serviceTest({
 });
 
 describe('GET /v1/changes', () => {
-  test('tells the head alone at first, then what came since, by type, and what waits for a person', async () => {
+  test('changes tell the head alone at first, then what came since, by type, and what waits for a person', async () => {
     await post('/v1/agents', {
       slug: 'changing',
       mode: 'ENFORCE',
@@ -44,7 +44,7 @@ describe('GET /v1/changes', () => {
     expect((await get(`/v1/changes?since=${then.seq + 2}`)).types).toEqual({});
   });
 
-  test('says that all must be read anew where `since` is ahead of the chain, or too far behind it', async () => {
+  test('changes say that all must be read anew where `since` is ahead of the chain, or too far behind it', async () => {
     const { seq } = await get('/v1/changes');
     expect(await get(`/v1/changes?since=${seq + 1}`)).toMatchObject({ seq, types: {}, truncated: true });
     expect(await get(`/v1/changes?since=${Number.MAX_SAFE_INTEGER}`)).toMatchObject({ seq, truncated: true });
@@ -82,7 +82,7 @@ describe('GET /v1/changes', () => {
 });
 
 describe('GET /v1/agents', () => {
-  test('filters by status, mode and a part of slug or name, one by one and together', async () => {
+  test('agents are filtered by status, mode and a part of slug or name, one by one and together', async () => {
     const agents: { slug: string; name: string; mode: string; status: string }[] = [];
     for (const [slug, name, mode, status] of [
       ['list-a', 'Ärger_1', 'SHADOW', 'active'],
@@ -129,7 +129,7 @@ describe('GET /v1/agents', () => {
     }
   });
 
-  test('shows of each what is left of its budgets this month, and when it last asked', async () => {
+  test('every agent shows what is left of its budgets this month, and when it last asked', async () => {
     const authority = { ...AUTHORITY, monthly_budget_minor: 10_000 };
     await post('/v1/agents', { slug: 'budget-a', authority });
     await post('/v1/agents', { slug: 'budget-b', authority: { ...AUTHORITY, currency: 'JPY' } });
@@ -153,7 +153,7 @@ describe('GET /v1/agents', () => {
 });
 
 describe('versions of an authority', () => {
-  test('are listed newest first with their notes, which are no part of their hash', async () => {
+  test('versions of an authority are listed newest first with their notes, which are no part of their hash', async () => {
     await post('/v1/agents', { slug: 'versions', authority: AUTHORITY });
     const second = await post('/v1/agents/versions/authority', { ...AUTHORITY, note: 'Nothing new.' });
     const third = await post('/v1/agents/versions/authority', { ...AUTHORITY, monthly_budget_minor: 5 });
@@ -298,7 +298,7 @@ test('the workspace’s name and the mode of new agents can be changed, with an 
 });
 
 describe('GET /v1/reports/overview', () => {
-  test('counts both modes, and what waits now whenever it was asked for; one agent’s part on request', async () => {
+  test('the overview counts both modes, and all that waits now, of one agent on request', async () => {
     const { admin_key: key } = await s.addWorkspace({ plan: 'team' });
     const authority = { ...AUTHORITY, review_threshold_minor: 1_000, per_transaction_limit_minor: 5_000 };
     for (const mode of ['SHADOW', 'ENFORCE'])

@@ -65,7 +65,7 @@ describe('201: a spend is decided', () => {
     expect(body.reservation.period).toBe(body.created_at.slice(0, 7));
   });
 
-  test('every reason is given where the contract says', async () => {
+  test('every reason is given exactly where the contract says so', async () => {
     const limits = {
       per_transaction_limit_minor: 10_000,
       monthly_budget_minor: 25_000,

@@ -47,7 +47,7 @@ test.beforeAll(async () => {
 });
 
 describe('GET /v1/ledger/events', () => {
-  test('lets through what a plain filter of the whole chain lets through, one filter alone and all together', async () => {
+  test('each filter, and several together, let through what a plain filter of the whole chain lets through', async () => {
     const times = chain.map((event) => event.occurred_at);
     const at = (part: number) => times[Math.floor(times.length * part)];
     const ids = (type: string) =>
@@ -154,7 +154,7 @@ test('checkpoints are listed newest first, as they were signed', async () => {
 });
 
 describe('GET /v1/audit', () => {
-  test('lets through what a plain filter of the whole list lets through, one filter alone and together', async () => {
+  test('each filter, and several together, let through what a plain filter of the whole list lets through', async () => {
     const admin = audit.find(
       (record) => record.actor.type === 'api_key' && record.actor.key_id !== reviewer.id,
     );
@@ -221,7 +221,7 @@ describe('GET /v1/audit', () => {
     expect((await get('/v1/audit?actor=usr_1')).data).toEqual([]);
   });
 
-  test('as CSV: all of it, or a page where one is asked for, with no cell that a spreadsheet would run', async () => {
+  test('the CSV is all of the list, or a page where one is asked for, with no cell that a spreadsheet would run', async () => {
     await s.call('POST', '/v1/api-keys', { body: { name: '=1+1', scopes: ['read'] } });
     const csv = (query: string) => s.call('GET', `/v1/audit${query}`, { headers: { accept: 'text/csv' } });
     const whole = await csv('');

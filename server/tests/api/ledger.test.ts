@@ -30,7 +30,7 @@ function verdictOf(text: string, key: VerifyingKey) {
 }
 
 describe('checkpoints', () => {
-  test('follow every change by themselves, signed with the published key, in the answer and in a file', async () => {
+  test('every change gets a checkpoint, signed with the published key, in the answer and in a file', async () => {
     const key = await publicKey();
     await decide(5);
     const { head } = await verify();
@@ -52,7 +52,7 @@ describe('checkpoints', () => {
       head.hash.slice('sha256:'.length),
     );
   });
-  test('of a workspace are made on every node, and read by the others', async () => {
+  test('every node makes checkpoints of a workspace, and reads those of the others', async () => {
     const node = await startTestService({ beside: s });
     try {
       await decide(6);
@@ -75,7 +75,7 @@ describe('checkpoints', () => {
 });
 
 describe('the public keys', () => {
-  test('are a JWK set that needs no key to read', async () => {
+  test('the public keys are a JWK set that needs no API key', async () => {
     const answer = await fetch(`${s.url}/.well-known/jwks.json`);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(await answer.json()).toEqual({
@@ -94,7 +94,7 @@ describe('the public keys', () => {
 });
 
 describe('verification while others write', () => {
-  test('is valid at every moment', async () => {
+  test('verification is valid at every moment while others write', async () => {
     let is_over = false;
     const writing = (async () => {
       for (let i = 0; i < 60; i++) await Promise.all([decide(1), decide(2), decide(3)]);
@@ -110,7 +110,7 @@ describe('verification while others write', () => {
     } while (!is_over);
     await writing;
   });
-  test('goes on from where the last one ended', async () => {
+  test('a verification goes on from where the last one ended', async () => {
     const { head } = await verify();
     await decide(7);
     expect(await verify(`?since=${head.seq}`)).toMatchObject({ valid: true, events_checked: 1 });
@@ -123,7 +123,7 @@ describe('verification while others write', () => {
 });
 
 describe('the export', () => {
-  test('is JSON Lines that verify offline, whole and from an event on', async () => {
+  test('the export is JSON Lines that verify offline, whole and from an event on', async () => {
     const key = await publicKey();
     const answer = await s.call('GET', '/v1/ledger/export');
     expect(answer.status).toBe(200);
@@ -138,11 +138,11 @@ describe('the export', () => {
     expect(verdictOf(rest.text, key)).toMatchObject({ valid: true, events_checked: 3, since: head.seq - 3 });
     expect((await s.call('GET', '/v1/ledger/export?since=x')).status).toBe(400);
   });
-  test('needs the scope read', async () => {
+  test('the export needs the scope read', async () => {
     const { key } = (await s.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['consume'] } })).body;
     expect((await s.call('GET', '/v1/ledger/export', { key })).status).toBe(403);
   });
-  test('gives its connection back when the client goes away, however often', async () => {
+  test('an export gives its connection back when the client goes away, however often', async () => {
     // More than the socket takes at once, so that the export is under way when its client goes.
     for (let i = 0; i < 40; i++) {
       await Promise.all(

@@ -302,7 +302,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
       expect(await counter(id)).toEqual([100, 0, 900]);
     });
 
-    test('more than 5 minutes ahead of the service’s clock; 5 minutes are tolerated, the past is not judged', async () => {
+    test('occurred_at may be up to 5 minutes ahead of the service’s clock, and as old as it likes', async () => {
       const slug = await agent('SHADOW');
       const at = (ms: number) => ({ ...executed(1), occurred_at: new Date(ms).toISOString() });
       const { decision_id: id } = await ask(slug, 100);
@@ -315,7 +315,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
       expect((await report(other, at(0))).body.occurred_at).toBe('1970-01-01T00:00:00.000Z');
     });
 
-    test('an amount that the month’s counter could not carry exactly', async () => {
+    test('an amount that the month’s counter could not carry exactly is refused', async () => {
       const slug = await agent('SHADOW', { monthly_budget_minor: undefined });
       const { decision_id: one } = await ask(slug, 1);
       const { decision_id: two } = await ask(slug, 1);
@@ -332,7 +332,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
     });
   });
 
-  test('403 insufficient_scope: PAYMENT_RAIL takes the scope consume, on any decision, and nothing is written', async () => {
+  test('403 insufficient_scope for PAYMENT_RAIL without the scope consume, on any decision, and nothing is written', async () => {
     const slug = await agent('SHADOW');
     const bound = (await makeKey(s, { agent_id: slug })).key;
     const { decision_id: id } = await ask(slug, 100);
@@ -346,7 +346,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
     expect((await get(id)).verified).toBe(true);
   });
 
-  test('404: another agent’s decision for an agent key, another workspace’s for all', async () => {
+  test('404 for another agent’s decision with an agent’s key, and for another workspace’s with any key', async () => {
     const other = await s.addWorkspace({ plan: 'team' });
     const mine = await agent('SHADOW');
     const bound = (await makeKey(s, { agent_id: mine })).key;
@@ -360,7 +360,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
     expect((await report(own.decision_id, executed(100), bound)).status).toBe(201);
   });
 
-  test('409 outcome_conflict: what contradicts what was reported, and the state stays', async () => {
+  test('409 outcome_conflict for a report that contradicts an earlier one, and the state stays', async () => {
     const slug = await agent('SHADOW', { monthly_budget_minor: undefined });
     const refusals: [so_far: object[], then: object][] = [
       [[], refunded(1)],
@@ -390,7 +390,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
     }
   });
 
-  test('422 currency_mismatch, before any conflict', async () => {
+  test('422 currency_mismatch for another currency, before any conflict', async () => {
     const { decision_id: id } = await ask(await agent('SHADOW'), 100);
     for (const body of [executed(100), refunded(1)]) {
       expect(refusal(await report(id, { ...body, currency: 'USD' }))).toEqual([422, 'currency_mismatch']);
@@ -398,7 +398,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
     expect((await report(id, { ...executed(100), currency: 'EUR' })).status).toBe(201);
   });
 
-  test('a paused and a revoked agent still say what happened', async () => {
+  test('outcomes are taken from paused and revoked agents', async () => {
     for (const status of ['paused', 'revoked']) {
       const slug = await agent('SHADOW');
       const bound = (await makeKey(s, { agent_id: slug })).key;
@@ -410,7 +410,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
 });
 
 describe('GET /v1/decisions/:id/outcomes', () => {
-  test('200: newest first, all of them, as they were answered', async () => {
+  test('200 with all outcomes, newest first, as they were answered', async () => {
     const slug = await agent('SHADOW');
     const bound = (await makeKey(s, { agent_id: slug })).key;
     const { decision_id: id } = await ask(slug, 100);
@@ -426,7 +426,7 @@ describe('GET /v1/decisions/:id/outcomes', () => {
       expect((await list(key)).body).toEqual({ data: [...given].reverse(), next_cursor: null });
     }
   });
-  test('403 and 404', async () => {
+  test('403 without the scope, 404 for a decision that the key cannot see', async () => {
     const { decision_id: id } = await ask(await agent('SHADOW'), 100);
     const stranger = (await makeKey(s, { agent_id: await agent('SHADOW') })).key;
     const path = `/v1/decisions/${id}/outcomes`;
@@ -439,7 +439,7 @@ describe('GET /v1/decisions/:id/outcomes', () => {
 });
 
 describe('the month’s budget', () => {
-  test('is spent to its last unit, and not one more', async () => {
+  test('the month’s budget is spent to its last unit, and not one more', async () => {
     const slug = await agent('SHADOW', { monthly_budget_minor: 100 });
     const one = await ask(slug, 99);
     expect((await ask(slug, 2)).decision).toBe('DENY');
@@ -461,7 +461,7 @@ describe('the month’s budget', () => {
     expect((await ask(slug, 1)).decision).toBe('DENY');
   });
 
-  test('a denial in SHADOW counts nothing, whatever is reported of it; in ENFORCE an execution counts', async () => {
+  test('an execution of what was denied counts in ENFORCE, and not in SHADOW', async () => {
     const limits = { per_transaction_limit_minor: 10 };
     const shadow = await ask(await agent('SHADOW', limits), 100);
     await report(shadow.decision_id, executed(100));
@@ -514,7 +514,7 @@ describe('the month’s budget', () => {
     expect(await counter(fresh.decision_id)).toEqual([1_000, 0, 0]);
   });
 
-  test('is whole again at once, however many holds ran out in the same moment', async () => {
+  test('the budget is whole again at once, however many holds ran out in the same moment', async () => {
     const slug = await agent('ENFORCE', { monthly_budget_minor: 600 });
     const payee = { action: { payee_id: 'stripe:acct_1' } };
     for (let asked = 0; asked < 600; asked += 60) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => s.stop());
 
 describe('the reference page', () => {
-  it('shows requests that the service takes as they stand, with a key that may do all', async () => {
+  it('the page’s requests are taken by the service as they stand, with a key that may do all', async () => {
     const agent = exampleOf(document.components.schemas.Agent ?? {}, document, true) as { slug: string };
     await s.call('POST', '/v1/agents', { body: { slug: agent.slug } });
     const scopes = ['admin', 'review', 'read', 'authorize', 'consume'];
@@ -42,7 +42,7 @@ describe('the reference page', () => {
     expect(tried).toBeGreaterThan(4);
   });
 
-  it('shows what creating something answers, not what a replay does', () => {
+  it('the page’s answers are those of a creation, not of a replay', () => {
     const page = makeDocsPage(document);
     const article = /<article id="createDecision">.*?<\/article>/s.exec(page)?.[0];
     expect(article).toContain('Answer 201');

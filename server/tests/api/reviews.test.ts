@@ -39,7 +39,7 @@ const events = async (type: string) =>
 
 describe('POST /v1/decisions/:id/reviews', () => {
   describe('201', () => {
-    test('ALLOW in ENFORCE: in force from now on, the money stays held, a capability without its token', async () => {
+    test('ALLOW in ENFORCE is in force at once, keeps the hold and shows the capability without its token', async () => {
       const slug = await agent('ENFORCE');
       const made = await ask(slug, 500);
       expect(made).toMatchObject({
@@ -86,7 +86,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect(event.subject).toEqual({ type: 'review', id: review_id });
     });
 
-    test('DENY in ENFORCE: nothing is authorized and the money is free at once', async () => {
+    test('DENY in ENFORCE authorizes nothing and frees the money at once', async () => {
       const slug = await agent('ENFORCE', { monthly_budget_minor: 500 });
       const made = await ask(slug, 500);
       expect((await ask(slug, 1)).decision).toBe('DENY');
@@ -109,7 +109,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await ask(slug, 100)).decision).toBe('ALLOW');
     });
 
-    test('in SHADOW: effective_decision stays ALLOW, no capability, DENY lets the money go', async () => {
+    test('in SHADOW a review leaves effective_decision at ALLOW and issues no capability, and DENY frees the money', async () => {
       const slug = await agent('SHADOW');
       const one = await ask(slug, 500);
       const two = await ask(slug, 600);
@@ -150,7 +150,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       ]);
     });
 
-    test('a decision stays what its agent’s mode was when it was made', async () => {
+    test('a review counts in the mode that the agent had when the decision was made', async () => {
       const slug = await agent('SHADOW');
       const made = await ask(slug, 500);
       await s.call('PATCH', `/v1/agents/${slug}`, { body: { mode: 'ENFORCE' } });
@@ -159,7 +159,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await review(made.decision_id, 'DENY', { supersedes: first.review_id })).status).toBe(201);
     });
 
-    test('an authority posted again unchanged is the same one; DENY and labels need none at all', async () => {
+    test('ALLOW works under the same authority posted again, and DENY and labels without any', async () => {
       const slug = await agent('ENFORCE');
       const one = await ask(slug, 500);
       const two = await ask(slug, 500);
@@ -252,7 +252,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
   });
 
   describe('403 self_review_forbidden', () => {
-    test('self_review_forbidden for the requesting key and all keys of its principal, but not for another principal’s', async () => {
+    test('the key that asked, and every key of its principal, may not review, and another principal’s may', async () => {
       const slug = await agent('ENFORCE');
       const admin = ['admin', 'review', 'read', 'authorize'];
       const asker = await makeKey(s, { scopes: admin, principal_id: 'user:cleo' });
@@ -277,21 +277,21 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await review(by_nobody.decision_id, 'ALLOW', {}, nobody)).status).toBe(201);
       expect((await review(made.decision_id, 'ALLOW', {}, ada)).status).toBe(201);
     });
-    test('self_review_forbidden in SHADOW too', async () => {
+    test('whoever asked may not review in SHADOW either', async () => {
       const made = await ask(await agent('SHADOW'), 500);
       expect(refusal(await review(made.decision_id, 'ALLOW', {}, s.admin_key))).toEqual([
         403,
         'self_review_forbidden',
       ]);
     });
-    test('whoever asked may label, which stops nothing', async () => {
+    test('whoever asked may label the decision', async () => {
       const made = await ask(await agent('SHADOW'), 500);
       expect((await label(made.decision_id, { label: 'PURPOSE_UNCLEAR' }, s.admin_key)).status).toBe(201);
     });
   });
 
   describe('409', () => {
-    test('not_reviewable: ALLOW and DENY decisions, in both modes', async () => {
+    test('not_reviewable for decisions of ALLOW and DENY, in both modes', async () => {
       for (const mode of ['SHADOW', 'ENFORCE'] as const) {
         const slug = await agent(mode, { per_transaction_limit_minor: 1_000 });
         for (const amount of [50, 2_000]) {
@@ -301,7 +301,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       }
     });
 
-    test('review_final: a review in ENFORCE, whoever comes next and whatever it names', async () => {
+    test('review_final for every further review in ENFORCE, by whomever and whatever it supersedes', async () => {
       const slug = await agent('ENFORCE');
       for (const action of ['ALLOW', 'DENY']) {
         const made = await ask(slug, 500);
@@ -315,7 +315,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       }
     });
 
-    test('review_final: a review whose time ran out, to the millisecond, and nobody denied it', async () => {
+    test('review_final from the millisecond at which the time for the review ends, and the decision is nobody’s denial', async () => {
       const slug = await agent('ENFORCE', { monthly_budget_minor: 500 });
       const made = await ask(slug, 500);
       const ends_ms = Date.parse(made.reservation.expires_at);
@@ -341,7 +341,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect(let_go).toHaveLength(1);
     });
 
-    test('in SHADOW a review does not expire: a person may still review', async () => {
+    test('in SHADOW the time for a review does not run out', async () => {
       const made = await ask(await agent('SHADOW'), 500);
       await wait(10 * 86_400);
       expect(await get(made.decision_id)).toMatchObject({
@@ -351,7 +351,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
       expect((await review(made.decision_id, 'ALLOW')).status).toBe(201);
     });
 
-    test('authority_changed: ALLOW in ENFORCE, until the authority is the same again; nothing is written', async () => {
+    test('authority_changed for ALLOW in ENFORCE until the authority is the same again, and nothing is written', async () => {
       const slug = await agent('ENFORCE');
       const { authority } = (await s.call('GET', `/v1/agents/${slug}/authority`)).body;
       const made = await ask(slug, 500);
@@ -402,7 +402,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
 });
 
 describe('POST /v1/decisions/:id/labels', () => {
-  test('201: any decision, of any kind and mode, with attribution', async () => {
+  test('201 for a label on a decision of any kind and mode, with who set it', async () => {
     for (const mode of ['SHADOW', 'ENFORCE'] as const) {
       const slug = await agent(mode, { per_transaction_limit_minor: 1_000 });
       for (const amount of [50, 500, 2_000]) {
@@ -428,7 +428,7 @@ describe('POST /v1/decisions/:id/labels', () => {
     }
   });
 
-  test('201: the decision shows the newest current one; corrected ones stay on record', async () => {
+  test('201 for a further label: the decision shows the newest current one, and corrected ones stay on record', async () => {
     const { decision_id: id } = await ask(await agent('SHADOW'), 50);
     const shown = async () => (await get(id)).label.label_id;
     const one = (await label(id, { label: 'PURPOSE_ALIGNED' })).body.label_id;
@@ -442,7 +442,7 @@ describe('POST /v1/decisions/:id/labels', () => {
     expect(kept.rowCount).toBe(4);
   });
 
-  test('400: what may be corrected is a current label of this decision', async () => {
+  test('400 where the corrected label is not a current one of this decision', async () => {
     const { decision_id: id } = await ask(await agent('SHADOW'), 50);
     const { decision_id: other } = await ask(await agent('SHADOW'), 50);
     const one = (await label(id, { label: 'PURPOSE_ALIGNED' })).body.label_id;
@@ -475,7 +475,7 @@ describe('POST /v1/decisions/:id/labels', () => {
 });
 
 describe('GET /v1/decisions', () => {
-  test('the filters reviewed and labeled match what people did; an expired review counts as not reviewed', async () => {
+  test('the filters reviewed and labeled find what people did, and a review that ran out counts as not reviewed', async () => {
     const slug = await agent('ENFORCE');
     const allow = (await ask(slug, 50)).decision_id;
     const pending = (await ask(slug, 500)).decision_id;

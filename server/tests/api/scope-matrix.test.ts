@@ -103,7 +103,7 @@ describe.each(ROUTES.map(nameOf))('%s', (name) => {
     }
   });
 
-  test('no key, an unknown key, and what is no key at all', async () => {
+  test('401 without a key, with an unknown one, and with what is no key at all', async () => {
     const { path, ...given } = await route.request(here);
     for (const key of [null, `sk_${'x'.repeat(38)}`, 'sk_', 'Bearer x', here.agent_id]) {
       expect(refusal(await s.call(method, path, { ...given, key }))).toEqual([401, 'unauthenticated']);

@@ -127,7 +127,7 @@ function sumsOf(body: any) {
 }
 
 describe('the shadow report', () => {
-  test('says what would have been done, what people said of it, and what was spent all the same', async () => {
+  test('the report says what would have been done, what people said of it, and what was spent all the same', async () => {
     const tenant = await newTenant();
     const agent = await newAgent(tenant, 'shopper', {
       ...AUTHORITY,
@@ -199,7 +199,7 @@ describe('the shadow report', () => {
     expect(corrected.outcomes.executed_although_stopped.by_stop[1]).toMatchObject({ stop: 'REVIEW_DENIED' });
   });
 
-  test('is what the other routes say of all decisions, on every node, before and after they are added up', async () => {
+  test('the report agrees with the other routes on every node, before and after decisions are added up', async () => {
     const step = fc.record({
       what: fc.constantFrom(
         'spend',
@@ -279,7 +279,7 @@ describe('the shadow report', () => {
     );
   });
 
-  test('covers the last 30 UTC days when no period is named, whole days where dates are', async () => {
+  test('the report covers the last 30 UTC days where no period is named, and whole days where dates are', async () => {
     const tenant = await newTenant();
     const body = await report(tenant);
     expect(Date.parse(body.to) - Date.parse(body.from)).toBe(30 * 86_400_000);
@@ -310,7 +310,7 @@ describe('readiness', () => {
   // biome-ignore lint/suspicious/noExplicitAny: of a report.
   const codes = (body: any) => body.readiness.blockers.map((each: { code: string }) => each.code);
 
-  test('names what speaks against ENFORCE, with what was found and the bound', async () => {
+  test('readiness names what speaks against ENFORCE, with what was found and the bound', async () => {
     const tenant = await newTenant('free');
     await newAgent(tenant, 'bare');
     expect(codes(await report(tenant))).toEqual(['PLAN_CANNOT_ENFORCE', 'NO_DECISIONS']);
@@ -332,7 +332,7 @@ describe('readiness', () => {
 });
 
 describe('refusals', () => {
-  test('400 names the field of a period that is none', async () => {
+  test('400 names the field of a wrong period', async () => {
     const tenant = await newTenant();
     for (const [query, field] of [
       ['?from=2026-02-10&to=2026-02-01', 'to'],

@@ -119,7 +119,7 @@ async function perform(
 
 describe('the authority under which everything was decided changes nothing, however few decisions are replayed', () => {
   test.each(['SHADOW', 'ENFORCE'])(
-    'whatever happened since, in %s',
+    'the same authority changes nothing, whatever happened to the decisions since, in %s',
     async (mode) => {
       await fc.assert(
         fc.asyncProperty(
@@ -139,7 +139,7 @@ describe('the authority under which everything was decided changes nothing, howe
     120_000 + RUNS * 10_000,
   );
 
-  test('where the month was full before the first of them, and where money came back between them', async () => {
+  test('the same authority changes nothing where the month was full before the first decision, or money came back between', async () => {
     const authority = { ...LIMITS, monthly_budget_minor: 3_000 };
     const agent = await newAgent(authority, 'SHADOW');
     const made = [];
@@ -153,7 +153,7 @@ describe('the authority under which everything was decided changes nothing, howe
     for (let limit = 1; limit <= 8; limit++) await expectNoChange(agent, authority, limit, 8);
   });
 
-  test('and what a draft holds otherwise follows what really happened to it, beside all that it leaves alone', async () => {
+  test('what another draft holds follows what really happened to the decision', async () => {
     const authority = { ...LIMITS, monthly_budget_minor: 3_000 };
     const agent = await newAgent(authority, 'SHADOW');
     const first = await decide(agent, 1_000);

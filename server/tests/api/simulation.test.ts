@@ -18,7 +18,7 @@ async function simulate(agent: string, draft: object, query = '') {
 }
 
 describe('a simulation', () => {
-  test('replays the decisions in order against budgets of the draft and tells what would have been another', async () => {
+  test('a simulation replays decisions in order against the draft’s budgets and lists those that would have been another', async () => {
     const agent = await newAgent({ ...AUTHORITY, monthly_budget_minor: 10_000 });
     const made = [];
     for (const amount of [3_000, 3_000, 3_000, 3_000]) made.push(await decide(agent, amount));
@@ -60,7 +60,7 @@ describe('a simulation', () => {
     expect(newest).toMatchObject({ evaluated: 2, draft: { allow: 0, deny: 2 } });
   });
 
-  test('tells of what would change what people said of it and what became of it', async () => {
+  test('every change in a simulation shows the label and the outcome of its decision', async () => {
     const agent = await newAgent(AUTHORITY);
     const [labelled, executed] = [await decide(agent, 500), await decide(agent, 600)];
     const reviewer = await keyWith('review');
@@ -77,7 +77,7 @@ describe('a simulation', () => {
     ]);
   });
 
-  test('replays the newest decisions of a span of time, whose first finds the budget as it was', async () => {
+  test('a simulation of a span of time begins with the budget as it was then', async () => {
     const agent = await newAgent({ ...AUTHORITY, monthly_budget_minor: 10_000 });
     const made = [];
     for (const amount of [1_000, 2_000, 3_000, 4_000]) made.push(await decide(agent, amount));
@@ -112,7 +112,7 @@ describe('a simulation', () => {
     expect((await span('limit=50000')).evaluated).toBe(4);
   });
 
-  test('saves nothing: no row of any table is added or changed', async () => {
+  test('a simulation adds and changes no row of any table', async () => {
     const agent = await newAgent(AUTHORITY);
     for (let i = 1; i <= 3; i++) await decide(agent, i * 100);
     // Until the workers have followed the chain to its end and signed it, they write rows of their own.
@@ -125,7 +125,9 @@ describe('a simulation', () => {
       );
       return rowCount === 0;
     });
-    // When keys were used is noted at any moment, of a simulation's too.
+    // When keys were used is noted at any moment, of a simulation's too, by a batch that moves the chain's clock.
+    const shown = (table: string) =>
+      table === 'ledger_heads' ? `(select workspace_id, seq, hash, has_webhooks from ${table})` : table;
     const tables = (
       await service.sql(
         "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'api_key_uses' order by 1",
@@ -135,7 +137,7 @@ describe('a simulation', () => {
       const found: Record<string, string> = {};
       for (const table of tables) {
         const { rows } = await service.sql(
-          `select count(*)::text || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as mark from ${table} t`,
+          `select count(*)::text || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as mark from ${shown(table)} t`,
         );
         found[table] = rows[0].mark;
       }
@@ -146,7 +148,7 @@ describe('a simulation', () => {
     expect(await fingerprint()).toEqual(before);
   });
 
-  test('follows what really happened: money of failed, denied and refunded spends is free again in the draft too', async () => {
+  test('money of failed, denied and refunded spends is free again in a simulation too', async () => {
     const agent = await newAgent({ ...AUTHORITY, review_threshold_minor: 2_000 });
     const failed = await decide(agent, 1_000);
     const denied = await decide(agent, 3_000);
@@ -173,7 +175,7 @@ describe('a simulation', () => {
     ]);
   });
 
-  test('skips decisions in another currency than the draft, and says so', async () => {
+  test('a simulation skips decisions in another currency than the draft, and says so', async () => {
     const agent = await newAgent(AUTHORITY);
     await decide(agent, 100);
     await decide(agent, 100, { action: { currency: 'USD' } });
@@ -187,7 +189,7 @@ describe('a simulation', () => {
     });
   });
 
-  test('judges purpose anew only where the draft says something else to a judge of purpose', async () => {
+  test('a simulation judges purpose anew only where the draft differs in what a judge of purpose reads', async () => {
     const agent = await newAgent(AUTHORITY);
     const made = await decide(agent, 100);
     // What was kept stands out, so that it can be seen whether it is used.
@@ -208,7 +210,7 @@ describe('a simulation', () => {
     expect(purpose.draft).toMatchObject({ allow: 1, review: 0 });
   });
 
-  test('shows the newest 100 changes at the most, newest first, and sums beyond the safe integers as the largest', async () => {
+  test('a simulation shows at most the newest 100 changes, and sums beyond the safe integers as the largest of them', async () => {
     const agent = await newAgent(AUTHORITY);
     const largest = Number.MAX_SAFE_INTEGER;
     for (let i = 0; i < 105; i++) await decide(agent, largest);
@@ -242,7 +244,7 @@ describe('a simulation', () => {
 });
 
 describe('refusals', () => {
-  test('400 names the field of a draft or limit that is none', async () => {
+  test('400 names the field of a wrong draft or limit', async () => {
     const agent = await newAgent(AUTHORITY);
     const at = `/v1/agents/${agent}/authority/simulate`;
     for (const [path, body, field] of [
@@ -267,7 +269,7 @@ describe('refusals', () => {
 });
 
 describe('a database that fails while a simulation is under way', () => {
-  test('fails that simulation alone: the page that was read ahead is no rejection that nobody handles', async () => {
+  test('a failing database fails that simulation alone, with no unhandled rejection of the page that was read ahead', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', note);
