@@ -154,6 +154,7 @@ describe.each([
   describe('a list of decisions', () => {
     /** By name: three that are allowed and of which one is paid, three that wait for a person and of which two are reviewed, one that is denied. */
     const made: Record<string, Decision> = {};
+    let reviewed_by: string | undefined;
     beforeAll(async () => {
       for (const [letter, mode, verdict, count] of [
         ['a', 'ENFORCE', 'ALLOW', 3],
@@ -173,7 +174,8 @@ describe.each([
         ['r1', 'ALLOW'],
         ['r2', 'DENY'],
       ] as const) {
-        await stage.reviewer.decisions.review(idOf(each), { action, reason_code: 'OK' });
+        const review = await stage.reviewer.decisions.review(idOf(each), { action, reason_code: 'OK' });
+        reviewed_by = review.principal_id ?? undefined;
       }
     });
 
@@ -206,6 +208,8 @@ describe.each([
       ['r2 a2', { q: 'HETZ', min_amount: 11, max_amount: 29 }],
       ['r2 r1', { reviewed: true }],
       ['d1 r3 a3 a2 a1', { reviewed: false }],
+      ['r2 r1', () => ({ reviewed_by })],
+      ['', { reviewed_by: 'user:nobody' }],
       ['', { labeled: true }],
       ['d1 r3 r2 r1 a3 a2 a1', { labeled: false, from: '2026-01-01', to: '2126-01-01' }],
       ['', { from: '2126-01-01' }],

@@ -34,6 +34,7 @@ const FILTERS: Record<Filter, Holds> = {
   min_amount: ({ requested_amount_minor }, value) => requested_amount_minor >= Number(value),
   max_amount: ({ requested_amount_minor }, value) => requested_amount_minor <= Number(value),
   reviewed: toldBy(({ review_state }) => review_state === 'ALLOWED' || review_state === 'DENIED'),
+  reviewed_by: ({ review }, value) => review?.principal_id === value,
   labeled: toldBy(({ label }) => label !== null),
   from: ({ created_at }, value) => Date.parse(created_at) >= Date.parse(value),
   to: ({ created_at }, value) =>

@@ -48,6 +48,7 @@ export interface Kept {
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const NOW = () => new Date().toISOString();
 const WHO = { key_id: 'key_00000000000000000000000000', principal_id: null };
+const REVIEWER = { key_id: 'key_00000000000000000000000001', principal_id: 'user:reviewer' };
 const CAPABILITY_TTL_MS = 900_000;
 const REASONS = { ALLOW: 'WITHIN_AUTHORITY', REVIEW: 'PURPOSE_UNCLEAR', DENY: 'MERCHANT_BLOCKED' } as const;
 
@@ -160,7 +161,7 @@ export function review(kept: Kept, body: ReviewRequest): RecordedReview {
     reason_code: body.reason_code,
     comment: body.comment ?? null,
     supersedes: body.supersedes ?? null,
-    ...WHO,
+    ...REVIEWER,
     created_at: NOW(),
   };
   current.review = recorded;
