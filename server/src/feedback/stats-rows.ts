@@ -156,7 +156,8 @@ export interface WrongFeedback extends FeedbackPlace {
 }
 
 /**
- * Sums that do not match the lessons of all decisions, or have none; at most `limit`. The database adds everything up, in
+ * Sums that do not match the lessons of all decisions, or have none; at most `limit`. A lesson that has become empty, by a
+ * corrected label or a refund, keeps its sums, which may then be zero. The database adds everything up, in
  * one pass over each table. Stored amounts are compared as text, since a tampered row may not be valid JSON. Call it within
  * a transaction.
  */
@@ -181,7 +182,6 @@ export async function findWrongFeedback(
         select agent_id, purpose_hash, merchant, coalesce(payee_id, '') as payee_id, words, currency, vouched_minor,
           ${counts.join(', ')}
         from decision_lessons where workspace_id = $1
-          and (allowed or denied or aligned or misaligned or paid or vouched_minor is not null)
       ), places as (
         select l.*, '' as word from lessons l
         union all select l.*, w.word from lessons l cross join lateral unnest(l.words) as w(word)

@@ -92,6 +92,19 @@ test('labels, reviews and outcomes are added up by merchant and payee, and corre
   expect((await s.call('GET', '/v1/ledger/verify')).body.breaks).toEqual([]);
 });
 
+test('feedback that is taken back as a whole leaves sums of nothing, and the history stays valid', async () => {
+  await agent('nothing');
+  const spent = { payee_id: 'iban:9', description: 'printer paper' };
+  const { decision_id } = await decide('nothing', 'Kiosk Süd', spent);
+  const { label_id } = await post(`/v1/decisions/${decision_id}/labels`, { label: 'PURPOSE_MISALIGNED' });
+  await learned();
+  expect(await feedback('nothing')).toMatchObject([{ misaligned: 1 }]);
+  await label(decision_id, 'PURPOSE_UNCLEAR', label_id);
+  await learned();
+  expect(await feedback('nothing')).toMatchObject([{ aligned: 0, misaligned: 0 }]);
+  expect((await s.call('GET', '/v1/ledger/verify')).body.breaks).toEqual([]);
+});
+
 test('two nodes that add up at the same time count everything once', async () => {
   await agent('twice');
   for (let i = 0; i < 5; i++) {
