@@ -1255,6 +1255,27 @@ export interface ShadowReport {
       amount_minor: number;
     }[];
   };
+  /** What the model that judges purpose was used for, in both modes and for all agents, on the days of the period; some seconds old. */
+  purpose_model: {
+    calls: number;
+    /** With the cached ones. */
+    input_tokens: number;
+    cached_tokens: number;
+    output_tokens: number;
+    /** At the prices that were set; empty where none were. */
+    costs: {
+      currency: string;
+      /** Millionths of a unit of the currency. */
+      cost_micros: number;
+    }[];
+    /** UTC days with calls, oldest first. */
+    by_day: {
+      day: string;
+      calls: number;
+      input_tokens: number;
+      output_tokens: number;
+    }[];
+  };
   readiness: {
     /** Whether nothing speaks against ENFORCE. */
     ready: boolean;
@@ -1265,6 +1286,15 @@ export interface ShadowReport {
       bound: number | null;
       /** Slugs of the agents concerned. */
       agents: string[];
+    }[];
+    /** What speaks for a look before ENFORCE, and against nothing. */
+    warnings: {
+      code: 'PURPOSE_NOT_UNDERSTOOD';
+      message: string;
+      /** Slugs of the agents concerned. */
+      agents: string[];
+      /** Of their authorities. */
+      sentences: string[];
     }[];
     /** What listing merchants would spare people, by agent, where it would anything. */
     merchants: {

@@ -1,8 +1,11 @@
 import type pg from 'pg';
 import type { Static } from 'typebox';
 import { countSparedReviews } from '../directory/spared-reviews.ts';
+import type { Agent } from '../domain/agents.ts';
+import type { Authority } from '../domain/authorities.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
+import { showReading } from '../purpose/shown-reading.ts';
 import { sumOverview } from '../reports/overview.ts';
 import { loadOverviewSources } from '../reports/read-overview.ts';
 import { loadReportSources, MAX_MERCHANTS, type ReportSources } from '../reports/read-shadow-report.ts';
@@ -14,7 +17,9 @@ import {
   sumCounters,
 } from '../reports/shadow-report.ts';
 import { getAgent } from '../storage/agents.ts';
+import { loadAuthoritiesOf } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
+import { listModelUsage, type ModelUsageRow } from '../storage/model-usage.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
 import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
@@ -121,6 +126,73 @@ function present(sums: ShadowSums, sources: ReportSources): Record<string, unkno
   };
 }
 
+/** The UTC days of a period, both inclusive. */
+function daysOf({ from, to }: { from: string; to: string }): { from: string; to: string } {
+  return { from: from.slice(0, 10), to: new Date(Date.parse(to) - 1).toISOString().slice(0, 10) };
+}
+
+/** Sums of what the model was used for. The driver gives large numbers as texts. */
+function modelUsed(rows: readonly ModelUsageRow[]) {
+  const sum = (name: 'calls' | 'input_tokens' | 'cached_tokens' | 'output_tokens', of = rows) =>
+    of.reduce((total, row) => total + Number(row[name]), 0);
+  const currencies = [...new Set(rows.flatMap(({ currency }) => currency || []))].sort();
+  return {
+    calls: sum('calls'),
+    input_tokens: sum('input_tokens'),
+    cached_tokens: sum('cached_tokens'),
+    output_tokens: sum('output_tokens'),
+    costs: currencies.map((currency) => ({
+      currency,
+      cost_micros: rows
+        .filter((row) => row.currency === currency)
+        .reduce((total, { cost_micros }) => total + Number(cost_micros), 0),
+    })),
+    by_day: [...new Set(rows.map(({ day }) => day))].map((day) => {
+      const of = rows.filter((row) => row.day === day);
+      return {
+        day,
+        calls: sum('calls', of),
+        input_tokens: sum('input_tokens', of),
+        output_tokens: sum('output_tokens', of),
+      };
+    }),
+  };
+}
+
+const MAX_SENTENCES = 20;
+/** Authorities that are read for warnings; reading one takes some milliseconds. */
+const MAX_READ = 20;
+
+/** By authority, which is the same object while it is cached. */
+const sentences_of = new WeakMap<Authority, string[]>();
+function notUnderstood(authority: Authority): string[] {
+  const known = sentences_of.get(authority);
+  if (known !== undefined) return known;
+  const sentences = showReading(authority).not_understood.map(({ text }) => text);
+  sentences_of.set(authority, sentences);
+  return sentences;
+}
+
+/** What the assessor did not understand of the agents' authorities. */
+async function warningsAbout(db: Queryable, workspace_id: string, agents: readonly Agent[]) {
+  const active = agents.filter(({ status }) => status !== 'revoked').slice(0, MAX_READ);
+  const authorities = await loadAuthoritiesOf(db, workspace_id, active);
+  const found = active.flatMap(({ agent_id, slug }) => {
+    const authority = authorities.get(agent_id);
+    const sentences = authority === undefined ? [] : notUnderstood(authority);
+    return sentences.length === 0 ? [] : [{ slug, sentences }];
+  });
+  if (found.length === 0) return [];
+  return [
+    {
+      code: 'PURPOSE_NOT_UNDERSTOOD',
+      message: 'Sentences of the authority gave no rule and hold nobody back: say them in other words.',
+      agents: found.map(({ slug }) => slug).sort(),
+      sentences: found.flatMap(({ sentences }) => sentences).slice(0, MAX_SENTENCES),
+    },
+  ];
+}
+
 /** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
 export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
   const { db, reports_db } = options;
@@ -171,13 +243,15 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
         }
         const asked = { agent_id, ...period };
         const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
+        const warnings = await warningsAbout(reports_db, workspace_id, [...sources.agents.values()]);
         const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
         return {
           status: 200,
           body: {
             ...head,
             ...present(sums, sources),
-            readiness: { ready: blockers.length === 0, blockers, merchants },
+            purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
+            readiness: { ready: blockers.length === 0, blockers, warnings, merchants },
           },
         };
       },

@@ -100,6 +100,22 @@ describe('the reading of a draft', () => {
   });
 });
 
+test('what was not understood is a warning of the report, and no blocker', async () => {
+  await s.call('POST', '/v1/agents', { body: { slug: 'warned', authority: DRAFT } });
+  const { readiness } = (await s.call('GET', '/v1/reports/shadow?agent=warned')).body;
+  expect(readiness.warnings).toEqual([
+    {
+      code: 'PURPOSE_NOT_UNDERSTOOD',
+      message: expect.stringContaining('gave no rule'),
+      agents: ['warned'],
+      sentences: ['Be nice to the neighbours'],
+    },
+  ]);
+  expect(readiness.blockers.map(({ code }: { code: string }) => code)).not.toContain(
+    'PURPOSE_NOT_UNDERSTOOD',
+  );
+});
+
 describe('the reading of an agent', () => {
   test('is that of its newest authority, and 404 where there is none', async () => {
     await s.call('POST', '/v1/agents', { body: { slug: 'with', authority: AUTHORITY } });

@@ -335,6 +335,10 @@ describe('what the model costs', () => {
     } finally {
       await counted.stop();
     }
+    const { purpose_model } = (await s.call('GET', '/v1/reports/shadow')).body;
+    expect(purpose_model.costs).toEqual([{ currency: 'USD', cost_micros: 50_000 }]);
+    expect(purpose_model.by_day).toHaveLength(1);
+    expect(purpose_model.input_tokens).toBeGreaterThanOrEqual(20_000);
     const { rows } = await s.sql(
       'select calls, input_tokens, output_tokens, currency, cost_micros from model_usage where currency = $1',
       ['USD'],

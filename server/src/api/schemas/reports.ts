@@ -145,6 +145,34 @@ export const ReportBody = Fields(
         description: 'Decisions made in ENFORCE in this period: counted here and nowhere else in the report.',
       },
     ),
+    purpose_model: Fields(
+      {
+        calls: Count(),
+        input_tokens: Count('With the cached ones.'),
+        cached_tokens: Count(),
+        output_tokens: Count(),
+        costs: Type.Array(
+          Fields({
+            currency: Type.String({ examples: ['USD'] }),
+            cost_micros: Count('Millionths of a unit of the currency.'),
+          }),
+          { description: 'At the prices that were set; empty where none were.' },
+        ),
+        by_day: Type.Array(
+          Fields({
+            day: Type.String({ format: 'date' }),
+            calls: Count(),
+            input_tokens: Count(),
+            output_tokens: Count(),
+          }),
+          { description: 'UTC days with calls, oldest first.' },
+        ),
+      },
+      {
+        description:
+          'What the model that judges purpose was used for, in both modes and for all agents, on the days of the period; some seconds old.',
+      },
+    ),
     readiness: Fields({
       ready: Type.Boolean({ description: 'Whether nothing speaks against ENFORCE.' }),
       blockers: Type.Array(
@@ -155,6 +183,15 @@ export const ReportBody = Fields(
           bound: Nullable(Type.Number({ description: 'The least or most that it should be.' })),
           agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
         }),
+      ),
+      warnings: Type.Array(
+        Fields({
+          code: OneOf(['PURPOSE_NOT_UNDERSTOOD']),
+          message: Type.String(),
+          agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
+          sentences: Type.Array(Type.String(), { maxItems: 20, description: 'Of their authorities.' }),
+        }),
+        { description: 'What speaks for a look before ENFORCE, and against nothing.' },
       ),
       merchants: Type.Array(
         Fields({
