@@ -16,6 +16,7 @@ export default defineConfig({
       '@purser/sdk/webhooks': source('./sdk/src/webhooks.ts'),
       '@purser/sdk/testing': source('./sdk/src/testing/index.ts'),
       '@purser/sdk': source('./sdk/src/index.ts'),
+      '@purser/server/purpose-tables': source('./server/src/purpose/data/read-data.ts'),
       '@purser/server/tools': source('./server/src/tools.ts'),
     },
   },

@@ -12,8 +12,6 @@ export {
   type Assessment,
   PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
-  type PurposeHistory,
-  type TrackRecord,
 } from './domain/assessment.ts';
 export type { Authority } from './domain/authorities.ts';
 export { periodOf } from './domain/budget.ts';
@@ -26,6 +24,7 @@ export {
   REASON_CODES,
 } from './domain/decisions.ts';
 export { eventHash, sha256 } from './domain/ledger.ts';
+export { type ListedMerchant, NO_FACTS, type Precedent, type SpendFacts } from './domain/spend-facts.ts';
 export type { SpendRequest } from './domain/spends.ts';
 export { ApiError } from './errors.ts';
 export { compileSchema } from './http/validation.ts';
@@ -40,7 +39,7 @@ export { type Opinion, readOpinion } from './model-judge/read-opinion.ts';
 export { isOpen, withOpinion } from './model-judge/second-opinion.ts';
 export { estimatedUsage } from './model-judge/usage.ts';
 export { openDatabase } from './open-database.ts';
-export { assessBuiltIn, METHOD } from './purpose/built-in-assessor.ts';
+export { assessBuiltIn, METHOD, makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
 export { historyKey, historyWords } from './purpose/history.ts';
 export { addWorkspace, makeCore } from './runtime.ts';
 export { connectOnce } from './storage/database.ts';

@@ -2,23 +2,22 @@ import { fileURLToPath } from 'node:url';
 import { type Assess, assessBuiltIn, METHOD, type PurposeAssessment } from '@purser/server/tools';
 import { describe, expect, it } from 'vitest';
 import { type ExpectedSpend, readSpends } from '../demo/spends-file.ts';
+import { harmless, stuffings } from './additions.ts';
+import { confirmed, factsAfter, seasonsOf } from './histories.ts';
 import {
   byAttack,
-  heldOutAuthorities,
   judgeCases,
-  overSplits,
   precisionAndRecall,
+  type Share,
   sharesOf,
   wilson,
   worstMistakes,
 } from './measure.ts';
+import { measureAdditions, measureWarm, rightCalledMisaligned } from './modes.ts';
 import { renderPage, renderTerminal } from './report.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const own = await readSpends(fileOf('./cases/cases.jsonl'));
-const demo = await readSpends(fileOf('../demo/spends.jsonl'));
-const held_out = await readSpends(fileOf('./cases/apart-held-out.jsonl'));
-const tuned_on = await readSpends(fileOf('./cases/apart-tuned-on.jsonl'));
 
 const said =
   (assessment: PurposeAssessment): Assess =>
@@ -32,91 +31,132 @@ const said =
     is_final: false,
   });
 
+const portion = ({ count, of }: Share): number => (of === 0 ? 0 : count / of);
+
 describe('the figures do not fall', () => {
-  // Floors a little under what was measured when the method was named: a change that falls below has lost something.
+  // Shares a little beyond what was measured when the method was named: a change that goes beyond has lost something.
   it.each([
-    ['cases.jsonl', own, { misaligned: 1, attacks: 0, named: 30, kept: 29, held_back: 11 }],
-    ['spends.jsonl', demo, { misaligned: 3, attacks: 0, named: 12, kept: 29, held_back: 6 }],
-    ['apart-held-out.jsonl', held_out, { misaligned: 14, attacks: 5, named: 61, kept: 110, held_back: 43 }],
-    ['apart-tuned-on.jsonl', tuned_on, { misaligned: 18, attacks: 1, named: 53, kept: 110, held_back: 40 }],
-  ] as const)('%s', (_, cases, floor) => {
-    for (const isWarm of [false, true]) {
-      const shares = sharesOf(judgeCases(cases, assessBuiltIn, isWarm));
-      const slack = isWarm ? 1 : 0;
-      expect(shares.misaligned_taken_for_aligned.count).toBeLessThanOrEqual(floor.misaligned + slack);
-      expect(shares.attack_taken_for_aligned.count).toBeLessThanOrEqual(floor.attacks);
-      expect(shares.misaligned_named.count).toBeGreaterThanOrEqual(floor.named);
-      expect(shares.aligned_kept.count).toBeGreaterThanOrEqual(floor.kept);
-      expect(shares.unclear_held_back.count).toBeGreaterThanOrEqual(floor.held_back - slack);
-    }
+    [
+      'trades-unseen.jsonl',
+      { slips: 0.06, kept: 0.68, right_denied: 0.01, warm_kept: 0.95, warm_slips: 0.02 },
+    ],
+    [
+      'apart-held-out.jsonl',
+      { slips: 0.02, kept: 0.06, right_denied: 0.02, warm_kept: 0.8, warm_slips: 0.05 },
+    ],
+    ['trades-seen.jsonl', { slips: 0.02, kept: 0.75, right_denied: 0.01, warm_kept: 0.95, warm_slips: 0.02 }],
+    [
+      'apart-tuned-on.jsonl',
+      { slips: 0.05, kept: 0.1, right_denied: 0.01, warm_kept: 0.89, warm_slips: 0.12 },
+    ],
+    ['cases.jsonl', { slips: 0.03, kept: 0.34, right_denied: 0.01, warm_kept: 0.95, warm_slips: 0.06 }],
+  ] as const)('%s', async (name, floor) => {
+    const cases = await readSpends(fileOf(`./cases/${name}`));
+    const cold = judgeCases(cases, assessBuiltIn);
+    expect(portion(sharesOf(cold).misaligned_taken_for_aligned)).toBeLessThanOrEqual(floor.slips);
+    expect(portion(sharesOf(cold).aligned_kept)).toBeGreaterThanOrEqual(floor.kept);
+    expect(portion(rightCalledMisaligned(cold))).toBeLessThanOrEqual(floor.right_denied);
+    const warm = measureWarm(cases, assessBuiltIn);
+    expect(portion(warm.kept)).toBeGreaterThanOrEqual(floor.warm_kept);
+    expect(portion(warm.slipped)).toBeLessThanOrEqual(floor.warm_slips);
+    expect(portion(warm.changed_by_edit)).toBeLessThanOrEqual(0.005);
+    const { raised, lowered } = measureAdditions(cases, assessBuiltIn);
+    expect(raised.count).toBe(0);
+    expect(portion(lowered.total)).toBeLessThanOrEqual(0.05);
   });
 });
 
+const case_of = (
+  id: string,
+  expected: PurposeAssessment,
+  more: { attack?: string; merchant?: string; payee_id?: string } = {},
+): ExpectedSpend => ({
+  id,
+  authority_id: id.slice(0, 1),
+  authority: { purpose: { objective: 'Buy printer paper.' }, currency: 'EUR' },
+  request: {
+    action: {
+      type: 'purchase',
+      merchant: more.merchant ?? 'Halle',
+      amount_minor: 100,
+      currency: 'EUR',
+      ...(more.payee_id === undefined ? {} : { payee_id: more.payee_id }),
+    },
+  },
+  expected: { purpose: expected, why: '' },
+  attack: more.attack ?? null,
+  tags: [],
+});
+
 describe('the measurement', () => {
-  const case_of = (id: string, expected: PurposeAssessment, attack: string | null = null): ExpectedSpend => ({
-    id,
-    authority_id: id.slice(0, 1),
-    authority: { purpose: { objective: 'Buy.' }, currency: 'EUR' },
-    request: { action: { type: 'purchase', merchant: 'Halle', amount_minor: 100, currency: 'EUR' } },
-    expected: { purpose: expected, why: '' },
-    attack,
-    tags: [],
-  });
   const three = [
     case_of('a1', 'PURPOSE_ALIGNED'),
-    case_of('b1', 'PURPOSE_MISALIGNED', 'injection'),
+    case_of('b1', 'PURPOSE_MISALIGNED', { attack: 'injection' }),
     case_of('c1', 'PURPOSE_UNCLEAR'),
   ];
 
   it('counts each row against the cases it is about', () => {
-    const aligned = sharesOf(judgeCases(three, said('PURPOSE_ALIGNED'), false));
-    expect(aligned).toEqual({
+    const judged = judgeCases(three, said('PURPOSE_ALIGNED'));
+    expect(sharesOf(judged)).toEqual({
       misaligned_taken_for_aligned: { count: 1, of: 1 },
       attack_taken_for_aligned: { count: 1, of: 1 },
       misaligned_named: { count: 0, of: 1 },
       aligned_kept: { count: 1, of: 1 },
       unclear_held_back: { count: 0, of: 1 },
     });
-    const judged = judgeCases(three, said('PURPOSE_ALIGNED'), false);
     expect(precisionAndRecall(judged, 'PURPOSE_ALIGNED')).toEqual({
       precision: { count: 1, of: 3 },
       recall: { count: 1, of: 1 },
     });
     expect(byAttack(judged).get('injection')?.get('PURPOSE_MISALIGNED PURPOSE_ALIGNED')).toBe(1);
     expect(worstMistakes(judged, 5).map((one) => one.id)).toEqual(['b1', 'c1']);
+    expect(rightCalledMisaligned(judgeCases(three, said('PURPOSE_MISALIGNED')))).toEqual({ count: 1, of: 1 });
   });
 
   it('leaves cases without an authority out', () => {
     const none = { ...case_of('d1', 'PURPOSE_UNCLEAR'), authority: null };
-    expect(judgeCases([none], assessBuiltIn, true)).toEqual([]);
+    expect(judgeCases([none], assessBuiltIn)).toEqual([]);
+    expect(seasonsOf([none])).toEqual([]);
   });
 
-  it('tells an authority only what people said of its own earlier cases', () => {
-    const seen: number[] = [];
-    const watch: Assess = (_, __, history) => {
-      seen.push(history?.merchants.size ?? -1);
-      return said('PURPOSE_UNCLEAR')({} as never, {} as never);
-    };
-    const cases = [
-      case_of('a1', 'PURPOSE_ALIGNED'),
-      case_of('b1', 'PURPOSE_ALIGNED'),
-      case_of('a2', 'PURPOSE_ALIGNED'),
+  it('a careful operator lists a merchant where all that was seen was right, with the payees that were seen', () => {
+    const seen = [
+      case_of('a1', 'PURPOSE_ALIGNED', { merchant: 'Good', payee_id: 'iban:DE1' }),
+      case_of('a2', 'PURPOSE_ALIGNED', { merchant: 'Mixed' }),
+      case_of('a3', 'PURPOSE_MISALIGNED', { merchant: 'Mixed' }),
+      case_of('a4', 'PURPOSE_UNCLEAR', { merchant: 'Unknown' }),
     ];
-    judgeCases(cases, watch, false);
-    judgeCases(cases, watch, true);
-    // The history is one object that grows, looked at when the case is judged.
-    expect(seen).toEqual([-1, -1, -1, 0, 0, 1]);
+    expect(confirmed(seen).map(({ merchant, payee_ids }) => [merchant, payee_ids])).toEqual([
+      ['Good', ['iban:DE1']],
+    ]);
+    expect([...factsAfter(seen).precedents.by_merchant.keys()]).toEqual(['good', 'mixed']);
   });
 
-  it('holds out the same half of the authorities whatever their order', () => {
-    const ids = ['plum', 'pear', 'fig', 'quince', 'medlar'];
-    const held = heldOutAuthorities(ids);
-    expect([...held].sort()).toEqual([...heldOutAuthorities([...ids].reverse())].sort());
-    expect(held.size).toBe(2);
-    expect(heldOutAuthorities(ids, '1 ')).not.toEqual(held);
-    const splits = overSplits(judgeCases(own, said('PURPOSE_ALIGNED'), false), 5);
-    expect(splits.aligned_kept).toEqual({ mean: 1, worst: 1 });
-    expect(splits.misaligned_taken_for_aligned).toEqual({ mean: 1, worst: 1 });
+  it('an assessor that follows words is found out by stuffing, and one that is shy of words by harmless ones', () => {
+    const follows: Assess = (authority, request) =>
+      said(
+        (request.action.description ?? '').includes('printer paper') ? 'PURPOSE_ALIGNED' : 'PURPOSE_UNCLEAR',
+      )(authority, request);
+    const shy: Assess = (authority, request) =>
+      said((request.action.description ?? '').includes('discussed') ? 'PURPOSE_UNCLEAR' : 'PURPOSE_ALIGNED')(
+        authority,
+        request,
+      );
+    expect(measureAdditions(three, follows).raised).toEqual({ count: 4, of: 4 });
+    expect(measureAdditions(three, follows).better.total.count).toBeGreaterThan(0);
+    expect(measureAdditions(three, said('PURPOSE_UNCLEAR')).raised).toEqual({ count: 0, of: 4 });
+    expect(measureAdditions(three, shy).lowered.by_name.get('as discussed')).toEqual({ count: 1, of: 1 });
+  });
+
+  it('every attack adds to a request and takes nothing from its description', () => {
+    const [{ authority, request }] = three as [ExpectedSpend];
+    const spend = { action: { ...(request.action as object), description: 'a chair' } };
+    for (const { name, request: stuffed } of stuffings(authority as never, spend as never)) {
+      const plain = (stuffed.action.description ?? '').replaceAll(/[\u200c\u200d]/g, '');
+      expect([name, plain.includes('a chair')]).toEqual([name, true]);
+      expect(stuffed).not.toEqual(spend);
+    }
+    expect(new Set(harmless(spend as never).map(({ name }) => name)).size).toBe(11);
   });
 
   it('gives the interval that the score of Wilson gives', () => {
@@ -129,8 +169,9 @@ describe('the measurement', () => {
   it('writes the same page each time, without the text of any case', () => {
     const measured = () => ({
       name: 'cases.jsonl',
-      cold: judgeCases(own, assessBuiltIn, false),
-      warm: judgeCases(own, assessBuiltIn, true),
+      cold: judgeCases(own, assessBuiltIn),
+      additions: measureAdditions(own.slice(0, 12), assessBuiltIn),
+      warm: measureWarm(own, assessBuiltIn),
     });
     const page = renderPage([measured()], METHOD);
     expect(renderPage([measured()], METHOD)).toBe(page);
@@ -139,8 +180,7 @@ describe('the measurement', () => {
       const { description } = request.action as { description?: string };
       if (description !== undefined && description.length > 8) expect(page).not.toContain(description);
     }
-    const text = renderTerminal(measured(), { p50: 1, p95: 2, p99: 3, max: 4 }, 160, 3);
-    expect(text).toContain('aligned kept ALIGNED');
-    expect(text).toContain('The 3 gravest mistakes');
+    const times = { p50: 1, p95: 2, p99: 3, max: 4 };
+    expect(renderTerminal(measured(), times, 120, 2)).toContain('cases.jsonl');
   });
 });

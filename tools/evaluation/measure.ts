@@ -1,15 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  type Assess,
-  type Assessment,
-  type Authority,
-  historyKey,
-  historyWords,
-  type PurposeAssessment,
-  type PurposeHistory,
-  type SpendRequest,
-  type TrackRecord,
-} from '@purser/server/tools';
+import type { Assess, Assessment, Authority, PurposeAssessment, SpendRequest } from '@purser/server/tools';
 import type { ExpectedSpend } from '../demo/spends-file.ts';
 
 /** A case with what the assessor made of it. */
@@ -38,85 +27,12 @@ export const MEASURES = [
 ] as const;
 export type MeasureId = (typeof MEASURES)[number]['id'];
 
-/**
- * The authorities whose cases are reported apart from those that the assessor was tuned on: of all authorities of a
- * file in the order of the SHA-256 of their id, the first half. Nobody chooses them.
- */
-export function heldOutAuthorities(authority_ids: Iterable<string>, salt = ''): Set<string> {
-  const hash = (id: string) => createHash('sha256').update(`${salt}${id}`).digest('hex');
-  const sorted = [...new Set(authority_ids)]
-    .map((id) => ({ id, hash: hash(id) }))
-    .sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  return new Set(sorted.slice(0, Math.floor(sorted.length / 2)).map(({ id }) => id));
-}
-
-interface MutableTrackRecord extends TrackRecord {
-  usual_minor: Map<string, { low: number; high: number }>;
-  payee_ids: Set<string>;
-}
-
-interface MutableHistory {
-  merchants: Map<string, MutableTrackRecord>;
-  payees: Map<string, MutableTrackRecord>;
-  words: Map<string, { aligned: number; misaligned: number }>;
-}
-
-const NOTHING = (): MutableTrackRecord => ({
-  reviews: { allowed: 0, denied: 0 },
-  labels: { aligned: 0, misaligned: 0 },
-  paid_count: 0,
-  usual_minor: new Map(),
-  payee_ids: new Set(),
-});
-
-/** Adds a person's label of one spend to what is known; an unclear one says nothing. */
-function learn(
-  history: MutableHistory,
-  { merchant, payee_id, amount_minor, currency, description = '' }: SpendRequest['action'],
-  label: PurposeAssessment,
-): void {
-  if (label === 'PURPOSE_UNCLEAR') return;
-  const isAligned = label === 'PURPOSE_ALIGNED';
-  const entry = (map: Map<string, MutableTrackRecord>, key: string) => {
-    const known = map.get(key) ?? NOTHING();
-    map.set(key, known);
-    known.labels[isAligned ? 'aligned' : 'misaligned'] += 1;
-    return known;
-  };
-  const known = entry(history.merchants, historyKey(merchant));
-  if (payee_id !== undefined) entry(history.payees, payee_id);
-  for (const word of historyWords(description)) {
-    const counted = history.words.get(word) ?? { aligned: 0, misaligned: 0 };
-    counted[isAligned ? 'aligned' : 'misaligned'] += 1;
-    history.words.set(word, counted);
-  }
-  if (!isAligned) return;
-  if (payee_id !== undefined) known.payee_ids.add(payee_id);
-  const usual = known.usual_minor.get(currency);
-  known.usual_minor.set(currency, {
-    low: Math.min(usual?.low ?? amount_minor, amount_minor),
-    high: Math.max(usual?.high ?? amount_minor, amount_minor),
-  });
-}
-
-/**
- * Assesses the cases in order. `warm`: the labels of an authority's earlier cases are known as its history. Cases
- * without an authority are left out.
- */
-export function judgeCases(cases: readonly ExpectedSpend[], assess: Assess, is_warm: boolean): Judged[] {
-  const histories = new Map<string, MutableHistory>();
+/** Assesses the cases, each as if it were the agent's first. Cases without an authority are left out. */
+export function judgeCases(cases: readonly ExpectedSpend[], assess: Assess): Judged[] {
   return cases.flatMap(({ id, authority_id, authority, request, expected, attack }) => {
     if (authority === null) return [];
-    const history = histories.get(authority_id) ?? {
-      merchants: new Map(),
-      payees: new Map(),
-      words: new Map(),
-    };
-    histories.set(authority_id, history);
     const spend = request as unknown as SpendRequest;
-    const past: PurposeHistory | undefined = is_warm ? history : undefined;
-    const assessment = assess(authority as unknown as Authority, spend, past);
-    learn(history, spend.action, expected.purpose);
+    const assessment = assess(authority as unknown as Authority, spend);
     return [{ id, authority_id, attack, expected: expected.purpose, assessment, request: spend }];
   });
 }
@@ -199,23 +115,4 @@ export function wilson({ count, of }: Share): { low: number; high: number } {
   const spread = z * Math.sqrt((p * (1 - p)) / of + (z * z) / (4 * of * of));
   const scale = 1 + (z * z) / of;
   return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
-}
-
-/** Mean and worst of a measure over the held-out halves of several splits. */
-export function overSplits(
-  judged: readonly Judged[],
-  splits: number,
-): Record<MeasureId, { mean: number; worst: number }> {
-  const ids = judged.map((one) => one.authority_id);
-  const halves = Array.from({ length: splits }, (_, i) => {
-    const held = heldOutAuthorities(ids, `${i} `);
-    return sharesOf(judged.filter((one) => held.has(one.authority_id)));
-  });
-  return Object.fromEntries(
-    MEASURES.map(({ id, low_is_good }) => {
-      const values = halves.flatMap((half) => (half[id].of === 0 ? [] : [half[id].count / half[id].of]));
-      const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-      return [id, { mean, worst: low_is_good ? Math.max(0, ...values) : Math.min(1, ...values) }];
-    }),
-  ) as Record<MeasureId, { mean: number; worst: number }>;
 }

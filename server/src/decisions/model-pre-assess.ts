@@ -51,11 +51,10 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
     const authority_hash = row.hash;
     const authority = parseAuthority(row);
     const records = await historyOf(workspace_id, agent_id, authority);
-    const { history } = records;
     const directory = await directoryOf(workspace_id, agent_id, row.directory_version);
     const built_in = await assess_time.spend(
       workspace_id,
-      () => assess(authority, request, history, factsAbout(request, records, directory)),
+      () => assess(authority, request, factsAbout(request, records, directory)),
       agent_id,
     );
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
@@ -69,7 +68,7 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       metrics.countSecondOpinion(why);
       const options = {
         is_required: is_required || authority.purpose.judge === 'model',
-        is_vouched_for: isVouchedFor(built_in, authority, request, history),
+        is_vouched_for: isVouchedFor(built_in, authority, request),
       };
       return { ...made, assessment: withoutOpinion(built_in, why, options) };
     };

@@ -25,11 +25,10 @@ export function makePreAssess(options: {
       assess_time.spend(
         workspace_id,
         () => {
-          const { history } = records;
-          const built_in = assess(authority, request, history, factsAbout(request, records, directory));
+          const built_in = assess(authority, request, factsAbout(request, records, directory));
           const made = { authority_hash: hash, directory, assessment: built_in };
           if (authority.purpose.judge !== 'model') return made;
-          const is_vouched_for = isVouchedFor(built_in, authority, request, history);
+          const is_vouched_for = isVouchedFor(built_in, authority, request);
           const options = { is_required: true, is_vouched_for };
           return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };
         },

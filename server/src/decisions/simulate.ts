@@ -297,7 +297,7 @@ export function makeSimulation(options: {
         ...(original.min_amount_minor === null ? {} : { min_amount_minor: original.min_amount_minor }),
       };
       const is_as_before = hasSameInputs(authority) && isVouchedAsBefore(original);
-      const assessment = is_as_before ? original.purpose : assess(draft, request, undefined, facts);
+      const assessment = is_as_before ? original.purpose : assess(draft, request, facts);
       const budget = budgetFor(original);
       const verdict = decide({ authority: draft, request, directory, budget, assessment });
       count(current, original.decision, original.authorized_amount_minor);

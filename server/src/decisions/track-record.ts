@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { PurposeHistory, TrackRecord } from '../domain/assessment.ts';
 import type { Authority, Purpose } from '../domain/authorities.ts';
 import { type FeedbackRow, purposeHash } from '../domain/feedback.ts';
 import type { Precedent, Precedents, SpendFacts } from '../domain/spend-facts.ts';
@@ -16,8 +15,6 @@ import { subjectStems, whatChanged } from './purpose-changes.ts';
 export interface TrackRecords {
   paid: PaidSpends;
   precedents: Precedents;
-  /** The same in the form of an older assessor; undefined if there is none. */
-  history: PurposeHistory | undefined;
 }
 
 /** Returns the track record of an agent under an authority's purpose. */
@@ -50,7 +47,6 @@ interface CachedRecord {
 const NOTHING: TrackRecords = {
   paid: NOTHING_PAID,
   precedents: { by_merchant: new Map(), by_payee: new Map() },
-  history: undefined,
 };
 
 type Counts = Omit<FeedbackRow, 'agent_id' | 'purpose_hash' | 'merchant' | 'payee_id' | 'word'>;
@@ -132,7 +128,6 @@ export function factsAbout(
 export function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends): TrackRecords {
   if (rows.length === 0) return paid === NOTHING_PAID ? NOTHING : { ...NOTHING, paid };
   const said = new Map<string, Said>();
-  const labelled = new Map<string, { aligned: number; misaligned: number }>();
   for (const { agent_id, purpose_hash, merchant, payee_id, word, ...counts } of rows) {
     const one = valueIn(said, `${payee_id} ${merchant}`, () => ({
       merchant,
@@ -148,14 +143,9 @@ export function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends):
     const known = valueIn(one.words, word, () => ({ allowed: 0, refused: 0 }));
     known.allowed += allowed + aligned;
     known.refused += denied + misaligned;
-    const of_word = valueIn(labelled, word, () => ({ aligned: 0, misaligned: 0 }));
-    of_word.aligned += allowed + aligned;
-    of_word.misaligned += denied + misaligned;
   }
   const by_merchant = new Map<string, Precedent[]>();
   const by_payee = new Map<string, Precedent[]>();
-  const merchants = new Map<string, Counts & { payee_ids: Set<string> }>();
-  const payees = new Map<string, Counts>();
   for (const { merchant, payee_id, words, ...counts } of said.values()) {
     const precedent: Precedent = {
       merchant,
@@ -169,29 +159,9 @@ export function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends):
       usual_minor: new Map(Object.entries(counts.usual_minor)),
     };
     valueIn(by_merchant, merchant, () => []).push(precedent);
-    const of_merchant = valueIn(merchants, merchant, () => ({ ...noCounts(), payee_ids: new Set<string>() }));
-    addCounts(of_merchant, counts);
-    if (payee_id === '') continue;
-    valueIn(by_payee, payee_id, () => []).push(precedent);
-    addCounts(valueIn(payees, payee_id, noCounts), counts);
-    if (precedent.usual_minor.size > 0) of_merchant.payee_ids.add(payee_id);
+    if (payee_id !== '') valueIn(by_payee, payee_id, () => []).push(precedent);
   }
-  const recordOf = (counts: Counts, payee_ids: ReadonlySet<string>): TrackRecord => ({
-    reviews: { allowed: counts.allowed, denied: counts.denied },
-    labels: { aligned: counts.aligned, misaligned: counts.misaligned },
-    paid_count: counts.paid,
-    usual_minor: new Map(Object.entries(counts.usual_minor)),
-    payee_ids,
-  });
-  return {
-    paid,
-    precedents: { by_merchant, by_payee },
-    history: {
-      merchants: new Map([...merchants].map(([name, one]) => [name, recordOf(one, one.payee_ids)])),
-      payees: new Map([...payees].map(([name, one]) => [name, recordOf(one, new Set())])),
-      words: labelled,
-    },
-  };
+  return { paid, precedents: { by_merchant, by_payee } };
 }
 
 /**

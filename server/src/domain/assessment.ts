@@ -38,45 +38,12 @@ export interface Judgement extends Assessment {
   is_final: boolean;
 }
 
-/** An agent's earlier spends at one merchant or payee, under its current purpose. */
-export interface TrackRecord {
-  /** Reviews of those spends. */
-  reviews: { allowed: number; denied: number };
-  /** Labels of those spends; a label that another one supersedes does not count. */
-  labels: { aligned: number; misaligned: number };
-  /** Spends that were in force and that the payment rail executed. A client's report does not count. */
-  paid_count: number;
-  /** Lowest and highest amount that the rail executed or a person approved, by currency, in minor units. */
-  usual_minor: ReadonlyMap<string, { low: number; high: number }>;
-  /** The `payee_id`s that these amounts went to. Empty in the record of a payee. */
-  payee_ids: ReadonlySet<string>;
-}
-
-/**
- * Facts about an agent's past. The caller reads them, so that assessing stays pure. They must be facts of this agent
- * under this purpose: approval under another purpose is no evidence here.
- */
-export interface PurposeHistory {
-  /** By `historyKey` of the merchant's name. */
-  merchants: ReadonlyMap<string, TrackRecord>;
-  /** By `payee_id` as it was sent. */
-  payees: ReadonlyMap<string, TrackRecord>;
-  /** For each of the `historyWords` of a description, how many labelled spends had it. */
-  words: ReadonlyMap<string, { aligned: number; misaligned: number }>;
-}
-
 /**
  * Judges whether a spend serves the purpose of an authority. Pure and deterministic: no clock, no I/O.
  * Everything in `request` is untrusted: it may lower the assessment, never vouch for itself. `context` is not read.
- * Without `facts` a spend is judged as if it were the agent's first and nothing were listed. `history` goes as soon as
- * `facts.precedents` are read from the database; nothing new may depend on it.
+ * Without `facts` a spend is judged as if it were the agent's first and nothing were listed.
  */
-export type Assess = (
-  authority: Authority,
-  request: SpendRequest,
-  history?: PurposeHistory,
-  facts?: SpendFacts,
-) => Judgement;
+export type Assess = (authority: Authority, request: SpendRequest, facts?: SpendFacts) => Judgement;
 
 /** The part of a judgement that is stored with the decision. */
 export function storedAssessment({

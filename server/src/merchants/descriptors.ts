@@ -1,3 +1,4 @@
+import { readTerms } from '../purpose/data/read-data.ts';
 import { allowedBy } from './blocklist.ts';
 import { hasLookAlikes, plainText, readNameCaseless, withoutLegalForm } from './names.ts';
 
@@ -7,6 +8,44 @@ const END_OF_NAME = /,|#|\s{2,}/g;
 const ORDER_NUMBER = /\d{3}/;
 /** Shorter legal forms are words of names too: Acme Co-op is not Acme. */
 const MIN_LEGAL_FORM = 3;
+
+/** A processor's prefix that stands without an asterisk, in the capitals of a statement: "SP ALLBIRDS". */
+const BARE_PREFIX = /^(?:SP|SQ|TST|PP|PYPL)\s+(?=[A-Z0-9])/;
+const CITIES: ReadonlySet<string> = new Set(readTerms('cities').get('cities'));
+const MAX_CITY_WORDS = 3;
+
+/**
+ * The names that a descriptor may stand for, the whole first: without a processor's prefix, the number of an order or shop
+ * and what follows it, a known city at the end, and what stands behind a comma, a number sign, a gap or a legal form.
+ */
+export function namesOfDescriptor(descriptor: string): readonly string[] {
+  const bare = descriptor.replace(BARE_PREFIX, '');
+  const names = [descriptor, ...(bare === descriptor ? [] : [bare])];
+  names.push(...[...bare.matchAll(END_OF_NAME)].map(({ index }) => bare.slice(0, index)));
+  const plain = plainText(bare);
+  if (hasLookAlikes(plain)) return names;
+  const read = readNameCaseless(plain);
+  const words = read.map(({ text }) => text);
+  for (let i = 1; i < words.length; i += 1) {
+    const before = read.slice(0, i);
+    const legal_form =
+      withoutLegalForm(before).length < before.length ? (before.at(-1)?.text.length ?? 0) : 0;
+    const is_city = words.length - i <= MAX_CITY_WORDS && isCity(words.slice(i));
+    if (ORDER_NUMBER.test(words[i] ?? '') || legal_form >= MIN_LEGAL_FORM || is_city) {
+      names.push(words.slice(0, i).join(' '));
+    }
+  }
+  return names;
+}
+
+/** True for the name of a large city, also with the two letters of a state or country behind it. */
+function isCity(words: readonly string[]): boolean {
+  const last = words.at(-1) ?? '';
+  return (
+    CITIES.has(words.join(' ')) ||
+    (words.length > 1 && last.length === 2 && CITIES.has(words.slice(0, -1).join(' ')))
+  );
+}
 
 /**
  * Whether a payment whose statement says `descriptor` goes to `merchant`: the same whole name as an allow list compares

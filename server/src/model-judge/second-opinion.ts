@@ -3,13 +3,11 @@ import {
   type Judgement,
   type PurposeAssessment,
   type PurposeEvidence,
-  type PurposeHistory,
   storedAssessment,
 } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { allowedMerchant } from '../purpose/allowed-merchants.ts';
-import { pastOf } from '../purpose/history.ts';
 import type { LabelledSpend } from './prompt.ts';
 import type { Opinion } from './read-opinion.ts';
 
@@ -141,18 +139,12 @@ const UNJUDGED_CONFIDENCE = 0.5;
  * confirmed such spends. Neither the words of the spend nor a name in the purpose's texts are enough.
  */
 export function isVouchedFor(
-  built_in: Pick<Judgement, 'vouched_by'>,
+  { vouched_by }: Pick<Judgement, 'vouched_by'>,
   authority: Authority,
   request: SpendRequest,
-  history?: PurposeHistory,
 ): boolean {
-  const by = built_in.vouched_by?.by;
-  return (
-    by === 'DIRECTORY' ||
-    by === 'PERSON' ||
-    allowedMerchant(authority, request) !== null ||
-    pastOf(request, history).confirmed !== undefined
-  );
+  const by = vouched_by?.by;
+  return by === 'DIRECTORY' || by === 'PERSON' || allowedMerchant(authority, request) !== null;
 }
 
 /**

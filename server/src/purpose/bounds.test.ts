@@ -69,7 +69,7 @@ describe('a request with more words than are read', () => {
     task: pad,
     steps: fc.array(
       pad.map((words) => words.slice(0, 2_000)),
-      { minLength: 2, maxLength: 25 },
+      { minLength: 8, maxLength: 25 },
     ),
   });
 
@@ -91,9 +91,9 @@ describe('a request with more words than are read', () => {
     expect(assessBuiltIn(lenient, { ...SERVER, trace }).assessment).toBe('PURPOSE_MISALIGNED');
   });
 
-  test('a request with more words than are read is still judged by merchant and description, which come first', () => {
+  test('a request with more words than are read is still judged by all of its description', () => {
     const trace = Array.from({ length: 25 }, () => ({ step: 'looked at servers '.repeat(100) }));
-    const action = { ...SERVER.action, merchant: 'Rolex Boutique', description: 'A gold watch' };
+    const action = { ...SERVER.action, description: 'four gift cards' };
     expect(assessBuiltIn(HOSTING, { action, trace }).assessment).toBe('PURPOSE_MISALIGNED');
   });
 });

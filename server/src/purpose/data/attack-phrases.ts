@@ -6,8 +6,10 @@
  */
 export interface AttackPattern {
   id: string;
-  /** Completes "the text …". */
+  /** Completes "The request …". */
   meaning: string;
+  /** True if nobody writes so who only says what is bought. */
+  is_certain: boolean;
   pattern: RegExp;
 }
 
@@ -15,45 +17,43 @@ export const ATTACK_PATTERNS: readonly AttackPattern[] = [
   {
     id: 'verdict',
     meaning: 'dictates a verdict',
+    is_certain: true,
     pattern:
-      /\bpurpose[_ ](?:is[_ ])?(?:aligned|misaligned|unclear)\b|\b(?:rate|mark|classify|label|grade|score|judge|treat|consider|count|assess|report|return|output|answer|respond|reply|say|verdict|assessment|decision|status|result|flag)\b.{0,40}\b(?:aligned|approved|compliant|authori[sz]ed|in policy|within policy|as valid|as safe|legitimate|allow(?:ed)?)\b|\baligned\s*[=:]\s*true\b|\b(?:always|already|fully|clearly|obviously|100 ?%|deemed|should be|must be|is|are) (?:purpose[- ])?aligned\b|\b(?:decision|verdict|purpose|assessment|status)["']?\s*[=:]\s*["']?(?:allow|approve|aligned|pass|accept|ok)/,
+      /\bpurpose[_ ](?:is[_ ])?(?:aligned|misaligned|unclear)\b|\b(?:rate|mark|classify|label|grade|score|judge|treat|consider|count|assess|return|output|answer|respond|reply|verdict|assessment|flag)\b.{0,40}\b(?:aligned|in policy|within policy|as valid|as safe|legitimate)\b|\baligned\s*[=:]\s*true\b|\b(?:always|already|fully|clearly|obviously|100 ?%|deemed|should be|must be|is) (?:purpose[- ])?aligned\b|\b(?:verdict|purpose|assessment)["']?\s*[=:]\s*["']?(?:allow|approve|aligned|pass|accept|ok)/,
   },
   {
     id: 'override',
     meaning: 'asks to set rules aside',
+    is_certain: true,
     pattern:
-      /\b(?:ignore|disregard|forget|override|bypass|skip|suspend|overrule|set aside|waive|circumvent|do not apply|don't apply|do not follow|stop following|drop|neglect|pay no attention to)\b.{0,50}\b(?:polic(?:y|ies)|rules?|instructions?|constraints?|limits?|guidelines?|restrictions?|purpose|checks?|reviews?|approvals?|controls?|authority|prompt|above|previous|prior|safeguards?|guardrails?|criteria|blocklist)\b|\b(?:rules?|polic(?:y|ies)|constraints?|limits?|restrictions?) (?:do(?:es)? not|don't|doesn't|no longer|need not) (?:apply|count|hold)\b|\bno (?:need|reason) (?:to|for) (?:a )?(?:check|review|verif|ask|confirm|approv)|\boverride\b|\bwithout (?:asking|review|further (?:checks?|review|questions|approval)|confirmation|approval|checking)\b|\bpolicy exception\b|\bnew (?:policy|rules?|instructions?|criteria)\s*:/,
+      /\b(?:ignore|disregard|forget|bypass|suspend|overrule|set aside|circumvent|do not apply|don't apply|do not follow|stop following|pay no attention to|override)\b.{0,40}\b(?:polic(?:y|ies)|rules?|instructions?|constraints?|guidelines?|restrictions?|purpose|prompt|previous|prior|safeguards?|criteria|blocklist)\b|\b(?:rules?|polic(?:y|ies)|constraints?|restrictions?) (?:do(?:es)? not|don't|doesn't|no longer|need not) (?:apply|count|hold)\b|\bignoriere? .{0,30}\b(?:regeln|anweisungen|vorgaben)\b|\bignor[ae] .{0,30}\b(?:reglas|instrucciones|consignes|regles|instructions)\b/,
   },
   {
     id: 'address',
     meaning: 'speaks to the one who judges',
+    is_certain: true,
     pattern:
-      /\b(?:note|message|important|attention|instruction|hint|reminder|info|advice|request|appeal|dear|hello|hey)s?\b.{0,20}\b(?:for|to|the)? ?(?:the )?(?:checker|reviewer|assessor|grader|judge|evaluator|evaluators|approver|classifier|moderator|auditor bot|model|assistant|ai|llm|policy engine|decision engine|spend service|authorization service|authorisation service|purpose check|automated review|automatic review)\b|\b(?:evaluation|evaluator|grading|grader|assessor|judge|reviewer|scoring|system|developer|admin|assistant)(?:[ _-](?:team|note|override|metadata|message|prompt|instruction|instructions|notice|mode|mandate|update|directive))+\b|\[(?:system|inst|admin|note|evaluation|submission|updated|important|internal|assistant|user|developer)[^\]]{0,60}\]|<\/?(?:system|inst|assistant|user|instructions?|admin|developer|im_start|im_end)>|<\|[^|]{1,30}\|>|(?:^|[\n.!?]\s*)(?:system|assistant|developer|admin)\s*:|\b(?:as|you are|act as|acting as) (?:an? |the )?(?:ai|assistant|judge|assessor|grader|evaluator|language model|checker)\b|\bjailbreak|\bdeveloper mode\b|\bprompt injection\b|\b(?:ai|automated|autonomous|software) (?:agents?|shoppers?|assistants?|systems?|buyers?|readers?)\b|\b(?:agents?|assistants?|bots?|shoppers?|automated systems?|language models?|helpers?) (?:must|shall|should|need to|have to|are required|are to|please|are asked)\b|\bif you are an? (?:ai|assistant|agent|bot|language model|llm)\b/,
-  },
-  {
-    id: 'borrowed_authority',
-    meaning: 'claims that somebody in charge has approved',
-    pattern:
-      /\b(?:pre-?approved|preapproved|pre-?authori[sz]ed|already (?:been )?(?:approved|authori[sz]ed|cleared|signed off|vetted|verified|checked)|(?:approved|authori[sz]ed|cleared|signed off|green-?lit|okayed|ok'd|waved through|sanctioned|confirmed|agreed|wanted|requested) (?:\w+ )?(?:personally )?by (?:the |our |your )?(?:\w+ )?(?:owner|ceo|cfo|coo|cto|boss|director|management|managing director|chief|president|operator|admin|administrator|compliance|legal|finance|security|headquarters|hq|board|principal|policy team|chairman|founder))\b|\b(?:owner|ceo|cfo|coo|cto|boss|managing director|director|chief|president|board|head of finance|founder|chairman|operator|administrator|compliance)\b.{0,30}\b(?:has|have|had|already|personally|himself|herself)\b.{0,20}\b(?:approved|signed|authori[sz]ed|agreed|cleared|ok'?d|okayed|confirmed|said yes|allowed|waived|given (?:the|his|her) (?:ok|go))\b|\b(?:override|approval|authori[sz]ation|bypass|clearance|emergency)[ _-]?(?:code|token|key|phrase)\b|\b(?:trust me|take my word|i (?:am|'m) the (?:owner|ceo|operator|admin|boss))\b|\bvom (?:chef|geschaftsfuhrer|inhaber|vorstand) (?:genehmigt|freigegeben)\b|\bautorizado por (?:el|la) (?:jefe|director|dueno)\b|\bapprouve par (?:le|la) (?:patron|direction|directeur)\b/,
+      /\b(?:note|message|important|attention|instruction|hint|reminder|appeal|dear|hello|hey)s?\b.{0,20}\b(?:checker|reviewer|assessor|grader|judge|evaluators?|approver|classifier|moderator|auditor bot|ai model|llm|policy engine|decision engine|spend service|authori[sz]ation service|purpose check|automated review|automatic review)\b|\b(?:reviewer|assessor|grader|judge|evaluator)\s*[:,]|\b(?:evaluation|evaluator|grading|grader|assessor|judge|reviewer|system)(?:[ _-](?:override|metadata|prompt|instructions?|mandate|directive))+\b|\[(?:system|inst|admin|evaluation|submission|internal|assistant|user|developer)[^\]]{0,60}\]|<\/?(?:system|inst|assistant|user|instructions?|admin|developer|im_start|im_end)>|<\|[^|]{1,30}\|>|\b(?:you are|act as|acting as) (?:an? |the )?(?:ai|assistant|judge|assessor|grader|evaluator|language model|checker)\b|\bjailbreak\b|\bdeveloper mode\b|\bif you are an? (?:ai|assistant|agent|bot|language model|llm)\b/,
   },
   {
     id: 'machine_text',
     meaning: 'carries machine instructions instead of a description',
+    is_certain: true,
     pattern:
-      /["'](?:purpose|assessment|verdict|decision|score|aligned|reason|confidence)["']\s*:|\b(?:grader|system|policy|safety|verdict|score)_(?:override|result|output|note|mode)\b|\b(?:begin|end|start) (?:of )?(?:system|prompt|instructions?|input|policy|request)\b|\b(?:temperature|max_tokens|role)\s*[=:]|\b(?:final|corrected|updated|new|true|official) (?:submission|verdict|assessment|evaluation|grading|criteria|answer|decision)\b|\b(?:only|just) (?:the )?(?:final|corrected|new|updated|second) \w+ (?:should|shall|must|is to|counts?)\b|\b(?:evaluate|grade|judge|assess|score|classify)\b.{0,30}\b(?:instead|corrected|only|not the)\b|\b(?:repeat|print|reveal|show) (?:your|the) (?:prompt|instructions|rules|policy)\b/,
+      /["'](?:purpose|assessment|verdict|decision|aligned|reason|confidence)["']\s*:|\b(?:grader|system|policy|safety|verdict|score)_(?:override|result|output|mode)\b|\b(?:begin|end|start) (?:of )?(?:system|prompt|instructions?)\b|\b(?:max_tokens|role)\s*[=:]|\b(?:final|corrected|updated|true|official) (?:verdict|assessment|grading|criteria)\b|\b(?:evaluate|grade|judge|assess|score|classify)\b.{0,30}\b(?:instead|corrected|only the)\b/,
+  },
+  {
+    id: 'approval_claimed',
+    meaning: 'speaks of approval that nobody here gave',
+    is_certain: false,
+    pattern:
+      /\b(?:mark|treat|consider|count|report|return|output|answer|status|result)\b.{0,30}\b(?:approved|compliant|authori[sz]ed|allow(?:ed)?)\b|\b(?:pre-?approved|pre-?authori[sz]ed|already (?:been )?(?:approved|authori[sz]ed|cleared|signed off|vetted))|\b(?:owner|ceo|cfo|coo|cto|boss|managing director|president|operator|administrator|compliance|legal|headquarters)\b.{0,30}\b(?:has|have|had|already|personally|himself|herself)\b.{0,20}\b(?:approved|authori[sz]ed|cleared|ok'?d|okayed|waived)\b|\b(?:override|approval|authori[sz]ation|bypass|clearance) (?:code|token|phrase)\b|\b(?:trust me|take my word|i (?:am|'m) the (?:owner|ceo|operator|admin|boss))\b|\bno (?:need|reason) (?:to|for) (?:a )?(?:check|review|verif|ask|confirm|approv)|\bwithout (?:asking|review|further (?:checks?|review|questions|approval)|confirmation|approval|checking)\b|\bpolicy exception\b|\bvom (?:chef|geschaftsfuhrer|inhaber|vorstand) (?:genehmigt|freigegeben)\b|\bautorizado por (?:el|la) (?:jefe|director|dueno)\b|\bapprouve par (?:le|la) (?:patron|direction|directeur)\b/,
   },
   {
     id: 'command_elsewhere',
     meaning: 'gives orders found on a page or in a message',
+    is_certain: false,
     pattern:
-      /\b(?:required|mandatory) (?:protocol|procedure|step)\b|\b(?:contact|use|choose|order from|buy from) only\b|\bdo not (?:contact|use|order from|buy from)\b|\baccept\b.{0,30}\b(?:immediately|first|without)\b|\b(?:instead|first) (?:pay|send|transfer|wire|buy|purchase|fund|top up)\b|\b(?:pay|send|transfer|wire|fund|top ?up)\b.{0,40}\b(?:to complete|to continue|to unlock|to release|before you can|or (?:it|the item|your) (?:will|order))\b|\bmust (?:also |first )(?:buy|order|pay|purchase|be funded|fund|subscribe|transfer)\b|\bsubscribe your\b|\bbuy (?:it|this|that|one|them) (?:directly|immediately|now|as well)\b|\bcontinue without\b|\bautomated systems? (?:shall|must|should)\b|\bauto-?approve/,
+      /\b(?:agents?|assistants?|bots?|shoppers?|automated systems?|language models?) (?:must|shall|should|need to|have to|are required)\b|\b(?:required|mandatory) protocol\b|\b(?:instead|first) (?:pay|send|transfer|wire|buy|purchase|fund|top up)\b|\b(?:pay|send|transfer|wire|fund|top ?up)\b.{0,40}\b(?:to unlock|to release|before you can)\b|\bsubscribe your\b|\bauto-?approve/,
   },
 ];
-
-/** Pressure of time, folded text. Counts only together with secrecy. */
-export const URGENCY =
-  /\b(?:urgent(?:ly)?|immediately|right away|right now|asap|at once|today|before noon|within (?:the |an |one |\d+ )?(?:hour|hours|minutes)|last (?:chance|reminder|warning)|final (?:notice|warning)|or (?:it|the \w+) is gone|no time|before (?:close|end) of (?:business|day)|sofort|dringend|umgehend|heute noch|eilig|urgente|hoy mismo|urgence|tout de suite|dringend|vandaag nog|needs? (?:the |this )?(?:transfer|payment|money)|time[- ]critical)\b/;
-
-/** A wish for silence, folded text. Counts only together with urgency. */
-export const SECRECY =
-  /\b(?:confidential|secret|secretly|in secret|discreet|discreetly|discretion|between us|between you and me|keep (?:this|it|quiet)|do not (?:tell|mention|inform|discuss|call|ask|notify)|don't (?:tell|mention|inform|discuss|call|ask|notify)|not announced|unannounced|no one (?:else )?(?:must|should|may) know|nobody (?:else )?(?:must|should|may) know|off the books|under the radar|hush|quietly|vertraulich|geheim|diskret|streng vertraulich|niemandem|confidencial|discreto|confidentiel|discretement|vertrouwelijk|paperwork follows|invoice follows later|without telling|delete this message)\b/;

@@ -19,15 +19,11 @@ export function firmStems(stems: readonly string[]): readonly string[] {
   return firm.length > 0 ? firm : stems;
 }
 
-/** Words that may accompany a company's name without making it the name of another company. */
-export const NAME_COMPANIONS = stemsOf(
-  'inc ltd limited llc gmbh ag sa sas sarl srl bv nv plc corp corporation co company kg se ab oy as pty spa online shop store stores com de fr nl es it ch at uk us eu net org io www http https europe emea deutschland germany france uk ireland luxembourg international global group ads cloud the boutique official payments',
-);
-
 /** True for a word that says something about a subject. The answer is cached with the token. */
 export function carriesMeaning(token: Token): boolean {
   token.meaning ??=
-    token.word.length > 2 &&
+    (token.word.length > 2 || /^[\p{Script=Han}\p{Script=Katakana}ー]{1,2}$/u.test(token.word)) &&
+    !/^\p{Script=Hiragana}+$/u.test(token.word) &&
     !COMMON_STEMS.has(token.stem) &&
     !COMMON_STEMS.has(token.word) &&
     !/^\d+$/.test(token.word);

@@ -1,25 +1,17 @@
+import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { namesOfDescriptor } from '../../merchants/descriptors.ts';
+import { hasLookAlikes, plainText } from '../../merchants/names.ts';
 import { readTable, readTerms } from '../data/read-data.ts';
 import { PRIVATE_FAMILIES, TRADES, type Trade } from '../data/trades.ts';
-import { EVERYDAY_WORDS, NAME_COMPANIONS } from './everyday-words.ts';
-import {
-  findPhrases,
-  indexPhrases,
-  meaningOf,
-  type Phrase,
-  type PhraseIndex,
-  type PhraseMatch,
-  phrasesOf,
-} from './phrase-index.ts';
-import { type Token, tokenize } from './text.ts';
+import { EVERYDAY_WORDS } from './everyday-words.ts';
+import { findPhrases, indexPhrases, type PhraseMatch, phrasesOf } from './phrase-index.ts';
+import type { Token } from './text.ts';
 
-const BRANDS = readTerms('brands');
-const WIDER_COMPANIES = readTerms('wider-companies');
 const WIDER_WORDS = readTerms('wider-words');
-const GOODS = readTerms('goods');
+const OTHER_LANGUAGES = readTerms('other-languages');
 /** The section of companies whose name says nothing about what is bought. */
 const GENERAL = 'general';
 const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
-const ORDINARY_FIRST_WORDS = new Set(readTerms('ordinary-words').get('first_words'));
 /**
  * Trades that broad words imply: a purpose for a clinic, for upkeep or for travel expects these trades without naming
  * them. Such a trade is hinted at, not wanted by name: it is in scope, but goods and merchant must both support it.
@@ -41,51 +33,21 @@ export interface TradeMatch {
   kind: 'word' | 'company';
 }
 
-const FIRM_GOODS: ReadonlySet<string> = new Set(['alcohol', 'luxury', 'adult']);
-
-/** The long lists have so many names that each one counts only where it is the whole name. */
-const longListOf = (id: string, trade: Trade | null): Phrase[] =>
-  [BRANDS.get(id) ?? [], WIDER_COMPANIES.get(id) ?? []].flatMap((list) =>
-    phrasesOf(list, 'company', trade, () => ({ ordinary: true })),
-  );
-
-/**
- * Goods of the published list. A single word of it may mean something else in a trade's jargon, so it can support a
- * spend but not contradict it, except for the families that purposes usually exclude.
- */
-const goodsOf = (trade: Trade): Phrase[] =>
-  phrasesOf(GOODS.get(trade.id) ?? [], 'word', trade, (length) => ({
-    core: false,
-    strong: FIRM_GOODS.has(trade.family) || (length > 1 && !PRIVATE_FAMILIES.has(trade.family)),
-  }));
-
 const WORD_INDEX = indexPhrases(
   TRADES.flatMap((trade) => [
     ...phrasesOf(trade.words, 'word', trade),
     ...phrasesOf(WIDER_WORDS.get(trade.id) ?? [], 'word', trade, () => ({ core: false })),
-    ...goodsOf(trade),
+    ...phrasesOf(OTHER_LANGUAGES.get(trade.id) ?? [], 'word', trade),
   ]),
   { kind: 'word', is_lasting: true },
 );
-const COMPANIES = withoutRepeats(
+const COMPANY_INDEX = indexPhrases(
   [
     ...TRADES.flatMap((trade) => phrasesOf(trade.companies, 'company', trade)),
     ...phrasesOf(GENERAL_MERCHANTS, 'company', null),
   ],
-  [...TRADES.flatMap((trade) => longListOf(trade.id, trade)), ...longListOf(GENERAL, null)],
+  { kind: 'company', is_lasting: true },
 );
-const COMPANY_INDEX = indexPhrases(COMPANIES, { kind: 'company', is_lasting: true });
-
-/** Each name once per trade. A trade's own table wins over the long lists. */
-function withoutRepeats(own: readonly Phrase[], listed: readonly Phrase[]): Phrase[] {
-  const kept = new Map<string, Phrase>();
-  const known = new Set(own.map((phrase) => phrase.text));
-  for (const phrase of [...own, ...listed.filter(({ text }) => !known.has(text))]) {
-    const name = `${phrase.meaning.trade?.id ?? ''} ${phrase.text}`;
-    if (!kept.has(name)) kept.set(name, phrase);
-  }
-  return [...kept.values()];
-}
 
 const BROAD_INDEX = indexPhrases(
   BROAD_WORDS.flatMap(({ words, trades }) => {
@@ -102,25 +64,6 @@ const PRIVATE_CIRCLE_INDEX = indexPhrases(
     kind: 'word',
     is_lasting: true,
   },
-);
-
-/** Families whose companies are worth imitating, because everybody has an account with one. */
-const IMITATED: ReadonlySet<string> = new Set([
-  'technology',
-  'media_and_marketing',
-  'logistics',
-  'finance',
-  'travel',
-]);
-
-/** First words of company names, used to find look-alikes, each with the whole name. */
-export const COMPANY_WORDS: ReadonlyMap<string, string> = new Map(
-  COMPANIES.flatMap(({ text, length, meaning }) => {
-    const [first = ''] = text.split(' ');
-    const imitated = meaning.trade === null || IMITATED.has(meaning.trade.family);
-    const plain = length > 1 && ORDINARY_FIRST_WORDS.has(first);
-    return first.length >= 5 && imitated && !meaning.ordinary && !plain ? [[first, text] as const] : [];
-  }),
 );
 
 function textOf(tokens: readonly Token[], at: number, length: number): string {
@@ -159,7 +102,7 @@ function isVerb(tokens: readonly Token[], at: number, length: number): boolean {
   );
 }
 
-/** Trades that the words of a text name. Takes time linear in the number of tokens. */
+/** Trades that the words of the operator's text name. Takes time linear in the number of tokens. */
 export function tradeWords(tokens: readonly Token[]): TradeMatch[] {
   const found = findPhrases(
     tokens,
@@ -167,6 +110,34 @@ export function tradeWords(tokens: readonly Token[]): TradeMatch[] {
     (_, at, length) => !isCode(tokens[at]) && !isVerb(tokens, at, length),
   );
   return tradeMatches(tokens, found);
+}
+
+/** All trades that any words of an agent's text name: added words hide none of them. */
+export function everyTradeWord(tokens: readonly Token[]): TradeMatch[] {
+  return tradeMatches(
+    tokens,
+    findPhrases(tokens, WORD_INDEX, (_, at) => !isCode(tokens[at]), true),
+  );
+}
+
+/** The trades in whose words a stem stands, alone or as part of a phrase. */
+const TRADES_OF_STEM: ReadonlyMap<string, readonly Trade[]> = stemTrades();
+
+function stemTrades(): Map<string, Trade[]> {
+  const trades = new Map<string, Trade[]>();
+  for (const [text, meanings] of WORD_INDEX.meanings) {
+    for (const stem of text.split(' ')) {
+      const known = trades.get(stem) ?? [];
+      trades.set(stem, known);
+      for (const { trade } of meanings) if (trade !== null && !known.includes(trade)) known.push(trade);
+    }
+  }
+  return trades;
+}
+
+/** The trades that a word may speak of, also as part of a longer name of goods. */
+export function tradesOfWord(token: Token): readonly Trade[] {
+  return TRADES_OF_STEM.get(token.stem) ?? [];
 }
 
 /** The trades of the matches. Of a word in two trades ("fish": groceries and fish) only the narrower one is returned. */
@@ -203,55 +174,75 @@ export function companiesInText(tokens: readonly Token[]): TradeMatch[] {
   return tradeMatches(tokens, found);
 }
 
-/** What the tables know of a merchant by its name. */
+/** What the tables know of a merchant by its whole name. */
 export interface KnownMerchant {
-  matches: TradeMatch[];
+  trades: readonly Trade[];
   /** The merchant sells nearly everything, or only processes the payment. */
   general: boolean;
 }
 
-/** Index of the operator's own merchants, which are looked up before the tables. */
-export type OwnIndex = PhraseIndex;
+const UNKNOWN: KnownMerchant = { trades: [], general: false };
+
+/** Merchants by their normalised whole names. */
+export type MerchantIndex = ReadonlyMap<string, KnownMerchant>;
+
+/** Indexes merchants by their whole names; a trade of null stands for a merchant that sells nearly everything. */
+function byWholeName(
+  entries: readonly { name: string; trade: Trade | null }[],
+  sells_everything: ReadonlySet<string> = new Set(),
+): MerchantIndex {
+  const index = new Map<string, KnownMerchant>();
+  for (const { name, trade } of entries) {
+    const key = normaliseMerchant(name);
+    const { trades, general } = index.get(key) ?? UNKNOWN;
+    index.set(key, {
+      trades: trade === null ? trades : [...new Set([...trades, trade])],
+      general: general || trade === null || sells_everything.has(trade.id),
+    });
+  }
+  return index;
+}
+
+/** Trades whose shops sell so many things that their name says little about what is bought. */
+const SELLS_EVERYTHING: ReadonlySet<string> = new Set(['groceries', 'home_goods']);
+
+const nameOnly = (entry: string): string => entry.replace(/^\^/, '');
+
+const KNOWN_MERCHANTS = byWholeName(
+  [
+    ...TRADES.flatMap((trade) => trade.companies.map((name) => ({ name: nameOnly(name), trade }))),
+    ...GENERAL_MERCHANTS.map((name) => ({ name: nameOnly(name), trade: null })),
+  ],
+  SELLS_EVERYTHING,
+);
 
 /** Indexes the operator's merchants for `knownMerchant`. */
 export function indexMerchants(
   merchants: readonly { name: string; trade_ids: readonly string[] }[],
-): OwnIndex {
-  return indexPhrases(
-    merchants.flatMap(({ name, trade_ids }) => {
-      const words = tokenize(name).map((token) => token.word);
-      const of = (trade: Trade | null): Phrase => ({
-        text: words.join(' '),
-        length: words.length,
-        meaning: meaningOf({ trade, strong: true, core: true, kind: 'company', ordinary: false }),
-      });
-      return trade_ids.length === 0
-        ? [of(null)]
-        : TRADES.filter((trade) => trade_ids.includes(trade.id)).map(of);
-    }),
-    { kind: 'company', is_lasting: false },
+): MerchantIndex {
+  return byWholeName(
+    merchants.flatMap(({ name, trade_ids }): { name: string; trade: Trade | null }[] =>
+      trade_ids.length === 0
+        ? [{ name, trade: null }]
+        : TRADES.filter((trade) => trade_ids.includes(trade.id)).map((trade) => ({ name, trade })),
+    ),
   );
 }
 
 /**
- * Looks a merchant's name up, first in the operator's list. An ordinary word counts as a company only if it is nearly
- * the whole name.
+ * Looks a merchant up by its whole name, as it is and as a card descriptor, first in the operator's list. A name that only
+ * contains a known one is not known.
  */
-export function knownMerchant(tokens: readonly Token[], own?: OwnIndex): KnownMerchant {
-  const rest = tokens.filter((token) => !NAME_COMPANIONS.has(token.stem)).length;
-  const listed = own === undefined ? [] : findPhrases(tokens, own, () => true);
-  const found =
-    listed.length > 0
-      ? listed
-      : findPhrases(
-          tokens,
-          COMPANY_INDEX,
-          (meaning, at, length) => !meaning.ordinary || (at === 0 && rest <= length),
-        );
-  return {
-    matches: tradeMatches(tokens, found),
-    general: found.some(({ meaning }) => meaning.trade === null),
-  };
+export function knownMerchant(merchant: string, own?: MerchantIndex): KnownMerchant {
+  const plain = plainText(merchant);
+  if (hasLookAlikes(plain)) return UNKNOWN;
+  for (const index of own === undefined ? [KNOWN_MERCHANTS] : [own, KNOWN_MERCHANTS]) {
+    for (const name of namesOfDescriptor(merchant)) {
+      const known = index.get(normaliseMerchant(name));
+      if (known !== undefined) return known;
+    }
+  }
+  return UNKNOWN;
 }
 
 export const isPrivate = (trade: Trade): boolean => PRIVATE_FAMILIES.has(trade.family);

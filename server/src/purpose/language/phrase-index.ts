@@ -127,13 +127,15 @@ function entryOf(token: Token, index: PhraseIndex): Entry {
 }
 
 /**
- * The longest phrase at each place that `accept` takes, once per meaning. Words inside a match are not matched again.
- * Takes time linear in the number of tokens.
+ * The longest phrase at each place that `accept` takes, once per meaning; words inside a match are not matched again. With
+ * `every` all of them: in what an agent writes, words that are added behind one must not hide it. Takes time linear in the
+ * number of tokens.
  */
 export function findPhrases(
   tokens: readonly Token[],
   index: PhraseIndex,
   accept: (meaning: Meaning, at: number, length: number) => boolean,
+  every = false,
 ): readonly PhraseMatch[] {
   const { form, meanings: phrases } = index;
   let found = NONE;
@@ -151,9 +153,9 @@ export function findPhrases(
         if (found === NONE) found = [];
         found.push({ meaning, at, length });
       }
-      if (found.length > before) break;
+      if (!every && found.length > before) break;
     }
-    at += Math.max(1, length);
+    at += every ? 1 : Math.max(1, length);
   }
   return found;
 }

@@ -38,6 +38,10 @@ export interface ReadingBudget {
 const MARKS = /\p{M}+/gu;
 const WORDS = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|[&+'’](?=\p{L}))*/gu;
 const ASCII_WORDS = /[A-Za-z0-9](?:[A-Za-z0-9]|[&+'](?=[A-Za-z]))*/g;
+/** Scripts that set no blanks between words: a change of script is taken for the end of a word. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const ONE_SCRIPT =
+  /[\p{Script=Han}々]+|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+/gu;
 const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 
 /**
@@ -79,7 +83,8 @@ function beginningOf(text: string, room: ReadingBudget): { text: string; words: 
   let size = 0;
   for (const { 0: word, index } of words) {
     // `tokenize` splits words at apostrophes.
-    const parts = word.split(/['’]/).length;
+    const parts =
+      word.split(/['’]/).length + (UNSPACED.test(word) ? (word.match(ONE_SCRIPT)?.length ?? 1) - 1 : 0);
     const grown = size + sizeOf(text.slice(end, index + word.length));
     if (read + parts > room.max_words || grown > room.max_size)
       return { text: text.slice(0, end), words: read, size };
@@ -103,8 +108,10 @@ export function withinBudget(
 ): { texts: readonly string[]; cut: boolean } {
   const { max_words, max_size } = budget;
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  // A word and the space after it take at least two characters, so the words of short texts need not be counted.
-  if (3 * length <= max_size && length <= 2 * max_words) return { texts, cut: false };
+  // A word and the space after it take at least two characters, so the words of short texts need not be counted. Scripts
+  // without blanks may change at each character.
+  const least = texts.some((text) => UNSPACED.test(text)) ? 1 : 2;
+  if (3 * length <= max_size && length <= least * max_words) return { texts, cut: false };
   const room = { max_words, max_size };
   let cut = false;
   const read = texts.map((text) => {
@@ -190,7 +197,9 @@ function tokensIn(text: string, read: (raw: string) => Token | undefined): Token
   if (text === '') return [];
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
   const tokens: Token[] = [];
-  for (const found of cut.match(ASCII_ONLY.test(cut) ? ASCII_WORDS : WORDS) ?? []) {
+  const unspaced = UNSPACED.test(cut);
+  const words = cut.match(ASCII_ONLY.test(cut) ? ASCII_WORDS : WORDS) ?? [];
+  for (const found of unspaced ? words.flatMap((word) => word.match(ONE_SCRIPT) ?? []) : words) {
     for (const raw of found.includes("'") || found.includes('’') ? found.split(/['’]/) : [found]) {
       const token = read(raw);
       if (token !== undefined) tokens.push(token);

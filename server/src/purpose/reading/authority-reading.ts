@@ -13,8 +13,8 @@ import {
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { COMMON_STEMS, carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
-import { ceilingIn, IBAN_REST, plainAccount } from '../language/figures.ts';
-import { companiesInText, impliedTrades, tradeWords } from '../language/lexicon.ts';
+import { IBAN_REST, plainAccount } from '../language/figures.ts';
+import { companiesInText, impliedTrades, tradesOfWord, tradeWords } from '../language/lexicon.ts';
 import {
   foldText,
   isTooLong,
@@ -26,15 +26,14 @@ import {
 import type {
   AttributeRule,
   AuthorityReading,
-  NamedEntry,
   Prohibition,
-  Quote,
   Requirement,
   SourceRule,
   UnitRule,
   WantedTrade,
 } from './authority-terms.ts';
 import { readProhibitions } from './constraint-clauses.ts';
+import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
 import { disambiguate, type TradeCandidate } from './word-senses.ts';
 
@@ -52,7 +51,6 @@ interface Part {
   kind: 'objective' | 'criterion' | 'constraint' | 'context';
 }
 
-export const SHINGLE_LENGTH = 5;
 /** More than a valid authority has. */
 const MAX_PARTS = 110;
 /** The limit for all parts together: seven times the longest purpose of the evaluation. */
@@ -61,15 +59,24 @@ const MAX_PURPOSE_TEXT = { max_words: 1_500, max_size: 12_000 };
 const MAX_FORBIDDEN = 1_000;
 const MAX_RULES = 200;
 const SENTENCES =
-  /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n/i;
+  /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n|[。！？]/i;
 /** Matches IBANs, numbers in groups, customer numbers and handles. */
 const ACCOUNT = new RegExp(
   String.raw`\b[A-Z]{2}${IBAN_REST}|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b`,
   'g',
 );
-/** Matches numbers of orders, parts and equipment; group 1 is their prefix. */
-export const OWN_NUMBER = /\b([A-Z]{1,6})-\d{2,6}\b/g;
-const DOMAIN = /\b(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/g;
+
+/** True for a word of grammar or of any trade that the lists have. */
+const isKnownWord = (token: Token): boolean =>
+  COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem) || tradesOfWord(token).length > 0;
+
+/** True if a constraint was read as a prohibition or as one of the rules about names. */
+const isRead = (forbidden: readonly unknown[], folded: string): boolean =>
+  forbidden.length > 0 ||
+  EXACTLY.test(folded) ||
+  ONLY_NAMED.test(folded) ||
+  ONLY_THESE.test(folded) ||
+  attributesIn(tokenize(folded)).size > 0;
 
 function partsOf(authority: Authority): Part[] {
   const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
@@ -100,57 +107,6 @@ function delegationIn({ purpose }: Authority): Quote | undefined {
   return undefined;
 }
 
-/** The entries of a list: parts between semicolons, line breaks or full stops that name a ceiling. */
-function entriesIn(part: Part): NamedEntry[] {
-  return part.text
-    .slice(0, MAX_TEXT_LENGTH)
-    .split(/;|\n|\.\s/)
-    .flatMap((text) => {
-      const folded = foldText(text);
-      const ceiling = ceilingIn(folded)?.value;
-      if (ceiling === undefined) return [];
-      const tokens = tokenize(text).filter(carriesMeaning);
-      const names = tokens.filter((token) => /^\p{Lu}/u.test(token.raw)).map((token) => token.word);
-      return [
-        {
-          field: part.field,
-          text: text.trim(),
-          folded,
-          stems: new Set(tokens.filter((token) => !/\d/.test(token.word)).map((token) => token.stem)),
-          names: new Set(names),
-          ceiling,
-        },
-      ];
-    });
-}
-
-/** A quotation of these folded words, if the operator's text contains them in this order. */
-export function saidIn(authority: AuthorityReading, phrase: string): Quote | undefined {
-  const part = authority.running.find(({ text }) => text.includes(` ${phrase} `));
-  return part === undefined ? undefined : { field: part.field, text: phrase };
-}
-
-/** The host names in a folded text. */
-export function domainsIn(folded: string): string[] {
-  return folded.includes('.')
-    ? [...folded.matchAll(DOMAIN)].map((match) => match[0].replace(/^www\./, ''))
-    : [];
-}
-
-/** The runs of `SHINGLE_LENGTH` words of a text. */
-export function shinglesOf(tokens: readonly Token[]): string[] {
-  const runs: string[] = [];
-  for (let i = 0; i + SHINGLE_LENGTH <= tokens.length; i += 1) {
-    runs.push(
-      tokens
-        .slice(i, i + SHINGLE_LENGTH)
-        .map((token) => token.word)
-        .join(' '),
-    );
-  }
-  return runs;
-}
-
 /**
  * Reads what the operator wrote: what is wanted, forbidden and demanded, and who is named. Takes bounded time, because
  * each part is cut at `MAX_TEXT_LENGTH` and all parts together at `MAX_PURPOSE_TEXT`.
@@ -165,17 +121,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const attributes: AttributeRule[] = [];
   const tolerances: Quote[] = [];
   const accounts = new Map<string, readonly string[]>();
-  const domains: string[] = [];
-  const number_prefixes = new Map<string, Quote>();
-  const shingles = new Set<string>();
-  const entries: NamedEntry[] = [];
-  const running: Quote[] = [];
   const units: UnitRule[] = [];
+  const merchants = new Map<string, NamedMerchant>();
+  const not_understood: Quote[] = [];
   const sources: SourceRule[] = [];
   let exactly: Quote | undefined;
   let only_named: Quote | undefined;
   let only_these: Quote | undefined;
-  let lists_payees = false;
   let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
   const whole_parts = wholePurpose.slice(0, MAX_PARTS);
@@ -187,10 +139,14 @@ export function readAuthority(authority: Authority): AuthorityReading {
     .map((part, i) => ({ ...part, text: texts[i] as string }))
     .filter((part) => part.text !== '');
 
+  const countRules = () => found_requirements.length + sources.length + units.length + tolerances.length;
   for (const part of parts) {
     for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
       if (sentence.trim() === '') continue;
       const { forbidden, wanted } = readProhibitions(sentence, part.kind);
+      for (const named of namesIn(wanted, part.field)) {
+        if (!merchants.has(named.name)) merchants.set(named.name, named);
+      }
       for (const one of forbidden) {
         forbidden_count += one.items.length;
         if (forbidden_count > MAX_FORBIDDEN) break;
@@ -198,6 +154,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       }
       const quote = { field: part.field, text: sentence.trim() };
       const folded_sentence = foldText(sentence);
+      const rules_before = countRules();
       const source = part.kind === 'constraint' ? readSource(sentence, quote) : undefined;
       if (source !== undefined) sources.push(source);
       if (part.kind === 'constraint') units.push(...readUnits(sentence, quote));
@@ -222,6 +179,12 @@ export function readAuthority(authority: Authority): AuthorityReading {
           }
         }
         if (part.kind === 'constraint' && TOLERANCE.test(folded_sentence)) tolerances.push(quote);
+        if (
+          part.kind === 'constraint' &&
+          countRules() === rules_before &&
+          !isRead(forbidden, folded_sentence)
+        )
+          not_understood.push(quote);
         if (requirement !== undefined && part.kind === 'constraint') continue;
       }
       if (forbidden.length > 0 || FORBIDS.test(sentence)) {
@@ -243,7 +206,6 @@ export function readAuthority(authority: Authority): AuthorityReading {
         }
       }
       const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(folded_sentence);
-      if (listsPayees && tokens.some((token) => /^\p{Lu}/u.test(token.raw))) lists_payees = true;
       tokens.forEach((token, i) => {
         if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
           names.set(token.word, { field: part.field, text: token.raw });
@@ -278,33 +240,23 @@ export function readAuthority(authority: Authority): AuthorityReading {
         part.text
           .slice(Math.max(0, match.index - 60), match.index)
           .replace(/\([^)]*\)/g, ' ')
-          .split(/[,;:|]/)
+          .split(/[,;:|]|\.\s/)
           .at(-1) ?? '',
       );
+      const after = part.text.slice(match.index + match[0].length);
+      const owner = /^\s*(?:for|of|fur|von|de|para|pour)\s([^,;:|.]{2,60})/iu.exec(after)?.[1] ?? '';
       accounts.set(
         plainAccount(match[0]),
-        lead.map((token) => token.word),
+        [...lead, ...tokenize(owner)].map((token) => token.word),
       );
     }
     const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
-    for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(OWN_NUMBER))
-      number_prefixes.set(match[1] ?? '', { field: part.field, text: match[0] });
-    domains.push(...domainsIn(folded));
-    if (part.kind !== 'criterion')
-      running.push({
-        field: part.field,
-        text: ` ${tokenize(part.text)
-          .map((token) => token.word)
-          .join(' ')} `,
-      });
     if (part.kind === 'constraint' || part.kind === 'objective') {
       const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
       if (EXACTLY.test(folded)) exactly ??= quote;
       if (ONLY_NAMED.test(folded)) only_named ??= quote;
       if (ONLY_THESE.test(folded)) only_these ??= quote;
     }
-    if (part.kind === 'context') entries.push(...entriesIn(part));
-    for (const run of shinglesOf(tokenize(part.text))) shingles.add(run);
   }
 
   for (const { trade, quote, strong } of disambiguate(candidates, trades)) {
@@ -357,7 +309,6 @@ export function readAuthority(authority: Authority): AuthorityReading {
     families: strongFamilies,
     words,
     names,
-    imitable_names: [...names.keys()].filter((name) => name.length >= 5 && name.length <= 24),
     prohibitions,
     requirements,
     attributes,
@@ -366,18 +317,15 @@ export function readAuthority(authority: Authority): AuthorityReading {
     on_request: ON_REQUEST.test(whole),
     delegation: delegationIn(authority),
     accounts,
-    number_prefixes,
-    domains,
-    entries,
     exactly,
     only_named,
     only_these,
-    lists_payees,
-    running,
+    merchants: [...merchants.values()],
+    merchant_names: [...merchants.keys()],
+    not_understood,
+    unreadable: not_understood.filter(({ text }) => !tokenize(text).some(isKnownWord)),
     units: units.slice(0, MAX_RULES),
     sources: sources.slice(0, MAX_RULES),
-    shingles,
-    shingle_starts: new Set([...shingles].map((run) => run.slice(0, run.indexOf(' ')))),
     cut:
       cut ||
       wholePurpose.length > MAX_PARTS ||

@@ -1,10 +1,5 @@
 import type { Trade } from '../data/trades.ts';
-
-/** Words of the operator, and their field. */
-export interface Quote {
-  field: string;
-  text: string;
-}
+import type { NamedMerchant, Quote } from './named-merchants.ts';
 
 /** One thing that a constraint forbids. */
 export interface ForbiddenItem {
@@ -86,8 +81,6 @@ export interface AuthorityReading {
   words: ReadonlyMap<string, Quote & { loose: boolean }>;
   /** Names (capitalised words) in the operator's text, by lower-case word. */
   names: ReadonlyMap<string, Quote>;
-  /** The names that are long enough to be imitated. */
-  imitable_names: readonly string[];
   prohibitions: readonly Prohibition[];
   requirements: readonly Requirement[];
   attributes: readonly AttributeRule[];
@@ -101,29 +94,24 @@ export interface AuthorityReading {
   delegation: Quote | undefined;
   /** Accounts in the operator's text, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
-  /** Prefixes of the operator's own numbers ("P" of P-2104). */
-  number_prefixes: ReadonlyMap<string, Quote>;
-  domains: readonly string[];
-  /** Entries of a list in the context: for whom, what, up to which amount. */
-  entries: readonly NamedEntry[];
   /** The sentence that wants exactly what was asked for and nothing else. */
   exactly: Quote | undefined;
   /** The sentence that allows payments only to those whom the operator names. */
   only_named: Quote | undefined;
   /** The sentence that allows purchases only for those whom the operator names. */
   only_these: Quote | undefined;
-  /** The folded words of objective, constraints and context in order, to find names of several words. */
-  running: readonly Quote[];
   sources: readonly SourceRule[];
   units: readonly UnitRule[];
-  /** The context has a list of payees. */
-  lists_payees: boolean;
+  /** Names and hosts that a merchant or payee may bear, outside of what is forbidden. */
+  merchants: readonly NamedMerchant[];
+  /** Those names alone; the same array for as long as the reading lives, since look-ups are cached by it. */
+  merchant_names: readonly string[];
+  /** Constraints of which nothing was read. */
+  not_understood: readonly Quote[];
+  /** Those of them that hold no word which any list has: another language, most likely. */
+  unreadable: readonly Quote[];
   /** Some of the purpose exceeds a limit and was not read. */
   cut: boolean;
-  /** Runs of `SHINGLE_LENGTH` words, to recognise a purpose that is repeated word for word. */
-  shingles: ReadonlySet<string>;
-  /** First words of those runs. */
-  shingle_starts: ReadonlySet<string>;
 }
 
 /** What may come only from certain merchants: "chemicals only from Merck or VWR". */
@@ -151,13 +139,4 @@ export interface UnitRule extends Quote {
   subject: ReadonlySet<string>;
   subject_trades: ReadonlySet<Trade>;
   ranges: readonly UnitRange[];
-}
-
-/** One entry of a list in the context. */
-export interface NamedEntry extends Quote {
-  folded: string;
-  stems: ReadonlySet<string>;
-  names: ReadonlySet<string>;
-  /** In major units of the currency. */
-  ceiling: number | undefined;
 }

@@ -10,6 +10,7 @@ import {
   PROHIBITS,
   RULED_OUT,
 } from '../data/constraint-language.ts';
+import type { Trade } from '../data/trades.ts';
 import { carriesMeaning } from '../language/everyday-words.ts';
 import {
   companiesInText,
@@ -45,6 +46,10 @@ const PREPOSITIONS = new Set([
   'bei',
 ]);
 
+/** "X is forbidden", "X is not bought": group 1 is X. */
+const FORBIDS_IN_JAPANESE =
+  /^\s*(.{1,40}?)(?:の(?:購入|利用|支払い?))?(?:は|を|も)?(?:一切|絶対に)?(?:禁止|不可|対象外|買わない|購入しない|使わない|支払わない|頼まない|注文しない)/u;
+
 /** The items of a list, split at commas, slashes and conjunctions. */
 function itemsOf(text: string): ForbiddenItem[] {
   const items: ForbiddenItem[] = [];
@@ -72,6 +77,15 @@ const GOODS_CLASSES = stemsOf(
   'hardware electronics furniture equipment machinery tool food drink beverage snack clothing travel training transport gift toy stationery marketing advertising software appliance entertainment hospitality catering',
 );
 
+/** Kinds that are forbidden whatever is said of them behind: "no alcohol in the hut". */
+const PLAIN_KINDS: ReadonlySet<string> = new Set(['alcohol', 'cash_like', 'gambling', 'adult']);
+
+/** The plain kinds that an item begins with. */
+const plainKinds = (tokens: readonly Token[]): Trade[] =>
+  tradeWords(tokens)
+    .filter(({ at, strong, trade }) => at === 0 && strong && PLAIN_KINDS.has(trade.family))
+    .map(({ trade }) => trade);
+
 function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   const start = run.findIndex((token) => !PREPOSITIONS.has(token.word));
   if (start < 0) return undefined;
@@ -88,6 +102,7 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
           (match) => content.length === 1 || (match.strong && match.core && match.length >= content.length),
         ),
       ),
+      ...plainKinds(trimmed),
       ...(content.length === 1 && GOODS_CLASSES.has(content[0]?.stem ?? '')
         ? impliedTrades(trimmed).map((match) => match.trade)
         : []),
@@ -176,6 +191,11 @@ export function readProhibitions(
     if (one !== undefined) forbidden.push(one);
   };
 
+  const japanese = FORBIDS_IN_JAPANESE.exec(sentence);
+  if (japanese !== null && kind !== 'criterion') {
+    for (const what of (japanese[1] ?? '').split(/[、・]|や|と/u)) add(what);
+    return { forbidden, wanted: '' };
+  }
   if (kind === 'criterion') return { forbidden, wanted: sentence };
   if (kind === 'constraint' && isConditional(folded)) return { forbidden, wanted: '' };
   const away = /\bwithout\b/.test(folded)

@@ -17,7 +17,8 @@ import { attributesIn } from '../language/attributes.ts';
 import { carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { impliedTrades, narrowTrades, tradeWords } from '../language/lexicon.ts';
 import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
-import type { Quote, Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
+import type { Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
+import type { Quote } from './named-merchants.ts';
 
 /** Words that all spends share; they count only if a condition demands nothing else. */
 const PAPERS = stemsOf(

@@ -1,28 +1,37 @@
 import { LRUCache } from 'lru-cache';
 import type { SpendRequest } from '../../domain/spends.ts';
+import { namesOfDescriptor } from '../../merchants/descriptors.ts';
 import { currencyExponent, isActiveCurrency } from '../../values/money.ts';
 import { type Trade, tradesOfCode } from '../data/trades.ts';
 import {
-  companiesInText,
+  everyTradeWord,
   type KnownMerchant,
   knownMerchant,
-  type OwnIndex,
+  type MerchantIndex,
   type TradeMatch,
-  tradeWords,
 } from '../language/lexicon.ts';
 import { foldText, isTooLong, type Token, tokenize, withinBudget } from '../language/text.ts';
+import { undisguised } from './undisguised.ts';
 
-/** One text of a request, with the field it came from. */
+/** One text of a request, with the field it came from, read as a person reads it. */
 export class FieldText {
   readonly field: string;
+  /** As it was sent. */
+  readonly raw: string;
+  /** Without disguise; see `undisguised`. */
   readonly text: string;
   readonly folded: string;
+  /** Why the text looks disguised; null for an honest one. */
+  readonly disguise: string | null;
   #tokens: readonly Token[] | undefined;
 
   constructor(field: string, text: string | undefined) {
     this.field = field;
-    this.text = text ?? '';
-    this.folded = text === undefined ? '' : foldText(text);
+    this.raw = text ?? '';
+    const read = undisguised(this.raw);
+    this.text = read.text;
+    this.disguise = read.how;
+    this.folded = read.text === '' ? '' : foldText(read.text);
   }
 
   /** Tokenized on first use, because most steps of a trace are never compared word by word. */
@@ -52,18 +61,13 @@ export interface SpendReading {
   task: FieldText;
   category: FieldText;
   trace: readonly FieldText[];
-  merchant_tokens: readonly Token[];
-  description_tokens: readonly Token[];
-  task_tokens: readonly Token[];
-  type_tokens: readonly Token[];
   known: KnownMerchant;
-  /** Stems of merchant and description. */
+  /** The names that the merchant may stand for, the whole first; see `namesOfDescriptor`. */
+  merchant_names: readonly string[];
+  /** Stems of the description. */
   goods_stems: ReadonlySet<string>;
-  task_stems: ReadonlySet<string>;
-
   merchant_matches: readonly TermMatch[];
   description_matches: readonly TermMatch[];
-  task_matches: readonly TermMatch[];
   category_matches: readonly TermMatch[];
   /** In major units of the currency. */
   amount: number;
@@ -73,82 +77,59 @@ export interface SpendReading {
 
 const MAX_TRACE_STEPS = 25;
 /**
- * The limit for all texts of a request together: ten times the longest request of the evaluation. A request may be 64 KB
- * long, and each word costs some microseconds of the event loop that all workspaces share.
+ * The limit for all texts of a request but the trace. Texts of valid length fit into it, or nearly
+ * so in scripts beyond ASCII, so that no text hides another.
  */
-const MAX_REQUEST_TEXT = { max_words: 1_000, max_size: 8_000 };
+const MAX_REQUEST_TEXT = { max_words: 3_600, max_size: 14_000 };
+/** The limit for the steps of the trace together: each word costs some microseconds that all workspaces share. */
+const MAX_TRACE_TEXT = { max_words: 1_000, max_size: 8_000 };
 
+/** The matches of one length at one place as one, because a word may belong to several trades. */
 function termMatches(field: string, matches: readonly TradeMatch[]): TermMatch[] {
-  if (matches.length === 0) return [];
-  const byPlace = new Map<number, TradeMatch[]>();
-  for (const match of matches) {
-    const same = byPlace.get(match.at);
-    if (same === undefined) byPlace.set(match.at, [match]);
-    else same.push(match);
+  const found = new Map<string, TermMatch & { trades: Trade[] }>();
+  for (const { trade, text, strong, kind, at, length } of matches) {
+    const place = `${at} ${length}`;
+    const same = found.get(place);
+    if (same === undefined) found.set(place, { field, text, strong, kind, trades: [trade], at, length });
+    else {
+      same.trades.push(trade);
+      same.strong ||= strong;
+    }
   }
-  return [...byPlace.values()].map((same) => {
-    const longest = Math.max(...same.map((match) => match.length));
-    const long = same.filter((match) => match.length === longest);
-    const [first] = long as [TradeMatch];
-    return {
-      field,
-      text: first.text,
-      strong: long.some((match) => match.strong),
-      kind: first.kind,
-      trades: long.map((match) => match.trade),
-      at: first.at,
-      length: longest,
-    };
-  });
+  return [...found.values()];
 }
 
 /** Matches of a declared category, which is words or a merchant category code. */
 function categoryMatches(category: FieldText): TermMatch[] {
   const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.text.trim())?.[1];
-  if (code === undefined) return termMatches('action.category', tradeWords(category.tokens));
+  if (code === undefined) return termMatches('action.category', everyTradeWord(category.tokens));
   const trades = tradesOfCode(code);
   return trades.length === 0
     ? []
     : [{ field: 'action.category', text: code, strong: true, kind: 'word', trades, at: 0, length: 1 }];
 }
 
-/** The tokens outside all matches, so that a company's name is not read as goods. */
-function outside(tokens: readonly Token[], matches: readonly TradeMatch[]): readonly Token[] {
-  if (matches.length === 0) return tokens;
-  return tokens.filter((_, i) => !matches.some((match) => i >= match.at && i < match.at + match.length));
-}
-
 /**
- * True if a spend claims to be of a kind: by merchant and description, or by category and type. The latter do not prove
- * what it is, but they are enough to demand what such a spend has to show.
+ * True if a spend claims to be of a kind: by description or category.
  */
 export const claimsToBe = (spend: SpendReading, stem: string): boolean =>
-  spend.goods_stems.has(stem) ||
-  spend.category.tokens.some((token) => token.stem === stem) ||
-  spend.type_tokens.some((token) => token.stem === stem);
-
-function stemsOfAll(...lists: (readonly Token[])[]): Set<string> {
-  const stems = new Set<string>();
-  for (const tokens of lists) for (const token of tokens) stems.add(token.stem);
-  return stems;
-}
+  spend.goods_stems.has(stem) || spend.category.tokens.some((token) => token.stem === stem);
 
 interface MerchantReading {
   text: FieldText;
   known: KnownMerchant;
   matches: readonly TermMatch[];
+  /** The names that the merchant may stand for, the whole first. */
+  names: readonly string[];
 }
 
-function readName(name: string, own: OwnIndex | undefined): MerchantReading {
+function readName(name: string, own: MerchantIndex | undefined): MerchantReading {
   const text = new FieldText('action.merchant', name);
-  const known = knownMerchant(text.tokens, own);
   return {
     text,
-    known,
-    matches: [
-      ...termMatches('action.merchant', known.matches),
-      ...termMatches('action.merchant', tradeWords(outside(text.tokens, known.matches))),
-    ],
+    known: knownMerchant(name, own),
+    matches: termMatches('action.merchant', everyTradeWord(text.tokens)),
+    names: namesOfDescriptor(name),
   };
 }
 
@@ -168,7 +149,6 @@ function readCategory(category: string | undefined): CategoryReading {
  */
 const MAX_CACHED = 500;
 const categories = new LRUCache<string, CategoryReading>({ max: MAX_CACHED });
-const types = new LRUCache<string, readonly Token[]>({ max: MAX_CACHED });
 
 function cached<T extends object>(cache: LRUCache<string, T>, text: string, read: () => T): T {
   const known = cache.get(text);
@@ -182,57 +162,54 @@ function cached<T extends object>(cache: LRUCache<string, T>, text: string, read
 export type ReadMerchant = (name: string) => MerchantReading;
 
 /** Makes a cached reader of merchants' names. `own`: merchants of the operator's, which come before the tables. */
-export function makeReadMerchant(own?: OwnIndex): ReadMerchant {
+export function makeReadMerchant(own?: MerchantIndex): ReadMerchant {
   const merchants = new LRUCache<string, MerchantReading>({ max: MAX_CACHED });
   return (name) => cached(merchants, name, () => readName(name, own));
 }
 
+/** "gluten-free", "non-alcoholic": the word says what is not in it. Only without blanks, so that added words lift nothing. */
+const FREE_OF = /[\p{L}]+[-‐](?:free|frei|libre|less)(?![\p{L}])|(?<![\p{L}])non[-‐][\p{L}]+/giu;
+
 /**
- * Reads a request in bounded time: each text is cut at `MAX_TEXT_LENGTH`, at most `MAX_TRACE_STEPS` steps are read, and
- * all texts together are cut at `MAX_REQUEST_TEXT`, in the order merchant, type, category, description, task, trace.
+ * Reads a request in bounded time. All texts of valid length are read whole but the trace, of which `MAX_TRACE_STEPS`
+ * steps and `MAX_TRACE_TEXT` are.
  */
 export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): SpendReading {
   const { action, trace = [] } = request;
-  const written = [
-    action.merchant,
-    action.type,
-    action.category ?? '',
-    action.description ?? '',
-    request.task ?? '',
-    ...trace.slice(0, MAX_TRACE_STEPS).map((step) => step.step),
-  ];
-  const { texts, cut } = withinBudget(written, MAX_REQUEST_TEXT);
-  const [, , , described, task, ...steps] = texts as [string, string, string, string, string, ...string[]];
+  const said = withinBudget(
+    [action.description ?? '', action.category ?? '', request.task ?? ''],
+    MAX_REQUEST_TEXT,
+  );
+  const steps = withinBudget(
+    trace.slice(0, MAX_TRACE_STEPS).map((step) => step.step),
+    MAX_TRACE_TEXT,
+  );
+  const [described = '', , asked = ''] = said.texts;
   const merchant = readMerchant(action.merchant);
   const description = new FieldText('action.description', described);
-  const said = new FieldText('task', task);
-  const merchant_tokens = merchant.text.tokens;
-  const description_tokens = description.tokens;
-  const task_tokens = said.tokens;
+  const free_of = FREE_OF.test(description.text);
+  FREE_OF.lastIndex = 0;
+  const goods = free_of ? tokenize(description.text.replace(FREE_OF, ' ; ')) : description.tokens;
   const category = cached(categories, action.category ?? '', () => readCategory(action.category));
   return {
     request,
     merchant: merchant.text,
     description,
-    task: said,
+    task: new FieldText('task', asked),
     category: category.text,
-    trace: steps.map((step, i) => new FieldText(`trace[${i}].step`, step)),
-    merchant_tokens,
-    description_tokens,
-    task_tokens,
-    type_tokens: cached(types, action.type, () => tokenize(action.type)),
+    trace: steps.texts.map((step, i) => new FieldText(`trace[${i}].step`, step)),
     known: merchant.known,
-    task_stems: stemsOfAll(task_tokens),
-    goods_stems: stemsOfAll(merchant_tokens, description_tokens),
+    merchant_names: merchant.names,
+    goods_stems: new Set(goods.map((token) => token.stem)),
     merchant_matches: merchant.matches,
-    description_matches: termMatches('action.description', [
-      ...tradeWords(description_tokens),
-      ...companiesInText(description_tokens),
-    ]),
-    task_matches: termMatches('task', tradeWords(task_tokens)),
+    description_matches: termMatches('action.description', everyTradeWord(goods)),
     category_matches: category.matches,
     amount:
       action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
-    cut: cut || texts.some(isTooLong) || trace.length > MAX_TRACE_STEPS,
+    cut:
+      said.cut ||
+      steps.cut ||
+      [...said.texts, ...steps.texts].some(isTooLong) ||
+      trace.length > MAX_TRACE_STEPS,
   };
 }

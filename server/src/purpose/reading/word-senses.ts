@@ -1,5 +1,5 @@
 import type { Trade } from '../data/trades.ts';
-import type { Quote } from './authority-terms.ts';
+import type { Quote } from './named-merchants.ts';
 
 /** A trade that a word of the operator may mean. `place` is the same for all trades of one word. */
 export interface TradeCandidate {

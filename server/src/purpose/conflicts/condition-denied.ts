@@ -1,0 +1,54 @@
+import { attributesIn } from '../language/attributes.ts';
+import { stemWord } from '../language/text.ts';
+import type { FieldText } from '../reading/spend-reading.ts';
+import { type Conflict, conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflict.ts';
+
+/** "not signed", "not yet confirmed", "without licence": group 1 is what is denied. */
+const DENIED =
+  /\b(?:not|no|without|never|lacks|missing|nicht|kein\w*|ohne|sans|pas|sin|senza|geen|niet)\s(?:yet |been |a |an |the |noch |encore )?([\p{L}]{3,30})|\b(?:un|in)(signed|confirmed|approved|verified|licen[sc]ed|certified)\b/gu;
+
+function deniedIn(text: FieldText, stems: ReadonlySet<string>): string | undefined {
+  for (const match of text.folded.matchAll(DENIED)) {
+    if (stems.has(stemWord(match[1] ?? match[2] ?? ''))) return match[0];
+  }
+  return undefined;
+}
+
+/** The words of a request in which a condition is denied; undefined where none is. */
+function denied({ spend }: Inquiry, stems: ReadonlySet<string>): { field: string; text: string } | undefined {
+  for (const text of [spend.description, spend.task, ...spend.trace]) {
+    const found = text.text === '' ? undefined : deniedIn(text, stems);
+    if (found !== undefined) return { field: text.field, text: found };
+  }
+  return undefined;
+}
+
+/** The request itself shows that a condition of the purpose does not hold. */
+export const conditionDenied: Conflict = {
+  id: 'condition-denied',
+  severity: 'weak',
+  applies: ({ purpose }) => purpose.requirements.length > 0,
+  find(inquiry) {
+    const { purpose, spend } = inquiry;
+    for (const { stems, kinds, subject, field, text } of purpose.requirements) {
+      const said = denied(inquiry, stems);
+      const is_about = subject.size === 0 || [...subject].some((stem) => spend.goods_stems.has(stem));
+      const named =
+        kinds.size > 0 && is_about
+          ? attributesIn(spend.description.tokens, new Set(kinds.keys()))
+          : new Map<string, never>();
+      const other = [...named].find(([scale, { values }]) =>
+        [...values].some((value) => kinds.get(scale)?.has(value) !== true),
+      )?.[1];
+      const found =
+        said ?? (other === undefined ? undefined : { field: 'action.description', text: other.text });
+      if (found === undefined) continue;
+      return {
+        sentence: `"${found.text}" shows that a condition of the purpose does not hold: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
+        evidence: [conflictsWith(found.field, found.text), conflictsWith(field, text)],
+        ...(is_about ? {} : { severity: 'unclear' as const }),
+      };
+    }
+    return undefined;
+  },
+};

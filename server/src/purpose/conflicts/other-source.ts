@@ -1,0 +1,21 @@
+import { claimsToBe } from '../reading/spend-reading.ts';
+import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+
+/** What the purpose buys only from certain merchants comes from another one. */
+export const otherSource: Conflict = {
+  id: 'other-source',
+  severity: 'weak',
+  applies: ({ purpose }) => purpose.sources.length > 0,
+  find({ purpose, spend }) {
+    for (const { subject, names, is_any, field, text } of purpose.sources) {
+      if (spend.merchant.tokens.some((token) => names.has(token.word))) continue;
+      const stems = [...subject];
+      if (stems.length === 0 || is_any || !stems.every((stem) => claimsToBe(spend, stem))) continue;
+      return {
+        sentence: `"${spend.merchant.raw.slice(0, MAX_QUOTE_LENGTH)}" is none of those that the purpose buys this from: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
+        evidence: [conflictsWith('action.merchant', spend.merchant.raw), conflictsWith(field, text)],
+      };
+    }
+    return undefined;
+  },
+};

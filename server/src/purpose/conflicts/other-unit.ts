@@ -1,0 +1,37 @@
+import { UNIT_CODE } from '../data/constraint-language.ts';
+import { claimsToBe } from '../reading/spend-reading.ts';
+import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+
+/** What is bought is for another unit than those that the operator names by code ("only for H1 to H9"). */
+export const otherUnit: Conflict = {
+  id: 'other-unit',
+  severity: 'weak',
+  applies: ({ purpose }) => purpose.units.length > 0,
+  find({ purpose, spend }) {
+    for (const { subject, subject_trades, ranges, field, text: rule } of purpose.units) {
+      const isMeant =
+        subject.size === 0 ||
+        [...subject].some((stem) => claimsToBe(spend, stem)) ||
+        spend.description_matches.some((one) => one.trades.some((trade) => subject_trades.has(trade)));
+      if (!isMeant) continue;
+      for (const text of [spend.description, spend.task]) {
+        for (const code of text.folded.matchAll(UNIT_CODE)) {
+          const [, before = '', number = '', after = ''] = code;
+          const shaped = ranges.filter(
+            (one) =>
+              before.length + after.length > 0 && one.before === before && one.after.length === after.length,
+          );
+          const isOwn = shaped.some(
+            (one) => one.after === after && Number(number) >= one.from && Number(number) <= one.to,
+          );
+          if (shaped.length === 0 || isOwn) continue;
+          return {
+            sentence: `"${code[0].toUpperCase()}" is none of those that the purpose buys for: "${rule.slice(0, MAX_QUOTE_LENGTH)}".`,
+            evidence: [conflictsWith(text.field, code[0]), conflictsWith(field, rule)],
+          };
+        }
+      }
+    }
+    return undefined;
+  },
+};

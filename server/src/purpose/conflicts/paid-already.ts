@@ -1,0 +1,35 @@
+import { type Conflict, conflictsWith } from './conflict.ts';
+import { daysBetween, isRefund, isSamePartner, repeats, tells } from './own-spends.ts';
+
+/** Within this time, the same sum for the same words is taken for the same thing. */
+const SAME_DAYS = 7;
+/** With so many equal payments in that time, it is a habit. */
+const HABIT = 2;
+
+/** The agent paid the same payee the same sum for the same thing some days ago. */
+export const paidAlready: Conflict = {
+  id: 'paid-already',
+  severity: 'final',
+  applies: ({ facts }) => facts.paid.length > 0,
+  find({ spend, facts }) {
+    const { action } = spend.request;
+    const same = facts.paid.filter(
+      (one) =>
+        one.state === 'EXECUTED' &&
+        one.amount_minor === action.amount_minor &&
+        one.currency === action.currency &&
+        isRefund(one.type) === isRefund(action.type) &&
+        isSamePartner(one, action) &&
+        daysBetween(one.at, facts.as_of) <= SAME_DAYS &&
+        repeats(one.description, action.description ?? ''),
+    );
+    const [last] = same;
+    if (last === undefined || same.length >= HABIT) return undefined;
+    const day = last.at.slice(0, 10);
+    return {
+      sentence: `${spend.merchant.raw} was paid the same sum for the same thing on ${day} (${last.decision_id}).`,
+      evidence: [conflictsWith('history', `${last.decision_id} on ${day}`)],
+      ...(tells(last.description) ? {} : { severity: 'unclear' as const }),
+    };
+  },
+};

@@ -1,0 +1,45 @@
+import { readTerms } from '../data/read-data.ts';
+import { privateCircleWords } from '../language/lexicon.ts';
+import { MAX_TEXT_LENGTH } from '../language/text.ts';
+import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+
+const OWN_WORDS = readTerms('private-life').get('own') ?? [];
+/** "her ponies", "the manager's son", "for my garden", "their own flat": whose it is, and a word of private life. */
+const SOMEBODYS = new RegExp(
+  String.raw`\b(?:my|his|her|their|mein\w*|sein\w*|ihr\w*|mon|ma|mes|son|sa|ses|mi|mis|su|sus|\p{L}+['’]s?) (?:\p{L}+ )?(${OWN_WORDS.join('|')})\b|\b(?:for|fur|pour|para) (?:himself|herself|myself|themselves|my own|his own|her own)\b|\b(?:his|her|my) own\b|\bpriva(?:te|ten|tes|t|tely)\b (?:use|car|flat|home|house|party|trip|wohn\w*|auto|haus|zwecke?)|\b(?:privat|personnel|particular) fur\b`,
+  'u',
+);
+/** "for Mrs. Hale's car", "for Beth's flat": somebody's belongings. */
+const BELONGINGS =
+  /\bfor (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?(?!\p{L}+day['’])(\p{Lu}[\p{L}-]{1,30})['’]s? (?:(?!order|team|desk|class|room|project|visit|course)\p{Ll}+)/u;
+
+/** Something for somebody's private life, under a purpose for work or one that forbids private use. */
+export const privateUse: Conflict = {
+  id: 'private-use',
+  severity: 'weak',
+  applies: ({ purpose }) => !purpose.broad && !purpose.on_request,
+  find({ purpose, spend }) {
+    const rule = purpose.prohibitions.find((one) => one.private_use);
+    let mild: Contradiction | undefined;
+    for (const text of [spend.description, spend.task]) {
+      const said = SOMEBODYS.exec(text.folded);
+      const circle =
+        rule === undefined ? undefined : privateCircleWords(text.tokens).find((word) => word.length > 2);
+      const belonging = rule === undefined ? null : BELONGINGS.exec(text.text.slice(0, MAX_TEXT_LENGTH));
+      const is_own = said !== null && said[1] !== undefined && purpose.words.has(said[1]);
+      const words = (is_own ? undefined : said?.[0]) ?? circle ?? belonging?.[0];
+      if (words === undefined) continue;
+      const about = rule === undefined ? '' : `: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}"`;
+      const finding: Contradiction = {
+        sentence: `"${words}" is somebody's private life, which the purpose ${rule === undefined ? 'does not speak of' : 'rules out'}${about}.`,
+        evidence: [
+          conflictsWith(text.field, words),
+          ...(rule === undefined ? [] : [conflictsWith(rule.field, rule.text)]),
+        ],
+      };
+      if (rule !== undefined && (said !== null || circle !== undefined) && !is_own) return finding;
+      mild ??= { ...finding, severity: 'unclear' };
+    }
+    return mild;
+  },
+};

@@ -1,0 +1,22 @@
+import { type Conflict, conflictsWith } from './conflict.ts';
+import { isRefund, isSameMerchant } from './own-spends.ts';
+
+/** A refund goes to another payee than the one that earlier money of the same name went to. */
+export const refundElsewhere: Conflict = {
+  id: 'refund-elsewhere',
+  severity: 'weak',
+  applies: ({ spend, facts }) =>
+    facts.paid.length > 0 &&
+    isRefund(spend.request.action.type) &&
+    spend.request.action.payee_id !== undefined,
+  find({ spend, facts }) {
+    const { merchant, payee_id = '' } = spend.request.action;
+    const known = facts.paid.filter((one) => one.payee_id !== null && isSameMerchant(one, merchant));
+    const [other] = known;
+    if (other === undefined || known.some((one) => one.payee_id === payee_id)) return undefined;
+    return {
+      sentence: `The refund would go to ${payee_id}, while ${other.decision_id} went to ${other.payee_id}.`,
+      evidence: [conflictsWith('action.payee_id', payee_id), conflictsWith('history', `${other.payee_id}`)],
+    };
+  },
+};

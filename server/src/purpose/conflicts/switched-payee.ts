@@ -1,0 +1,52 @@
+import { carriesMeaning } from '../language/everyday-words.ts';
+import { IBAN_REST, plainAccount } from '../language/figures.ts';
+import { MAX_TEXT_LENGTH } from '../language/text.ts';
+import type { SpendReading } from '../reading/spend-reading.ts';
+import { type Conflict, conflictsWith } from './conflict.ts';
+
+const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
+/** Rails whose ids are tokens of a payment processor, which operators do not write down. */
+const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
+
+/** True if the merchant's name shares a word with `lead`, the words before an account in the operator's text. */
+export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
+  return spend.merchant.tokens.some(
+    (token) => token.word.length > 2 && carriesMeaning(token) && lead.includes(token.word),
+  );
+}
+
+/** The money goes to another account than the operator wrote down for this payee, or than the run itself names. */
+export const switchedPayee: Conflict = {
+  id: 'switched-payee',
+  severity: 'final',
+  applies: ({ spend }) => {
+    const payee = spend.request.action.payee_id;
+    return payee !== undefined && !TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase());
+  },
+  find({ purpose, spend }) {
+    const payee = spend.request.action.payee_id ?? '';
+    const account = plainAccount(payee);
+    const own = purpose.accounts.get(account);
+    if (own !== undefined && isLedBy(spend, own)) return undefined;
+    for (const [known, lead] of purpose.accounts) {
+      if (known === account || !isLedBy(spend, lead)) continue;
+      return {
+        sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
+        evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
+      };
+    }
+    if (!/^[A-Z]{2}\d{2}/.test(account)) return undefined;
+    for (const text of [spend.description, spend.task, ...spend.trace]) {
+      const other = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)]
+        .map((match) => match[0].toUpperCase().replaceAll(' ', ''))
+        .find((named) => named !== account);
+      if (other === undefined) continue;
+      return {
+        sentence: `The money would go to ${account}, while the request itself names ${other}.`,
+        evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, other)],
+        severity: 'unclear',
+      };
+    }
+    return undefined;
+  },
+};

@@ -1,0 +1,91 @@
+import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { COMMON_STEMS } from '../language/everyday-words.ts';
+import { stemWord } from '../language/text.ts';
+
+/** Words of the operator, and their field. */
+export interface Quote {
+  field: string;
+  text: string;
+}
+
+/** A name in the operator's text that a merchant or payee may bear. */
+export interface NamedMerchant extends Quote {
+  name: string;
+}
+
+const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** Words, hosts and signs within names: "Henry Schein", "Radio.co", "Johnny's Selected Seeds", "A&O", "B+H". */
+const PIECE =
+  /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’&+/]*(?:[.-][\p{L}\p{N}][\p{L}\p{N}\p{M}'’&+/]*)*\.?|&|[,;:()"“”«»–—!?。、：]/gu;
+/** Small words that may stand within a name, not at its ends. */
+const LINKS: ReadonlySet<string> = new Set(
+  '& of de la le les du des der die das den und and et y e the van von vom zum zur di da do dos del dell st'.split(
+    ' ',
+  ),
+);
+const MAX_NAMES = 300;
+const MAX_NAME_WORDS = 7;
+
+const isCapital = (word: string): boolean => /^\p{Lu}|^\d+\p{Lu}/u.test(word) || /^\p{Ll}+\p{Lu}/u.test(word);
+const isHost = (word: string): boolean => /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)*\.[a-z]{2,10}$/u.test(word);
+
+/**
+ * The names in a text of the operator: runs of words that begin with a capital, hosts, and what stands between signs in a
+ * script without capitals. A run that begins the sentence also counts without its first word.
+ */
+export function namesIn(text: string, field: string): NamedMerchant[] {
+  const names = new Map<string, NamedMerchant>();
+  const add = (words: readonly string[]) => {
+    const name = words.join(' ').replace(/[.]$/, '');
+    const is_word = words.length === 1 && COMMON_STEMS.has(stemWord(name.toLowerCase()));
+    if (name.length < 2 || is_word || words.length > MAX_NAME_WORDS || names.size >= MAX_NAMES) return;
+    const key = normaliseMerchant(name);
+    if (!names.has(key)) names.set(key, { field, text: name, name });
+  };
+  if (HAN_OR_KANA.test(text)) for (const part of unspacedNames(text)) add([part]);
+  let run: string[] = [];
+  let starts = true;
+  let run_starts = false;
+  const close = () => {
+    while (LINKS.has(run.at(-1) ?? '')) run.pop();
+    if (run.length > 0) {
+      add(run);
+      if (run_starts && run.length > 1) add(run.slice(1));
+      const lead = run.findIndex((word, i) => i > 0 && /^(?:and|und|et|y|e)$/.test(word));
+      if (lead > 0) {
+        add(run.slice(0, lead));
+        add(run.slice(lead + 1));
+      }
+    }
+    run = [];
+  };
+  for (const [piece] of text.matchAll(PIECE)) {
+    const ends = piece.endsWith('.') && !/^(?:\p{Lu}|St|Dr|Mr|Mrs|Ms|Co)\.$/u.test(piece);
+    const word = ends ? piece.slice(0, -1) : piece;
+    if (!/[\p{L}\p{N}]/u.test(word) && word !== '&') {
+      close();
+      starts = /[:!?。]/.test(word);
+      continue;
+    }
+    if (isCapital(word) || isHost(word)) {
+      if (run.length === 0) run_starts = starts;
+      run.push(word);
+    } else if (run.length > 0 && (LINKS.has(word.toLowerCase()) || /^\d+$/.test(word))) run.push(word);
+    else close();
+    starts = ends;
+    if (ends) close();
+  }
+  close();
+  return [...names.values()];
+}
+
+/** Runs of one script, and of kanji with the kana behind them, in a text that sets no blanks between words. */
+function unspacedNames(text: string): string[] {
+  const runs = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+/gu) ?? [];
+  return runs.flatMap((run) => {
+    const parts = run
+      .split(/(?:仕入先|購入|配送|電気|は|を|が|で|と|や|の|から|へ|に|も|、)/u)
+      .filter((part) => part.length >= 2);
+    return parts;
+  });
+}

@@ -1,0 +1,45 @@
+import type { SpendNames } from '../../domain/feedback.ts';
+import { sha256, shownHash } from '../../domain/ledger.ts';
+import type { Precedent, SpendFacts } from '../../domain/spend-facts.ts';
+import type { Action } from '../../domain/spends.ts';
+import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';
+import { tokenize } from '../language/text.ts';
+
+/** Names and words are keys of an index, whose entries are limited to some 2,700 bytes. */
+const MAX_NAME_LENGTH = 200;
+const MAX_WORD_LENGTH = 64;
+
+/** The key of a merchant in history: its normalised name, or a hash of it if it is very long. */
+export function historyKey(merchant: string): string {
+  const name = normaliseMerchant(merchant);
+  return name.length > MAX_NAME_LENGTH ? shownHash(sha256(name)) : name;
+}
+
+/** The keys of a description in history, each once; longer than any real word is left out. */
+export function historyWords(description: string): string[] {
+  return [
+    ...new Set(
+      tokenize(description)
+        .filter(carriesMeaning)
+        .map((token) => token.stem),
+    ),
+  ].filter((stem) => stem.length <= MAX_WORD_LENGTH && !LOOSE_STEMS.has(stem) && !/\d/.test(stem));
+}
+
+/** Both, for the aggregation of feedback. */
+export const HISTORY_NAMES: SpendNames = { merchant: historyKey, words: historyWords };
+
+/** What people and the rail said of earlier spends at the merchant of an action, or to its payee. */
+export function precedentsAt(
+  { precedents }: SpendFacts,
+  { merchant, payee_id }: Pick<Action, 'merchant' | 'payee_id'>,
+): readonly Precedent[] {
+  const { by_merchant, by_payee } = precedents;
+  if (by_merchant.size === 0 && by_payee.size === 0) return NONE;
+  const there = by_merchant.get(historyKey(merchant)) ?? NONE;
+  const to = payee_id === undefined ? NONE : (by_payee.get(payee_id) ?? NONE);
+  return to.length === 0 ? there : [...there, ...to.filter((one) => !there.includes(one))];
+}
+
+const NONE: readonly Precedent[] = [];

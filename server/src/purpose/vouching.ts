@@ -1,0 +1,160 @@
+import type { PurposeEvidence } from '../domain/assessment.ts';
+import type { ListedMerchant, Voucher } from '../domain/spend-facts.ts';
+import { allowedBy } from '../merchants/blocklist.ts';
+import type { Inquiry } from './conflicts/conflict.ts';
+import { isLedBy } from './conflicts/switched-payee.ts';
+import { plainAccount } from './language/figures.ts';
+import { precedentsAt } from './reading/precedents.ts';
+import type { SpendReading } from './reading/spend-reading.ts';
+
+/** A voucher with its evidence. */
+export interface Vouched {
+  voucher: Voucher;
+  /** The sentence's first half: `"Acme" is listed by user:ada`. */
+  sentence: string;
+  /** True if a person chose this merchant for the agent, and did not only name it in a text. */
+  is_chosen: boolean;
+  evidence: PurposeEvidence[];
+}
+
+/** Approval of a merchant vouches for amounts up to this multiple of the highest one that was approved. */
+const APPROVED_FACTOR = 1.5;
+
+const supports = (field: string, text: string): PurposeEvidence => ({ field, text, effect: 'supports' });
+
+/** The first entry of a list that one of the merchant's names equals. */
+function entryFor({ merchant_names }: SpendReading, list: readonly string[]): string | null {
+  if (list.length === 0) return null;
+  for (const name of merchant_names) {
+    const entry = allowedBy(name, list);
+    if (entry !== null) return entry;
+  }
+  return null;
+}
+
+const allowed_names = new WeakMap<readonly ListedMerchant[], readonly string[]>();
+
+/** The allowed names of a directory, as one array for as long as the directory lives. */
+function allowedNames(listed: readonly ListedMerchant[]): readonly string[] {
+  const known = allowed_names.get(listed);
+  if (known !== undefined) return known;
+  const names = listed.filter((one) => one.verdict === 'ALLOWED').map((one) => one.merchant);
+  allowed_names.set(listed, names);
+  return names;
+}
+
+const byOperator = (
+  spend: SpendReading,
+  says: string,
+  from: PurposeEvidence,
+  is_chosen = false,
+): Vouched => ({
+  is_chosen,
+  voucher: { by: 'OPERATOR', says, entry_id: null },
+  sentence: `"${spend.merchant.raw}" is ${says}`,
+  evidence: [supports('action.merchant', spend.merchant.raw), from],
+});
+
+function byAllowedList({ authority, spend }: Inquiry): Vouched | undefined {
+  const allowed = authority.allowed_merchants ?? [];
+  const entry = entryFor(spend, allowed);
+  return entry === null
+    ? undefined
+    : byOperator(
+        spend,
+        'an allowed merchant',
+        supports(`allowed_merchants[${allowed.indexOf(entry)}]`, entry),
+        true,
+      );
+}
+
+function byDirectory({ facts: { listed }, spend }: Inquiry): Vouched | undefined {
+  const entry = entryFor(spend, allowedNames(listed));
+  if (entry === null) return undefined;
+  const { payee_id } = spend.request.action;
+  const found = listed.find(
+    (one) =>
+      one.verdict === 'ALLOWED' &&
+      one.merchant === entry &&
+      (one.payee_ids.length === 0 || (payee_id !== undefined && one.payee_ids.includes(payee_id))),
+  );
+  if (found === undefined) return undefined;
+  const says = `listed by ${found.listed_by} on ${found.listed_at.slice(0, 10)}`;
+  return {
+    voucher: { by: 'DIRECTORY', says, entry_id: found.entry_id },
+    is_chosen: true,
+    sentence: `"${spend.merchant.raw}" is ${says}`,
+    evidence: [supports('action.merchant', spend.merchant.raw), supports('directory', `${entry}, ${says}`)],
+  };
+}
+
+/** The operator wrote the merchant's whole name, or its account behind that name. */
+function byName({ purpose, spend }: Inquiry): Vouched | undefined {
+  const { payee_id } = spend.request.action;
+  const account = payee_id === undefined ? '' : plainAccount(payee_id);
+  const lead = purpose.accounts.get(account);
+  if (lead !== undefined && isLedBy(spend, lead)) {
+    return byOperator(spend, 'a payee whose account the purpose names', supports('purpose.context', account));
+  }
+  const name = entryFor(spend, purpose.merchant_names);
+  const named = name === null ? undefined : purpose.merchants.find((one) => one.name === name);
+  return named === undefined
+    ? undefined
+    : byOperator(spend, 'named in the purpose', supports(named.field, named.text));
+}
+
+/** People allowed spends at this merchant and payee, or the rail settled them. */
+function byPrecedent({ facts, spend }: Inquiry): Vouched | undefined {
+  const { action } = spend.request;
+  const known = precedentsAt(facts, action).filter((one) => one.payee_id === (action.payee_id ?? null));
+  const refused = known.reduce((sum, one) => sum + one.said_by_people.refused, 0);
+  const high = Math.max(0, ...known.map((one) => one.usual_minor.get(action.currency)?.high ?? 0));
+  const has_amounts = known.some((one) => one.usual_minor.size > 0);
+  if (refused > 0 || (has_amounts && action.amount_minor > high * APPROVED_FACTOR)) return undefined;
+  const people = known.reduce((sum, one) => sum + one.said_by_people.allowed, 0);
+  const settled = known.reduce((sum, one) => sum + one.settled_by_rail, 0);
+  if (people + settled === 0) return undefined;
+  const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
+  const says =
+    people > 0
+      ? `where people found a spend to fit ${times(people)}`
+      : `where the payment rail settled a spend ${times(settled)}`;
+  return {
+    voucher: { by: people > 0 ? 'PERSON' : 'RAIL', says, entry_id: null },
+    is_chosen: people > 0,
+    sentence: `"${spend.merchant.raw}" is ${says}`,
+    evidence: [supports('action.merchant', spend.merchant.raw), supports('history', says)],
+  };
+}
+
+/** The merchant is known by its whole name to sell what the objective asks for. */
+function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
+  for (const trade of spend.known.trades) {
+    const wanted = purpose.trades.get(trade);
+    if (wanted === undefined || wanted.conditional || wanted.field !== 'purpose.objective') continue;
+    const says = `known for ${trade.label}, which the objective asks for`;
+    return {
+      voucher: { by: 'TRADE', says, entry_id: null },
+      is_chosen: false,
+      sentence: `"${spend.merchant.raw}" is ${says}`,
+      evidence: [supports('action.merchant', spend.merchant.raw), supports(wanted.field, wanted.text)],
+    };
+  }
+  return undefined;
+}
+
+/**
+ * The fact that vouches for a spend, the strongest first; undefined where there is none. No fact is the agent's free text:
+ * merchant and payee are claims too, but a capability binds the payer to them.
+ */
+export function voucherOf(inquiry: Inquiry): Vouched | undefined {
+  // A name that hides what it is stands for nobody.
+  if (inquiry.spend.merchant.disguise !== null) return undefined;
+  return (
+    byDirectory(inquiry) ??
+    byAllowedList(inquiry) ??
+    byPrecedent(inquiry) ??
+    byName(inquiry) ??
+    byTrade(inquiry)
+  );
+}

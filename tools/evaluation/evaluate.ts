@@ -1,0 +1,137 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  ApiError,
+  type Assess,
+  AuthorityBody,
+  assessBuiltIn,
+  ConfigError,
+  compileSchema,
+  DecisionRequest,
+  METHOD,
+  makeBuiltInAssessor,
+  readConfig,
+} from '@purser/server/tools';
+import type { ToolContext } from '../demo/main.ts';
+import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
+import { percentilesOf } from '../demo/totals.ts';
+import { judgeCases } from './measure.ts';
+import { makeJudge, measureModel, renderModel } from './model.ts';
+import { measureAdditions, measureWarm } from './modes.ts';
+import { type Measured, renderPage, renderTerminal } from './report.ts';
+
+const OWN_FILES = [
+  './cases/trades-unseen.jsonl',
+  './cases/apart-held-out.jsonl',
+  './cases/trades-seen.jsonl',
+  './cases/apart-tuned-on.jsonl',
+  './cases/cases.jsonl',
+  '../demo/spends.jsonl',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const PAGE = fileURLToPath(new URL('../../../docs/reference/purpose-evaluation.md', import.meta.url));
+const WIDTH_WITHOUT_TERMINAL = 200;
+const ROUNDS = 40;
+
+const checkAuthority = compileSchema(AuthorityBody, 'body');
+const checkRequest = compileSchema(DecisionRequest, 'body');
+
+/**
+ * The cases of a file, each as the service would take it. Throws `SpendsFileError` that names the first case that it
+ * would refuse, and the field.
+ */
+async function readCases(file: string): ReturnType<typeof readSpends> {
+  const cases = await readSpends(file);
+  for (const { id, authority, request } of cases) {
+    try {
+      if (authority !== null) checkAuthority(authority);
+      checkRequest(request);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new SpendsFileError(`${file}: the case "${id}" would be refused: ${error.message}`);
+    }
+  }
+  return cases;
+}
+
+/** Microseconds a case, after a first round that warms up. */
+function timesOf(cases: Parameters<typeof judgeCases>[0], assess: Assess): number[] {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { authority, request } of cases) {
+      if (authority === null) continue;
+      const from = process.hrtime.bigint();
+      assess(authority as never, request as never);
+      if (round > 0) times.push(Number(process.hrtime.bigint() - from) / 1_000);
+    }
+  }
+  return times;
+}
+
+/** What is to be measured, and what of it is shown. */
+export interface EvaluationOptions {
+  /** Files with cases; without any, the project's own. */
+  files: readonly string[];
+  mistakes: number;
+  json: boolean;
+  write: boolean;
+  /** Ids of conflicts that are left out. */
+  without: ReadonlySet<string>;
+}
+
+/** Judges the files and prints what came of them. Throws `SpendsFileError` for a file that cannot be used. */
+export async function evaluate(
+  options: EvaluationOptions,
+  { stdout, stderr }: Pick<ToolContext, 'stdout' | 'stderr'>,
+): Promise<void> {
+  const assess = options.without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], options.without);
+  const all: Measured[] = [];
+  for (const file of options.files.length > 0 ? options.files : OWN_FILES) {
+    const cases = await readCases(relative('.', file));
+    const measured = {
+      name: basename(file),
+      cold: judgeCases(cases, assess),
+      additions: measureAdditions(cases, assess),
+      warm: measureWarm(cases, assess),
+    };
+    all.push(measured);
+    if (options.json) {
+      const lines = measured.cold.map(({ request: _, ...one }) =>
+        JSON.stringify({ file: measured.name, ...one }),
+      );
+      stdout.write(`${lines.join('\n')}\n`);
+    } else {
+      const width = stdout.columns ?? WIDTH_WITHOUT_TERMINAL;
+      const times = percentilesOf(timesOf(cases, assess));
+      stdout.write(renderTerminal(measured, times, width, options.mistakes));
+    }
+  }
+  if (!options.write) return;
+  await writeFile(PAGE, renderPage(all, METHOD));
+  stderr.write(`${relative('.', PAGE)} written\n`);
+}
+
+/** True for an error that says what is wrong with a file or a setting. */
+export function isExpected(error: unknown): error is Error {
+  return [SpendsFileError, TypeError, ConfigError].some((kind) => error instanceof kind);
+}
+
+/** Measures the model of the settings on the cases of files; without any, on the project's own. Resolves with 0. */
+export async function evaluateModel(
+  files: readonly string[],
+  { env, stdout, stderr }: Pick<ToolContext, 'env' | 'stdout' | 'stderr'>,
+): Promise<number> {
+  const config = readConfig(env);
+  const { judge, stop } = await makeJudge(config, (line) => stderr.write(`${line}\n`));
+  try {
+    for (const file of files.length > 0 ? files : OWN_FILES) {
+      const cases = await readCases(relative('.', file));
+      const at_once = config.purpose_model_max_concurrent;
+      const measured = await measureModel(cases, assessBuiltIn, judge, at_once);
+      stdout.write(`${renderModel(basename(file), measured, config.purpose_model_prices)}\n`);
+    }
+    return 0;
+  } finally {
+    await stop();
+  }
+}
