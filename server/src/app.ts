@@ -264,6 +264,7 @@ export async function startService(
     ...makePersonRoutes(core, config, people),
   ];
   const mcp_route = makeMcpRoute({
+    core,
     site: people.site,
     onFailure: (error) => log.error({ err: error }, 'a tool of /mcp failed'),
   });

@@ -29,7 +29,7 @@ export function renderOpenApi(): OpenApi {
   } as Core;
   const config = readConfig({});
   const people = makePeopleServices(core, config, null);
-  const mcp_route = makeMcpRoute({ site: people.site, onFailure: () => {} });
+  const mcp_route = makeMcpRoute({ core, site: people.site, onFailure: () => {} });
   const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people), mcp_route];
   const health = makeHealthRoutes({
     checkReady: () => Promise.reject(new Error('nothing is served here')),

@@ -1,7 +1,10 @@
 import Type from 'typebox';
+import { credentialOf } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Site } from '../people/site.ts';
+import type { Core } from '../runtime.ts';
+import { makeWorkTime } from '../work-time.ts';
 
 /** JSON-RPC: what is in it is for the protocol's library to judge. */
 const Message = Type.Record(Type.String(), Type.Unknown(), {
@@ -11,13 +14,22 @@ const Message = Type.Record(Type.String(), Type.Unknown(), {
 });
 
 /**
+ * What a message costs besides the routes that it calls, ms of the event loop: measured, 0.5 to 0.8 of CPU, most of it the
+ * protocol's library. Of that one workspace may take a quarter of the time while others are there.
+ */
+const MESSAGE_MS = 0.7;
+const MESSAGE_SHARE = 0.25;
+
+/**
  * Makes the route that speaks the Model Context Protocol. It does nothing itself: every tool calls the routes of the API
  * with the caller's own key. `onFailure` is told of what fails unforeseen.
  */
 export function makeMcpRoute({
+  core,
   site,
   onFailure,
 }: {
+  core: Pick<Core, 'now_ms' | 'presence'>;
   site: Pick<Site, 'checkEntrance'>;
   onFailure: (error: unknown) => void;
 }): Route {
@@ -27,6 +39,11 @@ export function makeMcpRoute({
     return { door: makeHttpDoor(onFailure), offersOf };
   };
   let loaded: ReturnType<typeof load> | undefined;
+  const message_time = makeWorkTime({
+    share: MESSAGE_SHARE,
+    now_ms: core.now_ms,
+    isAlone: (workspace_id) => core.presence.isAlone(workspace_id),
+  });
   return {
     method: 'POST',
     path: '/mcp',
@@ -48,6 +65,9 @@ export function makeMcpRoute({
       const { door, offersOf } = await loaded;
       const offers = offersOf(caller);
       if ('refusal' in offers) throw new ApiError('insufficient_scope', offers.refusal);
+      core.presence.note(caller.workspace_id);
+      const settle = await message_time.reserve(caller.workspace_id, MESSAGE_MS, credentialOf(caller));
+      settle(MESSAGE_MS);
       const { status, content_type, body } = await door.answer({
         headers,
         message,
