@@ -28,6 +28,7 @@ export interface ShownReading {
 
 /** More than this of one kind helps nobody who reads it. */
 const MAX_SHOWN = 200;
+const MAX_ITEMS = 20;
 const SENTENCES = /(?<=[.;!?。！？])\s+|(?<=[。！？])|\n/;
 const FIELD = /^(.*?)(?:\[(\d+)\])?$/;
 
@@ -58,13 +59,22 @@ const plain = (text: string) =>
 
 /** Finds the sentence of a quotation. The assessor may quote it without its end, or one word of it alone. */
 function makePlaceOf(parts: readonly Part[]): (quote: Quote) => Place {
-  const by_field = new Map(parts.map((part) => [part.field, part]));
-  return ({ field, text }) => {
+  const by_field = new Map(
+    parts.map(({ field, sentences }) => [field, sentences.map((each) => ({ each, said: plain(each) }))]),
+  );
+  const known = new Map<string, Place>();
+  return (quote) => {
+    const key = `${quote.field}\n${quote.text}`;
+    const place = known.get(key) ?? find(quote);
+    known.set(key, place);
+    return place;
+  };
+  function find({ field, text }: Quote): Place {
     const [, name = field, index] = FIELD.exec(field) ?? [];
     const said = plain(text);
-    const sentence = by_field.get(field)?.sentences.find((each) => plain(each).includes(said));
+    const sentence = by_field.get(field)?.find((one) => one.said.includes(said))?.each;
     return { field: name, index: index === undefined ? null : Number(index), text: sentence ?? text };
-  };
+  }
 }
 
 const labelsOf = (trades: Iterable<Trade>): string => [...trades].map(({ label }) => label).join(', ');
@@ -84,7 +94,7 @@ function kindOf({ trades, companies }: ForbiddenItem): string {
 function forbiddenBy(one: Prohibition): { kind: string; words: string }[] {
   const { items, private_use, for_others, text } = one;
   return [
-    ...items.map((item) => ({ kind: kindOf(item), words: wordsFor(item.stems, text) })),
+    ...items.slice(0, MAX_ITEMS).map((item) => ({ kind: kindOf(item), words: wordsFor(item.stems, text) })),
     ...(private_use ? [{ kind: 'private use', words: text }] : []),
     ...(for_others ? [{ kind: 'use by others', words: text }] : []),
   ];
@@ -165,14 +175,16 @@ function namesIn(sentence: string, reading: AuthorityReading): { name: string; i
 const isName = (raw: string, word: string, { names }: AuthorityReading) =>
   names.has(word) && /^\p{Lu}|^\d+\p{Lu}/u.test(raw);
 
-/** True if some rule was read from the sentence. */
-function isRead(sentence: string, field: string, rules: readonly Quote[]): boolean {
-  const said = plain(sentence);
-  return rules.some((rule) => {
-    if (rule.field !== field) return false;
-    const quoted = plain(rule.text);
-    return quoted.includes(said) || said.includes(quoted);
-  });
+/** Tells whether some of the rules was read from a sentence. */
+function makeIsRead(rules: readonly Quote[]): (sentence: string, field: string) => boolean {
+  const by_field = new Map<string, Set<string>>();
+  for (const { field, text } of rules) {
+    by_field.set(field, (by_field.get(field) ?? new Set<string>()).add(plain(text)));
+  }
+  return (sentence, field) => {
+    const said = plain(sentence);
+    return [...(by_field.get(field) ?? [])].some((quoted) => quoted.includes(said) || said.includes(quoted));
+  };
 }
 
 /**
@@ -196,19 +208,21 @@ export function showReading(authority: Authority): ShownReading {
     shown.wanted.push({ kind: trade.label, words: quote.text, from: placeOf(quote) });
   }
   for (const one of reading.prohibitions) {
+    if (shown.forbidden.length >= MAX_SHOWN) break;
     for (const each of forbiddenBy(one)) shown.forbidden.push({ ...each, from: placeOf(one) });
   }
-  for (const { quote, met_by } of conditionsOf(reading)) {
+  const conditions = conditionsOf(reading);
+  for (const { quote, met_by } of conditions) {
     shown.conditions.push({ text: quote.text, met_by, from: placeOf(quote) });
   }
   for (const [i, text] of (authority.allowed_merchants ?? []).entries()) {
     shown.merchants.push({ name: text, from: { field: 'allowed_merchants', index: i, text } });
   }
-  const forbidding = reading.prohibitions.map(({ field, text }) => ({ field, text }));
+  const isForbidding = makeIsRead(reading.prohibitions);
   for (const { field, sentences } of parts) {
     if (field.startsWith('allowed_merchants')) continue;
     for (const sentence of sentences) {
-      if (isRead(sentence, field, forbidding)) continue;
+      if (isForbidding(sentence, field)) continue;
       for (const { name, is_person } of namesIn(sentence, reading)) {
         shown[is_person ? 'people' : 'merchants'].push({ name, from: placeOf({ field, text: sentence }) });
       }
@@ -217,15 +231,15 @@ export function showReading(authority: Authority): ShownReading {
   if (reading.delegation !== undefined) {
     shown.people.push({ name: reading.delegation.text, from: placeOf(reading.delegation) });
   }
-  const rules: Quote[] = [
+  const isRead = makeIsRead([
     ...reading.prohibitions,
-    ...conditionsOf(reading).map(({ quote }) => quote),
+    ...conditions.map(({ quote }) => quote),
     ...reading.tolerances,
-  ];
+  ]);
   for (const { field, sentences, text } of parts) {
     if (field.startsWith('purpose.constraints')) {
       for (const sentence of sentences) {
-        if (isRead(sentence, field, rules) || !/[\p{L}\p{N}]/u.test(sentence)) continue;
+        if (isRead(sentence, field) || !/[\p{L}\p{N}]/u.test(sentence)) continue;
         shown.not_understood.push({ text: sentence, from: placeOf({ field, text: sentence }) });
       }
     }
