@@ -2,11 +2,9 @@ import type { OutcomeState } from '../domain/decisions.ts';
 import type { PaidSpend } from '../domain/spend-facts.ts';
 import { historyKey } from '../purpose/history.ts';
 import type { Queryable } from '../storage/database.ts';
-import { firstIdAt } from '../values/ids.ts';
 
 /** How far back an agent's own spends are compared. */
 const DAYS = 14;
-const DAY_MS = 86_400_000;
 /** The newest decisions of an agent that are looked at. */
 const MAX_LOOKED_AT = 100;
 
@@ -34,6 +32,7 @@ interface PaidRow {
   currency: string;
   created_at: string;
   outcome_state: OutcomeState;
+  clock_ms: number;
   action_part: string;
 }
 
@@ -55,29 +54,26 @@ export async function loadPaidSpends(
   workspace_id: string,
   agent_id: string,
 ): Promise<PaidSpends> {
-  const clock = await db.query<{ clock_ms: number }>({
-    name: 'clock_of_paid',
-    text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms',
-  });
-  const now_ms = clock.rows[0]?.clock_ms ?? 0;
   const result = await db.query<PaidRow & { workspace_id: string }>({
     name: 'load_paid_spends',
     // The database must not parse a document as JSON: see `PURPOSE_MARK` in reports/fact-rows.ts.
     text: `select d.decision_id, d.merchant, d.requested_amount_minor as amount_minor, d.currency, d.created_at,
-        s.outcome_state,
+        s.outcome_state, (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms,
         split_part(split_part(d.document, ',"action":', 2), ',"task":', 1) as action_part
       from (
         select decision_id from decisions where workspace_id = $1 and agent_id = $2 and agent_id <> ''
-          and decision_id >= $3 order by decision_id desc limit ${MAX_LOOKED_AT}) as made
+          order by decision_id desc limit ${MAX_LOOKED_AT}) as made
       cross join lateral (
         select * from decision_states s where s.workspace_id = $1 and s.decision_id = made.decision_id
           and s.outcome_state in ('EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED') limit 1) as s
       cross join lateral (
         select * from decisions d where d.workspace_id = $1 and d.decision_id = made.decision_id limit 1) as d
+      where d.created_at > clock_timestamp() - interval '${DAYS} days'
       order by d.decision_id desc`,
-    values: [workspace_id, agent_id, firstIdAt('decision', now_ms - DAYS * DAY_MS)],
+    values: [workspace_id, agent_id],
   });
-  if (result.rows.length === 0) return NOTHING_PAID;
+  const [first] = result.rows;
+  if (first === undefined) return NOTHING_PAID;
   const by_merchant = new Map<string, PaidSpend[]>();
   const by_payee = new Map<string, PaidSpend[]>();
   const addTo = (map: Map<string, PaidSpend[]>, key: string, spend: PaidSpend) => {
@@ -93,7 +89,7 @@ export async function loadPaidSpends(
     addTo(by_merchant, historyKey(merchant), spend);
     if (payee_id !== null) addTo(by_payee, payee_id, spend);
   }
-  return { by_merchant, by_payee, as_of: new Date(now_ms).toISOString() };
+  return { by_merchant, by_payee, as_of: new Date(first.clock_ms).toISOString() };
 }
 
 /** The spends with the same merchant or payee, newest first. */

@@ -1,4 +1,5 @@
 import { allowedBy, allowlistKey, blockedBy } from './blocklist.ts';
+import { namesOfDescriptor } from './descriptors.ts';
 
 /** Verdicts of an entry. */
 export const LISTED_VERDICTS = ['ALLOWED', 'BLOCKED'] as const;
@@ -105,10 +106,26 @@ export function blockingEntry({ blocked, entries }: Directory, merchant: string)
   return name === null ? null : (entries.get(nameOf('BLOCKED', name)) ?? null);
 }
 
-/** The entry that vouches for paying a merchant, matched as `allowed_merchants` are; null: none does. */
+/**
+ * The entry that vouches for paying a merchant, matched as `allowed_merchants` are, with what card descriptors add cleaned
+ * off; null: none does.
+ */
 export function vouchingEntry(
-  { allowed, allowed_for, entries }: Directory,
+  directory: Directory,
   { merchant, payee_id }: { merchant: string; payee_id?: string | undefined },
+): MerchantEntry | null {
+  if (directory.allowed.length === 0 && directory.allowed_for.size === 0) return null;
+  for (const name of namesOfDescriptor(merchant)) {
+    const entry = entryOfName(directory, name, payee_id);
+    if (entry !== null) return entry;
+  }
+  return null;
+}
+
+function entryOfName(
+  { allowed, allowed_for, entries }: Directory,
+  merchant: string,
+  payee_id: string | undefined,
 ): MerchantEntry | null {
   const of_all = allowed.length === 0 ? null : allowedBy(merchant, allowed);
   if (of_all !== null) return entries.get(nameOf('ALLOWED', of_all)) ?? null;

@@ -206,6 +206,28 @@ describe('what an entry does', () => {
     }
   });
 
+  test('ALLOWED vouches for the merchant under every authority, for its payees alone, and names who listed it', async () => {
+    const agent = await makeAgent();
+    const about = (payee_id: string) => ({ action: { description: 'virtual server', payee_id } });
+    const ask = async (payee_id = 'sepa:A', node = s) =>
+      (await decide(agent, 'ZINNOBER KONTOR GmbH', about(payee_id), node)).purpose;
+    expect((await ask()).assessment).toBe('PURPOSE_UNCLEAR');
+    const entries = [allow('Zinnober Kontor', { payee_ids: ['sepa:A'] })];
+    const made = await admin.call('POST', at(agent), { body: { entries } });
+    const { principal_id } = made.body.data[0].created_by;
+    for (const node of [other, s]) {
+      const vouched = await ask('sepa:A', node);
+      expect(vouched.assessment).toBe('PURPOSE_ALIGNED');
+      expect(JSON.stringify(vouched)).toContain(`listed by ${principal_id}`);
+    }
+    expect((await ask('sepa:B')).assessment).not.toBe('PURPOSE_ALIGNED');
+    const edited = { ...AUTHORITY, purpose: { ...AUTHORITY.purpose, constraints: ['No gift cards.'] } };
+    await s.call('POST', `/v1/agents/${agent}/authority`, { body: edited });
+    expect((await ask()).assessment).toBe('PURPOSE_ALIGNED');
+    await s.call('DELETE', at(agent, `/${made.body.data[0].entry_id}`));
+    expect((await ask()).assessment).toBe('PURPOSE_UNCLEAR');
+  });
+
   test('neither the agent nor its authority’s hash shows the directory', async () => {
     const agent = await makeAgent();
     const before = (await s.call('GET', `/v1/agents/${agent}`)).body;
@@ -315,6 +337,18 @@ describe('simulation', () => {
     expect(evil).toMatchObject({ current: { reason_code: 'MERCHANT_BLOCKED' } });
     expect(evil.draft.reason_code).not.toBe('MERCHANT_BLOCKED');
   });
+});
+
+test('simulation assesses anew what a listing vouches for since, also behind what a card’s statement adds', async () => {
+  const agent = await makeAgent();
+  const action = { description: 'virtual server' };
+  for (const name of ['PAYPAL *ZINNOBER KONTOR 4711', 'Purpur Kontor']) await decide(agent, name, { action });
+  await listed(agent, allow('Zinnober Kontor'));
+  const path = `/v1/agents/${agent}/authority/simulate`;
+  const { body } = await s.call('POST', path, { body: AUTHORITY });
+  expect(body.changed).toMatchObject([
+    { merchant: 'PAYPAL *ZINNOBER KONTOR 4711', draft: { reason_code: 'WITHIN_AUTHORITY' } },
+  ]);
 });
 
 describe('suggestions', () => {
