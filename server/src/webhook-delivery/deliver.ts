@@ -260,7 +260,8 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
         endpoint_id: queue.endpoint_id,
         due_at: row.due_at,
         event_id: row.event_id as string,
-        attempt_id: makeIdsAt(now_ms, options.random)('delivery'),
+        // Lists are bounded in time by their ids, so an id begins with the moment that is shown.
+        attempt_id: makeIdsAt(began_ms, options.random)('delivery'),
         event_type: row.type as DeliveredEventType,
         attempt,
         status,

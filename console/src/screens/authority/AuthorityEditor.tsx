@@ -220,8 +220,8 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
         </form>
       </div>
       <div className={styles.beside}>
-        <Reading authority={authority} />
         {may && <Simulated slug={slug} authority={authority} />}
+        <Reading authority={authority} />
         {base !== null && changes.length > 0 && (
           <Card title={`What differs from version ${base.version}`}>
             <Diff changes={changes} />
