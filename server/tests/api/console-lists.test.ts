@@ -17,7 +17,7 @@ describe('GET /v1/changes', () => {
     await post('/v1/agents', {
       slug: 'changing',
       mode: 'ENFORCE',
-      authority: { ...AUTHORITY, review_threshold_minor: 1_000 },
+      authority: { ...AUTHORITY, review_threshold_minor: 1_000, on_purpose_unclear: 'ALLOW' },
     });
     const first = await get('/v1/changes');
     expect(first).toEqual({ seq: first.seq, types: {}, pending_reviews: 0, truncated: false });

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect } from 'vitest';
 import type { VerifyingKey } from '../../src/domain/checkpoints.ts';
+import { getWatermark } from '../../src/followers/follower-rows.ts';
 import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import { deriveSecrets } from '../../src/secrets.ts';
 import { makePool } from '../../src/storage/database.ts';
@@ -8,6 +9,7 @@ import { loadDecisionCores, loadDecisionRecords } from '../../src/storage/decisi
 import { verifyLedger } from '../../src/verification/verify-ledger.ts';
 import { AUTHORITY, freshKey, NO_CHECKPOINT_FILES, SECRET_KEY, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { until } from '../support/until.ts';
 
 /** A history of several pages, which are verified at the same time, on as many connections as there are. */
 const DECISIONS = 2_200;
@@ -59,6 +61,12 @@ test.beforeAll(async () => {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
+  // What is learnt from the history was learnt before somebody edits it.
+  const { rows } = await s.sql('select max(seq)::int as seq from ledger_events where workspace_id = $1', [
+    s.workspace_id,
+  ]);
+  const db = pools.get('one connection') as pg.Pool;
+  await until(async () => (await getWatermark(db, 'learning', s.workspace_id)) >= rows[0].seq);
 });
 test.afterAll(async () => {
   for (const pool of pools.values()) await pool.end();
