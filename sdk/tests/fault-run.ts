@@ -162,8 +162,12 @@ export async function runFaults(s: FaultService, variant: Variant, runs: number)
   await callers.ready();
 
   const ended = new Map<string, string[]>();
+  let begun = 0;
   async function run(name: string): Promise<void> {
-    const action = { type: 'purchase', merchant: 'Hetzner Online', amount_minor: 500, currency: 'EUR' };
+    // Each sum is another one: the same sum to the same payee again would be asked about.
+    const amount_minor = 500 + begun;
+    begun += 1;
+    const action = { type: 'purchase', merchant: 'Hetzner Online', amount_minor, currency: 'EUR' };
     const request = { idempotencyKey: name, action, context: { name } };
     const both = await Promise.all([callers.call(request), callers.call(request)]);
     ended.set(name, [...both, await callers.call(request)]);

@@ -3,6 +3,9 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY, type Workspace } from '../support/workspace.ts';
 
+/** These spends are about counting: where they are made is nobody's concern. */
+const ANY_MERCHANT = { ...AUTHORITY, on_purpose_unclear: 'ALLOW' };
+
 const rows = (page: Page) => page.getByRole('region', { name: 'Decisions' }).locator('tbody tr');
 
 async function spendAll(workspace: Workspace, merchants: readonly string[], amount_minor = 5_000) {
@@ -10,7 +13,7 @@ async function spendAll(workspace: Workspace, merchants: readonly string[], amou
 }
 
 test('the bars are what the list holds, and a bar leads to its decisions', async ({ page, workspace }) => {
-  await workspace.agent();
+  await workspace.agent({ authority: ANY_MERCHANT });
   await spendAll(workspace, ['One', 'Two', 'Three']);
   await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000 });
   await page.goto('/console/decisions');
@@ -27,8 +30,8 @@ test('the bars are what the list holds, and a bar leads to its decisions', async
 });
 
 test('a count leads to as many decisions as it says', async ({ page, workspace }) => {
-  await workspace.agent();
-  await workspace.agent({ slug: 'travel', name: 'Travel' });
+  await workspace.agent({ authority: ANY_MERCHANT });
+  await workspace.agent({ slug: 'travel', name: 'Travel', authority: ANY_MERCHANT });
   await spendAll(workspace, ['One', 'Two']);
   await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000, agent: 'travel' });
   await page.goto('/console/decisions');

@@ -217,6 +217,8 @@ describe('what makes a spend misaligned', () => {
     expect(verdict(spend('Henry Schein', 'nitrile gloves, invoice 4490'), paid())).toBe('PURPOSE_ALIGNED');
     expect(verdict(again, paid({ at: '2026-10-20T08:00:00.000Z' }))).toBe('PURPOSE_ALIGNED');
     expect(verdict(again, paid({ state: 'HELD' }))).toBe('PURPOSE_ALIGNED');
+    const unnumbered = paid({ description: 'nitrile gloves' });
+    expect(assess(again, unnumbered)).toMatchObject({ assessment: 'PURPOSE_UNCLEAR' });
     const habit = { ...paid(), paid: [...paid().paid, ...paid({ decision_id: 'dec_2' }).paid] };
     expect(verdict(again, habit)).toBe('PURPOSE_ALIGNED');
   });

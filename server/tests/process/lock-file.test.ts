@@ -36,10 +36,16 @@ test('knows what each package holds, but for tools of platforms that a registry 
   expect(untold.map(([path]) => path)).toEqual([]);
 });
 
+/** What tests of `@purser/agents` load, on our Node too. Nobody who uses a package of ours gets them. */
+const TRIED_BESIDE = /^node_modules\/(ai|openai|@ai-sdk\/(gateway|provider|provider-utils))$/;
+
 test('has no package that needs a later Node than we say', () => {
   const least = minVersion(read('package.json').engines.node) as SemVer;
   const late = Object.entries(packages).filter(
-    ([, { engines }]) => engines?.node !== undefined && !satisfies(least, engines.node),
+    ([path, { engines, dev }]) =>
+      engines?.node !== undefined &&
+      !satisfies(least, engines.node) &&
+      !(dev === true && TRIED_BESIDE.test(path)),
   );
   expect(late.map(([path, { engines }]) => `${path}: ${engines?.node}`)).toEqual([]);
 });

@@ -29,8 +29,9 @@ const tellingStems = (description: string): string[] =>
     carriesMeaning(token) || /\d/.test(token.word) ? token.stem : [],
   );
 
-/** True if an earlier description tells what was bought. */
-export const tells = (description: string): boolean => tellingStems(description).length > 0;
+/** True if a description has a number, as that of an invoice or an order, which no two purchases share. */
+export const isNumbered = (description: string): boolean =>
+  tokenize(description).some(({ word }) => /\d/.test(word));
 
 /** True if all words and numbers of an earlier description occur in this one, so that added words hide no repetition. */
 export function repeats(earlier: string, description: string): boolean {

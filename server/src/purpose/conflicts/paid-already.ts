@@ -1,5 +1,5 @@
 import { type Conflict, conflictsWith } from './conflict.ts';
-import { daysBetween, isRefund, isSamePartner, repeats, tells } from './own-spends.ts';
+import { daysBetween, isNumbered, isRefund, isSamePartner, repeats } from './own-spends.ts';
 
 /** Within this time, the same sum for the same words is taken for the same thing. */
 const SAME_DAYS = 7;
@@ -29,7 +29,8 @@ export const paidAlready: Conflict = {
     return {
       sentence: `${spend.merchant.raw} was paid the same sum for the same thing on ${day} (${last.decision_id}).`,
       evidence: [conflictsWith('history', `${last.decision_id} on ${day}`)],
-      ...(tells(last.description) ? {} : { severity: 'unclear' as const }),
+      // Two servers of one kind may both be wanted; the same invoice is paid once.
+      ...(isNumbered(last.description) ? {} : { severity: 'unclear' as const }),
     };
   },
 };
