@@ -15,4 +15,4 @@ USER node
 EXPOSE 8080
 HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As npm start runs it (docs/decisions/0006).
-CMD ["node", "--max-semi-space-size=12", "server/dist/main.js", "serve"]
+CMD ["node", "--max-semi-space-size=8", "server/dist/main.js", "serve"]

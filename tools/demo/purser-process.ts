@@ -76,7 +76,7 @@ async function isInMemory(dir: string): Promise<boolean> {
 }
 
 /** As `npm start` runs the service (docs/decisions/0006). */
-const YOUNG_MEMORY = '--max-semi-space-size=12';
+const YOUNG_MEMORY = '--max-semi-space-size=8';
 
 /** Makes an empty directory; with `needs_disk` the first of the usual places that is not kept in memory. */
 export async function makeDataDirectory(needs_disk: boolean): Promise<string> {
