@@ -107,13 +107,16 @@ function Shown({ reading }: { reading: AuthorityReading }) {
             ),
           },
           {
-            name: 'Amount',
-            number: true,
-            cell: ({ spend: { action } }) => (
-              <Money amount_minor={action.amount_minor} currency={action.currency} />
+            name: 'Would be',
+            cell: ({ spend: { action }, assessment }) => (
+              <>
+                <StateBadge state={assessment} />
+                <div>
+                  <Money amount_minor={action.amount_minor} currency={action.currency} />
+                </div>
+              </>
             ),
           },
-          { name: 'Would be', cell: ({ assessment }) => <StateBadge state={assessment} /> },
         ]}
       />
     </>
