@@ -2,6 +2,7 @@ import type { OutcomeState } from '../domain/decisions.ts';
 import type { PaidSpend } from '../domain/spend-facts.ts';
 import { historyKey } from '../purpose/history.ts';
 import type { Queryable } from '../storage/database.ts';
+import { pushTo } from '../values/maps.ts';
 
 /** How far back an agent's own spends are compared. */
 const DAYS = 14;
@@ -76,18 +77,13 @@ export async function loadPaidSpends(
   if (first === undefined) return NOTHING_PAID;
   const by_merchant = new Map<string, PaidSpend[]>();
   const by_payee = new Map<string, PaidSpend[]>();
-  const addTo = (map: Map<string, PaidSpend[]>, key: string, spend: PaidSpend) => {
-    const known = map.get(key);
-    if (known === undefined) map.set(key, [spend]);
-    else known.push(spend);
-  };
   for (const { created_at: at, outcome_state, action_part, ...row } of result.rows) {
     const { payee_id = null, type = '', description = '' } = actionIn(action_part);
     const { decision_id, merchant, amount_minor, currency } = row;
     const state = STATES[outcome_state] ?? 'EXECUTED';
     const spend = { decision_id, merchant, payee_id, amount_minor, currency, at, state, type, description };
-    addTo(by_merchant, historyKey(merchant), spend);
-    if (payee_id !== null) addTo(by_payee, payee_id, spend);
+    pushTo(by_merchant, historyKey(merchant), spend);
+    if (payee_id !== null) pushTo(by_payee, payee_id, spend);
   }
   return { by_merchant, by_payee, as_of: new Date(first.clock_ms).toISOString() };
 }

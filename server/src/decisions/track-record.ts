@@ -8,6 +8,7 @@ import { listFeedback } from '../feedback/stats-rows.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
+import { pushTo, valueIn } from '../values/maps.ts';
 import { loadPaidSpends, NOTHING_PAID, type PaidSpends, paidTo } from './paid-spends.ts';
 import { subjectStems, whatChanged } from './purpose-changes.ts';
 
@@ -74,15 +75,6 @@ const noCounts = (): Counts => ({
   usual_minor: {},
 });
 
-/** The value of a key in a map, which is made where there is none yet. */
-function valueIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
 /**
  * The sums that count under `now`: those under a purpose of which no change since is about the merchant's name or the words
  * of what was bought there. `purposeOf`: the purposes that the other sums were made under; unknown ones count for nothing.
@@ -96,7 +88,7 @@ export function countingNow(
   const groups = new Map<string, FeedbackRow[]>();
   for (const row of rows) {
     const name = `${row.purpose_hash} ${row.payee_id} ${row.merchant}`;
-    valueIn(groups, name, () => []).push(row);
+    pushTo(groups, name, row);
   }
   const changes = new Map<string, ReturnType<typeof whatChanged>>();
   return [...groups.values()]
@@ -158,8 +150,8 @@ export function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends):
       words,
       usual_minor: new Map(Object.entries(counts.usual_minor)),
     };
-    valueIn(by_merchant, merchant, () => []).push(precedent);
-    if (payee_id !== '') valueIn(by_payee, payee_id, () => []).push(precedent);
+    pushTo(by_merchant, merchant, precedent);
+    if (payee_id !== '') pushTo(by_payee, payee_id, precedent);
   }
   return { paid, precedents: { by_merchant, by_payee } };
 }

@@ -4,6 +4,7 @@ import { loadAuthoritiesOf } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDirectory } from '../storage/merchant-entries.ts';
 import { firstIdAt } from '../values/ids.ts';
+import { pushTo } from '../values/maps.ts';
 import { makeIsListed } from './suggest-merchants.ts';
 
 /** The newest reviews of a period that are looked at. */
@@ -77,7 +78,7 @@ export async function countSparedReviews(
 ): Promise<SparedReviews[]> {
   const by_agent = new Map<string, ReviewRow[]>();
   for (const row of await countReviews(db, workspace_id, period)) {
-    by_agent.set(row.agent_id, [...(by_agent.get(row.agent_id) ?? []), row]);
+    pushTo(by_agent, row.agent_id, row);
   }
   const found: SparedReviews[] = [];
   const busiest = [...by_agent].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_AGENTS);

@@ -50,13 +50,6 @@ export function noChanges() {
   };
 }
 
-/** Appends a value to the list of that name. */
-export function pushTo<T>(lists: Map<string, T[]>, name: string, value: T): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [value]);
-  else list.push(value);
-}
-
 /** Names an agent's counter of a month and currency. */
 export const budgetKey = (agent_id: string, period: string, currency: string) =>
   `${agent_id} ${period} ${currency}`;

@@ -17,7 +17,8 @@ import type { LedgerEventType, SubjectType } from '../domain/ledger.ts';
 import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
 import { expiredReservationDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
-import { type Changes, pushTo, type Recorded } from './changes.ts';
+import { pushTo } from '../values/maps.ts';
+import type { Changes, Recorded } from './changes.ts';
 import type { Loaded } from './tables.ts';
 
 /** What the records need of their working set. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { noteKeyUses } from '../commands/note-key-uses.ts';
 import { SYSTEM } from '../domain/audit.ts';
 import type { Lane } from '../lane/lane.ts';
+import { pushTo } from '../values/maps.ts';
 
 /** Collects when keys were used, and stores it outside the path of requests, at most once a minute for each key. */
 export interface KeyUses {
@@ -34,7 +35,7 @@ export function makeKeyUses(options: { lane: Lane; log: Logger }): KeyUses {
       const due = new Map<string, Use[]>();
       for (const use of uses.values()) {
         if (use.at_ms - use.written_ms < A_MINUTE_MS) continue;
-        due.set(use.workspace_id, [...(due.get(use.workspace_id) ?? []), use]);
+        pushTo(due, use.workspace_id, use);
       }
       const origin = { actor: SYSTEM, request_id: null, client_address: null };
       for (const [workspace_id, batch] of due) {

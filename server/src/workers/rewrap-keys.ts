@@ -5,6 +5,7 @@ import type { Lane } from '../lane/lane.ts';
 import { type Installation, readInstallation } from '../migration/installation.ts';
 import { type Secrets, secretIdOf } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
+import { pushTo } from '../values/maps.ts';
 
 /** Replaces the digests of keys that were found by a digest of an old secret key. */
 export interface KeyRewrapping {
@@ -59,7 +60,7 @@ export function makeKeyRewrapping(options: {
           noted.delete(key.key_id);
           continue;
         }
-        by_workspace.set(workspace_id, [...(by_workspace.get(workspace_id) ?? []), key]);
+        pushTo(by_workspace, workspace_id, key);
       }
       for (const [workspace_id, keys] of by_workspace) {
         for (let i = 0; i < keys.length; i += REWRAPPED_AT_ONCE) {
