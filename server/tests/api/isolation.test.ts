@@ -280,7 +280,7 @@ describe.each(references().map((each) => [`${each.route} ${each.field}`, each] a
       return;
     }
 
-    test('names nothing of the other workspace', async () => {
+    test('an id of the other workspace is answered as an id that exists nowhere', async () => {
       const segment = route.includes('/webhooks/events/') ? 'events' : (route.split('/')[2] as string);
       const [kinds, [status, code, named]] =
         place === 'path'
@@ -370,7 +370,7 @@ test('the same number in two chains is of two events, and what is sought by an i
   }
 });
 
-test('an idempotency key used there is free here, and the other way round', async () => {
+test('an idempotency key that one workspace used is free in the other', async () => {
   const idempotency_key = freshKey();
   for (const world of [there, here]) {
     const prepared = await caseOf('POST /v1/decisions').request(world);
@@ -383,7 +383,7 @@ test('an idempotency key used there is free here, and the other way round', asyn
   }
 });
 
-test('nothing there was changed by all of this', async () => {
+test('the other workspace is unchanged after all of these requests', async () => {
   expect(await recordsOf(there.workspace_id)).toEqual(foreign_records);
   const agent = (await as(there, 'GET', `/v1/agents/${there.slug}`)).body;
   expect([agent.name, agent.authority_version, agent.status]).toEqual([`${MARKER} name`, 1, 'active']);

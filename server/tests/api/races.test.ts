@@ -268,7 +268,7 @@ describe(`of racers on two nodes exactly one wins, ${ROUNDS} times`, () => {
     await expectCountersToAgree();
   });
 
-  test('a new authority against reviews, a pause against consumers: none gets through after it', async () => {
+  test('after a new authority no review, and after a pause no consumption, gets through', async () => {
     const together = 20;
     for (let done = 0; done < ROUNDS; done += together) {
       const slug = await agent();
@@ -306,7 +306,7 @@ describe(`of racers on two nodes exactly one wins, ${ROUNDS} times`, () => {
     }
   });
 
-  test('after all of this the chain is whole', async () => {
+  test('after all of these races the ledger verifies', async () => {
     const { body } = await nodes[1].call('GET', '/v1/ledger/verify');
     expect([body.valid, body.breaks]).toEqual([true, []]);
   });

@@ -87,7 +87,7 @@ describe('the page', () => {
   });
 });
 
-describe('the way to it', () => {
+describe('addresses of the console', () => {
   test.each([
     ['/', { accept: 'text/html,*/*;q=0.8' }],
     ['/console', {}],
@@ -95,13 +95,13 @@ describe('the way to it', () => {
     const reply = await get(path, headers);
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/console/']);
   });
-  test('/ stays unknown to programs', async () => {
+  test('a program that asks for / is answered 404', async () => {
     expect((await raw('/', { accept: '*/*' })).status).toBe(404);
   });
 });
 
 describe('files', () => {
-  test('those whose names change with their content may be kept for ever', async () => {
+  test('files whose names change with their content may be cached for ever', async () => {
     const reply = await get('/console/assets/main-abc123.js');
     expect(reply.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(reply.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
@@ -109,7 +109,7 @@ describe('files', () => {
     expect(await (await get('/console/assets/font-1.woff2')).text()).toBe('glyphs');
   });
 
-  test('others are asked for again', async () => {
+  test('files with fixed names are revalidated', async () => {
     expect((await get('/console/theme.js')).headers.get('cache-control')).toBe('no-cache');
   });
 

@@ -38,8 +38,8 @@ const somebody = () => `somebody-${++count}@example.com`;
 const signIn = (email: string, password = 'wrong', headers = {}) =>
   openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password }, headers });
 
-describe('who asks whether somebody is here learns nothing', () => {
-  test('a wrong password, an unknown e-mail and what is none are the same words and the same work', async () => {
+describe('a stranger cannot find out who has an account', () => {
+  test('a wrong password, an unknown e-mail and text that is no e-mail get the same answer for the same work', async () => {
     await ada.call('POST', '/v1/invitations', { body: { email: 'invited@example.com', role: 'viewer' } });
     const told = new Set<string>();
     const cases = [
@@ -59,7 +59,7 @@ describe('who asks whether somebody is here learns nothing', () => {
     }
     expect([...told]).toEqual(['401 unauthenticated The e-mail or the password is wrong. 1']);
   });
-  test('nor of a person who was removed or disabled, though the password is right', async () => {
+  test('a removed or disabled person with the right password gets the answer of a wrong password', async () => {
     const email = somebody();
     const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
     const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
@@ -82,8 +82,8 @@ describe('who asks whether somebody is here learns nothing', () => {
   });
 });
 
-describe('guessing', () => {
-  test('after ten wrong ones the right one is refused too, for that address and e-mail', async () => {
+describe('guessed passwords', () => {
+  test('after ten wrong passwords the right one is refused too, for that address and e-mail', async () => {
     const reply = async (password: string) => refusal(await signIn('ada@example.com', password));
     // Those of the test above count.
     await s.halt();
@@ -104,13 +104,13 @@ describe('guessing', () => {
     const proof = await ada.call('POST', '/v1/auth/reauthenticate', { body: { password: PASSWORD } });
     expect(refusal(proof)).toEqual([429, 'rate_limited']);
   });
-  test('all at once are counted before any is judged', async () => {
+  test('wrong passwords that are sent at once are all counted before any is judged', async () => {
     const email = somebody();
     const replies = await Promise.all(Array.from({ length: 30 }, () => signIn(email)));
     expect(replies.filter((reply) => reply.status === 401)).toHaveLength(10);
     expect(replies.filter((reply) => reply.status === 429)).toHaveLength(20);
   });
-  test('another address is counted for itself; all of an IPv6 /64 together', async () => {
+  test('each client address has its own count of wrong passwords, an IPv6 /64 one for all its addresses', async () => {
     const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
     const email = somebody();
     const from = (address: string) =>
@@ -124,7 +124,7 @@ describe('guessing', () => {
     expect((await from('192.0.2.1')).status).toBe(401);
     await behind.stop();
   });
-  test('after fifty wrong ones in a day from everywhere, an e-mail is let in only from where it came before', async () => {
+  test('after fifty wrong passwords in a day from everywhere, an e-mail signs in only from where it did before', async () => {
     const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
     const email = somebody();
     const from = (address: string, path: string, body: object) =>
@@ -141,7 +141,7 @@ describe('guessing', () => {
     expect(await attempt('192.0.2.7', PASSWORD)).toBe(200);
     await behind.stop();
   });
-  test('more right ones at once than wrong ones are allowed are not counted against anybody', async () => {
+  test('right passwords at once, more than the wrong ones that are allowed, all sign in', async () => {
     const email = somebody();
     const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
     const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
@@ -151,7 +151,7 @@ describe('guessing', () => {
     for (const { status } of replies) expect([200, 503]).toContain(status);
     expect((await signIn(email, PASSWORD)).status).toBe(200);
   });
-  test('a right one forgets the wrong ones before it', async () => {
+  test('a right password sets the count of wrong ones back', async () => {
     const email = somebody();
     const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
     const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
@@ -196,8 +196,8 @@ test('a flood of sign-ins takes two hashes at a time, is refused beyond what may
   expect(hashes.most).toBe(2);
 });
 
-describe('what cannot be looked up lets nobody in', () => {
-  test('nor does a key, and it is said in the same words', async () => {
+describe('where the database cannot answer, nobody is let in', () => {
+  test('an API key that cannot be looked up is answered 503 in the same words as a session', async () => {
     await s.sql('alter table api_keys rename to hidden');
     try {
       const { status, body } = await s.call('GET', '/v1/workspace');
@@ -210,7 +210,7 @@ describe('what cannot be looked up lets nobody in', () => {
       await s.sql('alter table hidden rename to api_keys');
     }
   });
-  test.each(['sessions', 'members', 'users'])('without %s', async (table) => {
+  test.each(['sessions', 'members', 'users'])('without the table %s nobody signs in: 503', async (table) => {
     await s.sql(`alter table ${table} rename to hidden`);
     try {
       const seen = await ada.call('GET', '/v1/workspace');

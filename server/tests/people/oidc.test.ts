@@ -74,8 +74,8 @@ test('an invited person with a verified e-mail joins, which uses the invitation 
   expect((await again.browser.call('GET', '/v1/me')).body.user.id).toBe(me.user.id);
 });
 
-describe('nobody comes in', () => {
-  test('uninvited', async () => {
+describe('who may not sign in by the provider', () => {
+  test('a person without an invitation is refused', async () => {
     newcomer();
     await isOut(await signInByProvider(s), 'not_invited');
   });
@@ -86,14 +86,14 @@ describe('nobody comes in', () => {
       await isOut(await signInByProvider(s), 'email_unverified');
     },
   );
-  test('as another subject with the e-mail of a person who is linked', async () => {
+  test('another subject with the e-mail of a linked person is refused', async () => {
     const email = newcomer();
     await invite(email);
     await signInByProvider(s);
     provider.person = { sub: 'somebody-else', claims: { email, email_verified: true } };
     await isOut(await signInByProvider(s), 'email_taken');
   });
-  test('who was removed, before being invited again', async () => {
+  test('a removed person is refused until invited again', async () => {
     await invite(newcomer());
     const { browser } = await signInByProvider(s);
     const { body: me } = await browser.call('GET', '/v1/me');
@@ -132,9 +132,9 @@ test('whoever made an account with another’s e-mail is out once its owner join
   expect((await browser.call('GET', '/v1/me')).status).toBe(200);
 });
 
-describe('an id_token is refused', () => {
+describe('forged id_tokens', () => {
   const invited = async () => invite(newcomer());
-  test('whose signature is not the provider’s, though it came straight from the token endpoint', async () => {
+  test('an id_token with a signature that is not the provider’s is refused, though the token endpoint sent it', async () => {
     const { email } = await invited();
     // With all that is needed in the token, nothing else is asked that could show the forgery.
     provider.alterToken = (token) => {
@@ -147,7 +147,7 @@ describe('an id_token is refused', () => {
     };
     await isOut(await signInByProvider(s), 'sign_in_failed');
   });
-  test('that is not signed at all', async () => {
+  test('an unsigned id_token is refused', async () => {
     await invited();
     provider.alterToken = (token) => {
       const head = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
@@ -160,20 +160,20 @@ describe('an id_token is refused', () => {
     ['for another client', { aud: 'another-client' }],
     ['for another sign-in', { nonce: 'another nonce' }],
     ['that has expired', { exp: 1 }],
-  ])('%s', async (_what, claims) => {
+  ])('an id_token %s is refused', async (_what, claims) => {
     await invited();
     provider.alterClaims = (given) => ({ ...given, ...claims });
     await isOut(await signInByProvider(s), 'sign_in_failed');
   });
-  test('and none of that was for want of an invitation', async () => {
+  test('the same person with a sound id_token is let in', async () => {
     await invited();
     expect((await signInByProvider(s)).code).toBe(null);
   });
 });
 
-describe('the way back', () => {
+describe('the callback', () => {
   const page = { headers: { 'sec-fetch-site': '', accept: 'text/html' } };
-  test('is refused with another state, another issuer, and without a code', async () => {
+  test('a callback with another state, another issuer or no code is refused', async () => {
     await invite(newcomer());
     for (const alter of [
       (url: URL) => url.searchParams.set('state', 'forged'),
@@ -185,7 +185,7 @@ describe('the way back', () => {
       await isOut(await signInByProvider(s, alter), 'sign_in_failed');
     }
   });
-  test('works in the browser that went, and in no other', async () => {
+  test('a callback works only in the browser that began the sign-in', async () => {
     await invite(newcomer());
     const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start', page);
     expect(started.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax; Max-Age=600$/);
@@ -194,7 +194,7 @@ describe('the way back', () => {
     const reply = await victim.call('GET', callback, page);
     expect(reply.headers.get('location')).toContain('/console/sign-in?error=sign_in_failed');
   });
-  test('works once', async () => {
+  test('a callback works once', async () => {
     await invite(newcomer());
     const { browser, callback, code } = await signInByProvider(s);
     expect(code).toBe(null);
@@ -202,7 +202,7 @@ describe('the way back', () => {
     const reply = await again.call('GET', callback, page);
     expect(reply.headers.get('location')).toContain('error=sign_in_failed');
   });
-  test('leads to the console alone, whatever else is asked for', async () => {
+  test('after sign-in the browser is sent to the console alone, whatever address was asked for', async () => {
     newcomer();
     const { reply } = await signInByProvider(s, (url) => {
       for (const name of ['return_to', 'redirect_uri', 'next'])
@@ -215,7 +215,7 @@ describe('the way back', () => {
 });
 
 describe('a provider that does not answer is no way in: 503, or the page that says so', () => {
-  test('before the browser goes', async () => {
+  test('a provider that cannot be reached at the start of a sign-in', async () => {
     const silent = await startTestService({
       env: { ...env(), OIDC_ISSUER: 'http://127.0.0.1:9' },
     });
@@ -227,7 +227,7 @@ describe('a provider that does not answer is no way in: 503, or the page that sa
     expect(shown.headers.get('location')).toContain('/console/sign-in?error=auth_unavailable');
     await silent.stop();
   });
-  test.each(['/token', '/me', '/jwks'])('when the browser is back: %s', async (path) => {
+  test.each(['/token', '/me', '/jwks'])('a provider that fails at %s afterwards', async (path) => {
     // The keys are kept once they were fetched, so a service that has none yet asks.
     const fresh = await startTestService({
       env: { ...env(), PUBLIC_URL: `http://localhost:${new URL(s.url).port}` },
