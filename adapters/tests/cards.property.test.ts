@@ -40,12 +40,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('crash' as const), writes: fc.nat({ max: 3 }) }),
 );
 
-/** A store whose process dies before one of the next writes. */
-function mortal(kept: CardStore, life: { writes_left: number }): CardStore {
+interface Life {
+  writes_left: number;
+  has_ended: boolean;
+}
+
+/** A store whose process dies before one of the next writes, and from then on reads and writes nothing. */
+function mortal(kept: CardStore, life: Life): CardStore {
+  const live = () => {
+    if (life.has_ended) throw new Error('the process died');
+  };
   return {
-    get: kept.get,
+    async get(key) {
+      live();
+      return kept.get(key);
+    },
     async replace(key, expected, value) {
-      if (life.writes_left-- <= 0) throw new Error('the process died');
+      life.has_ended ||= life.writes_left-- <= 0;
+      live();
       return kept.replace(key, expected, value);
     },
   };
@@ -57,9 +69,9 @@ describe.each(RAILS)('%s', (_, makeRail) => {
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 30 }), async (steps) => {
         const { agent, adapter, state, consumed_by } = purserBehindFaults();
         const kept = memoryStore();
-        let life = { writes_left: Number.POSITIVE_INFINITY };
-        const start = () =>
-          makeRail({
+        const start = () => {
+          const life = { writes_left: Number.POSITIVE_INFINITY, has_ended: false };
+          const rail = makeRail({
             agent,
             adapter,
             store: mortal(kept, life),
@@ -67,7 +79,9 @@ describe.each(RAILS)('%s', (_, makeRail) => {
             answerWithin: 600_000,
             log: () => {},
           });
-        let rail = start();
+          return { life, rail };
+        };
+        let { life, rail } = start();
         const answers = new Map<string, boolean>();
         const approved = new Map<string, Map<string, number>>();
         const ask = async (authorization: number, event: number, amount: number) => {
@@ -81,11 +95,9 @@ describe.each(RAILS)('%s', (_, makeRail) => {
             amount,
           };
           const answer = await rail.ask(question);
-          if (life.writes_left < 0) {
-            // It died over this question: nobody heard an answer, and the next process starts.
+          if (life.has_ended) {
+            // It died over this question, and nobody heard an answer.
             expect(answer).toBe(false);
-            life = { writes_left: Number.POSITIVE_INFINITY };
-            rail = start();
             return;
           }
           expect(answers.get(id) ?? answer).toBe(answer);
@@ -107,6 +119,8 @@ describe.each(RAILS)('%s', (_, makeRail) => {
             await rail.arm({ card: `card_${each.card}`, decision_id }).catch(() => {});
             state.fault = fault;
           }
+          // Whatever it died over, the next process starts.
+          if (life.has_ended) ({ life, rail } = start());
         }
         const decisions = [...approved.keys()].map((name) => consumed_by.get(name));
         expect(decisions).not.toContain(undefined);
