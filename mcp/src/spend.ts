@@ -37,6 +37,18 @@ const MEANINGS: Readonly<Record<Decision['reason_code'], string>> = {
   PURPOSE_MISALIGNED: 'It does not serve the purpose.',
   PURPOSE_UNCLEAR: 'Whether it serves the purpose cannot be told.',
   REVIEW_THRESHOLD_EXCEEDED: 'A person looks at a purchase of this size before it is made.',
+  AUTHORITY_NOT_YET_VALID: 'The authority for this agent does not hold yet.',
+  AUTHORITY_EXPIRED: 'The authority for this agent has ended.',
+  ACTION_TYPE_NOT_ALLOWED: 'Purchases of this type are not authorized.',
+  ACTION_TYPE_NEEDS_REVIEW: 'A person looks at purchases of this type before they are made.',
+  MERCHANT_NOT_ALLOWED: 'Only certain merchants may be paid, and this is none of them.',
+  PAYEE_NOT_ALLOWED: 'This merchant may be paid at its known accounts only.',
+  OUTSIDE_ACTIVE_HOURS: 'It is outside the hours in which purchases are authorized.',
+  DUPLICATE_SPEND: 'The same purchase was made shortly before.',
+  VELOCITY_LIMIT_EXCEEDED: 'It is more, or more often, than is authorized within that time.',
+  BUDGET_EXCEEDED: 'It is over what is left of a budget that several agents share.',
+  BUDGET_FROZEN: 'A budget that several agents share is frozen.',
+  NEW_MERCHANT: 'This merchant, or this account of it, was never paid before.',
 };
 
 const DO_NOT_BUY = 'Do not buy this, and do not try again in another way; tell your principal.';

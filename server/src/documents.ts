@@ -4,7 +4,7 @@ import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/route
 import { WEBHOOK_EVENTS } from './api/schemas/webhook-events.ts';
 import { readConfig, renderConfigurationReference } from './config/config.ts';
 import type { Authority } from './domain/authorities.ts';
-import { REASONS, STAGES } from './domain/decisions.ts';
+import { CONTRACT_STAGES, REASONS, STAGES } from './domain/decisions.ts';
 import { ERRORS } from './errors.ts';
 import { makeMetrics } from './metrics.ts';
 import { type JsonSchema, makeOpenApi, type OpenApi } from './openapi/openapi.ts';
@@ -68,7 +68,7 @@ function renderReasons(): string {
     '',
     '# Stages and reasons',
     '',
-    `Every decision evaluates all stages, in this order: ${STAGES.map((stage) => `\`${stage}\``).join(', ')}. The most severe finding decides, DENY over REVIEW over ALLOW. \`reason_code\` is the first reason of that severity in the order of the stages.`,
+    `Every decision evaluates all stages, in this order: ${STAGES.map((stage) => `\`${stage}\``).join(', ')}. These stand in every \`policy_trace\`: ${CONTRACT_STAGES.map((stage) => `\`${stage}\``).join(', ')}; any other stands there only where the authority speaks of it. The most severe finding decides, DENY over REVIEW over ALLOW. \`reason_code\` is the first reason of that severity in the order of the stages.`,
     '',
     '| Reason | What it means |',
     '|---|---|',

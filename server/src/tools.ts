@@ -15,7 +15,6 @@ export {
 } from './domain/assessment.ts';
 export type { Authority } from './domain/authorities.ts';
 export { periodOf } from './domain/budget.ts';
-export { decide } from './domain/decide.ts';
 export {
   DECISIONS,
   type DecisionKind,
@@ -39,6 +38,7 @@ export { type Opinion, readOpinion } from './model-judge/read-opinion.ts';
 export { isOpen, withOpinion } from './model-judge/second-opinion.ts';
 export { estimatedUsage } from './model-judge/usage.ts';
 export { openDatabase } from './open-database.ts';
+export { decide } from './policy/decide.ts';
 export { assessBuiltIn, METHOD, makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
 export { historyKey, historyWords } from './purpose/history.ts';
 export { addWorkspace, makeCore } from './runtime.ts';

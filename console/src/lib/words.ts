@@ -85,6 +85,18 @@ const REASONS: Record<string, string> = {
   PURPOSE_MISALIGNED: 'Against the purpose',
   PURPOSE_UNCLEAR: 'Purpose unclear',
   REVIEW_THRESHOLD_EXCEEDED: 'Over the review threshold',
+  AUTHORITY_NOT_YET_VALID: 'Authority not yet valid',
+  AUTHORITY_EXPIRED: 'Authority expired',
+  ACTION_TYPE_NOT_ALLOWED: 'Type of action not allowed',
+  ACTION_TYPE_NEEDS_REVIEW: 'Type of action for review',
+  MERCHANT_NOT_ALLOWED: 'Merchant not allowed',
+  PAYEE_NOT_ALLOWED: 'Payee not allowed',
+  OUTSIDE_ACTIVE_HOURS: 'Outside active hours',
+  DUPLICATE_SPEND: 'Duplicate spend',
+  VELOCITY_LIMIT_EXCEEDED: 'Over a limit over time',
+  BUDGET_EXCEEDED: 'Over a shared budget',
+  BUDGET_FROZEN: 'Shared budget frozen',
+  NEW_MERCHANT: 'New merchant',
 };
 
 /** Stages of a decision, as headings. */
@@ -97,6 +109,14 @@ const STAGES: Record<string, string> = {
   min_amount: 'Minimum amount',
   purpose: 'Purpose',
   review_threshold: 'Review threshold',
+  validity: 'Validity',
+  action_type: 'Type of action',
+  merchant_allowlist: 'Allowed merchants',
+  active_hours: 'Active hours',
+  duplicate: 'Duplicates',
+  velocity: 'Limits over time',
+  shared_budget: 'Shared budgets',
+  new_merchant: 'New merchants',
 };
 
 /** A code such as `SOME_CODE` or `some.thing_else` with spaces and a capital. */

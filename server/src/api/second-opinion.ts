@@ -120,6 +120,7 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     metrics,
   });
   const preAssess = makeModelPreAssess({
+    clock_ms,
     db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeTrackRecords(core),

@@ -3,7 +3,6 @@ import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { budgetStatus, periodOf } from '../domain/budget.ts';
 import { newCapability } from '../domain/capabilities.ts';
-import { decide } from '../domain/decide.ts';
 import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
 import { newHoldExpiresAt } from '../domain/decision-states.ts';
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
@@ -12,6 +11,7 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
+import { decide } from '../policy/decide.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -121,7 +121,7 @@ export function makeCreateDecision(options: {
       const assessment = authority === null || assessed === null ? null : assessed.assessment;
       // Without an authority no stage looks at the merchants.
       const directory = assessed?.directory ?? EMPTY_DIRECTORY;
-      const verdict = decide({ authority, request, directory, budget, assessment });
+      const verdict = decide({ authority, request, directory, budget, assessment, now_ms: set.now_ms });
       const { decision, held_amount_minor: amount_minor } = verdict;
 
       const decision_id = set.newId('decision');

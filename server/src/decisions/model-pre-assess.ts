@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { DirectoryOf } from '../directory/directories.ts';
 import type { Assess } from '../domain/assessment.ts';
-import { decide } from '../domain/decide.ts';
 import {
   type AskModel,
   isOpen,
@@ -11,6 +10,7 @@ import {
   withOpinion,
   withoutOpinion,
 } from '../model-judge/second-opinion.ts';
+import { decide } from '../policy/decide.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
@@ -26,6 +26,8 @@ export interface ModelPreAssessOptions {
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
   askModel: AskModel;
+  /** Milliseconds since 1970 UTC. */
+  clock_ms: () => number;
 
   model: string;
   may_clear: boolean;
@@ -44,7 +46,7 @@ const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
   const { db, assess, historyOf, directoryOf, examplesOf, assess_time } = options;
-  const { askModel, model, may_clear, is_required, metrics } = options;
+  const { askModel, clock_ms, model, may_clear, is_required, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
@@ -60,8 +62,14 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
     // known here, such as what was spent this month, counts as harmless.
     const denied =
-      decide({ authority, request, directory, budget: NOTHING_SPENT, assessment: built_in }).decision ===
-      'DENY';
+      decide({
+        authority,
+        request,
+        directory,
+        budget: NOTHING_SPENT,
+        assessment: built_in,
+        now_ms: clock_ms(),
+      }).decision === 'DENY';
     const made = { authority_hash, directory, assessment: built_in };
     if (denied || !isOpen(built_in, { may_clear })) return made;
     const withoutOne = (why: NoOpinion) => {

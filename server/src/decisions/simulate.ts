@@ -1,7 +1,6 @@
 import type { Assess } from '../domain/assessment.ts';
 import { type Authority, assessmentInputs } from '../domain/authorities.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
-import { decide, type Verdict } from '../domain/decide.ts';
 import {
   apply,
   beginHistory,
@@ -14,6 +13,7 @@ import type { Decision, DecisionKind, ReasonCode } from '../domain/decisions.ts'
 import { reservationIdOf } from '../domain/reservations.ts';
 import { NO_FACTS } from '../domain/spend-facts.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
+import { decide, type Verdict } from '../policy/decide.ts';
 import { addMinor } from '../values/money.ts';
 
 /** Why a decision was left out of a replay. */
@@ -299,7 +299,14 @@ export function makeSimulation(options: {
       const is_as_before = hasSameInputs(authority) && isVouchedAsBefore(original);
       const assessment = is_as_before ? original.purpose : assess(draft, request, facts);
       const budget = budgetFor(original);
-      const verdict = decide({ authority: draft, request, directory, budget, assessment });
+      const verdict = decide({
+        authority: draft,
+        request,
+        directory,
+        budget,
+        assessment,
+        now_ms: Date.parse(original.created_at),
+      });
       count(current, original.decision, original.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
       countBoth(original, verdict);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
+import { decide } from '../policy/decide.ts';
 import type { Capability } from './capabilities.ts';
-import { decide } from './decide.ts';
 import {
   CORE_MARKS,
   capabilityIdIn,
@@ -52,7 +52,14 @@ function made(given: { capability: Capability | null; request_id?: string }) {
       updated_at: '2026-11-22T08:00:00.000Z',
     },
     request,
-    verdict: decide({ authority: null, request, directory: EMPTY_DIRECTORY, budget, assessment: null }),
+    verdict: decide({
+      authority: null,
+      request,
+      directory: EMPTY_DIRECTORY,
+      budget,
+      assessment: null,
+      now_ms: 0,
+    }),
     authority: null,
     directory_version: 3,
     reservation: noReservation('EUR', '2026-11', budget, null),

@@ -1,7 +1,6 @@
 import type { Agent } from './agents.ts';
 import type { Capability } from './capabilities.ts';
-import type { Verdict } from './decide.ts';
-import { type Decision, effectiveDecision } from './decisions.ts';
+import { type Decision, effectiveDecision, type ToldVerdict } from './decisions.ts';
 import type { Reservation } from './reservations.ts';
 import type { SpendRequest } from './spends.ts';
 
@@ -10,7 +9,7 @@ export interface DecisionParts {
   decision_id: string;
   agent: Agent;
   request: SpendRequest;
-  verdict: Verdict;
+  verdict: ToldVerdict;
   /** Version and hash of the authority it was decided by; null where the agent has none. */
   authority: { version: number; hash: string } | null;
   /** Of the merchants listed for the agent; 0: none ever were. */

@@ -10,8 +10,8 @@ import type { Action, TraceStep } from './spends.ts';
 export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
 
-/** The stages of a decision, in the order in which they are evaluated. */
-export const STAGES = [
+/** The stages that stand in every decision's `policy_trace`, in their order. */
+export const CONTRACT_STAGES = [
   'authority',
   'currency',
   'merchant',
@@ -19,6 +19,29 @@ export const STAGES = [
   'monthly_budget',
   'min_amount',
   'purpose',
+  'review_threshold',
+] as const;
+
+/**
+ * The stages of a decision, in the order in which they are evaluated. Those that are not in `CONTRACT_STAGES` stand in the
+ * trace only where the authority speaks of them.
+ */
+export const STAGES = [
+  'authority',
+  'validity',
+  'currency',
+  'action_type',
+  'merchant',
+  'merchant_allowlist',
+  'active_hours',
+  'duplicate',
+  'per_transaction_limit',
+  'velocity',
+  'monthly_budget',
+  'shared_budget',
+  'min_amount',
+  'purpose',
+  'new_merchant',
   'review_threshold',
 ] as const;
 export type Stage = (typeof STAGES)[number];
@@ -36,6 +59,18 @@ export const REASONS = {
   PURPOSE_MISALIGNED: 'The spend does not serve the purpose.',
   PURPOSE_UNCLEAR: 'Whether the spend serves the purpose cannot be told.',
   REVIEW_THRESHOLD_EXCEEDED: 'The amount is over the threshold from which a person reviews.',
+  AUTHORITY_NOT_YET_VALID: 'The authority is not valid yet.',
+  AUTHORITY_EXPIRED: 'The authority is no longer valid.',
+  ACTION_TYPE_NOT_ALLOWED: 'The type of the action is not among those allowed.',
+  ACTION_TYPE_NEEDS_REVIEW: 'Spends of this type of action go to a person.',
+  MERCHANT_NOT_ALLOWED: 'The merchant is not among those allowed.',
+  PAYEE_NOT_ALLOWED: 'The payee is not one at which the merchant is known to be paid.',
+  OUTSIDE_ACTIVE_HOURS: 'It is outside the hours in which the agent may spend.',
+  DUPLICATE_SPEND: 'The same amount was decided for the same merchant shortly before.',
+  VELOCITY_LIMIT_EXCEEDED: 'More is spent, or more often, than a limit over time allows.',
+  BUDGET_EXCEEDED: 'The amount is over what is left of a shared budget.',
+  BUDGET_FROZEN: 'A shared budget is frozen.',
+  NEW_MERCHANT: 'The agent has not paid this merchant, or this payee, before.',
 } as const;
 export type ReasonCode = keyof typeof REASONS;
 export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
@@ -46,11 +81,25 @@ export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
 /** An entry of `policy_trace`: what one stage found. Amounts are minor units of the request's currency. */
 export interface StageFinding {
   stage: Stage;
+  /** Which of the authority's limits it is about, where the stage judges by several. */
+  name?: string;
   outcome: StageOutcome;
   reason_code: ReasonCode | null;
   observed: string | number | null;
   limit: string | number | null;
   detail: string;
+}
+
+/** What the stages together say of a spend, as a decision tells it. */
+export interface ToldVerdict {
+  decision: DecisionKind;
+  reason_code: ReasonCode;
+  reason_codes: ReasonCode[];
+  /** What may be spent now: 0 on DENY and on REVIEW. */
+  authorized_amount_minor: number;
+  policy_trace: StageFinding[];
+  explanation: string;
+  purpose: Assessment;
 }
 
 export const REVIEW_STATES = ['PENDING', 'ALLOWED', 'DENIED', 'EXPIRED'] as const;

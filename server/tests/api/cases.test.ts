@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Authority } from '../../src/domain/authorities.ts';
-import { decide } from '../../src/domain/decide.ts';
 import type { SpendRequest } from '../../src/domain/spends.ts';
 import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
+import { decide } from '../../src/policy/decide.ts';
 import { assessBuiltIn } from '../../src/purpose/built-in-assessor.ts';
 import {
   AUTHORITY,
@@ -97,6 +97,7 @@ describe.each(FILES)('%s', (file) => {
       directory: EMPTY_DIRECTORY,
       budget: { held_minor: earlier.held, committed_minor: earlier.committed },
       assessment: authority === null ? null : assessBuiltIn(authority, request),
+      now_ms: 0,
     });
     expect([verdict.decision, verdict.authorized_amount_minor, verdict.held_amount_minor]).toEqual([
       decision,

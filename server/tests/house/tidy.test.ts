@@ -32,6 +32,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['values', 'merchants'],
   ['purpose/language'],
   ['domain'],
+  ['policy'],
   ['secrets.ts', 'purpose/reading'],
   ['purpose/conflicts'],
   ['purpose', 'storage'],

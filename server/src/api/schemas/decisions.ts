@@ -136,6 +136,11 @@ export const DecisionBody = Fields(
       Fields(
         {
           stage: OneOf(STAGES),
+          name: Type.Optional(
+            Type.String({
+              description: "Which of the authority's limits it is about, where the stage judges by several.",
+            }),
+          ),
           outcome: OneOf(STAGE_OUTCOMES),
           reason_code: Nullable(OneOf(REASON_CODES)),
           observed: Observed,
@@ -144,7 +149,7 @@ export const DecisionBody = Fields(
         },
         { $id: 'StageFinding' },
       ),
-      { description: 'Every stage, in order.' },
+      { description: 'Every stage in order; one that the authority does not speak of may be left out.' },
     ),
     purpose: Fields(
       {

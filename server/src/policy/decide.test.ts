@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Assessment, PurposeAssessment } from '../domain/assessment.ts';
+import type { Authority } from '../domain/authorities.ts';
+import {
+  CONTRACT_STAGES,
+  type DecisionKind,
+  type ReasonCode,
+  type STAGES,
+  type StageOutcome,
+} from '../domain/decisions.ts';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
-import type { Assessment, PurposeAssessment } from './assessment.ts';
-import type { Authority } from './authorities.ts';
-import { type DecideFacts, decide } from './decide.ts';
-import { type DecisionKind, type ReasonCode, STAGES, type StageOutcome } from './decisions.ts';
+import { decide } from './decide.ts';
+import type { DecideFacts } from './stage.ts';
 
 const assessed = (assessment: PurposeAssessment): Assessment => ({
   assessment,
@@ -15,9 +22,13 @@ const assessed = (assessment: PurposeAssessment): Assessment => ({
 });
 
 /** Decides with that assessment, where there is an authority to assess against. */
-const decideAs = (facts: Omit<DecideFacts, 'assessment' | 'directory'>, assessment: PurposeAssessment) =>
+const decideAs = (
+  facts: Omit<DecideFacts, 'assessment' | 'directory' | 'now_ms'>,
+  assessment: PurposeAssessment,
+) =>
   decide({
     directory: EMPTY_DIRECTORY,
+    now_ms: Date.UTC(2026, 10, 22),
     ...facts,
     assessment: facts.authority === null ? null : assessed(assessment),
   });
@@ -317,7 +328,7 @@ const CASES: Case[] = [
   },
 ];
 
-function factsOf(given: Case): Omit<DecideFacts, 'assessment' | 'directory'> {
+function factsOf(given: Case): Omit<DecideFacts, 'assessment' | 'directory' | 'now_ms'> {
   const [held_minor, committed_minor] = given.budget ?? [0, 0];
   const action = {
     type: 'purchase',
@@ -425,7 +436,7 @@ describe('what holds of every decision', () => {
     fc.assert(
       fc.property(facts, ({ facts: given, assessment }) => {
         const verdict = decideAs(given, assessment);
-        expect(verdict.policy_trace.map((entry) => entry.stage)).toEqual([...STAGES]);
+        expect(verdict.policy_trace.map((entry) => entry.stage)).toEqual([...CONTRACT_STAGES]);
         const found = verdict.policy_trace.filter((entry) => entry.reason_code !== null);
         const worst = Math.max(0, ...found.map((entry) => SEVERITY[entry.outcome]));
         expect(verdict.decision).toBe(worst === 3 ? 'DENY' : worst === 2 ? 'REVIEW' : 'ALLOW');

@@ -1,0 +1,141 @@
+import { type Assessment, storedAssessment } from '../domain/assessment.ts';
+import {
+  CONTRACT_STAGES,
+  type DecisionKind,
+  type ReasonCode,
+  STAGES,
+  type Stage,
+  type StageFinding,
+  type StageOutcome,
+  type ToldVerdict,
+} from '../domain/decisions.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import { formatMoney } from '../values/money.ts';
+import {
+  judgeMinAmount,
+  judgeMonthlyBudget,
+  judgePerTransactionLimit,
+  judgeReviewThreshold,
+} from './amounts.ts';
+import { judgeMerchant } from './merchants.ts';
+import { judgePurpose } from './purpose.ts';
+import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
+import { judgeCurrency } from './terms.ts';
+
+/** What the stages together say. Amounts are minor units of the request's currency. */
+export interface Verdict extends ToldVerdict {
+  /** What is held against the budget: the amount after capping, 0 on DENY. */
+  held_amount_minor: number;
+}
+
+const SEVERITY: Record<StageOutcome, number> = { DENY: 3, REVIEW: 2, LIMIT: 1, PASS: 0, SKIPPED: 0 };
+
+/** The `purpose` of a verdict without an authority. */
+const NO_PURPOSE: Assessment = {
+  assessment: 'PURPOSE_UNCLEAR',
+  confidence: 0,
+  method: 'none',
+  rationale: 'The agent has no authority, so there is no purpose to judge against.',
+  evidence: [],
+};
+
+/**
+ * Decides a spend: every stage is evaluated and the most severe finding wins, DENY over REVIEW over ALLOW.
+ * Pure: the same facts give the same verdict.
+ */
+export function decide(facts: DecideFacts): Verdict {
+  const { request, assessment } = facts;
+  const { findings, amount_minor } = judgeStages(facts);
+
+  // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
+  const reasons = findings
+    .filter((finding) => finding.reason_code !== null)
+    .sort((a, b) => SEVERITY[b.outcome] - SEVERITY[a.outcome]);
+  const strictest = reasons[0]?.outcome;
+  const decision: DecisionKind = strictest === 'DENY' || strictest === 'REVIEW' ? strictest : 'ALLOW';
+  const reason_codes = [...new Set(reasons.map((finding) => finding.reason_code as ReasonCode))];
+  if (reason_codes.length === 0) reason_codes.push('WITHIN_AUTHORITY');
+
+  return {
+    decision,
+    reason_code: reason_codes[0] as ReasonCode,
+    reason_codes,
+    authorized_amount_minor: decision === 'ALLOW' ? amount_minor : 0,
+    held_amount_minor: decision === 'DENY' ? 0 : amount_minor,
+    policy_trace: findings,
+    explanation: explain(request, reasons, findings),
+    purpose: storedAssessment(assessment ?? NO_PURPOSE),
+  };
+}
+
+/** Evaluates all stages in order, whatever they find. `amount_minor` is the requested amount after all capping. */
+function judgeStages(facts: DecideFacts): { findings: StageFinding[]; amount_minor: number } {
+  const { authority } = facts;
+  let { amount_minor } = facts.request.action;
+  if (authority === null) return { findings: WITHOUT_AUTHORITY, amount_minor };
+  const findings: StageFinding[] = [];
+  for (const stage of STAGES) {
+    for (const judge of JUDGES[stage](authority)) {
+      const found = judge(authority, facts, amount_minor);
+      if (found.outcome === 'LIMIT') amount_minor = Math.min(amount_minor, found.capped_minor);
+      findings.push(findingOf(stage, found));
+    }
+  }
+  return { findings, amount_minor };
+}
+
+function findingOf(stage: Stage, found: Found): StageFinding {
+  const { name, outcome, observed = null, limit = null, detail } = found;
+  const reason_code = 'reason_code' in found ? found.reason_code : null;
+  return { stage, ...(name === undefined ? {} : { name }), outcome, reason_code, observed, limit, detail };
+}
+
+/** One or two sentences: the strictest findings, or that the spend is within the authority. */
+function explain(request: SpendRequest, reasons: StageFinding[], findings: StageFinding[]): string {
+  const sentences = [...new Set(reasons.map((finding) => finding.detail))].slice(0, 2);
+  if (sentences.length > 0) return sentences.join(' ');
+  const { amount_minor, currency, merchant } = request.action;
+  const budget = findings.find((finding) => finding.stage === 'monthly_budget' && finding.outcome === 'PASS');
+  const left = budget === undefined ? undefined : Number(budget.limit) - Number(budget.observed);
+  const within = `${formatMoney(amount_minor, currency)} to ${merchant} is within the agent's authority`;
+  const remaining =
+    left === undefined ? '' : `; ${formatMoney(left, currency)} of this month's budget remain`;
+  const is_unclear = findings.some(
+    (finding) => finding.stage === 'purpose' && finding.observed === 'PURPOSE_UNCLEAR',
+  );
+  return `${within}${remaining}.${is_unclear ? ' Its purpose is unclear, which the authority lets pass.' : ''}`;
+}
+
+/** The judge of a stage that is in every trace. */
+const always = (judge: Judge): JudgesOf => {
+  const one = [judge];
+  return () => one;
+};
+
+const JUDGES: Record<Stage, JudgesOf> = {
+  authority: always(() => ({ outcome: 'PASS', detail: 'The agent has an authority.' })),
+  validity: () => NO_JUDGES,
+  currency: always(judgeCurrency),
+  action_type: () => NO_JUDGES,
+  merchant: always(judgeMerchant),
+  merchant_allowlist: () => NO_JUDGES,
+  active_hours: () => NO_JUDGES,
+  duplicate: () => NO_JUDGES,
+  per_transaction_limit: always(judgePerTransactionLimit),
+  velocity: () => NO_JUDGES,
+  monthly_budget: always(judgeMonthlyBudget),
+  shared_budget: () => NO_JUDGES,
+  min_amount: always(judgeMinAmount),
+  purpose: always(judgePurpose),
+  new_merchant: () => NO_JUDGES,
+  review_threshold: always(judgeReviewThreshold),
+};
+
+const WITHOUT_AUTHORITY = CONTRACT_STAGES.map((stage) =>
+  findingOf(
+    stage,
+    stage === 'authority'
+      ? { outcome: 'DENY', reason_code: 'NO_AUTHORITY', detail: 'The agent has no authority.' }
+      : skipped('Not evaluated: the agent has no authority.'),
+  ),
+);

@@ -1,0 +1,13 @@
+import type { Assessment } from '../domain/assessment.ts';
+import type { Judge } from './stage.ts';
+
+/** `purpose`: what the assessment says, as the authority wants it taken. */
+export const judgePurpose: Judge = ({ on_purpose_unclear }, { assessment }) => {
+  const { assessment: observed, rationale } = assessment as Assessment;
+  if (observed === 'PURPOSE_ALIGNED') return { outcome: 'PASS', observed, detail: rationale };
+  if (observed === 'PURPOSE_UNCLEAR' && on_purpose_unclear === 'ALLOW') {
+    const detail = `${rationale} The authority lets spends pass whose purpose is unclear.`;
+    return { outcome: 'PASS', observed, detail };
+  }
+  return { outcome: 'REVIEW', reason_code: observed, observed, detail: rationale };
+};

@@ -1,0 +1,59 @@
+import type { Assessment } from '../domain/assessment.ts';
+import type { Authority } from '../domain/authorities.ts';
+import type { BudgetCounter } from '../domain/budget.ts';
+import type { ReasonCode, StageFinding } from '../domain/decisions.ts';
+import type { SpendRequest } from '../domain/spends.ts';
+import type { Directory } from '../merchants/directory.ts';
+
+/** Everything that a decision depends on. */
+export interface DecideFacts {
+  authority: Authority | null;
+  request: SpendRequest;
+  /** The merchants listed for the agent, as they stand. */
+  directory: Directory;
+  /** The agent's counter of the current month, in the authority's currency. */
+  budget: BudgetCounter;
+  /** Made for the purpose of `authority`; null exactly where there is no authority. */
+  assessment: Assessment | null;
+  /** When it is decided; milliseconds since 1970 UTC. */
+  now_ms: number;
+}
+
+/** What a stage found. Fields that are left out are null in the trace, but for `name`, which is left out there too. */
+export type Found = {
+  /** Which of the authority's limits it is about, where the stage judges by several. */
+  name?: string;
+  observed?: StageFinding['observed'];
+  limit?: StageFinding['limit'];
+  detail: string;
+} & (
+  | { outcome: 'PASS' | 'SKIPPED' }
+  | { outcome: 'REVIEW' | 'DENY'; reason_code: ReasonCode }
+  /** What follows judges `capped_minor` instead of the requested amount. */
+  | { outcome: 'LIMIT'; reason_code: ReasonCode; capped_minor: number }
+);
+
+/** `amount_minor`: the amount after capping by what was judged before, in minor units of the request's currency. */
+export type Judge = (authority: Authority, facts: DecideFacts, amount_minor: number) => Found;
+
+/**
+ * What a stage judges by under an authority, in order. A stage of the contract always has one judge; any other has one for
+ * each thing that the authority says of it, and none where it says nothing.
+ */
+export type JudgesOf = (authority: Authority) => readonly Judge[];
+
+/** Judges for an authority that says nothing of a stage. */
+export const NO_JUDGES: readonly Judge[] = [];
+
+/** Found where there is nothing to judge. */
+export const skipped = (detail: string): Found => ({ outcome: 'SKIPPED', detail });
+
+/** A judge that compares amounts: skipped where the request is in another currency than the authority. */
+export const inItsCurrency =
+  (judge: Judge): Judge =>
+  (authority, facts, amount_minor) => {
+    const { currency } = facts.request.action;
+    return authority.currency === currency
+      ? judge(authority, facts, amount_minor)
+      : skipped(`Not evaluated: the request is in ${currency}, the authority in ${authority.currency}.`);
+  };
