@@ -72,6 +72,7 @@ const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/agents', 'New agent'],
   ['/team', 'Invite'],
   ['/team', 'Remove'],
+  ['/settings', 'Stop all agents'],
 ];
 
 test('every dialog is accessible, keeps the focus, and gives it back', async ({ page, workspace }) => {

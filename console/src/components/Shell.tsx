@@ -10,6 +10,7 @@ import { SelectField } from './Field.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
+import { StopBanner } from './Stop.tsx';
 
 /** Brings the library of components, so it comes when it is first asked for. */
 const loadPalette = () => import('./Palette.tsx');
@@ -120,6 +121,7 @@ export function Shell() {
         </nav>
       </div>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
+        <StopBanner />
         <Outlet />
       </main>
       {is_finding && (

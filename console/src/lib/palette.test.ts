@@ -28,6 +28,9 @@ describe('the palette', () => {
     ]);
     expect(labels('travel desk')).toContain('Travel desk');
   });
+  test('leads to the emergency stop', () => {
+    expect(labels('stop')).toContain('Stop all agents');
+  });
   test('has a value of its own for every place', () => {
     const values = placesFor('a', AGENTS).flatMap((group) => group.items.map((each) => each.value));
     expect(new Set(values).size).toBe(values.length);

@@ -57,6 +57,10 @@ export function placesFor(
   const screens = SCREENS.filter(([label]) => has(text, label)).map(
     ([label, to, keys]): Place => ({ value: `screen:${to}`, label, hint: keys, to, search: {} }),
   );
+  // Whoever is in alarm types what they want, not where it stands.
+  const stop: Place[] = has(text, 'Stop all agents')
+    ? [{ value: 'action:stop', label: 'Stop all agents', hint: 'Settings', to: '/settings', search: {} }]
+    : [];
   const own = agents
     .filter((each) => text !== '' && has(text, each.slug, each.name))
     .slice(0, 8)
@@ -85,6 +89,7 @@ export function placesFor(
   return [
     { value: 'By id', items: placesOfId(text) },
     { value: 'Go to', items: screens },
+    { value: 'Do', items: text === '' ? [] : stop },
     { value: 'Agents', items: own },
     { value: 'Search', items: searches },
   ].filter((group) => group.items.length > 0);

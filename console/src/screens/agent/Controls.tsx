@@ -1,8 +1,7 @@
-import type { AgentWithBudgets, Decision, DecisionListQuery } from '@purser/sdk';
-import { useQuery } from '@tanstack/react-query';
+import type { AgentWithBudgets } from '@purser/sdk';
 import { useState } from 'react';
-import { purser } from '../../api/client.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { useUnderWay } from '../../api/under-way.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -11,51 +10,17 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import styles from './AgentPage.module.css';
 
-const LOOKED_AT = 200;
-
-/** How many spends of the agent are under way: those that stopping it would hold up. */
-function useUnderWay(agent: AgentWithBudgets) {
-  return useQuery({
-    queryKey: ['decisions', 'under-way', agent.id],
-    queryFn: async () => {
-      const query = { agent: agent.id, mode: 'ENFORCE', outcome_state: 'NONE', limit: LOOKED_AT };
-      const { data } = await purser.decisions.list(query as DecisionListQuery);
-      const count = (test: (each: Decision) => boolean) => data.filter(test).length;
-      return {
-        capabilities: count((each) => each.capability?.status === 'ISSUED'),
-        pending: count((each) => each.review_state === 'PENDING'),
-      };
-    },
-    enabled: agent.status !== 'revoked',
-  });
-}
-
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
-
 /** Pausing and revoking, with what each of them stops. */
 export function Controls({ agent }: { agent: AgentWithBudgets }) {
   const may = useMay('admin');
   const why = !may && WHY_NOT.admin;
   const update = useUpdateAgent(agent);
   const [is_revoking, setRevoking] = useState(false);
-  const under_way = useUnderWay(agent).data;
+  const affected = useUnderWay(agent.id);
   if (agent.status === 'revoked') {
     return <Notice title="This agent is revoked.">It never asks again. Its history stays.</Notice>;
   }
   const is_paused = agent.status === 'paused';
-  const affected =
-    under_way === undefined || under_way.capabilities + under_way.pending === 0
-      ? 'Nothing is under way right now.'
-      : `Under way: ${[
-          counted(
-            under_way.capabilities,
-            'capability that is not used yet',
-            'capabilities that are not used yet',
-          ),
-          counted(under_way.pending, 'pending review', 'pending reviews'),
-        ]
-          .filter((each) => !each.startsWith('0 '))
-          .join(', ')}.`;
   return (
     <Card title="Stop it">
       <div className={styles.stop}>

@@ -12,6 +12,7 @@ import { Sparkline } from '../../components/Charts.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
+import { StopButton } from '../../components/Stop.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { pick, type Search } from '../../lib/search.ts';
@@ -144,6 +145,7 @@ export default function Agents() {
               Show revoked
             </Button>
           )}
+          <StopButton />
           {make}
         </>
       }

@@ -133,7 +133,7 @@ export default function Inbox() {
   };
 
   return (
-    <div className={styles.inbox} data-open={id !== undefined || undefined}>
+    <div className={styles.inbox} data-fills data-open={id !== undefined || undefined}>
       <section className={styles.left} aria-label="Spends that were sent to a person">
         <header className={styles.head}>
           <div className={styles.titleRow}>

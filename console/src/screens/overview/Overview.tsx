@@ -8,6 +8,7 @@ import { buttonClass } from '../../components/Button.tsx';
 import { KindLegend, StackedBars } from '../../components/Charts.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
+import { StopButton } from '../../components/Stop.tsx';
 import { Countdown, Money } from '../../components/Value.tsx';
 import { utcDay } from '../../lib/time.ts';
 import { reasonWords } from '../../lib/words.ts';
@@ -29,6 +30,7 @@ export default function Overview() {
   return (
     <Page
       title="Overview"
+      actions={<StopButton />}
       lead={workspace && `${workspace.name}, the last ${DAYS} days. Both modes; days and months are UTC.`}
     >
       <FirstSteps />

@@ -57,8 +57,17 @@ function measured({ code, observed, bound }: Blocker): string | null {
   return `${say(observed)} now, ${is_least ? 'at least' : 'at most'} ${say(bound)} wanted`;
 }
 
-/** Whether anything speaks against binding, and the click that removes it. */
+/** Whether anything speaks against binding, the click that removes it, and what else deserves a look before. */
 export function Readiness({ readiness, search }: { readiness: ShadowReport['readiness']; search: Search }) {
+  return (
+    <>
+      <Blockers readiness={readiness} search={search} />
+      <Warnings warnings={readiness.warnings} />
+    </>
+  );
+}
+
+function Blockers({ readiness, search }: { readiness: ShadowReport['readiness']; search: Search }) {
   const { ready, blockers, merchants } = readiness;
   if (ready) {
     return (
@@ -100,6 +109,37 @@ export function Readiness({ readiness, search }: { readiness: ShadowReport['read
             <Link to={`/agents/${agent}/merchants`} search={{}}>
               See merchants
             </Link>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** What speaks against nothing, and should be read once: whose sentence is meant, and the way to it. */
+function Warnings({ warnings }: { warnings: ShadowReport['readiness']['warnings'] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <Card title="Worth a look">
+      <ul className={styles.checks}>
+        {warnings.map(({ code, message, agents, sentences }) => (
+          <li key={`${code}:${agents.join()}`}>
+            <span className={styles.sign} aria-hidden="true">
+              !
+            </span>
+            <div className={styles.warning}>
+              <p>{message}</p>
+              {sentences.map((each) => (
+                <q key={each}>{each}</q>
+              ))}
+            </div>
+            <span className={styles.ways}>
+              {agents.map((slug) => (
+                <Link key={slug} to={`/agents/${slug}/authority`}>
+                  {agents.length === 1 ? 'Say it otherwise' : slug}
+                </Link>
+              ))}
+            </span>
           </li>
         ))}
       </ul>

@@ -8,6 +8,7 @@ import { Button } from '../../components/Button.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
+import { StopRow } from '../../components/Stop.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import { useForm } from '../../lib/use-form.ts';
 import { words } from '../../lib/words.ts';
@@ -19,6 +20,9 @@ export default function Settings() {
     <Page title="Settings">
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading lines={8} />}
+      <Card title="Emergency stop">
+        <StopRow />
+      </Card>
       {query.data !== undefined && (
         <CardGrid>
           <WorkspaceForm key={query.data.id} workspace={query.data} />

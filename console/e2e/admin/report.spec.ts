@@ -1,0 +1,19 @@
+import { expectAccessible } from '../support/axe.ts';
+import { expect, test } from '../support/test.ts';
+import { AUTHORITY } from '../support/workspace.ts';
+
+test('a sentence that gave no rule is shown in the report, with the way to say it otherwise', async ({
+  page,
+  workspace,
+}) => {
+  const sentence = 'Be nice to the neighbours';
+  const purpose = { ...AUTHORITY.purpose, constraints: ['No gift cards', sentence] };
+  await workspace.agent({ authority: { ...AUTHORITY, purpose } });
+  await workspace.spend();
+  await page.goto('/console/report');
+  const warnings = page.getByRole('region', { name: 'Worth a look' });
+  await expect(warnings).toContainText(sentence);
+  await expectAccessible(page, 'the report with a warning');
+  await warnings.getByRole('link', { name: 'Say it otherwise' }).click();
+  await expect(page.getByLabel('Constraints')).toHaveValue(`No gift cards\n${sentence}`);
+});
