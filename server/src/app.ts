@@ -16,6 +16,7 @@ import { aggregateFeedback, MAX_PAGES_A_ROUND as LEARN_PAGES } from './feedback/
 import { makeFollowerRound } from './followers/follow-chains.ts';
 import { countSkippedEvents } from './followers/follower-rows.ts';
 import { makeAuthenticate } from './http/auth.ts';
+import { makeLimiters } from './http/limiters.ts';
 import { makeServer } from './http/server.ts';
 import type { ServerOptions } from './http/server-options.ts';
 import { connectSharedCounts } from './http/shared-counts.ts';
@@ -26,6 +27,8 @@ import { pruneOldSignIns } from './people/session-rows.ts';
 import type { Sessions } from './people/sessions.ts';
 import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from './people/setup-code.ts';
 import { hasPeople } from './people/user-rows.ts';
+import type { Listening } from './processes/messages.ts';
+import type { Siblings } from './processes/siblings.ts';
 import { MAX_PAGES_A_ROUND as ROLL_UP_PAGES, rollUpDecisions } from './reports/roll-up-decisions.ts';
 import { addWorkspace, type Core, type Database, makeCore, newId, random } from './runtime.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
@@ -217,15 +220,7 @@ export function startWorkers(
   };
 }
 
-export interface Service {
-  /** `http://127.0.0.1:8080` */
-  url: string;
-  /** Where people go; while there is nobody, with the code that makes the first administrator. */
-  console_url: string;
-  /** The URL of `/metrics` if it has an address of its own. */
-  metrics_url: string | null;
-  /** The key of the first workspace if this start made it. */
-  first: { admin_key: string } | undefined;
+export interface Service extends Listening {
   /** Stops accepting requests, finishes those in progress, and closes everything that this service opened. */
   stop(): Promise<void>;
 }
@@ -238,12 +233,14 @@ function urlOf(server: FastifyInstance): string {
 /**
  * Starts the service on a migrated database. It listens only when everything is ready, so every client that can connect
  * is served. `onFirst` is called with the first workspace's key as soon as it exists, because the start may still fail.
+ * With `siblings` this is one of several processes, which share the ports, the limits and the metrics.
  */
 export async function startService(
   config: Config,
   database: Database,
   log: Logger,
   onFirst: (first: { admin_key: string }) => unknown = () => {},
+  siblings: Siblings | null = null,
 ): Promise<Service> {
   const core = makeCore(database, log);
   const key_uses = makeKeyUses({ lane: core.lane, log });
@@ -258,7 +255,8 @@ export async function startService(
   });
   const second_opinion = makeSecondOpinion(core, config);
   const shared_counts = config.redis_url === null ? null : await connectSharedCounts(config.redis_url, log);
-  const people = makePeopleServices(core, config, shared_counts?.client ?? null);
+  const makeLimiter = makeLimiters(shared_counts?.client ?? null, siblings !== null);
+  const people = makePeopleServices(core, config, makeLimiter);
   const api_routes = [
     ...makeApiRoutes(core, config, second_opinion?.preAssess, people),
     ...makePersonRoutes(core, config, people),
@@ -268,7 +266,9 @@ export async function startService(
     site: people.site,
     onFailure: (error) => log.error({ err: error }, 'a tool of /mcp failed'),
   });
-  const metrics_route = makeMetricsRoute(core.metrics, core.now_ms);
+  const { content_type } = core.metrics;
+  const text = siblings?.share(core.metrics) ?? core.metrics.text;
+  const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
   const health = makeHealthRoutes({
     checkReady: async () => {
       await checkReady(core.probe_db);
@@ -289,7 +289,7 @@ export async function startService(
     checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
-    redis: shared_counts?.client ?? null,
+    makeLimiter,
     // Before the lane a spend may wait for a place to ask the model, and as long again for its answer.
     deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
     keep_alive_ms: config.keep_alive_seconds * 1000,
@@ -311,9 +311,10 @@ export async function startService(
           metrics: { countRequest: core.metrics.countRequest, watchUse: () => {} },
         });
   try {
-    const first = await bootstrap(core, database.address, config);
+    const prepares = siblings?.is_first ?? true;
+    const first = prepares ? await bootstrap(core, database.address, config) : undefined;
     if (first !== undefined) onFirst(first);
-    const setup_code = await prepareFirstPerson(core, people, config);
+    const setup_code = prepares ? await prepareFirstPerson(core, people, config) : null;
     await second_opinion?.probed;
     await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await metrics_server?.listen({

@@ -6,6 +6,7 @@ import { readConfig, renderConfigurationReference } from './config/config.ts';
 import type { Authority } from './domain/authorities.ts';
 import { CONTRACT_STAGES, REASONS, STAGES } from './domain/decisions.ts';
 import { ERRORS } from './errors.ts';
+import { makeOwnLimiter } from './http/limiters.ts';
 import { makeMetrics } from './metrics.ts';
 import { type JsonSchema, makeOpenApi, type OpenApi } from './openapi/openapi.ts';
 import { exampleOf, fieldRows } from './openapi/schema-words.ts';
@@ -28,7 +29,7 @@ export function renderOpenApi(): OpenApi {
     now_ms: () => 0,
   } as Core;
   const config = readConfig({});
-  const people = makePeopleServices(core, config, null);
+  const people = makePeopleServices(core, config, makeOwnLimiter);
   const mcp_route = makeMcpRoute({ core, site: people.site, onFailure: () => {} });
   const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people), mcp_route];
   const health = makeHealthRoutes({

@@ -1,6 +1,9 @@
 import pino, { type Logger } from 'pino';
 
-/** Buffered lines are written when they have this many characters, or when `flush` is called. */
+/**
+ * Buffered lines are written before they have more characters than this, or when `flush` is called. What is written to a
+ * pipe in up to 4,096 bytes stays together (PIPE_BUF), whatever other processes of the service write to it.
+ */
 const BUFFER_LENGTH = 4_096;
 /** How much may wait in the stream for a slow reader. Lines beyond it are dropped. */
 const BACKLOG_BYTES = 1_048_576;
@@ -69,8 +72,8 @@ export function makeLog(level: string, stream: LogStream, clock_ms: () => number
     { level, base: null, serializers: { err: errorForLog }, timestamp: makeLineTime(clock_ms) },
     {
       write(line: string) {
+        if (waiting.length + line.length > BUFFER_LENGTH) flush();
         waiting += line;
-        if (waiting.length >= BUFFER_LENGTH) flush();
       },
     },
   );

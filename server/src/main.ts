@@ -1,27 +1,22 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { EmbeddedPostgresError } from '@purser/embedded-postgres';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Logger } from 'pino';
-import type { Service } from './app.ts';
 import { setPlan } from './commands/set-plan.ts';
-import { type Config, ConfigError, readConfig } from './config/config.ts';
+import { type Config, readConfig } from './config/config.ts';
 import { transportWarnings } from './config/transport-warnings.ts';
-import { DataDirectoryError, loadSecretKey } from './data-directory.ts';
+import { loadSecretKey } from './data-directory.ts';
 import { OPERATOR } from './domain/audit.ts';
 import { noteVerifierKey, publicJwk, publicPem } from './domain/checkpoints.ts';
 import { shownHash } from './domain/ledger.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
-import { ApiError } from './errors.ts';
-import { type Log, makeLog } from './log.ts';
-import { MigrationError } from './migration/migrate.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { onEnd } from './process-end.ts';
+import { fail, startLog } from './program.ts';
 import { HISTORY_NAMES as names } from './purpose/history.ts';
 import { rotateSecrets, rotationLines } from './rotate-secrets.ts';
 import { addWorkspace, type Core, makeCore } from './runtime.ts';
 import { deriveSecrets } from './secrets.ts';
+import { ONE_PROCESS, serve, serveAsOne } from './serve.ts';
 import { listWorkspaces } from './storage/workspaces.ts';
 import { addUserCommands } from './user-commands.ts';
 import { normaliseText, TEXT_RULES } from './values/text.ts';
@@ -30,124 +25,16 @@ import { listCheckpointedWorkspaces } from './verification/checkpoint-rows.ts';
 import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './verification/ledger-file.ts';
 import { verificationBody, verifyLedger } from './verification/verify-ledger.ts';
 import { VERSION } from './version.ts';
-import { welcome } from './welcome.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
 // machine with much memory. Measured over 100,000 decisions of 64 clients, the most resident memory and the service's
 // processor time a decision: 202 MB and 0.24 ms with 60 %, 190 MB and 0.25 ms with 50 %, 186 MB and 0.26 ms with 40 %.
 setFlagsFromString('--heap-growing-percent=50');
 
-/**
- * Collects what the start has left. That rule holds from the first full collection on, which V8 would make when old
- * memory has reached some 60 MB, or 100: the process then kept 165 or 200 MB. Takes some 50 ms.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
-  collect();
-}
-
-const LOG_FLUSH_MS = 500;
-
-/** The program's log: flushed twice a second, and by `end` or the process's exit. */
-function startLog(level: string, stream: NodeJS.WriteStream): Log {
-  const started = makeLog(level, stream, Date.now);
-  setInterval(started.flush, LOG_FLUSH_MS).unref();
-  process.once('exit', started.flush);
-  return started;
-}
-
-/** Errors whose message is all that the operator needs. Any other error is a bug and is shown with its stack. */
-function tell(error: unknown): string {
-  if (
-    error instanceof ConfigError ||
-    error instanceof StartError ||
-    error instanceof DataDirectoryError ||
-    error instanceof EmbeddedPostgresError ||
-    error instanceof MigrationError ||
-    error instanceof ApiError
-  ) {
-    return error.message;
-  }
-  const { code, address, hostname, port } = error as {
-    code?: string;
-    address?: string;
-    hostname?: string;
-    port?: number;
-  };
-  if (code === 'EADDRINUSE')
-    return `PORT: ${address}:${port} is in use; stop what listens there or set PORT to another one.`;
-  if (code === 'EACCES' && port !== undefined)
-    return `PORT: this user may not listen on ${address}:${port}; set PORT to 1024 or more.`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `HOST: ${address ?? hostname} is no address of this machine.`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function fail(error: unknown): never {
-  process.stderr.write(`purser: ${tell(error)}\n`);
-  process.exit(1);
-}
-
-/** Loaded where something serves or works: it takes most of a second, which no command of the operator has to wait. */
-const loadApp = () => import('./app.ts');
-
-/** Opens everything that `serve` needs, in order. If a step fails, all that was opened before it is closed again. */
-async function start(
-  config: Config,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<{ service: Service; database: OpenedDatabase }> {
-  const database = await openDatabase(config, { as: 'service', log, signal });
-  const made: { admin_key: string }[] = [];
-  try {
-    const { startService } = await loadApp();
-    collectGarbage();
-    return { service: await startService(config, database, log, (first) => made.push(first)), database };
-  } catch (error) {
-    // The workspace is made, and no later start can show its key.
-    const shown = config.bootstrap_admin_key === null ? made : [];
-    for (const { admin_key } of shown) process.stdout.write(`Admin key   ${admin_key}\n`);
-    await database.close();
-    throw error;
-  }
-}
-
-async function serve(): Promise<void> {
-  const config = readConfig(process.env);
-  const { log, end } = startLog(config.log_level, process.stdout);
-  const starting = new AbortController();
-  const started = start(config, log, starting.signal);
-  onEnd(log, fail, async () => {
-    starting.abort();
-    // A start in progress is awaited, so that everything that it has opened is closed again.
-    const running = await started.catch(() => null);
-    await running?.service.stop();
-    await running?.database.close();
-    await end();
-  });
-  const { service } = await started.catch(async (error: unknown) => {
-    await end();
-    // A start that was asked to end has not failed. The handler above ends the process.
-    if (starting.signal.aborted) return new Promise<never>(() => {});
-    throw error;
-  });
-  // The first key is shown even by a start that is ending, because no later start can show it.
-  if (starting.signal.aborted && service.first === undefined) return;
-  if (config.webhook_allow_private_network) {
-    log.warn(
-      'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
-    );
-  }
-  for (const warning of transportWarnings(config)) log.warn(warning);
-  process.stdout.write(welcome(service, config.bootstrap_admin_key !== null));
-  log.info({ url: service.url, version: VERSION }, 'listening');
-}
-
 async function work(): Promise<void> {
   const config = readConfig(process.env);
   const { log, end } = startLog(config.log_level, process.stdout);
-  const { startWorkers } = await loadApp();
+  const { startWorkers } = await import('./app.ts');
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   const workers = startWorkers(core, config, null);
@@ -202,6 +89,10 @@ const program = new Command('purser-server')
   .addHelpText('after', '\nSettings come from the environment; see docs/reference/configuration.md.');
 
 program.command('serve').description('Run the service: API and workers.').action(serve);
+program
+  .command(`${ONE_PROCESS} <place>`, { hidden: true })
+  .option('--first')
+  .action((place: string, options: { first?: true }) => serveAsOne(place, options.first === true));
 program.command('work').description('Run the workers alone, beside a service.').action(work);
 program
   .command('migrate')

@@ -1,4 +1,12 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { Mode } from './domain/agents.ts';
 import type { DecisionKind, ReasonCode } from './domain/decisions.ts';
 import type { AttemptStatus } from './domain/webhooks.ts';
@@ -28,8 +36,10 @@ export interface Metrics {
   watchUse(resource: string, total: number, inUse: () => number): void;
   /** Counts an event that a follower of the chain could not process and has skipped. */
   countSkippedEvent(follower: FollowerName): void;
-  /** Returns the text of `GET /metrics`. */
+  /** Returns the text of `GET /metrics`, of this process. */
   text(): Promise<string>;
+  /** Returns the same for `AggregatorRegistry.aggregate`, which adds up what several processes count. */
+  values(): Promise<MetricObjectWithValues<MetricValue<string>>[]>;
   content_type: string;
 }
 
@@ -166,6 +176,7 @@ export function makeMetrics(): Metrics {
     },
     countSkippedEvent: (follower) => skipped_events.inc({ follower }),
     text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
     content_type: registry.contentType,
   };
 }

@@ -39,6 +39,8 @@ export interface OpenOptions {
   as: 'service' | 'command';
   log: Logger;
   signal?: AbortSignal;
+  /** Overrides of the settings of an embedded PostgreSQL that is started here. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** Makes sure there is a migrated database: the server of `DATABASE_URL`, or the embedded one. */
@@ -111,6 +113,7 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
       data_dir: directory.dir,
       log: options.log,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(options.settings === undefined ? {} : { settings: options.settings }),
     });
     const address = postgres.connection;
     const opened = await migrated(address, secrets, options.log);

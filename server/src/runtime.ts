@@ -32,6 +32,17 @@ const WEBHOOK_CONNECTIONS = 4;
  * exports, which use one for each page that they read.
  */
 const LEDGER_CONNECTIONS = 4;
+/** The most connections that one process opens. */
+export const MAX_CONNECTIONS =
+  LANE_CONNECTIONS +
+  READ_CONNECTIONS +
+  LIST_CONNECTIONS +
+  KEY_CONNECTIONS +
+  REPORT_CONNECTIONS +
+  FOLLOWER_CONNECTIONS +
+  PROBE_CONNECTIONS +
+  WEBHOOK_CONNECTIONS +
+  LEDGER_CONNECTIONS;
 const LEDGER_STATEMENT_MS = 60_000;
 const LEDGER_IDLE_MS = 60_000;
 

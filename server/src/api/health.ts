@@ -92,7 +92,7 @@ export function makeMetricsRoute(
     path: '/metrics',
     operationId: 'getMetrics',
     summary: 'Metrics for Prometheus.',
-    description: 'What this process has counted since it began, at most a second old.',
+    description: 'What all processes of the service have counted since it began, at most a second old.',
     responses: {
       200: {
         description: 'Text in the Prometheus format.',

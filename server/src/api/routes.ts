@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { makeCreateDecision } from '../commands/create-decision.ts';
 import { makeCreateReview } from '../commands/create-review.ts';
 import type { Config } from '../config/config.ts';
@@ -11,6 +10,7 @@ import { makeTrackRecords } from '../decisions/track-record.ts';
 import { makeDirectories } from '../directory/directories.ts';
 import { secretText } from '../domain/webhooks.ts';
 import { makeCursors } from '../http/cursors.ts';
+import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Route } from '../http/route.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
@@ -67,7 +67,7 @@ export function makeApiRoutes(
   core: Core,
   config: RouteConfig & PeopleConfig,
   preAssess: PreAssess | null = null,
-  { links, site }: Pick<PeopleServices, 'links' | 'site'> = makePeopleServices(core, config, null),
+  { links, site }: Pick<PeopleServices, 'links' | 'site'> = makePeopleServices(core, config, makeOwnLimiter),
 ): Route[] {
   const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
   const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
@@ -141,8 +141,12 @@ export function makeApiRoutes(
   return routes.map((route) => takingTurns(route, resources, { answer_time, presence }));
 }
 
-/** Sessions, passwords and the door, as the settings say. `redis`: where all nodes count wrong passwords together. */
-export function makePeopleServices(core: Core, config: PeopleConfig, redis: Redis | null): PeopleServices {
+/** Sessions, passwords and the door, as the settings say. `makeLimiter` makes the counters of wrong passwords. */
+export function makePeopleServices(
+  core: Core,
+  config: PeopleConfig,
+  makeLimiter: MakeLimiter,
+): PeopleServices {
   const { db, keys_db, lane, secrets, log, now_ms } = core;
   return makePeople(config, {
     db,
@@ -150,7 +154,7 @@ export function makePeopleServices(core: Core, config: PeopleConfig, redis: Redi
     lane,
     secrets,
     log,
-    redis,
+    makeLimiter,
     newId,
     newToken,
     newNonce,

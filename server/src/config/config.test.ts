@@ -37,6 +37,7 @@ test('an empty environment gives the defaults of the table, and empty variables 
     webhook_retry_first_ms: 30_000,
     webhook_retry_max_ms: 300_000,
     webhook_timeout_ms: 10_000,
+    serve_processes: 1,
     capability_ttl_seconds: 900,
     review_ttl_seconds: 86_400,
     purpose_merchants_file: null,
@@ -129,6 +130,7 @@ describe.each([
   ['DATABASE_URL', ['mysql://db/purser', 'db.example', 'http://db', 'postgres//db']],
   ['DATA_DIR', ['a\0b']],
   ['BOOTSTRAP_PLAN', ['pro', 'TEAM']],
+  ['SERVE_PROCESSES', ['0', '65', 'all', '1.5', '-1']],
   ['RATE_LIMIT_PER_MINUTE', ['0', '-5', 'many', '600/min']],
   ['UNKNOWN_KEY_LIMIT_PER_MINUTE', ['0', 'off']],
   [

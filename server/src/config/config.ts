@@ -6,6 +6,7 @@ import {
   ConfigError,
   is,
   MAX_OLD_SECRET_KEYS,
+  MAX_PROCESSES,
   oneOf,
   optional,
   parseAdminKey,
@@ -16,6 +17,7 @@ import {
   parseMerchantsFile,
   parseName,
   parseOldSecretKeys,
+  parseProcesses,
   parseProxies,
   parsePublicUrl,
   parseSecretKey,
@@ -56,6 +58,12 @@ export const SETTINGS = {
     ...wholeNumber(0, 65_535),
     meaning:
       'Port at which /metrics answers instead of the public one; 0 takes a free one, which is logged. What it tells is of all workspaces together, so keep it from the public.',
+  }),
+  SERVE_PROCESSES: withDefault('1', {
+    allowed: `auto or a whole number from 1 to ${MAX_PROCESSES}`,
+    meaning:
+      'Processes that serve behind the one port; auto takes one a core but for one, which PostgreSQL keeps, and at least one. Each uses up to 36 connections to the database.',
+    parse: parseProcesses,
   }),
   KEEP_ALIVE_SECONDS: withDefault('72', {
     ...wholeNumber(1, 86_400),
@@ -103,10 +111,10 @@ export const SETTINGS = {
     meaning:
       'Requests in a minute that a client address may make with a missing, unknown, revoked or expired key.',
   }),
-  REDIS_URL: optional('each process counts by itself', {
+  REDIS_URL: optional('each node counts by itself', {
     allowed: 'a URL that begins with redis:// or rediss://',
     meaning:
-      'A Redis in which all nodes count requests together for the two limits; while it cannot be reached each process counts by itself.',
+      'A Redis in which all nodes count requests together for the two limits; while it cannot be reached each node counts by itself.',
     parse: (text) => parseUrl(text, ['redis:', 'rediss:']),
   }),
   TRUSTED_PROXIES: withDefault('', {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { EMAIL, normaliseEmail } from '../domain/people.ts';
@@ -75,6 +76,14 @@ export function wholeNumber(min: number, max: number): Pick<Setting<number>, 'al
       return value >= min && value <= max ? value : is(text);
     },
   };
+}
+
+export const MAX_PROCESSES = 64;
+
+/** How many processes serve: the number, or as many as the cores that this one may run on leave for them. */
+export function parseProcesses(text: string): number | Wrong {
+  if (text === 'auto') return Math.min(MAX_PROCESSES, Math.max(1, availableParallelism() - 1));
+  return wholeNumber(1, MAX_PROCESSES).parse(text, '');
 }
 
 /** Accepts one of these words. */

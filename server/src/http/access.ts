@@ -8,10 +8,10 @@ import type { ServerOptions } from './server-options.ts';
 
 /** Makes the hooks that tell whose a request is, count it against its limit, and let it in. */
 export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'holdBack'>) {
-  const { redis, now_ms } = options;
-  const countKey = makeKeyLimit(options.rate_limit_per_minute, redis);
-  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, redis);
-  const countPublic = makePublicLimit(options.rate_limit_per_minute, now_ms, redis);
+  const { makeLimiter, now_ms } = options;
+  const countKey = makeKeyLimit(options.rate_limit_per_minute, makeLimiter);
+  const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, makeLimiter);
+  const countPublic = makePublicLimit(options.rate_limit_per_minute, now_ms, makeLimiter);
   const tooMany = (whose: string) =>
     new ApiError('rate_limited', `Too many requests ${whose}; retry after ${RETRY_AFTER_S} s.`, {
       retry_after_s: RETRY_AFTER_S,

@@ -1,11 +1,6 @@
-import type { Redis } from 'ioredis';
-import {
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterRedis,
-  RateLimiterRes,
-} from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { addressBlock } from './client-address.ts';
+import type { Limiter, MakeLimiter } from './limiters.ts';
 
 /** The `Retry-After` of a refusal: the whole window, as the interface specification has it. */
 export const RETRY_AFTER_S = 60;
@@ -27,21 +22,7 @@ export interface Count {
 /** Counts a request. Never rejects. */
 export type CountRequest = (name: string) => Promise<Count>;
 
-/** Counts in Redis, or in this process if there is no Redis or it does not answer. */
-function makeLimiter(points: number, prefix: string, redis: Redis | null): RateLimiterAbstract {
-  const local = new RateLimiterMemory({ points, duration: WINDOW_S });
-  if (redis === null) return local;
-  return new RateLimiterRedis({
-    storeClient: redis,
-    points,
-    duration: WINDOW_S,
-    keyPrefix: `purser:${prefix}`,
-    rejectIfRedisNotReady: true,
-    insuranceLimiter: local,
-  });
-}
-
-function makeCounter(limiter: RateLimiterAbstract, policy_name: string, points: number) {
+function makeCounter(limiter: Limiter, policy_name: string, points: number) {
   const policy = `"${policy_name}";q=${points};w=${WINDOW_S}`;
   const prefix = `"${policy_name}";r=`;
   function count(result: RateLimiterRes, within: boolean): Count {
@@ -60,23 +41,32 @@ function makeCounter(limiter: RateLimiterAbstract, policy_name: string, points: 
 
 /**
  * Makes the limit of requests per key: `points` in a window of 60 s that begins with the first request. `name` is the
- * id of the key. With `redis` all nodes count together; each node counts by itself while Redis cannot be reached.
+ * id of the key.
  */
-export function makeKeyLimit(points: number, redis: Redis | null): CountRequest {
-  return makeCounter(makeLimiter(points, 'key', redis), 'default', points);
+export function makeKeyLimit(points: number, makeLimiter: MakeLimiter): CountRequest {
+  return makeCounter(makeLimiter('key', points, WINDOW_S), 'default', points);
 }
 
 /**
  * Makes the limit of requests with a missing, unknown, revoked or expired key, per client address. IPv6 clients are
- * counted by their /64. `now_ms` is a clock that never runs backwards. `redis` is used as for keys.
+ * counted by their /64. `now_ms` is a clock that never runs backwards.
  */
-export function makeUnknownKeyLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
-  return countAddresses(makeCounter(makeLimiter(points, 'address', redis), 'unknown-key', points), now_ms);
+export function makeUnknownKeyLimit(
+  points: number,
+  now_ms: () => number,
+  makeLimiter: MakeLimiter,
+): CountRequest {
+  const limiter = makeLimiter('address', points, WINDOW_S);
+  return countAddresses(makeCounter(limiter, 'unknown-key', points), now_ms);
 }
 
 /** Makes the limit of requests to routes that take no key, per client address as above. */
-export function makePublicLimit(points: number, now_ms: () => number, redis: Redis | null): CountRequest {
-  return countAddresses(makeCounter(makeLimiter(points, 'public', redis), 'public', points), now_ms);
+export function makePublicLimit(
+  points: number,
+  now_ms: () => number,
+  makeLimiter: MakeLimiter,
+): CountRequest {
+  return countAddresses(makeCounter(makeLimiter('public', points, WINDOW_S), 'public', points), now_ms);
 }
 
 /** Counts by address, a bounded number of them separately. */

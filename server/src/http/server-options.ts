@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Limits } from './admission.ts';
+import type { MakeLimiter } from './limiters.ts';
 import type { Route } from './route.ts';
 
 /** The result of authentication. `message` is the message of the 401. */
@@ -25,8 +25,8 @@ export interface ServerOptions {
   checkSameSite?: (headers: IncomingHttpHeaders) => void;
   rate_limit_per_minute: number;
   unknown_key_limit_per_minute: number;
-  /** The Redis in which all nodes count requests together, or null if each process counts by itself. */
-  redis: Redis | null;
+  /** Makes the counters of requests, where those who share them count. */
+  makeLimiter: MakeLimiter;
   /** A request with a key that was not answered within this time is answered with 503, ms. */
   deadline_ms: number;
   /** Overrides of the usual bounds, for tests. */

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** If Redis takes longer than this, the process counts by itself. */
+/** If Redis takes longer than this, the node counts by itself. */
 const COMMAND_TIMEOUT_MS = 250;
 /** A connection on which nothing was received for this long is closed. */
 const SILENT_MS = 1_000;
@@ -35,7 +35,7 @@ export async function connectSharedCounts(url: string, log: Logger): Promise<Sha
   client.on('error', (error: Error) => {
     if (is_reported) return;
     is_reported = true;
-    log.warn({ problem: error.message }, 'Redis cannot be reached; this process counts requests by itself');
+    log.warn({ problem: error.message }, 'Redis cannot be reached; this node counts requests by itself');
   });
   client.on('ready', () => {
     is_reported = false;

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../errors.ts';
+import { makeOwnLimiter } from '../http/limiters.ts';
 import { type Attempts, type Guesser, makeAttempts } from './attempts.ts';
 
 const ADA: Guesser = { client_address: '192.0.2.1', email: 'ada@example.com' };
 
 /** Judges attempts of guessers, and keeps what came of it. */
-function makeDoor(attempts: Attempts = makeAttempts(null)) {
+function makeDoor(attempts: Attempts = makeAttempts(makeOwnLimiter)) {
   const told = { locked: 0, judged_now: 0, most: 0 };
   const known = new Set<string>();
   const attempt = async (guesser: Guesser, outcome: 'right' | 'wrong' | 'not judged') => {

@@ -1,12 +1,7 @@
-import type { Redis } from 'ioredis';
-import {
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterRedis,
-  RateLimiterRes,
-} from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError, authUnavailable } from '../errors.ts';
 import { addressBlock } from '../http/client-address.ts';
+import type { MakeLimiter } from '../http/limiters.ts';
 
 const MAX_WRONG = 10;
 const WINDOW_S = 15 * 60;
@@ -48,22 +43,10 @@ interface Pending {
   waiting: (() => void)[];
 }
 
-/** Makes the limits: in Redis for all nodes together, in this process without it or while it does not answer. */
-export function makeAttempts(redis: Redis | null): Attempts {
-  const limiterOf = (points: number, duration: number, name: string): RateLimiterAbstract => {
-    const local = new RateLimiterMemory({ points, duration });
-    if (redis === null) return local;
-    return new RateLimiterRedis({
-      storeClient: redis,
-      points,
-      duration,
-      keyPrefix: `purser:${name}`,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: local,
-    });
-  };
-  const limiter = limiterOf(MAX_WRONG, WINDOW_S, 'sign-in');
-  const of_day = limiterOf(MAX_WRONG_A_DAY, DAY_S, 'sign-in-day');
+/** Makes the limits. */
+export function makeAttempts(makeLimiter: MakeLimiter): Attempts {
+  const limiter = makeLimiter('sign-in', MAX_WRONG, WINDOW_S);
+  const of_day = makeLimiter('sign-in-day', MAX_WRONG_A_DAY, DAY_S);
   const pending = new Map<string, Pending>();
 
   /** Counts an attempt, or waits until one that is being judged has made room, or refuses it. */
@@ -97,8 +80,10 @@ export function makeAttempts(redis: Redis | null): Attempts {
       const others = now.judged_now;
       for (const wake of now.waiting.splice(0)) wake();
       if (outcome === 'not judged') await limiter.reward(key, 1);
-      else if (outcome === 'right' && others > 0) await limiter.set(key, others, WINDOW_S);
-      else if (outcome === 'right') await limiter.delete(key);
+      else if (outcome === 'right') {
+        await limiter.delete(key);
+        if (others > 0) await limiter.penalty(key, others);
+      }
     });
 
   return {

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { MakeLimiter } from '../http/limiters.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -35,7 +35,8 @@ export interface PeopleOptions {
   lane: Lane;
   secrets: Secrets;
   log: Logger;
-  redis: Redis | null;
+  /** Makes the counters of wrong passwords. */
+  makeLimiter: MakeLimiter;
   newId: (kind: 'session' | 'sign_in') => string;
   /** 32 random bytes, base64url. */
   newToken: () => string;
@@ -66,7 +67,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     lane,
     sessions,
     passwords: makePasswords(),
-    attempts: makeAttempts(options.redis),
+    attempts: makeAttempts(options.makeLimiter),
     setup_macs: secrets.macs('setup-code'),
     links,
     password_sign_in: config.password_sign_in === 'on',

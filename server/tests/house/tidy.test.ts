@@ -41,18 +41,19 @@ const FLOORS: readonly (readonly string[])[] = [
   ['feedback', 'directory'],
   ['verification'],
   ['decisions', 'webhook-delivery', 'workers', 'http'],
-  ['runtime.ts', 'openapi', 'console', 'people', 'api/schemas'],
+  ['runtime.ts', 'openapi', 'console', 'people', 'api/schemas', 'processes'],
   ['api/people'],
   ['api', 'open-database.ts', 'rotate-secrets.ts'],
   ['app.ts'],
-  ['documents.ts', 'tools.ts', 'user-commands.ts', 'welcome.ts'],
+  ['documents.ts', 'tools.ts', 'user-commands.ts', 'welcome.ts', 'program.ts'],
+  ['serve.ts'],
   ['main.ts'],
 ];
 const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */
 const READS_THE_WORLD =
-  /^(app|runtime|main|open-database|data-directory|process-end|work-time|rotate-secrets|user-commands)\.ts$|^config\/|^api\/(routes|second-opinion)\.ts$/;
+  /^(app|runtime|main|serve|open-database|data-directory|process-end|work-time|rotate-secrets|user-commands)\.ts$|^config\/|^api\/(routes|second-opinion)\.ts$/;
 
 describe('rooms', () => {
   test('every room has its floor', () => {

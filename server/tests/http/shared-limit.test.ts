@@ -6,6 +6,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../../tools/demo/purser-process.ts';
 import type { ApiError } from '../../src/errors.ts';
+import { makeLimiters } from '../../src/http/limiters.ts';
 import { makeKeyLimit, makeUnknownKeyLimit } from '../../src/http/rate-limit.ts';
 import { connectSharedCounts, type SharedCounts } from '../../src/http/shared-counts.ts';
 import { makeAttempts } from '../../src/people/attempts.ts';
@@ -53,8 +54,10 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
   });
 
   test('four nodes let exactly the given number through together, by key and by address', async () => {
-    const by_key = nodes.map(({ client }) => makeKeyLimit(600, client));
-    const by_address = nodes.map(({ client }) => makeUnknownKeyLimit(30, () => 0, client));
+    const by_key = nodes.map(({ client }) => makeKeyLimit(600, makeLimiters(client, false)));
+    const by_address = nodes.map(({ client }) =>
+      makeUnknownKeyLimit(30, () => 0, makeLimiters(client, false)),
+    );
     const ask = (limits: typeof by_key, count: number, name: string) =>
       Promise.all(Array.from({ length: count }, (_, i) => limits[i % 4]?.(name)));
     const keys = await ask(by_key, 1_000, 'key_shared');
@@ -86,7 +89,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
   });
 
   test('wrong passwords are counted by all nodes together, and right ones at once are all let in', async () => {
-    const attempts = nodes.map(({ client }) => makeAttempts(client));
+    const attempts = nodes.map(({ client }) => makeAttempts(makeLimiters(client, false)));
     const attempt = async (node: number, email: string, is_right: boolean, client_address = '192.0.2.1') => {
       const on = { isKnown: async () => false, onLocked: async () => {} };
       const judged = attempts[node]?.judge({ client_address, email }, async () => is_right, on);
@@ -106,7 +109,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
   });
 
   test('a process without a working Redis counts by itself: neither open nor closed, and shares again after', async () => {
-    const limits = nodes.map(({ client }) => makeKeyLimit(100, client));
+    const limits = nodes.map(({ client }) => makeKeyLimit(100, makeLimiters(client, false)));
     const ask = async (name: string) => {
       const all = await Promise.all(Array.from({ length: 800 }, (_, i) => limits[i % 4]?.(name)));
       return all.filter((each) => each?.within).length;
@@ -119,7 +122,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
   });
 
   test('a Redis that says nothing any more holds nobody up for long, and is given up', async () => {
-    const limits = nodes.map(({ client }) => makeKeyLimit(100, client));
+    const limits = nodes.map(({ client }) => makeKeyLimit(100, makeLimiters(client, false)));
     redis?.kill('SIGSTOP');
     const all = await Promise.all(Array.from({ length: 800 }, (_, i) => limits[i % 4]?.('key_stopped')));
     expect(all.filter((each) => each?.within)).toHaveLength(4 * 100);
@@ -131,7 +134,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
 
 test('a Redis that was never there leaves each process with a limit of its own', async () => {
   const nowhere = await connectSharedCounts(`redis://127.0.0.1:${await freePort()}`, log);
-  const limit = makeKeyLimit(100, nowhere.client);
+  const limit = makeKeyLimit(100, makeLimiters(nowhere.client, false));
   const all = await Promise.all(Array.from({ length: 150 }, () => limit('key_nowhere')));
   expect(all.filter((each) => each.within)).toHaveLength(100);
   nowhere.close();

@@ -4,6 +4,7 @@ import pino from 'pino';
 import Type from 'typebox';
 import type { Caller } from '../../src/domain/keys.ts';
 import { ApiError } from '../../src/errors.ts';
+import { makeOwnLimiter } from '../../src/http/limiters.ts';
 import type { Call, Route } from '../../src/http/route.ts';
 import {
   AmountMinor,
@@ -310,7 +311,7 @@ export async function startFakes(overrides: Partial<ServerOptions> = {}) {
     deadline_ms: 60_000,
     keep_alive_ms: 72_000,
     isFull: () => false,
-    redis: null,
+    makeLimiter: makeOwnLimiter,
     trusted_proxies: [],
     logger,
     newRequestId: () => `req_${++ids}`,

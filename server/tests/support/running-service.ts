@@ -11,6 +11,7 @@ import { type Service, startService } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Plan } from '../../src/domain/workspace.ts';
 import { ERRORS } from '../../src/errors.ts';
+import { makeOwnLimiter } from '../../src/http/limiters.ts';
 import type { Route } from '../../src/http/route.ts';
 import { ErrorBody } from '../../src/http/schemas.ts';
 import { KEYED_ERRORS } from '../../src/openapi/openapi.ts';
@@ -176,7 +177,7 @@ export async function startTestService(
   const core = makeCore(opened, log);
   const checkAnswer = makeAnswerCheck([
     ...makeApiRoutes(core, config),
-    ...makePersonRoutes(core, config, makePeopleServices(core, config, null)),
+    ...makePersonRoutes(core, config, makePeopleServices(core, config, makeOwnLimiter)),
   ]);
   const workspace_id =
     options.beside?.workspace_id ??

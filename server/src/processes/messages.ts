@@ -1,0 +1,39 @@
+import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+
+/** What a process has counted. */
+export type CountedMetrics = MetricObjectWithValues<MetricValue<string>>[];
+
+/** What a start has to say about a service that listens. */
+export interface Listening {
+  /** `http://127.0.0.1:8080` */
+  url: string;
+  /** Where people go; while there is nobody, with the code that makes the first administrator. */
+  console_url: string;
+  /** The URL of `/metrics` if it has an address of its own. */
+  metrics_url: string | null;
+  /** The key of the first workspace if this start made it. */
+  first: { admin_key: string } | undefined;
+}
+
+/** What one of several processes tells the primary. */
+export type ToPrimary =
+  /** The first workspace was made. It is told at once, since the start may still fail. */
+  | { purser: 'made'; admin_key: string }
+  | { purser: 'listening'; listening: Listening }
+  /** The start has failed; `message` is for the operator. */
+  | { purser: 'failed'; message: string }
+  /** Asks for the text of `/metrics` of all processes. */
+  | { purser: 'scrape'; id: number }
+  /** Answers `count`. */
+  | { purser: 'counted'; id: number; metrics: CountedMetrics };
+
+/** What the primary tells one of the processes. */
+export type FromPrimary =
+  | { purser: 'count'; id: number }
+  /** Answers `scrape`. */
+  | { purser: 'scraped'; id: number; text: string };
+
+/** Whether a message between processes is one of these. Libraries send others on the same channel. */
+export function isOurs<T extends ToPrimary | FromPrimary>(message: unknown): message is T {
+  return typeof message === 'object' && message !== null && 'purser' in message;
+}

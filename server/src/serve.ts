@@ -1,0 +1,149 @@
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Logger } from 'pino';
+import type { Service } from './app.ts';
+import { type Config, readConfig } from './config/config.ts';
+import { transportWarnings } from './config/transport-warnings.ts';
+import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { onEnd } from './process-end.ts';
+import type { Listening } from './processes/messages.ts';
+import { joinSiblings, type Siblings } from './processes/siblings.ts';
+import { fail, startLog, tell } from './program.ts';
+import { MAX_CONNECTIONS } from './runtime.ts';
+import { VERSION } from './version.ts';
+import { welcome } from './welcome.ts';
+
+/** The command with which one of several processes serves. */
+export const ONE_PROCESS = 'serve-process';
+const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
+/** For the operator's commands and for what looks into the database by hand, beside what the processes open. */
+const OTHER_CONNECTIONS = 44;
+
+/**
+ * Collects what the start has left. The rule of the heap's growth holds from the first full collection on, which V8 would
+ * make when old memory has reached some 60 MB, or 100: the process then kept 165 or 200 MB. Takes some 50 ms.
+ */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  collect();
+}
+
+/** What serves, once it listens. */
+type Serving = Pick<Service, 'stop'> & Listening;
+
+/** Starts what serves on an opened database. `onFirst` is called with the first workspace's key as soon as it exists. */
+type StartServing = (database: OpenedDatabase, onFirst: (admin_key: string) => void) => Promise<Serving>;
+
+/** Serves in this process. The service is loaded here: that takes most of a second, which no command has to wait for. */
+const inThisProcess =
+  (config: Config, log: Logger, siblings: Siblings | null): StartServing =>
+  async (database, onFirst) => {
+    const { startService } = await import('./app.ts');
+    collectGarbage();
+    return startService(config, database, log, (first) => onFirst(first.admin_key), siblings);
+  };
+
+/** Serves in several processes, of which this one is the primary. */
+const inProcesses =
+  (config: Config, log: Logger, signal: AbortSignal): StartServing =>
+  async (_database, onFirst) => {
+    const { startProcesses } = await import('./processes/primary.ts');
+    const { host, port, metrics_port } = config;
+    return startProcesses({
+      count: config.serve_processes,
+      exec: MAIN,
+      argsOf: (place, is_first) => [ONE_PROCESS, String(place), ...(is_first ? ['--first'] : [])],
+      ports: { host, port, metrics_host: config.metrics_host ?? host, metrics_port },
+      log,
+      now_ms: () => performance.now(),
+      onFirst,
+      failure: (message) => new StartError(message),
+      signal,
+    });
+  };
+
+/** Opens everything that `serve` needs, in order. If a step fails, all that was opened before it is closed again. */
+async function start(
+  config: Config,
+  opening: Promise<OpenedDatabase>,
+  startServing: StartServing,
+): Promise<{ service: Serving; database: OpenedDatabase }> {
+  const database = await opening;
+  const made: string[] = [];
+  try {
+    return { service: await startServing(database, (admin_key) => made.push(admin_key)), database };
+  } catch (error) {
+    // The workspace is made, and no later start can show its key.
+    const shown = config.bootstrap_admin_key === null ? made : [];
+    for (const admin_key of shown) process.stdout.write(`Admin key   ${admin_key}\n`);
+    await database.close();
+    throw error;
+  }
+}
+
+/** Runs the service until the process is asked to end: in this process, or in as many as `SERVE_PROCESSES` says. */
+export async function serve(): Promise<void> {
+  const config = readConfig(process.env);
+  const { log, end } = startLog(config.log_level, process.stdout);
+  const starting = new AbortController();
+  const { signal } = starting;
+  const count = config.serve_processes;
+  const max_connections = String(count * MAX_CONNECTIONS + OTHER_CONNECTIONS);
+  const opening = openDatabase(config, { as: 'service', log, signal, settings: { max_connections } });
+  const startServing = count === 1 ? inThisProcess(config, log, null) : inProcesses(config, log, signal);
+  const started = start(config, opening, startServing);
+  onEnd(log, fail, async () => {
+    starting.abort();
+    // A start in progress is awaited, so that everything that it has opened is closed again.
+    const running = await started.catch(() => null);
+    await running?.service.stop();
+    await running?.database.close();
+    await end();
+  });
+  const { service } = await started.catch(async (error: unknown) => {
+    await end();
+    // A start that was asked to end has not failed. The handler above ends the process.
+    if (signal.aborted) return new Promise<never>(() => {});
+    throw error;
+  });
+  // The first key is shown even by a start that is ending, because no later start can show it.
+  if (signal.aborted && service.first === undefined) return;
+  if (config.webhook_allow_private_network) {
+    log.warn(
+      'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
+    );
+  }
+  for (const warning of transportWarnings(config)) log.warn(warning);
+  process.stdout.write(welcome(service, config.bootstrap_admin_key !== null));
+  log.info({ url: service.url, version: VERSION, ...(count === 1 ? {} : { processes: count }) }, 'listening');
+}
+
+/** Serves as one of several processes, beside the primary that has opened the database. */
+export async function serveAsOne(place: string, is_first: boolean): Promise<void> {
+  const config = readConfig(process.env);
+  const { log: of_all, end } = startLog(config.log_level, process.stdout);
+  const log = of_all.child({ process: Number(place) });
+  const siblings = joinSiblings(is_first);
+  const started = openDatabase(config, { as: 'command', log }).then((database) =>
+    inThisProcess(
+      config,
+      log,
+      siblings,
+    )(database, (admin_key) => void siblings.tell({ purser: 'made', admin_key })),
+  );
+  onEnd(log, fail, async () => {
+    const service = await started.catch(() => null);
+    await service?.stop();
+    await end();
+  });
+  try {
+    const { url, console_url, metrics_url, first } = await started;
+    await siblings.tell({ purser: 'listening', listening: { url, console_url, metrics_url, first } });
+  } catch (error) {
+    await siblings.tell({ purser: 'failed', message: tell(error) });
+    await end();
+    process.exit(1);
+  }
+}

@@ -1,0 +1,231 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { SETTINGS } from '../../src/config/config.ts';
+import { MAX_CONNECTIONS } from '../../src/runtime.ts';
+import { test } from '../support/program.ts';
+import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { until } from '../support/until.ts';
+
+const KEY = `sk_${'p'.repeat(24)}`;
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+interface Sent {
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Sends a request over a connection of its own, so that the next one may meet another process. */
+function send(url: string, { method = 'GET', body, headers = {} }: Sent = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    const sent = request(url, {
+      agent: false,
+      method,
+      headers: {
+        'x-api-key': KEY,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    });
+    sent.on('error', reject).on('response', (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('error', reject);
+    });
+    sent.end(json);
+  });
+}
+
+const many = (count: number, ask: (i: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
+const ofStatus = (replies: Answer[], status: number) =>
+  replies.filter((each) => each.status === status).length;
+
+/** The processes that serve for a primary, by their ids. */
+function servingBelow(primary: number | undefined): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+        const is_ours = parent === String(primary);
+        return is_ours && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serve-process');
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** How many requests /metrics tells of, by status. */
+async function counted(url: string, route: string): Promise<Record<string, number>> {
+  const { text } = await send(`${url}/metrics`);
+  const name = 'purser_http_request_duration_seconds_count';
+  const lines = text.matchAll(
+    new RegExp(`^${name}\\{(?=[^}]*route="${route}")[^}]*status="(\\d+)"\\} (\\d+)$`, 'gm'),
+  );
+  return Object.fromEntries([...lines].map(([, status, count]) => [status, Number(count)]));
+}
+
+// What runs is looked up where Linux shows it.
+describe.runIf(process.platform === 'linux').concurrent('several processes', () => {
+  test('serve one port, and count limits, wrong passwords and metrics together', async ({
+    run,
+    dataDirectory,
+    emptyDirectory,
+  }) => {
+    const password_file = join(emptyDirectory(), 'password');
+    await writeFile(password_file, 'a long and quiet sentence');
+    const service = run(['serve'], {
+      DATA_DIR: dataDirectory(),
+      SERVE_PROCESSES: '2',
+      RATE_LIMIT_PER_MINUTE: '40',
+      BOOTSTRAP_ADMIN_KEY: KEY,
+      BOOTSTRAP_ADMIN_EMAIL: 'ada@example.com',
+      BOOTSTRAP_ADMIN_PASSWORD_FILE: password_file,
+    });
+    const url = await service.url;
+    expect(servingBelow(service.child.pid)).toHaveLength(2);
+    expect((await send(`${url}/readyz`)).status).toBe(200);
+
+    const replies = await many(60, () => send(`${url}/v1/workspace`));
+    expect([ofStatus(replies, 200), ofStatus(replies, 429)]).toEqual([40, 20]);
+
+    const wrong = { email: 'ada@example.com', password: 'not what it is' };
+    const headers = { origin: new URL(url).origin.replace('127.0.0.1', 'localhost') };
+    const tried = await many(24, () =>
+      send(`${url}/v1/auth/sign-in`, { method: 'POST', body: wrong, headers }),
+    );
+    expect([ofStatus(tried, 401), ofStatus(tried, 429)]).toEqual([10, 14]);
+
+    // What a process tells is at most a second old.
+    await until(async () => {
+      const seen = await counted(url, '/v1/workspace');
+      return seen['200'] === 40 && seen['429'] === 20;
+    });
+    service.child.kill('SIGTERM');
+    const { code, stdout } = await service.ended;
+    expect(code).toBe(0);
+    // Both took part, and the start was told of once.
+    const by_process = (n: number) =>
+      stdout.split('\n').filter((line) => line.includes(`"process":${n},`)).length;
+    expect([by_process(1) > 10, by_process(2) > 10]).toEqual([true, true]);
+    expect(stdout.match(/Purser listens/g)).toHaveLength(1);
+  });
+
+  test('one that is killed comes back, nothing acknowledged is lost, no counter falls, and SIGTERM drains all', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const env = { DATA_DIR: dataDirectory(), BOOTSTRAP_ADMIN_KEY: KEY, LOG_LEVEL: 'error' };
+    const service = run(['serve'], { ...env, SERVE_PROCESSES: '2' });
+    const url = await service.url;
+    const post = (path: string, body: unknown, key = freshKey()) =>
+      send(`${url}${path}`, { method: 'POST', body, headers: { 'idempotency-key': key } });
+    expect((await post('/v1/agents', { slug: 'a', authority: AUTHORITY })).status).toBe(201);
+
+    const acknowledged = new Map<string, string>();
+    let has_ended = false;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!has_ended) {
+        const key = freshKey();
+        const reply = await post('/v1/decisions', spend('a', 5), key).catch(() => null);
+        if (reply?.status === 201) acknowledged.set(key, reply.text);
+      }
+    });
+    await until(() => acknowledged.size > 40);
+    const decided = async () => {
+      const { text } = await send(`${url}/metrics`);
+      return [...text.matchAll(/^purser_decisions_total\{.*\} (\d+)$/gm)].reduce(
+        (sum, [, n]) => sum + Number(n),
+        0,
+      );
+    };
+    const before = await until(decided);
+    const [victim] = servingBelow(service.child.pid);
+    process.kill(victim as number, 'SIGKILL');
+    const at_kill = acknowledged.size;
+    expect(await until(decided)).toBeGreaterThanOrEqual(before);
+    const came_back = await until(() => {
+      const now = servingBelow(service.child.pid);
+      return now.length === 2 && !now.includes(victim as number) && now;
+    });
+    expect(came_back).toHaveLength(2);
+    await until(() => acknowledged.size > at_kill + 40);
+    expect((await send(`${url}/readyz`)).status).toBe(200);
+
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+    has_ended = true;
+    await Promise.all(clients);
+    expect(servingBelow(service.child.pid)).toEqual([]);
+    expect(service.output().match(/a process of the service has ended/g)).toHaveLength(1);
+
+    const again = run(['serve'], env);
+    const url_again = await again.url;
+    const verified = JSON.parse((await send(`${url_again}/v1/ledger/verify`)).text);
+    expect(verified.valid).toBe(true);
+    for (const [key, text] of acknowledged) {
+      const replay = await send(`${url_again}/v1/decisions`, {
+        method: 'POST',
+        body: spend('a', 5),
+        headers: { 'idempotency-key': key },
+      });
+      expect([replay.status, replay.text]).toEqual([200, text]);
+    }
+    again.child.kill('SIGTERM');
+    await again.ended;
+  });
+
+  test('a start that fails says why in one line and leaves no process; killed, the primary takes all with it', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const dir = dataDirectory();
+    const missing = { BOOTSTRAP_ADMIN_EMAIL: 'ada@example.com', BOOTSTRAP_ADMIN_PASSWORD_FILE: '/none' };
+    const failed = run(['serve'], {
+      DATA_DIR: dir,
+      SERVE_PROCESSES: '2',
+      BOOTSTRAP_ADMIN_KEY: KEY,
+      ...missing,
+    });
+    const { code, stderr } = await failed.ended;
+    expect([code, stderr]).toEqual([
+      1,
+      'purser: BOOTSTRAP_ADMIN_PASSWORD_FILE /none cannot be read (ENOENT).\n',
+    ]);
+    expect(servingBelow(failed.child.pid)).toEqual([]);
+
+    const service = run(['serve'], { DATA_DIR: dir, SERVE_PROCESSES: '2', LOG_LEVEL: 'warn' });
+    await service.url;
+    expect(service.output().match(/setup#/g)).toHaveLength(1);
+    const serving = servingBelow(service.child.pid);
+    expect(serving).toHaveLength(2);
+    service.child.kill('SIGKILL');
+    await service.ended;
+    await until(() => serving.every((pid) => !readdirSync('/proc').includes(String(pid))));
+  });
+
+  test('one process is the process itself', async ({ run, dataDirectory }) => {
+    const service = run(['serve'], { DATA_DIR: dataDirectory(), SERVE_PROCESSES: '1', LOG_LEVEL: 'warn' });
+    await service.url;
+    expect(servingBelow(service.child.pid)).toEqual([]);
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+  });
+});
+
+test('the setting says how many connections a process opens', () => {
+  expect(SETTINGS.SERVE_PROCESSES.meaning).toContain(`up to ${MAX_CONNECTIONS} connections`);
+});
