@@ -17,6 +17,15 @@ export interface Action {
   category?: string | undefined;
 }
 
+export interface ActiveHours {
+  /** On which they begin. */
+  days: ('MON' | 'TUE' | 'WED' | 'THU' | 'FRI' | 'SAT' | 'SUN')[];
+  /** A time from 00:00 to 23:59. */
+  from: string;
+  /** Exclusive. Where it is before `from`, it is of the day after. */
+  to: string;
+}
+
 export interface Agent {
   id: string;
   slug: string;
@@ -130,6 +139,16 @@ export interface Authority {
   reviewer_may_list?: boolean | undefined;
   /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
+  /** From then on the agent may spend; any time when left out. */
+  valid_from?: string | undefined;
+  /** Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed. */
+  valid_until?: string | undefined;
+  /** Of all days and hours below: an IANA name; `UTC` when left out. */
+  time_zone?: string | undefined;
+  /** When the agent may spend, by the clocks of `time_zone`; at any time when left out. */
+  active_hours?: ActiveHours[] | undefined;
+  /** What a spend outside them becomes; `DENY` when left out. */
+  on_outside_hours?: 'DENY' | 'REVIEW' | undefined;
 }
 
 /** How the assessor reads an authority. */
@@ -206,6 +225,16 @@ export interface AuthorityRequest {
   reviewer_may_list?: boolean | undefined;
   /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
+  /** From then on the agent may spend; any time when left out. */
+  valid_from?: string | undefined;
+  /** Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed. */
+  valid_until?: string | undefined;
+  /** Of all days and hours below: an IANA name; `UTC` when left out. */
+  time_zone?: string | undefined;
+  /** When the agent may spend, by the clocks of `time_zone`; at any time when left out. */
+  active_hours?: ActiveHours[] | undefined;
+  /** What a spend outside them becomes; `DENY` when left out. */
+  on_outside_hours?: 'DENY' | 'REVIEW' | undefined;
   /** Why this version is made. */
   note?: string | undefined;
 }

@@ -113,6 +113,11 @@ const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number] | null> = 
   allowed_merchants: 'purpose',
   on_purpose_unclear: 'purpose',
   reviewer_may_list: null,
+  valid_from: 'validity',
+  valid_until: 'validity',
+  time_zone: 'active_hours',
+  active_hours: 'active_hours',
+  on_outside_hours: 'active_hours',
 };
 
 function renderAuthority(document: OpenApi): string {

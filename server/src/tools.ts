@@ -3,7 +3,7 @@
  * its API wherever they measure what a client sees; here is the rest: bench writes rows and workspaces as the service does,
  * and the evaluation measures the assessor itself.
  */
-export { AuthorityBody } from './api/authorities.ts';
+export { AuthorityBody } from './api/schemas/authorities.ts';
 export { DecisionRequest } from './api/schemas/decisions.ts';
 export { type Config, ConfigError, readConfig, SETTINGS } from './config/config.ts';
 export { MODES, type Mode } from './domain/agents.ts';

@@ -25,7 +25,7 @@ import type { Lane } from '../lane/lane.ts';
 import { originOf, requireFreshProof } from '../people/callers.ts';
 import { listAgents } from '../storage/agents.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { AuthorityBody } from './authorities.ts';
+import { AuthorityBody } from './schemas/authorities.ts';
 
 const AgentBody = Fields(
   {

@@ -2,125 +2,17 @@ import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createAuthority } from '../commands/create-authority.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
-import { type Authority, type AuthorityRow, JUDGES, ON_PURPOSE_UNCLEAR } from '../domain/authorities.ts';
+import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
-import {
-  Currency,
-  Fields,
-  Id,
-  LimitMinor,
-  Line,
-  LongText,
-  Nullable,
-  OneOf,
-  PageQuery,
-  page,
-  QueryInteger,
-  Timestamp,
-} from '../http/schemas.ts';
+import { Fields, Id, LongText, Nullable, PageQuery, page, QueryInteger, Timestamp } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
 import { originOf } from '../people/callers.ts';
+import { authorityProblem } from '../policy/authority-problem.ts';
 import { getAuthority, listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-
-const MAX_PURPOSE_ITEMS = 50;
-const MAX_MERCHANTS = 1_000;
-
-const PurposeLines = (description: string, example: string) =>
-  Type.Optional(
-    Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
-      maxItems: MAX_PURPOSE_ITEMS,
-      description,
-      examples: [[example]],
-    }),
-  );
-
-export const AuthorityBody = Fields(
-  {
-    purpose: Fields(
-      {
-        objective: LongText(
-          { min: 1, max: TEXT_LENGTHS.description },
-          {
-            description: 'What the agent was put there for.',
-            examples: ['Keep the staging platform running: servers, storage, monitoring.'],
-          },
-        ),
-        success_criteria: PurposeLines(
-          'How one can tell that it does well.',
-          'Backups of every server are kept for 30 days.',
-        ),
-        constraints: PurposeLines('What it must not do.', 'No purchases of hardware.'),
-        context: Type.Optional(
-          LongText(
-            { max: TEXT_LENGTHS.task },
-            {
-              description: 'What else helps to understand the purpose.',
-              examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
-            },
-          ),
-        ),
-        judge: Type.Optional(
-          OneOf(JUDGES, {
-            description:
-              "Who judges its spends: `rules` asks no model; with `model` nothing is aligned without a model's opinion but what somebody vouches for. When left out, a model is asked where the installation has one.",
-          }),
-        ),
-      },
-      { $id: 'Purpose' },
-    ),
-    currency: Currency({
-      description: 'ISO 4217 code of all amounts here; a spend in any other currency is denied.',
-      examples: ['EUR'],
-    }),
-    per_transaction_limit_minor: Type.Optional(
-      LimitMinor({
-        description:
-          'The most that one spend may be; more is denied, or capped where the request is `limitable`.',
-        examples: [20000],
-      }),
-    ),
-    review_threshold_minor: Type.Optional(
-      LimitMinor({ description: 'Amounts strictly over it go to a person.', examples: [8000] }),
-    ),
-    monthly_budget_minor: Type.Optional(
-      LimitMinor({
-        description: 'The most that the spends of a calendar month (UTC) may come to, holds included.',
-        examples: [150000],
-      }),
-    ),
-    blocked_merchants: Type.Optional(
-      Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
-        maxItems: MAX_MERCHANTS,
-        description: 'Names, or host names (which block their subdomains too).',
-        examples: [['evil.example']],
-      }),
-    ),
-    allowed_merchants: Type.Optional(
-      Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
-        maxItems: MAX_MERCHANTS,
-        description:
-          'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict.',
-        examples: [['Hetzner Online', 'hetzner.com']],
-      }),
-    ),
-    reviewer_may_list: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out.',
-      }),
-    ),
-    on_purpose_unclear: Type.Optional(
-      OneOf(ON_PURPOSE_UNCLEAR, {
-        description:
-          'What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out.',
-      }),
-    ),
-  },
-  { $id: 'Authority', description: 'A limit that is left out does not limit.' },
-);
+import { AuthorityBody } from './schemas/authorities.ts';
 
 const AuthorityRequest = Fields(
   {
@@ -132,7 +24,7 @@ const AuthorityRequest = Fields(
       ),
     ),
   },
-  { $id: 'AuthorityRequest' },
+  { $id: 'AuthorityRequest', 'x-together': authorityProblem },
 );
 
 const AuthorityVersion = Fields(

@@ -10,7 +10,7 @@ import { EXAMPLE_COUNT, exampleSpends } from '../purpose/example-spends.ts';
 import { showReading } from '../purpose/shown-reading.ts';
 import { getAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
-import { AuthorityBody } from './authorities.ts';
+import { AuthorityBody } from './schemas/authorities.ts';
 
 const Place = Fields(
   {

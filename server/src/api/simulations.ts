@@ -30,7 +30,7 @@ import { loadEntriesOfAgent } from '../storage/merchant-entries.ts';
 import { readAhead } from '../storage/pages.ts';
 import { oneAtATime } from '../storage/transactions.ts';
 import type { WorkTime } from '../work-time.ts';
-import { AuthorityBody } from './authorities.ts';
+import { AuthorityBody } from './schemas/authorities.ts';
 
 const DEFAULT_DECISIONS = 500;
 const MAX_DECISIONS = 50_000;

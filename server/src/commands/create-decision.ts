@@ -2,7 +2,7 @@ import type { Mode } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { budgetStatus, periodOf } from '../domain/budget.ts';
-import { newCapability } from '../domain/capabilities.ts';
+import { type Capability, capabilityExpiry, newCapability } from '../domain/capabilities.ts';
 import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
 import { newHoldExpiresAt } from '../domain/decision-states.ts';
 import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
@@ -125,10 +125,11 @@ export function makeCreateDecision(options: {
       const { decision, held_amount_minor: amount_minor } = verdict;
 
       const decision_id = set.newId('decision');
-      const issues = mode === 'ENFORCE' && decision === 'ALLOW';
-      const capability = issues
-        ? newCapability(decision_id, { ...action, amount_minor }, set.now_ms, capability_ttl_seconds)
-        : null;
+      let capability: Capability | null = null;
+      if (mode === 'ENFORCE' && decision === 'ALLOW' && authority !== null) {
+        const expires_at = capabilityExpiry(set.now_ms, capability_ttl_seconds, authority);
+        capability = newCapability(decision_id, { ...action, amount_minor }, set.now_ms, expires_at);
+      }
       // A limit in another currency says nothing about this counter.
       const limit_minor = authority?.currency === currency ? (authority.monthly_budget_minor ?? null) : null;
       let reservation = noReservation(currency, period, budget, limit_minor);

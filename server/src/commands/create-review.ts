@@ -1,4 +1,5 @@
 import type { Agent } from '../domain/agents.ts';
+import { endedAt } from '../domain/authorities.ts';
 import { type Capability, capabilityExpiry, capabilityStatusAt } from '../domain/capabilities.ts';
 import { issuesCapability } from '../domain/decision-history.ts';
 import { capabilityOf, effectiveNow } from '../domain/decision-states.ts';
@@ -43,7 +44,11 @@ export function makeCreateReview(options: {
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id }) => ({ decisions: [decision_id], webhooks: true }),
+    needs: ({ decision_id }) => ({
+      decisions: [decision_id],
+      authorities_of: [decision_id],
+      webhooks: true,
+    }),
     apply(set, input, origin) {
       const record = set.records.decision(input.decision_id);
       const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
@@ -74,8 +79,15 @@ export function makeCreateReview(options: {
             : `supersedes: must be ${state.review_id}, the decision's current review`,
         );
       }
-      if (decision.mode === 'ENFORCE' && action === 'ALLOW' && authorityChanged(agent, decision)) {
-        return refuse('authority_changed', AUTHORITY_CHANGED);
+      const authority = set.authority(agent.agent_id)?.authority;
+      if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
+        if (authorityChanged(agent, decision)) return refuse('authority_changed', AUTHORITY_CHANGED);
+        if (authority?.valid_until !== undefined && authority.valid_until <= set.now) {
+          return refuse(
+            'authority_changed',
+            `${endedAt(authority.valid_until)} Nothing can be allowed by it.`,
+          );
+        }
       }
       const review: ReviewRow = {
         review_id: set.newId('review'),
@@ -88,7 +100,7 @@ export function makeCreateReview(options: {
         key_id: origin.actor.key_id,
         created_at: set.now,
         capability_expires_at: issuesCapability(decision, state, action)
-          ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds)
+          ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds, authority ?? {})
           : null,
       };
       const { after, event_id } = set.records.addReview(review);

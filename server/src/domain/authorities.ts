@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Weekday } from '../values/calendar.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 
 /** Who may judge the purpose of spends. */
@@ -20,6 +21,18 @@ export interface Purpose {
 /** What to do with a spend that is assessed as `PURPOSE_UNCLEAR`. */
 export const ON_PURPOSE_UNCLEAR = ['REVIEW', 'ALLOW'] as const;
 
+/** Hours of some days of the week. Where `from` is after `to`, they run into the day after. */
+export interface ActivePeriod {
+  days: Weekday[];
+  /** `HH:MM`. */
+  from: string;
+  /** `HH:MM` or `24:00`; exclusive. */
+  to: string;
+}
+
+/** What becomes of a spend outside the active hours. */
+export const ON_OUTSIDE_HOURS = ['DENY', 'REVIEW'] as const;
+
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority {
   purpose: Purpose;
@@ -35,6 +48,15 @@ export interface Authority {
   on_purpose_unclear?: (typeof ON_PURPOSE_UNCLEAR)[number];
   /** Whether reviewers too may list merchants for the agent; `false` when left out. */
   reviewer_may_list?: boolean;
+  /** From then on it is valid; `2026-11-21T08:30:00.000Z`. */
+  valid_from?: string;
+  /** Before then it is valid. */
+  valid_until?: string;
+  /** Of all days and hours below: a name of the IANA database; `UTC` when left out. */
+  time_zone?: string;
+  active_hours?: ActivePeriod[];
+  /** `DENY` when left out. */
+  on_outside_hours?: (typeof ON_OUTSIDE_HOURS)[number];
 }
 
 /** One version of an agent's authority, as it was posted. */
@@ -50,6 +72,9 @@ export interface AuthorityRow {
   /** Why it was made, in the words of whoever made it. */
   note: string | null;
 }
+
+/** What is said of an authority of which the validity is over. */
+export const endedAt = (valid_until: string): string => `The authority ended at ${valid_until}.`;
 
 /** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */
 export function authorityHash(authority: Authority): string {
@@ -69,6 +94,11 @@ export function assessmentInputs(authority: Authority): string {
     blocked_merchants,
     on_purpose_unclear,
     reviewer_may_list,
+    valid_from,
+    valid_until,
+    time_zone,
+    active_hours,
+    on_outside_hours,
     ...inputs
   } = authority;
   return canonicalJson(inputs);

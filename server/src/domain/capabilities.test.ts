@@ -29,7 +29,13 @@ describe('a capability', () => {
     expect(capabilityStatusAt({ status, expires_at: ENDS }, { status: agent }, now_ms)).toBe(expected);
   });
   test('expires exactly its lifetime after it was issued', () => {
-    expect(capabilityExpiry(Date.parse('2026-11-21T08:00:00.000Z'), 900)).toBe(ENDS);
+    expect(capabilityExpiry(Date.parse('2026-11-21T08:00:00.000Z'), 900, {})).toBe(ENDS);
+  });
+  test('expires with the authority where that ends before', () => {
+    const issued_ms = Date.parse('2026-11-21T08:00:00.000Z');
+    const before = '2026-11-21T08:00:03.000Z';
+    expect(capabilityExpiry(issued_ms, 900, { valid_until: before })).toBe(before);
+    expect(capabilityExpiry(issued_ms, 900, { valid_until: '2027-01-01T00:00:00.000Z' })).toBe(ENDS);
   });
   test('has the id of its decision with another prefix', () => {
     const id = 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD';

@@ -1,4 +1,5 @@
 import type { Agent } from './agents.ts';
+import type { Authority } from './authorities.ts';
 import { recordHash, shownHash } from './ledger.ts';
 import type { Action } from './spends.ts';
 
@@ -47,9 +48,14 @@ export function decisionIdOfCapability(capability_id: string): string {
   return `dec_${capability_id.slice('cap_'.length)}`;
 }
 
-/** When a capability that is issued at `now_ms` expires. ISO UTC. */
-export function capabilityExpiry(now_ms: number, capability_ttl_seconds: number): string {
-  return new Date(now_ms + capability_ttl_seconds * 1000).toISOString();
+/** When a capability that is issued at `now_ms` expires: after its time, or with the authority's validity. ISO UTC. */
+export function capabilityExpiry(
+  now_ms: number,
+  capability_ttl_seconds: number,
+  { valid_until }: Pick<Authority, 'valid_until'>,
+): string {
+  const expires_at = new Date(now_ms + capability_ttl_seconds * 1000).toISOString();
+  return valid_until !== undefined && valid_until < expires_at ? valid_until : expires_at;
 }
 
 /** The capability that a decision issues, for the action with the amount that was authorized. */
@@ -57,7 +63,7 @@ export function newCapability(
   decision_id: string,
   { amount_minor, currency, merchant, payee_id }: Action,
   now_ms: number,
-  capability_ttl_seconds: number,
+  expires_at: string,
 ): Capability {
   return {
     capability_id: capabilityIdOf(decision_id),
@@ -67,7 +73,7 @@ export function newCapability(
     merchant,
     payee_id: payee_id ?? null,
     issued_at: new Date(now_ms).toISOString(),
-    expires_at: capabilityExpiry(now_ms, capability_ttl_seconds),
+    expires_at,
     consumed_at: null,
   };
 }

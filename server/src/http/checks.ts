@@ -1,3 +1,4 @@
+import { isTimeZone } from '../values/calendar.ts';
 import { isActiveCurrency } from '../values/money.ts';
 import { normaliseText } from '../values/text.ts';
 import { boundOfPeriod, instantMs } from '../values/timestamps.ts';
@@ -11,6 +12,8 @@ export type Rule =
   | { kind: 'pattern'; pattern: string; must: string }
   | { kind: 'currency' }
   | { kind: 'timestamp' }
+  | { kind: 'instant' }
+  | { kind: 'time_zone' }
   | { kind: 'free_object'; max_bytes: number }
   | { kind: 'query_integer'; min: number; max: number }
   | { kind: 'query_boolean' }
@@ -18,12 +21,19 @@ export type Rule =
   | { kind: 'one_of'; values: readonly string[] }
   | { kind: 'query_several'; each: Rule };
 
+/**
+ * A rule about several fields of an object. It is the value of the keyword `x-together`, and is asked once each field by
+ * itself is right. Returns the field at fault, as a path within the object, and its problem; null: there is none.
+ */
+export type Together = (value: never) => { field: string; problem: string } | null;
+
 /** The result of a rule: the value that the handler receives, or the problem ("must be …"). */
 export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };
 
 /** Of one query parameter: each is looked up by itself. */
 const MAX_SEVERAL = 50;
 
+const TIMESTAMP_EXPECTED = 'must be an RFC 3339 timestamp with an offset, such as 2026-11-21T08:30:00Z';
 const STRING_EXPECTED: Finding = { ok: false, problem: 'must be a string' };
 
 function wrong(problem: string): Finding {
@@ -58,9 +68,22 @@ export function makeCheck(rule: Rule): (value: unknown) => Finding {
     case 'timestamp':
       return (value) => {
         if (typeof value !== 'string') return STRING_EXPECTED;
-        return instantMs(value) !== null
+        return instantMs(value) !== null ? { ok: true, value } : wrong(TIMESTAMP_EXPECTED);
+      };
+    case 'instant':
+      return (value) => {
+        if (typeof value !== 'string') return STRING_EXPECTED;
+        const moment_ms = instantMs(value);
+        return moment_ms === null
+          ? wrong(TIMESTAMP_EXPECTED)
+          : { ok: true, value: new Date(moment_ms).toISOString() };
+      };
+    case 'time_zone':
+      return (value) => {
+        if (typeof value !== 'string') return STRING_EXPECTED;
+        return isTimeZone(value)
           ? { ok: true, value }
-          : wrong('must be an RFC 3339 timestamp with an offset, such as 2026-11-21T08:30:00Z');
+          : wrong('must be a name of the IANA time zone database, in its letters, such as Europe/Berlin');
       };
     case 'free_object':
       return (value) => {

@@ -11,7 +11,7 @@ import Type, {
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { ID_PREFIXES, type IdKind } from '../values/ids.ts';
 import { MAX_AMOUNT_MINOR } from '../values/money.ts';
-import type { Rule } from './checks.ts';
+import type { Rule, Together } from './checks.ts';
 
 /**
  * The building blocks of the schemas of all routes. Each states the same rule twice: as `x-rule`, which the server
@@ -32,7 +32,7 @@ function ruled<T>(rule: Rule, schema: Record<string, unknown>, words: Words = {}
 /** An object without any other fields than those named. */
 export function Fields<P extends Record<string, TSchema>>(
   properties: P,
-  options: Words & { $id?: string; minProperties?: number } = {},
+  options: Words & { $id?: string; minProperties?: number; 'x-together'?: Together } = {},
 ): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
@@ -112,6 +112,20 @@ export function TimestampIn(words?: Words): TUnsafe<string> {
     { type: 'string', format: 'date-time' },
     { examples: ['2026-11-21T08:30:00Z'], ...words },
   );
+}
+
+/** A moment in a request body: RFC 3339 with an offset. The handler receives it as `2026-11-21T08:30:00.000Z`. */
+export function InstantIn(words?: Words): TUnsafe<string> {
+  return ruled(
+    { kind: 'instant' },
+    { type: 'string', format: 'date-time' },
+    { examples: ['2026-11-21T08:30:00Z'], ...words },
+  );
+}
+
+/** The name of a time zone. */
+export function TimeZone(words?: Words): TUnsafe<string> {
+  return ruled({ kind: 'time_zone' }, { type: 'string' }, { examples: ['Europe/Berlin'], ...words });
 }
 
 /** An agent's name within its workspace. */

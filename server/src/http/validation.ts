@@ -1,7 +1,7 @@
 import { Ajv2020, type DefinedError, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { type ApiError, invalidField } from '../errors.ts';
-import { makeCheck, type Rule } from './checks.ts';
+import { makeCheck, type Rule, type Together } from './checks.ts';
 
 /**
  * Checks a value against a schema. Where a rule of the schema normalises (text, query parameters), it replaces the
@@ -40,6 +40,21 @@ function makeAjv(useDefaults: boolean): Ajv2020 {
         if (finding.value !== value && context !== undefined)
           context.parentData[context.parentDataProperty] = finding.value;
         return true;
+      };
+      return validate;
+    },
+  });
+  // Of the type of objects, so that it comes after their fields.
+  ajv.addKeyword({
+    keyword: 'x-together',
+    type: 'object',
+    compile(check: Together) {
+      const validate: ReturnType<NonNullable<FuncKeywordDefinition['compile']>> = (value) => {
+        const found = check(value as never);
+        if (found === null) return true;
+        const { field, problem } = found;
+        validate.errors = [{ keyword: 'x-together', message: problem, params: { field } }];
+        return false;
       };
       return validate;
     },
@@ -118,8 +133,8 @@ function fieldOf(error: ErrorObject): string {
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const { missingProperty, additionalProperty } = error.params as Record<string, unknown>;
-  const named = error.keyword === 'required' ? missingProperty : additionalProperty;
+  const { missingProperty, additionalProperty, field } = error.params as Record<string, unknown>;
+  const named = error.keyword === 'required' ? missingProperty : (additionalProperty ?? field);
   if (typeof named === 'string') names.push(named === '' ? '""' : named);
   let path = '';
   for (const name of names) {
@@ -136,7 +151,7 @@ export function echo(name: string): string {
 }
 
 function problemOf(error: ErrorObject, part: RequestPart): string {
-  if (error.keyword === 'x-rule') return error.message ?? 'is not valid';
+  if (error.keyword === 'x-rule' || error.keyword === 'x-together') return error.message ?? 'is not valid';
   const { keyword, params } = error as DefinedError;
   const schema = (error.parentSchema ?? {}) as Record<string, unknown>;
   switch (keyword) {

@@ -9,7 +9,11 @@ import {
   putKeyUses,
 } from '../storage/api-keys.ts';
 import { insertAuditRecords } from '../storage/audit.ts';
-import { findCurrentAuthorities, insertAuthorities } from '../storage/authorities.ts';
+import {
+  findAuthoritiesOfDecisions,
+  findCurrentAuthorities,
+  insertAuthorities,
+} from '../storage/authorities.ts';
 import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/budgets.ts';
 import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
 import type { Client } from '../storage/database.ts';
@@ -62,6 +66,8 @@ export interface Needs {
   idempotency?: { agent_id: string; idempotency_key: string };
   /** Decisions with their states, agents, and the budgets they count in. */
   decisions?: readonly string[];
+  /** The current authorities of the agents of these decisions. */
+  authorities_of?: readonly string[];
   /** The links between the labels of these decisions, which tell which labels are current. */
   labels_of?: readonly string[];
   outcomes_of?: readonly string[];
@@ -142,6 +148,7 @@ const LOADS = {
   ),
   decisions: load((needs) => decisionIds(needs.decisions), loadDecisionRecords),
   agents_of_decisions: load((needs) => decisionIds(needs.decisions), findAgentsOfDecisions),
+  authorities_of_decisions: load((needs) => decisionIds(needs.authorities_of), findAuthoritiesOfDecisions),
   budgets_of_decisions: load((needs) => decisionIds(needs.decisions), loadBudgetsOfDecisions),
   labels: load((needs) => decisionIds(needs.labels_of), loadLabelsOfDecisions),
   outcomes: load((needs) => decisionIds(needs.outcomes_of), loadOutcomesOfDecisions),

@@ -79,7 +79,8 @@ export class WorkingSet {
     this.#workspace = workspace && { ...workspace, workspace_id };
     this.#agent_count = loaded.agent_counts[0]?.count ?? 0;
     for (const agent of [...loaded.agents, ...loaded.agents_of_decisions]) this.#setAgent(agent);
-    for (const row of loaded.authorities) this.#authorities.set(row.agent_id, row);
+    for (const row of [...loaded.authorities, ...loaded.authorities_of_decisions])
+      this.#authorities.set(row.agent_id, row);
     for (const row of [...loaded.budgets, ...loaded.budgets_of_decisions])
       this.#budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
     for (const earlier of loaded.earlier_decisions) {

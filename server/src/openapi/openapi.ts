@@ -357,7 +357,7 @@ const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs']);
 function publicNode(schema: TSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   const node: JsonSchema = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === '$id' || keyword === 'x-rule') continue;
+    if (keyword === '$id' || keyword.startsWith('x-')) continue;
     if (DATA_KEYWORDS.has(keyword) || typeof value !== 'object' || value === null) node[keyword] = value;
     else if (MAP_KEYWORDS.has(keyword))
       node[keyword] = Object.fromEntries(

@@ -1,4 +1,5 @@
 import { type Assessment, storedAssessment } from '../domain/assessment.ts';
+import type { Authority } from '../domain/authorities.ts';
 import {
   CONTRACT_STAGES,
   type DecisionKind,
@@ -20,7 +21,7 @@ import {
 import { judgeMerchant } from './merchants.ts';
 import { judgePurpose } from './purpose.ts';
 import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
-import { judgeCurrency } from './terms.ts';
+import { judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
 
 /** What the stages together say. Amounts are minor units of the request's currency. */
 export interface Verdict extends ToldVerdict {
@@ -112,14 +113,20 @@ const always = (judge: Judge): JudgesOf => {
   return () => one;
 };
 
+/** The judge of a stage that is in the trace where the authority has its field. */
+const whereSet = (fieldOf: (authority: Authority) => unknown, judge: Judge): JudgesOf => {
+  const one = [judge];
+  return (authority) => (fieldOf(authority) === undefined ? NO_JUDGES : one);
+};
+
 const JUDGES: Record<Stage, JudgesOf> = {
   authority: always(() => ({ outcome: 'PASS', detail: 'The agent has an authority.' })),
-  validity: () => NO_JUDGES,
+  validity: whereSet((authority) => authority.valid_from ?? authority.valid_until, judgeValidity),
   currency: always(judgeCurrency),
   action_type: () => NO_JUDGES,
   merchant: always(judgeMerchant),
   merchant_allowlist: () => NO_JUDGES,
-  active_hours: () => NO_JUDGES,
+  active_hours: whereSet((authority) => authority.active_hours, judgeActiveHours),
   duplicate: () => NO_JUDGES,
   per_transaction_limit: always(judgePerTransactionLimit),
   velocity: () => NO_JUDGES,

@@ -28,10 +28,19 @@ export type Found = {
   detail: string;
 } & (
   | { outcome: 'PASS' | 'SKIPPED' }
-  | { outcome: 'REVIEW' | 'DENY'; reason_code: ReasonCode }
+  | ({ outcome: 'REVIEW' | 'DENY'; reason_code: ReasonCode } & Ends)
   /** What follows judges `capped_minor` instead of the requested amount. */
-  | { outcome: 'LIMIT'; reason_code: ReasonCode; capped_minor: number }
+  | ({ outcome: 'LIMIT'; reason_code: ReasonCode; capped_minor: number } & Ends)
 );
+
+/** What `remedies` are sought by; it stands in no trace. */
+interface Ends {
+  /**
+   * The first moment at which the same would not be found, if nobody spends meanwhile; left out where time does not help.
+   * Milliseconds since 1970 UTC.
+   */
+  ends_ms?: number;
+}
 
 /** `amount_minor`: the amount after capping by what was judged before, in minor units of the request's currency. */
 export type Judge = (authority: Authority, facts: DecideFacts, amount_minor: number) => Found;

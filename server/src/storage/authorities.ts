@@ -47,6 +47,29 @@ export async function findCurrentAuthorities(
   return result.rows;
 }
 
+/** Returns the current authorities of the agents of these decisions; agents without one are left out. */
+export async function findAuthoritiesOfDecisions(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<AuthorityRow>[]> {
+  const result = await db.query<InWorkspace<AuthorityRow>>({
+    name: 'find_authorities_of_decisions',
+    text: `select v.* from (
+        select distinct d.workspace_id, d.agent_id from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
+        cross join lateral (
+          select workspace_id, agent_id from decisions
+          where workspace_id = w.workspace_id and decision_id = w.decision_id limit 1) as d) as d
+      cross join lateral (
+        select agent_id, authority_version from agents
+        where workspace_id = d.workspace_id and agent_id = d.agent_id limit 1) as a
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from authorities
+        where workspace_id = d.workspace_id and agent_id = a.agent_id and version = a.authority_version limit 1) as v`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
+  });
+  return result.rows;
+}
+
 /** Returns one version of an agent's authority; `version` null means the newest. */
 export async function getAuthority(
   db: Queryable,

@@ -1,0 +1,38 @@
+import type { Authority } from '../domain/authorities.ts';
+
+/** A field of an authority, as a path in it, and what is wrong with it. */
+interface FieldProblem {
+  field: string;
+  problem: string;
+}
+
+type Ask = (authority: Authority) => FieldProblem | null;
+
+/** The first problem that fields of an authority have with each other, or within a list; null: there is none. */
+export function authorityProblem(authority: Authority): FieldProblem | null {
+  for (const ask of ASKED) {
+    const found = ask(authority);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** What an `on_…` says must have something that it is said of. */
+const needs =
+  (field: keyof Authority, other: keyof Authority): Ask =>
+  (authority) =>
+    authority[field] !== undefined && authority[other] === undefined
+      ? { field, problem: `says nothing without ${other}` }
+      : null;
+
+const ASKED: readonly Ask[] = [
+  ({ valid_from, valid_until }) =>
+    valid_from !== undefined && valid_until !== undefined && valid_until <= valid_from
+      ? { field: 'valid_until', problem: `must be after valid_from, ${valid_from}` }
+      : null,
+  needs('on_outside_hours', 'active_hours'),
+  ({ active_hours = [] }) => {
+    const place = active_hours.findIndex(({ from, to }) => from === to);
+    return place < 0 ? null : { field: `active_hours[${place}].to`, problem: 'must not be the same as from' };
+  },
+];

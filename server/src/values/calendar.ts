@@ -1,0 +1,98 @@
+import { Temporal } from 'temporal-polyfill';
+
+/** A calendar window. A week begins on Monday. */
+export const CALENDAR_WINDOWS = ['DAY', 'WEEK', 'MONTH'] as const;
+export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
+
+/** Days of the week as ISO 8601 counts them, from Monday. */
+export const WEEKDAYS = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+/** From `starts_ms` on and before `ends_ms`, in milliseconds since 1970 UTC. */
+export interface CalendarSpan {
+  starts_ms: number;
+  ends_ms: number;
+}
+
+/** What a clock on the wall shows: the day of the week, and the minutes that it has counted since 00:00. */
+export interface WallClock {
+  weekday: Weekday;
+  minute: number;
+}
+
+/** True for a name of the IANA time zone database, or an alias of one, in the letters that the database writes it in. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[A-Z]/.test(name) && zoned(0, name).timeZoneId === name;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The window of a time zone's calendar that a moment lies in. A day begins at the first instant of its date: where clocks
+ * skip midnight that is later than 00:00, where midnight comes twice it is the first. So days last 23 to 25 hours where
+ * clocks are changed.
+ */
+export function calendarWindow(window: CalendarWindow, time_zone: string, at_ms: number): CalendarSpan {
+  const key = `${window} ${time_zone}`;
+  const last = LAST_WINDOWS.get(key);
+  if (last !== undefined && at_ms >= last.starts_ms && at_ms < last.ends_ms) return last;
+  const date = zoned(at_ms, time_zone).toPlainDate();
+  const first = FIRST_DATE[window](date);
+  const span = {
+    starts_ms: firstInstantMs(first, time_zone),
+    ends_ms: firstInstantMs(first.add(LENGTH[window]), time_zone),
+  };
+  if (LAST_WINDOWS.size >= MAX_LAST_WINDOWS) LAST_WINDOWS.clear();
+  LAST_WINDOWS.set(key, span);
+  return span;
+}
+
+/** What clocks show in a time zone. An hour that they skip is never shown, and one that comes twice is shown twice. */
+export function wallClock(time_zone: string, at_ms: number): WallClock {
+  const { dayOfWeek, hour, minute } = zoned(at_ms, time_zone);
+  return { weekday: WEEKDAYS[dayOfWeek - 1] as Weekday, minute: hour * 60 + minute };
+}
+
+/**
+ * The first instant, from `days` after the date of a moment on, at which clocks show `minute` or later of that date; where
+ * they skip it, the instant after what they skip. Milliseconds since 1970 UTC.
+ */
+export function wallClockReachedMs(time_zone: string, at_ms: number, days: number, minute: number): number {
+  const date = zoned(at_ms, time_zone).toPlainDate().add({ days });
+  if (minute === 0) return firstInstantMs(date, time_zone);
+  const time = date.toPlainDateTime({ hour: Math.floor(minute / 60), minute: minute % 60 });
+  const reached = time.toZonedDateTime(time_zone, { disambiguation: 'compatible' });
+  if (reached.toPlainDateTime().equals(time)) return reached.epochMilliseconds;
+  // A skipped time is put as far behind the skip as it lay in it.
+  return (reached.getTimeZoneTransition('previous') ?? reached).epochMilliseconds;
+}
+
+/** When clocks of a time zone are changed next; null where no change is known. Milliseconds since 1970 UTC. */
+export function nextClockChangeMs(time_zone: string, at_ms: number): number | null {
+  return zoned(at_ms, time_zone).getTimeZoneTransition('next')?.epochMilliseconds ?? null;
+}
+
+/** The window that was asked for last, by kind and zone: most decisions of a day fall into the same ones. */
+const LAST_WINDOWS = new Map<string, CalendarSpan>();
+const MAX_LAST_WINDOWS = 1_000;
+
+const FIRST_DATE: Record<CalendarWindow, (date: Temporal.PlainDate) => Temporal.PlainDate> = {
+  DAY: (date) => date,
+  WEEK: (date) => date.subtract({ days: date.dayOfWeek - 1 }),
+  MONTH: (date) => date.with({ day: 1 }),
+};
+const LENGTH: Record<CalendarWindow, Temporal.DurationLike> = {
+  DAY: { days: 1 },
+  WEEK: { days: 7 },
+  MONTH: { months: 1 },
+};
+
+function zoned(at_ms: number, time_zone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at_ms).toZonedDateTimeISO(time_zone);
+}
+
+function firstInstantMs(date: Temporal.PlainDate, time_zone: string): number {
+  return date.toZonedDateTime(time_zone).epochMilliseconds;
+}

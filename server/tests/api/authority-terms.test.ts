@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { canonicalJson } from '../../src/values/canonical-json.ts';
+import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
+
+const BEGIN_MS = Date.UTC(2026, 10, 20, 12);
+const client = serviceTest({
+  stopped_at_ms: BEGIN_MS,
+  plan: 'enterprise',
+  env: { CAPABILITY_TTL_SECONDS: '60' },
+});
+const { test, s, ask, get, post, keyWith, makeAgent } = client;
+const at = (iso: string) => s.setClock(Date.parse(iso));
+const setAuthority = (agent: string, body: object) =>
+  s.call('POST', `/v1/agents/${agent}/authority`, { body: { ...AUTHORITY, ...body } });
+const purposeless = { on_purpose_unclear: 'ALLOW' };
+
+const sha256 = (value: unknown) =>
+  `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
+
+test('an authority with the fields of the contract alone has its hash, and its decisions eight stages', async () => {
+  const agent = await makeAgent();
+  const authority = { ...AUTHORITY, per_transaction_limit_minor: 5_000, allowed_merchants: [] };
+  const { body } = await setAuthority(agent, authority);
+  expect(body.hash).toBe(sha256(authority));
+  const made = await ask(agent, 1_234);
+  expect(made.policy_trace.map((finding: { stage: string }) => finding.stage)).toEqual([
+    'authority',
+    'currency',
+    'merchant',
+    'per_transaction_limit',
+    'monthly_budget',
+    'min_amount',
+    'purpose',
+    'review_threshold',
+  ]);
+  expect(Object.keys(made.policy_trace[0])).toEqual([
+    'stage',
+    'outcome',
+    'reason_code',
+    'observed',
+    'limit',
+    'detail',
+  ]);
+});
+
+test('equal moments give equal hashes, and an authority shows them as they are hashed', async () => {
+  const agent = await makeAgent();
+  const one = await setAuthority(agent, { valid_from: '2026-12-01T01:00:00+01:00' });
+  const two = await setAuthority(agent, { valid_from: '2026-12-01T00:00:00.000Z' });
+  expect(one.body.hash).toBe(two.body.hash);
+  expect(one.body.authority.valid_from).toBe('2026-12-01T00:00:00.000Z');
+  expect(two.body.hash).toBe(sha256(two.body.authority));
+});
+
+describe('an authority is refused with the name of the field', () => {
+  const office = { days: ['MON'], from: '08:00', to: '18:00' };
+  test.for<[object, string]>([
+    [{ valid_from: 'tomorrow' }, 'valid_from'],
+    [{ valid_until: '2026-12-01' }, 'valid_until'],
+    [{ valid_from: '2026-12-01T00:00:00Z', valid_until: '2026-12-01T00:00:00Z' }, 'valid_until'],
+    [{ time_zone: 'europe/berlin' }, 'time_zone'],
+    [{ time_zone: 'Mars/Olympus' }, 'time_zone'],
+    [{ active_hours: [] }, 'active_hours'],
+    [{ active_hours: [{ ...office, days: ['MON', 'MON'] }] }, 'active_hours[0].days'],
+    [{ active_hours: [office, { ...office, days: [] }] }, 'active_hours[1].days'],
+    [{ active_hours: [{ ...office, days: ['Monday'] }] }, 'active_hours[0].days[0]'],
+    [{ active_hours: [{ ...office, from: '24:00' }] }, 'active_hours[0].from'],
+    [{ active_hours: [office, { ...office, to: '08:00' }] }, 'active_hours[1].to'],
+    [{ active_hours: Array(15).fill(office) }, 'active_hours'],
+    [{ on_outside_hours: 'DENY' }, 'on_outside_hours'],
+    [{ active_hours: [office], on_outside_hours: 'ALLOW' }, 'on_outside_hours'],
+  ])('%j: %s', async ([fields, field]) => {
+    const agent = await makeAgent();
+    const { status, body } = await setAuthority(agent, fields);
+    expect([status, body.error.code]).toEqual([400, 'invalid_request']);
+    expect(body.error.message.split(': ')[0]).toBe(field);
+    const authority = { ...AUTHORITY, ...fields };
+    const made = await s.call('POST', '/v1/agents', { body: { slug: freshKey(), authority } });
+    expect(made.body.error.message.split(': ')[0]).toBe(`authority.${field}`);
+  });
+});
+
+test('what an authority with an end allows ends with it', async () => {
+  const adapter = await keyWith('consume');
+  const reviewer = await keyWith('review', 'read');
+  await at('2026-11-20T12:00:00.000Z');
+  const ends = '2026-11-20T12:00:03.000Z';
+  const agent = await makeAgent(
+    { ...purposeless, valid_until: ends, review_threshold_minor: 1_000 },
+    { mode: 'ENFORCE' },
+  );
+  const allowed = await ask(agent, 901);
+  expect(allowed.capability.expires_at).toBe(ends);
+  const pay = () =>
+    s.call('POST', '/v1/capabilities/consume', {
+      key: adapter,
+      idempotency_key: freshKey(),
+      body: { token: allowed.capability.token, amount_minor: 901, currency: 'EUR' },
+    });
+  const [early, late, denied] = [await ask(agent, 1_001), await ask(agent, 1_002), await ask(agent, 1_003)];
+  const review = (decision: { decision_id: string }, action: string) =>
+    s.call('POST', `/v1/decisions/${decision.decision_id}/reviews`, {
+      key: reviewer,
+      body: { action, reason_code: 'SEEN' },
+    });
+  const { status, body } = await review(early, 'ALLOW');
+  expect([status, body.capability.expires_at]).toEqual([201, ends]);
+
+  await at(ends);
+  expect((await ask(agent, 902)).reason_code).toBe('AUTHORITY_EXPIRED');
+  const paid = await pay();
+  expect([paid.status, paid.body.error.code]).toEqual([409, 'capability_expired']);
+  const too_late = await review(late, 'ALLOW');
+  expect([too_late.status, too_late.body.error.code]).toEqual([409, 'authority_changed']);
+  expect(too_late.body.error.message).toContain(`The authority ended at ${ends}.`);
+  expect((await review(denied, 'DENY')).status).toBe(201);
+  expect((await get(`/v1/decisions/${denied.decision_id}`)).reservation.status).toBe('RELEASED');
+});
+
+test('hours and validity are judged by the clock of the decision, and a replay keeps what was answered', async () => {
+  await at('2026-11-20T16:59:59.000Z');
+  const office = { days: ['FRI'], from: '08:00', to: '18:00' };
+  const agent = await makeAgent({
+    ...purposeless,
+    valid_from: '2026-11-20T16:59:59.000Z',
+    time_zone: 'Europe/Berlin',
+    active_hours: [office],
+  });
+  const idempotency_key = freshKey();
+  const body = spend(agent, 77);
+  const first = await s.call('POST', '/v1/decisions', { body, idempotency_key });
+  expect(first.body.decision).toBe('ALLOW');
+  await at('2026-11-20T17:00:00.000Z');
+  expect(await post('/v1/decisions', spend(agent, 78))).toMatchObject({
+    decision: 'DENY',
+    reason_codes: ['OUTSIDE_ACTIVE_HOURS'],
+    explanation: 'It is Friday 18:00 in Europe/Berlin; the agent may spend again from Friday 08:00.',
+  });
+  const again = await s.call('POST', '/v1/decisions', { body, idempotency_key });
+  expect(again.text).toBe(first.text);
+});
