@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
+import { exampleSpends } from './example-spends.ts';
 import { tokenize, withinBudget } from './language/text.ts';
 import { makeReadingCache } from './reading/reading-cache.ts';
+import { showReading } from './shown-reading.ts';
 
 const HOSTING: Authority = {
   purpose: { objective: 'Keep the staging servers running: cloud servers and hosting.' },
@@ -113,6 +115,33 @@ describe('a purpose with more words than are read', () => {
   test('a purpose with more words than are read lets no spend pass as merely unclear', () => {
     const lenient: Authority = { ...long('Nothing after six. '), on_purpose_unclear: 'ALLOW' };
     expect(assessBuiltIn(lenient, SERVER).assessment).toBe('PURPOSE_MISALIGNED');
+  });
+});
+
+describe('a purpose that is shown to its author', () => {
+  const hans = (seed: number) =>
+    Array.from({ length: 1_900 }, (_, i) =>
+      i % 9 === 0 ? 'の' : String.fromCharCode(0x4e00 + ((seed * 7_919 + i * 104_729) % 9_000)),
+    ).join('');
+  test.each([
+    ['names without end', (i: number) => `Only from Merck ${i}, Van Uden ${i} or Kleiput ${i}. `.repeat(40)],
+    ['one long prohibition', (i: number) => `No ${'gloves, steel wool, '.repeat(95)} or item ${i}`],
+    ['many short sentences', (i: number) => `No wine ${i}. Fuel only for H${i}. `.repeat(55)],
+    ['a script without blanks', hans],
+  ])('with %s gives a reading of at most 200 kB with its examples', (_, constraint) => {
+    const authority: Authority = {
+      purpose: {
+        objective: constraint(0).slice(0, 2_000),
+        constraints: Array.from({ length: 50 }, (__, i) => constraint(i).slice(0, 2_000)),
+        context: constraint(51).slice(0, 4_000),
+      },
+      currency: 'EUR',
+      allowed_merchants: Array.from({ length: 1_000 }, (__, i) => `${'購入先'.repeat(50)} ${i}`),
+    };
+    const reading = showReading(authority);
+    const shown = { ...reading, examples: exampleSpends(authority, reading, assessBuiltIn) };
+    expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(200_000);
+    expect(Object.values(reading).flat().length).toBeGreaterThan(20);
   });
 });
 

@@ -11,16 +11,12 @@ import {
 import { doubtAbout } from './doubts.ts';
 import { indexMerchants } from './language/lexicon.ts';
 import type { OwnMerchant } from './own-merchants.ts';
-import { makeReadingCache } from './reading/reading-cache.ts';
+import { readingOf } from './reading/reading-cache.ts';
 import { makeReadMerchant, readSpend } from './reading/spend-reading.ts';
 import { judgementOf } from './verdict.ts';
 import { voucherOf } from './vouching.ts';
 
 export { METHOD } from './verdict.ts';
-
-/** The reading of a long purpose takes some hundred kilobytes, that of an ordinary one some tens. */
-const MAX_READINGS_BYTES = 64_000_000;
-const { readingOf } = makeReadingCache(MAX_READINGS_BYTES);
 
 /** How sure an aligned assessment is, by what it rests on. */
 const CONFIDENCE: Record<Voucher['by'], number> = {

@@ -1,10 +1,9 @@
 import type { Authority } from '../domain/authorities.ts';
 import type { Trade } from './data/trades.ts';
-import { companiesInText } from './language/lexicon.ts';
 import { tokenize } from './language/text.ts';
-import { readAuthority } from './reading/authority-reading.ts';
-import type { AuthorityReading, ForbiddenItem, Prohibition } from './reading/authority-terms.ts';
+import type { AuthorityReading, BoundRule, ForbiddenItem, Prohibition } from './reading/authority-terms.ts';
 import type { Quote } from './reading/named-merchants.ts';
+import { readingOf } from './reading/reading-cache.ts';
 
 /** Where the operator wrote something. */
 export interface Place {
@@ -12,7 +11,7 @@ export interface Place {
   field: string;
   /** Its place in the list; null where the field is one text. */
   index: number | null;
-  /** The sentence. */
+  /** The sentence, cut to `MAX_TEXT`. */
   text: string;
 }
 
@@ -29,27 +28,19 @@ export interface ShownReading {
 /** More than this of one kind helps nobody who reads it. */
 const MAX_SHOWN = 200;
 const MAX_ITEMS = 20;
+/** Of a sentence, in UTF-16 code units. */
+const MAX_TEXT = 400;
+/** Of the reading as JSON, in bytes; its longest lists are cut to half until it fits. */
+const MAX_BYTES = 120_000;
 const SENTENCES = /(?<=[.;!?。！？])\s+|(?<=[。！？])|\n/;
 const FIELD = /^(.*?)(?:\[(\d+)\])?$/;
 
-interface Part extends Quote {
-  sentences: string[];
-}
-
-function partsOf({ purpose, allowed_merchants = [] }: Authority): Part[] {
-  const { objective, success_criteria = [], constraints = [], context = '' } = purpose;
-  const parts = [
-    { field: 'purpose.objective', text: objective },
-    ...success_criteria.map((text, i) => ({ field: `purpose.success_criteria[${i}]`, text })),
-    ...constraints.map((text, i) => ({ field: `purpose.constraints[${i}]`, text })),
-    { field: 'purpose.context', text: context },
-    ...allowed_merchants.map((text, i) => ({ field: `allowed_merchants[${i}]`, text })),
-  ];
-  return parts.map((part) => ({
-    ...part,
-    sentences: part.text.split(SENTENCES).flatMap((sentence) => sentence.trim() || []),
-  }));
-}
+const textOf = (authority: Authority, field: string, index: number | null): string => {
+  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  if (field === 'purpose.objective') return objective;
+  if (field === 'purpose.context') return context;
+  return (field === 'purpose.constraints' ? constraints : success_criteria)[index ?? 0] ?? '';
+};
 
 const plain = (text: string) =>
   text
@@ -57,200 +48,163 @@ const plain = (text: string) =>
     .replace(/[.;!?\s]+/g, ' ')
     .trim();
 
-/** Finds the sentence of a quotation. The assessor may quote it without its end, or one word of it alone. */
-function makePlaceOf(parts: readonly Part[]): (quote: Quote) => Place {
-  const by_field = new Map(
-    parts.map(({ field, sentences }) => [field, sentences.map((each) => ({ each, said: plain(each) }))]),
-  );
-  const known = new Map<string, Place>();
+/** Finds the sentence of a quotation. The assessor quotes it without its end, or one word of it alone. */
+function makePlaceOf(authority: Authority): (quote: Quote) => Place {
+  const sentences_of = new Map<string, { each: string; said: string }[]>();
+  const places = new Map<string, Place>();
+  const find = ({ field, text }: Quote): Place => {
+    const [, name = field, at] = FIELD.exec(field) ?? [];
+    const index = at === undefined ? null : Number(at);
+    const sentences =
+      sentences_of.get(field) ??
+      textOf(authority, name, index)
+        .split(SENTENCES)
+        .map((each) => ({ each: each.trim(), said: plain(each) }));
+    sentences_of.set(field, sentences);
+    const said = plain(text);
+    const sentence = sentences.find((one) => one.said.includes(said))?.each ?? text;
+    return { field: name, index, text: sentence.slice(0, MAX_TEXT) };
+  };
   return (quote) => {
     const key = `${quote.field}\n${quote.text}`;
-    const place = known.get(key) ?? find(quote);
-    known.set(key, place);
+    const place = places.get(key) ?? find(quote);
+    places.set(key, place);
     return place;
   };
-  function find({ field, text }: Quote): Place {
-    const [, name = field, index] = FIELD.exec(field) ?? [];
-    const said = plain(text);
-    const sentence = by_field.get(field)?.find((one) => one.said.includes(said))?.each;
-    return { field: name, index: index === undefined ? null : Number(index), text: sentence ?? text };
-  }
 }
 
 const labelsOf = (trades: Iterable<Trade>): string => [...trades].map(({ label }) => label).join(', ');
 
-/** The operator's own words for stems, in their order; the stems where the words are not found. */
-function wordsFor(stems: Iterable<string>, text: string): string {
-  const wanted = new Set(stems);
-  const found = tokenize(text).filter(({ stem }) => wanted.has(stem));
-  return [...new Set(found.map(({ raw }) => raw))].join(' ') || [...wanted].join(' ');
+/** Finds the operator's own words for stems, in their order; the stems where the words are not found. */
+function makeWordsFor(): (stems: Iterable<string>, text: string) => string {
+  const tokens_of = new Map<string, ReturnType<typeof tokenize>>();
+  return (stems, text) => {
+    const tokens = tokens_of.get(text) ?? tokenize(text);
+    tokens_of.set(text, tokens);
+    const wanted = new Set(stems);
+    const found = new Set(tokens.filter(({ stem }) => wanted.has(stem)).map(({ raw }) => raw));
+    return ([...found].join(' ') || [...wanted].join(' ')).slice(0, MAX_TEXT);
+  };
 }
+type WordsFor = ReturnType<typeof makeWordsFor>;
 
 function kindOf({ trades, companies }: ForbiddenItem): string {
   if (trades.size > 0) return labelsOf(trades);
   return companies.size > 0 ? 'a company' : 'goods of this name';
 }
 
-function forbiddenBy(one: Prohibition): { kind: string; words: string }[] {
-  const { items, private_use, for_others, text } = one;
+function forbiddenBy({ items, private_use, text }: Prohibition, wordsFor: WordsFor) {
   return [
     ...items.slice(0, MAX_ITEMS).map((item) => ({ kind: kindOf(item), words: wordsFor(item.stems, text) })),
-    ...(private_use ? [{ kind: 'private use', words: text }] : []),
-    ...(for_others ? [{ kind: 'use by others', words: text }] : []),
+    ...(private_use ? [{ kind: 'private use', words: text.slice(0, MAX_TEXT) }] : []),
   ];
 }
 
-function conditionsOf(reading: AuthorityReading): { quote: Quote; met_by: string }[] {
-  const { requirements, sources, units, attributes, exactly, only_named, only_these } = reading;
-  const names = (words: Iterable<string>, text: string) =>
-    wordsFor(
-      tokenize([...words].join(' ')).map(({ stem }) => stem),
-      text,
-    );
+const BY_HAND = 'the words of a request are not believed, so a merchant that a person chose, or a person';
+
+const BOUND_MET: Record<BoundRule['to'], string> = {
+  'what is asked for': `Nothing is bought but what was asked for: ${BY_HAND}.`,
+  'named sellers': 'The merchant is named in the purpose or chosen by a person.',
+  'those that are named': `It is for one of those that the purpose names: ${BY_HAND}.`,
+};
+
+function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Quote; met_by: string }[] {
+  const { requirements, sources, units, attributes, bounds } = reading;
   return [
-    ...requirements.map((one) => {
-      const shown = wordsFor(one.stems, one.text);
-      const met_by = one.said_by_task
-        ? 'The task asks for it, or description or run show it.'
-        : one.about_sum
-          ? 'The sum is not over the one that was named.'
-          : `Description or run show it: "${shown}".`;
-      return { quote: one, met_by };
-    }),
+    ...requirements.map((one) => ({
+      quote: one,
+      met_by: `Shown to hold ("${wordsFor(one.stems, one.text)}"): ${BY_HAND}.`,
+    })),
     ...sources.map((one) => ({
       quote: one,
-      met_by: `The merchant is one of: ${names(one.names, one.text)}.`,
+      met_by: `The merchant is one of: ${wordsFor(
+        tokenize([...one.names].join(' ')).map(({ stem }) => stem),
+        one.text,
+      )}.`,
     })),
     ...units.map((one) => ({
       quote: one,
-      met_by: `The request names one of: ${one.ranges
+      met_by: `The request names no unit but: ${one.ranges
         .map(({ before, after, from, to }) =>
           from === to ? `${before}${from}${after}` : `${before}${from}${after} to ${before}${to}${after}`,
         )
-        .join(', ')}.`,
+        .join(', ')
+        .slice(0, MAX_TEXT)}.`,
     })),
     ...attributes.map((one) => ({ quote: one, met_by: `The description names no other ${one.scale}.` })),
-    ...(exactly === undefined
-      ? []
-      : [{ quote: exactly, met_by: 'Nothing is bought but what was asked for.' }]),
-    ...(only_named === undefined
-      ? []
-      : [{ quote: only_named, met_by: 'Merchant or payee are among those that the purpose names.' }]),
-    ...(only_these === undefined
-      ? []
-      : [{ quote: only_these, met_by: 'The description names one of those that the purpose names.' }]),
+    ...bounds.map((one) => ({ quote: one, met_by: BOUND_MET[one.to] })),
   ];
 }
 
-/** Words after which a name is somebody's and not a seller's. */
-const BEFORE_PEOPLE = /^(?:for|by|asks?|asked|mr|mrs|ms|dr|prof|herr|frau|für|pour|para)$/i;
-const PEOPLE_LIST =
-  /\b(?:people|persons?|staff|team|owners?|members?|employees?|colleagues?|seats? only for)\b/i;
-
-/** The names that the reading holds, as they stand in a sentence: words with a capital that follow each other. */
-function namesIn(sentence: string, reading: AuthorityReading): { name: string; is_person: boolean }[] {
-  const tokens = tokenize(sentence);
-  const found: { name: string; is_person: boolean }[] = [];
-  let at = 0;
-  while (at < tokens.length) {
-    const start = at;
-    while (at < tokens.length && isName(tokens[at]?.raw ?? '', tokens[at]?.word ?? '', reading)) at += 1;
-    if (at > start) {
-      const words = tokens.slice(start, at);
-      const name = words.map(({ raw }) => raw).join(' ');
-      const is_company = companiesInText(words).length > 0;
-      const is_person =
-        !is_company &&
-        (BEFORE_PEOPLE.test(tokens[start - 1]?.raw ?? '') ||
-          (PEOPLE_LIST.test(sentence) && words.length <= 2));
-      // Words that a comma parts are names of their own.
-      for (const each of is_person || sentence.includes(name) ? [name] : words.map(({ raw }) => raw)) {
-        found.push({ name: each, is_person });
-      }
-    } else at += 1;
-  }
-  return found;
-}
-
-const isName = (raw: string, word: string, { names }: AuthorityReading) =>
-  names.has(word) && /^\p{Lu}|^\d+\p{Lu}/u.test(raw);
-
-/** Tells whether some of the rules was read from a sentence. */
-function makeIsRead(rules: readonly Quote[]): (sentence: string, field: string) => boolean {
-  const by_field = new Map<string, Set<string>>();
-  for (const { field, text } of rules) {
-    by_field.set(field, (by_field.get(field) ?? new Set<string>()).add(plain(text)));
-  }
-  return (sentence, field) => {
-    const said = plain(sentence);
-    return [...(by_field.get(field) ?? [])].some((quoted) => quoted.includes(said) || said.includes(quoted));
-  };
-}
-
 /**
- * Shows how the assessor reads an authority: by the same reading that it judges by. The same authority gives the same
- * answer. A constraint from which no rule came, and an objective that names no kind of goods and nobody, is not understood.
+ * Shows how the assessor reads an authority: the very reading that it judges by, of which at most `MAX_SHOWN` of each kind and
+ * `MAX_BYTES` in all. The same authority gives the same answer. A constraint from which no rule came, and an objective that
+ * names no kind of goods and no merchant, is not understood.
  */
 export function showReading(authority: Authority): ShownReading {
-  const reading = readAuthority(authority);
-  const parts = partsOf(authority);
-  const placeOf = makePlaceOf(parts);
+  const reading = readingOf(authority);
+  const placeOf = makePlaceOf(authority);
+  const wordsFor = makeWordsFor();
+  const most = <T>(list: readonly T[]): readonly T[] => list.slice(0, MAX_SHOWN);
+  const names = (list: readonly (Quote & { name: string })[]) =>
+    most(list).map((one) => ({ name: one.name, from: placeOf(one) }));
   const shown: ShownReading = {
-    wanted: [],
-    forbidden: [],
-    conditions: [],
-    merchants: [],
-    people: [],
-    not_understood: [],
+    wanted: most([...reading.trades].filter(([, { conditional }]) => !conditional)).map(([trade, quote]) => ({
+      kind: trade.label,
+      words: quote.text,
+      from: placeOf(quote),
+    })),
+    forbidden: most(
+      most(reading.prohibitions).flatMap((one) =>
+        forbiddenBy(one, wordsFor).map((each) => ({ ...each, from: placeOf(one) })),
+      ),
+    ).slice(),
+    conditions: most(conditionsOf(reading, wordsFor)).map(({ quote, met_by }) => ({
+      text: quote.text.slice(0, MAX_TEXT),
+      met_by,
+      from: placeOf(quote),
+    })),
+    merchants: [
+      ...most(authority.allowed_merchants ?? []).map((name, index) => ({
+        name,
+        from: { field: 'allowed_merchants', index, text: name },
+      })),
+      ...names(reading.merchants.filter(({ is_person }) => !is_person)),
+    ],
+    people: [
+      ...names(reading.merchants.filter(({ is_person }) => is_person)),
+      ...(reading.delegation === undefined
+        ? []
+        : [{ name: reading.delegation.text, from: placeOf(reading.delegation) }]),
+    ],
+    not_understood: most(reading.not_understood).map((quote) => {
+      const from = placeOf(quote);
+      return { text: from.text, from };
+    }),
   };
-  for (const [trade, quote] of reading.trades) {
-    if (quote.conditional) continue;
-    shown.wanted.push({ kind: trade.label, words: quote.text, from: placeOf(quote) });
+  const is_told = [...shown.wanted, ...shown.merchants].some(
+    ({ from }) => from.field === 'purpose.objective',
+  );
+  if (!is_told) {
+    const text = authority.purpose.objective.slice(0, MAX_TEXT);
+    shown.not_understood.push({ text, from: { field: 'purpose.objective', index: null, text } });
   }
-  for (const one of reading.prohibitions) {
-    if (shown.forbidden.length >= MAX_SHOWN) break;
-    for (const each of forbiddenBy(one)) shown.forbidden.push({ ...each, from: placeOf(one) });
+  return bounded(withoutRepeats(shown));
+}
+
+/** The reading in `MAX_BYTES`: the longest lists are cut to half until it fits. */
+function bounded(shown: ShownReading): ShownReading {
+  const lists: unknown[][] = Object.values(shown);
+  const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  for (const list of lists) list.splice(MAX_SHOWN);
+  const sizes = lists.map(bytesOf);
+  while (sizes.reduce((sum, size) => sum + size, 0) > MAX_BYTES) {
+    const largest = sizes.indexOf(Math.max(...sizes));
+    const list = lists[largest] as unknown[];
+    list.splice(Math.ceil(list.length / 2));
+    sizes[largest] = bytesOf(list);
   }
-  const conditions = conditionsOf(reading);
-  for (const { quote, met_by } of conditions) {
-    shown.conditions.push({ text: quote.text, met_by, from: placeOf(quote) });
-  }
-  for (const [i, text] of (authority.allowed_merchants ?? []).entries()) {
-    shown.merchants.push({ name: text, from: { field: 'allowed_merchants', index: i, text } });
-  }
-  const isForbidding = makeIsRead(reading.prohibitions);
-  for (const { field, sentences } of parts) {
-    if (field.startsWith('allowed_merchants')) continue;
-    for (const sentence of sentences) {
-      if (isForbidding(sentence, field)) continue;
-      for (const { name, is_person } of namesIn(sentence, reading)) {
-        shown[is_person ? 'people' : 'merchants'].push({ name, from: placeOf({ field, text: sentence }) });
-      }
-    }
-  }
-  if (reading.delegation !== undefined) {
-    shown.people.push({ name: reading.delegation.text, from: placeOf(reading.delegation) });
-  }
-  const isRead = makeIsRead([
-    ...reading.prohibitions,
-    ...conditions.map(({ quote }) => quote),
-    ...reading.tolerances,
-  ]);
-  for (const { field, sentences, text } of parts) {
-    if (field.startsWith('purpose.constraints')) {
-      for (const sentence of sentences) {
-        if (isRead(sentence, field) || !/[\p{L}\p{N}]/u.test(sentence)) continue;
-        shown.not_understood.push({ text: sentence, from: placeOf({ field, text: sentence }) });
-      }
-    }
-    if (field === 'purpose.objective') {
-      const is_wanted = shown.wanted.some(({ from }) => from.field === field);
-      const is_named = shown.merchants.some(({ from }) => from.field === field);
-      if (!is_wanted && !is_named) shown.not_understood.push({ text, from: placeOf({ field, text }) });
-    }
-  }
-  for (const list of Object.values(shown) as unknown[][]) list.splice(MAX_SHOWN);
-  return withoutRepeats(shown);
+  return shown;
 }
 
 /** Each thing once. */

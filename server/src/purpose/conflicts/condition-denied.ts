@@ -1,26 +1,26 @@
 import { attributesIn } from '../language/attributes.ts';
 import { stemWord } from '../language/text.ts';
-import type { FieldText } from '../reading/spend-reading.ts';
 import { type Conflict, conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflict.ts';
 
 /** "not signed", "not yet confirmed", "without licence": group 1 is what is denied. */
 const DENIED =
   /\b(?:not|no|without|never|lacks|missing|nicht|kein\w*|ohne|sans|pas|sin|senza|geen|niet)\s(?:yet |been |a |an |the |noch |encore )?([\p{L}]{3,30})|\b(?:un|in)(signed|confirmed|approved|verified|licen[sc]ed|certified)\b/gu;
 
-function deniedIn(text: FieldText, stems: ReadonlySet<string>): string | undefined {
-  for (const match of text.folded.matchAll(DENIED)) {
-    if (stems.has(stemWord(match[1] ?? match[2] ?? ''))) return match[0];
-  }
-  return undefined;
+interface Denial {
+  field: string;
+  text: string;
+  stem: string;
 }
 
-/** The words of a request in which a condition is denied; undefined where none is. */
-function denied({ spend }: Inquiry, stems: ReadonlySet<string>): { field: string; text: string } | undefined {
-  for (const text of [spend.description, spend.task, ...spend.trace]) {
-    const found = text.text === '' ? undefined : deniedIn(text, stems);
-    if (found !== undefined) return { field: text.field, text: found };
-  }
-  return undefined;
+/** All that the texts of a request deny, in their order; found once, however many conditions there are. */
+function denialsIn({ spend }: Inquiry): Denial[] {
+  return [spend.description, spend.task, ...spend.trace].flatMap(({ field, folded }) =>
+    Array.from(folded.matchAll(DENIED), (match) => ({
+      field,
+      text: match[0],
+      stem: stemWord(match[1] ?? match[2] ?? ''),
+    })),
+  );
 }
 
 /** The request itself shows that a condition of the purpose does not hold. */
@@ -30,8 +30,9 @@ export const conditionDenied: Conflict = {
   applies: ({ purpose }) => purpose.requirements.length > 0,
   find(inquiry) {
     const { purpose, spend } = inquiry;
+    const denials = denialsIn(inquiry);
     for (const { stems, kinds, subject, field, text } of purpose.requirements) {
-      const said = denied(inquiry, stems);
+      const said = denials.find((one) => stems.has(one.stem));
       const is_about = subject.size === 0 || [...subject].some((stem) => spend.goods_stems.has(stem));
       const named =
         kinds.size > 0 && is_about

@@ -17,7 +17,7 @@ const BELONGINGS =
 export const privateUse: Conflict = {
   id: 'private-use',
   severity: 'weak',
-  applies: ({ purpose }) => !purpose.broad && !purpose.on_request,
+  applies: ({ purpose }) => !purpose.broad && purpose.delegation === undefined,
   find({ purpose, spend }) {
     const rule = purpose.prohibitions.find((one) => one.private_use);
     let mild: Contradiction | undefined;

@@ -58,9 +58,10 @@ function compound({ stems: [stem = '', ...others] }: ForbiddenItem, { spend }: I
   return part === undefined ? undefined : { field: 'action.description', text: part.raw, is_certain: false };
 }
 
-function company(item: ForbiddenItem, { spend }: Inquiry): Hit | undefined {
+function company({ companies }: ForbiddenItem, { spend }: Inquiry): Hit | undefined {
+  if (companies.size === 0) return undefined;
   const words = new Set(spend.merchant.tokens.map((token) => token.word));
-  const is_named = item.companies.size > 0 && [...item.companies].every((word) => words.has(word));
+  const is_named = [...companies].every((word) => words.has(word));
   return is_named ? { field: 'action.merchant', text: spend.merchant.raw, is_certain: true } : undefined;
 }
 

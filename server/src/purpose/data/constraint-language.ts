@@ -71,17 +71,6 @@ export const ON_REQUEST =
 export const LEADING_SUBJECT =
   /^\s*(?:for|(?:before|when) (?:buying|ordering|paying|booking|hiring|renewing)) ([^,]{1,60}?)(?: (?:show|ask|check|look|get|make|see|confirm)\b|,)/;
 
-/** A condition that holds when the spend is what the task asks for. */
-export const SAID_BY_TASK =
-  /\b(?:as written|as named|as described|as asked|exactly|named|says so|approval|approved|asked for|requested|list|come from|comes from|wishes|followed|signed off)\b/;
-
-/** A condition about a sum that somebody named. */
-export const ABOUT_SUM = /\b(?:budget|ceiling|cap|price|limit|amount)s?\b/;
-
-/** A constraint that tolerates a deviation in percent. */
-export const TOLERANCE =
-  /(?:\d|\b(?:one|two|three|four|five|ten|fifteen|twenty))\s?(?:%|percent|per cent|prozent)/;
-
 /** A prohibition that holds only under a condition or beyond a measure. */
 export const CONDITIONAL_PROHIBITION =
   /\b(?:no|not|never|nothing|don't|doesn't|kein\w*|nie)\b.{1,80}\b(?:before|until|unless|without|if|when|while|more than|over|above|beyond|longer than|outside|twice|again|(?<!looks? )after|whose|who|that (?:is|are|has|have|was|were)|which|(?:on|for|in|at) such)\b/;

@@ -1,19 +1,34 @@
-import { ATTACK_HINTS, ATTACK_MARKS } from '../data/attack-hints.ts';
 import { ATTACK_PATTERNS } from '../data/attack-phrases.ts';
+import { readTerms } from '../data/read-data.ts';
 
-const MAX_HINT_WORDS = 20_000;
-/** Longer words are not cached, because V8 keeps the whole text in memory for a slice of more than 12 characters. */
-const MAX_HINT_LENGTH = 12;
-const hintBits = new Map<string, number>();
+/** Marks that stand for a word: `[system]`, `</system>`, `<|…|>`. */
+const ATTACK_MARKS = /[[<]/;
+
+/** How a word begins, or the whole word, and the bit of the pattern that it may belong to. */
+interface Hint {
+  start: string;
+  is_whole: boolean;
+  bit: number;
+}
+
+/** By the first two letters, since most words share them with no hint. */
+const HINTS = new Map<number, Hint[]>();
+const keyOf = (word: string): number => word.charCodeAt(0) * 128 + (word.charCodeAt(1) || 0);
+const HINTS_BY_PATTERN = readTerms('attack-hints');
+ATTACK_PATTERNS.forEach(({ id }, i) => {
+  for (const term of HINTS_BY_PATTERN.get(id) ?? []) {
+    const hint = { start: term.replace('$', ''), is_whole: term.endsWith('$'), bit: 1 << i };
+    const key = keyOf(hint.start);
+    HINTS.set(key, [...(HINTS.get(key) ?? []), hint]);
+  }
+});
 
 /** The attack patterns whose matches may contain the word, one bit each. */
 function hintBitsOf(word: string): number {
-  const known = hintBits.get(word);
-  if (known !== undefined) return known;
-  const bits = ATTACK_HINTS.reduce((found, hint, i) => (hint.test(word) ? found | (1 << i) : found), 0);
-  if (word.length > MAX_HINT_LENGTH) return bits;
-  if (hintBits.size >= MAX_HINT_WORDS) hintBits.clear();
-  hintBits.set(word, bits);
+  let bits = 0;
+  for (const { start, is_whole, bit } of HINTS.get(keyOf(word)) ?? []) {
+    if (is_whole ? word === start : word.startsWith(start)) bits |= bit;
+  }
   return bits;
 }
 
@@ -25,7 +40,9 @@ export function mayAttack(texts: readonly { folded: string }[]): boolean {
   return texts.some(({ folded }) => {
     let bits = ATTACK_MARKS.test(folded) ? -1 : 0;
     for (const word of folded.match(/[a-z]+/g) ?? []) bits |= hintBitsOf(word);
-    return ATTACK_PATTERNS.some(({ pattern }, i) => (bits & (1 << i)) !== 0 && pattern.test(folded));
+    return (
+      bits !== 0 && ATTACK_PATTERNS.some(({ pattern }, i) => (bits & (1 << i)) !== 0 && pattern.test(folded))
+    );
   });
 }
 

@@ -20,6 +20,15 @@ const SCALES = readTable<{ id: string; label: string; values: string[][] }[]>('a
   }),
 );
 
+/** The scales of which some spelling begins with a word, so that a text is searched only for what it may name. */
+const SCALES_BY_WORD = new Map<string, Set<string>>();
+for (const { id, values } of SCALES) {
+  for (const spelling of values.flat()) {
+    const word = spelling.trim().split(' ', 1)[0] ?? '';
+    SCALES_BY_WORD.set(word, (SCALES_BY_WORD.get(word) ?? new Set()).add(id));
+  }
+}
+
 /**
  * Values of the attribute scales that a text names. The longest spelling wins, so that "business class" is not "class".
  * `of` limits the search to these scales; searching only those that the authority uses took a median spend from 62 to
@@ -29,10 +38,13 @@ export function attributesIn(
   tokens: readonly Token[],
   of?: ReadonlySet<string>,
 ): Map<string, { label: string; values: Set<number>; text: string; count: number }> {
+  const named = new Set<string>();
+  for (const { word } of tokens) for (const id of SCALES_BY_WORD.get(word) ?? []) named.add(id);
+  if (named.size === 0) return new Map();
   const text = ` ${tokens.map((token) => token.word).join(' ')} `;
   const found = new Map<string, { label: string; values: Set<number>; text: string; count: number }>();
   for (const scale of SCALES) {
-    if (of !== undefined && !of.has(scale.id)) continue;
+    if (!named.has(scale.id) || (of !== undefined && !of.has(scale.id))) continue;
     scale.values.forEach((spellings, value) => {
       const spelling = spellings.find((one) => text.includes(one));
       if (spelling === undefined) return;

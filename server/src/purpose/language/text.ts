@@ -10,8 +10,6 @@ export interface Token {
   stem: string;
   /** Cache of `carriesMeaning`; null until it is called. */
   meaning: boolean | null;
-  /** Cache: the company whose name it nearly spells, or null for none; undefined until it is computed. */
-  near_company: string | null | undefined;
   /** Cache: its entries of the lasting phrase indexes, by their places; null until one is looked up. */
   entries: (Entry | undefined)[] | null;
 }
@@ -40,6 +38,8 @@ const WORDS = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|[&+'’](?=\p{L}))*/gu;
 const ASCII_WORDS = /[A-Za-z0-9](?:[A-Za-z0-9]|[&+'](?=[A-Za-z]))*/g;
 /** Scripts that set no blanks between words: a change of script is taken for the end of a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** A text without these has as many words as `tokenize` gives. */
+const PARTED = /['’\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const ONE_SCRIPT =
   /[\p{Script=Han}々]+|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+/gu;
 const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
@@ -71,20 +71,33 @@ export function isTooLong(text: string): boolean {
   return !ASCII_ONLY.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
 }
 
-const BEYOND_ASCII = /[\u0080-\uffff]/g;
-const sizeOf = (text: string): number =>
-  ASCII_ONLY.test(text) ? text.length : text.length + 2 * (text.match(BEYOND_ASCII)?.length ?? 0);
+/** Size in the sense of `ReadingBudget`. */
+function sizeOf(text: string): number {
+  let size = text.length;
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0x7f) size += 2;
+  return size;
+}
+
+/** `tokenize` splits words at apostrophes, and at changes of script. */
+const partsIn = (word: string): number =>
+  (/['’]/.test(word) ? word.split(/['’]/).length : 1) +
+  (UNSPACED.test(word) ? (word.match(ONE_SCRIPT)?.length ?? 1) - 1 : 0);
 
 /** The beginning of a text that fits into the room, in whole words. */
 function beginningOf(text: string, room: ReadingBudget): { text: string; words: number; size: number } {
-  const words = text.matchAll(ASCII_ONLY.test(text) ? ASCII_WORDS : WORDS);
+  const words = ASCII_ONLY.test(text) ? ASCII_WORDS : WORDS;
+  const whole_size = sizeOf(text);
+  if (whole_size <= room.max_size) {
+    // Most texts fit, and counting words is a fraction of the work of finding where to cut.
+    const all = text.match(words) ?? [];
+    const count = PARTED.test(text) ? all.reduce((sum, word) => sum + partsIn(word), 0) : all.length;
+    if (count <= room.max_words) return { text, words: count, size: whole_size };
+  }
   let read = 0;
   let end = 0;
   let size = 0;
-  for (const { 0: word, index } of words) {
-    // `tokenize` splits words at apostrophes.
-    const parts =
-      word.split(/['’]/).length + (UNSPACED.test(word) ? (word.match(ONE_SCRIPT)?.length ?? 1) - 1 : 0);
+  for (const { 0: word, index } of text.matchAll(words)) {
+    const parts = partsIn(word);
     const grown = size + sizeOf(text.slice(end, index + word.length));
     if (read + parts > room.max_words || grown > room.max_size)
       return { text: text.slice(0, end), words: read, size };
@@ -92,10 +105,7 @@ function beginningOf(text: string, room: ReadingBudget): { text: string; words: 
     size = grown;
     end = index + word.length;
   }
-  size += sizeOf(text.slice(end));
-  return size > room.max_size
-    ? { text: text.slice(0, end), words: read, size: room.max_size }
-    : { text, words: read, size };
+  return { text: text.slice(0, end), words: read, size: room.max_size };
 }
 
 /**
@@ -164,9 +174,7 @@ const words = new Map<string, Token>();
 
 function readWord(raw: string): Token | undefined {
   const word = foldWord(raw);
-  return word === ''
-    ? undefined
-    : { raw, word, stem: stemWord(word), meaning: null, near_company: undefined, entries: null };
+  return word === '' ? undefined : { raw, word, stem: stemWord(word), meaning: null, entries: null };
 }
 
 function tokenOf(raw: string): Token | undefined {

@@ -8,7 +8,6 @@ import {
   ONLY_NAMED,
   ONLY_THESE,
   REQUIREMENT,
-  TOLERANCE,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
@@ -26,6 +25,7 @@ import {
 import type {
   AttributeRule,
   AuthorityReading,
+  BoundRule,
   Prohibition,
   Requirement,
   SourceRule,
@@ -37,8 +37,12 @@ import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
 import { disambiguate, type TradeCandidate } from './word-senses.ts';
 
-const LISTS_PAYEES =
-  /\b(?:payees?|contacts?|suppliers?|providers?|vendors?|merchants?|sellers?|wholesalers?|shops?|agencies|workshops?|on file|on account)\b/;
+/** What bounds a purpose that only the operator's own list or request can show. */
+const BOUNDS = [
+  { to: 'what is asked for', language: EXACTLY },
+  { to: 'named sellers', language: ONLY_NAMED },
+  { to: 'those that are named', language: ONLY_THESE },
+] as const;
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
 
@@ -69,14 +73,6 @@ const ACCOUNT = new RegExp(
 /** True for a word of grammar or of any trade that the lists have. */
 const isKnownWord = (token: Token): boolean =>
   COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem) || tradesOfWord(token).length > 0;
-
-/** True if a constraint was read as a prohibition or as one of the rules about names. */
-const isRead = (forbidden: readonly unknown[], folded: string): boolean =>
-  forbidden.length > 0 ||
-  EXACTLY.test(folded) ||
-  ONLY_NAMED.test(folded) ||
-  ONLY_THESE.test(folded) ||
-  attributesIn(tokenize(folded)).size > 0;
 
 function partsOf(authority: Authority): Part[] {
   const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
@@ -113,21 +109,17 @@ function delegationIn({ purpose }: Authority): Quote | undefined {
  */
 export function readAuthority(authority: Authority): AuthorityReading {
   const trades = new Map<Trade, WantedTrade>();
-  const words = new Map<string, Quote & { loose: boolean }>();
-  const names = new Map<string, Quote>();
+  const words = new Map<string, Quote>();
   const candidates: TradeCandidate[] = [];
   const prohibitions: { -readonly [K in keyof Prohibition]: Prohibition[K] }[] = [];
   const found_requirements: Condition[] = [];
   const attributes: AttributeRule[] = [];
-  const tolerances: Quote[] = [];
   const accounts = new Map<string, readonly string[]>();
   const units: UnitRule[] = [];
   const merchants = new Map<string, NamedMerchant>();
   const not_understood: Quote[] = [];
   const sources: SourceRule[] = [];
-  let exactly: Quote | undefined;
-  let only_named: Quote | undefined;
-  let only_these: Quote | undefined;
+  const bounds: BoundRule[] = [];
   let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
   const whole_parts = wholePurpose.slice(0, MAX_PARTS);
@@ -139,101 +131,95 @@ export function readAuthority(authority: Authority): AuthorityReading {
     .map((part, i) => ({ ...part, text: texts[i] as string }))
     .filter((part) => part.text !== '');
 
-  const countRules = () => found_requirements.length + sources.length + units.length + tolerances.length;
+  /** Rules that a constraint gives; what gives none is told as not understood. */
+  const countRules = () =>
+    prohibitions.length +
+    found_requirements.length +
+    sources.length +
+    units.length +
+    attributes.length +
+    bounds.length;
+
+  function readSentence({ field, kind }: Part, sentence: string): void {
+    const quote = { field, text: sentence.trim() };
+    const folded = foldText(sentence);
+    const { forbidden, wanted } = readProhibitions(sentence, kind);
+    for (const named of namesIn(wanted, field)) {
+      if (!merchants.has(named.name)) merchants.set(named.name, named);
+    }
+    for (const one of forbidden) {
+      forbidden_count += one.items.length;
+      if (forbidden_count > MAX_FORBIDDEN) break;
+      prohibitions.push({ ...one, ...quote });
+    }
+    const source = kind === 'constraint' ? readSource(sentence, quote) : undefined;
+    if (source !== undefined) sources.push(source);
+    if (kind === 'constraint') units.push(...readUnits(sentence, quote));
+    if (kind === 'constraint' || kind === 'objective') {
+      for (const { to, language } of BOUNDS) if (language.test(folded)) bounds.push({ ...quote, to });
+      const is_ruled =
+        (forbidden.length > 0 && kind === 'constraint') || source !== undefined || ONLY_NAMED.test(folded);
+      const requirement = is_ruled
+        ? undefined
+        : ((kind === 'constraint' ? readSubjectFirst(sentence, quote) : undefined) ??
+          readRequirement(sentence, quote, kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT));
+      if (requirement !== undefined) {
+        found_requirements.push(requirement);
+        // A trade that only a condition names is not out of scope, but not plainly wanted either.
+        for (const trade of requirement.subject_trades) {
+          if (!trades.has(trade))
+            trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
+        }
+        if (kind === 'constraint') return;
+      }
+    }
+    if (forbidden.length > 0 || FORBIDS.test(sentence)) {
+      const elsewhere = attributesIn(tokenize(wanted));
+      for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
+        if (/\bonly\b/i.test(sentence) || (scale === 'colour' && !COLOUR.test(sentence))) continue;
+        const wanted_values = elsewhere.get(scale)?.values ?? new Set();
+        const allowed = new Set(
+          [...Array(count).keys()].filter((value) => !values.has(value) || wanted_values.has(value)),
+        );
+        if (allowed.size < count) attributes.push({ ...quote, scale, allowed });
+      }
+    }
+    const tokens = tokenize(wanted);
+    if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(folded)) {
+      for (const [scale, { values }] of attributesIn(tokens)) {
+        if (scale === 'colour' && !COLOUR.test(sentence) && !/ in /.test(sentence)) continue;
+        attributes.push({ ...quote, scale, allowed: values });
+      }
+    }
+    for (const token of tokens) {
+      if (carriesMeaning(token) && !words.has(token.stem)) words.set(token.stem, { field, text: token.raw });
+    }
+    for (const match of [...tradeWords(tokens), ...companiesInText(tokens)]) {
+      const strong = match.strong && kind !== 'criterion';
+      // A loose word is not enough to want money in another form.
+      if (!strong && match.trade.family === 'cash_like') continue;
+      candidates.push({
+        core: match.core,
+        trade: match.trade,
+        place: `${field} ${quote.text} ${match.at}`,
+        quote: { field, text: match.text },
+        strong,
+      });
+    }
+    for (const { trade, text } of kind === 'objective' ? impliedTrades(tokens) : []) {
+      const known = trades.get(trade);
+      if (known === undefined || known.conditional)
+        trades.set(trade, { field, text, strong: false, implied: true, conditional: false });
+    }
+  }
+
   for (const part of parts) {
     for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
-      if (sentence.trim() === '') continue;
-      const { forbidden, wanted } = readProhibitions(sentence, part.kind);
-      for (const named of namesIn(wanted, part.field)) {
-        if (!merchants.has(named.name)) merchants.set(named.name, named);
-      }
-      for (const one of forbidden) {
-        forbidden_count += one.items.length;
-        if (forbidden_count > MAX_FORBIDDEN) break;
-        prohibitions.push({ ...one, field: part.field, text: sentence.trim() });
-      }
-      const quote = { field: part.field, text: sentence.trim() };
-      const folded_sentence = foldText(sentence);
+      if (!/[\p{L}\p{N}]/u.test(sentence)) continue;
       const rules_before = countRules();
-      const source = part.kind === 'constraint' ? readSource(sentence, quote) : undefined;
-      if (source !== undefined) sources.push(source);
-      if (part.kind === 'constraint') units.push(...readUnits(sentence, quote));
-      if (part.kind === 'constraint' || part.kind === 'objective') {
-        const requirement =
-          (forbidden.length > 0 && part.kind === 'constraint') ||
-          source !== undefined ||
-          ONLY_NAMED.test(folded_sentence)
-            ? undefined
-            : ((part.kind === 'constraint' ? readSubjectFirst(sentence, quote) : undefined) ??
-              readRequirement(
-                sentence,
-                quote,
-                part.kind === 'objective' ? OBJECTIVE_REQUIREMENT : REQUIREMENT,
-              ));
-        if (requirement !== undefined) {
-          found_requirements.push(requirement);
-          // A trade that only a condition names is not out of scope, but not plainly wanted either.
-          for (const trade of requirement.subject_trades) {
-            if (!trades.has(trade))
-              trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
-          }
-        }
-        if (part.kind === 'constraint' && TOLERANCE.test(folded_sentence)) tolerances.push(quote);
-        if (
-          part.kind === 'constraint' &&
-          countRules() === rules_before &&
-          !isRead(forbidden, folded_sentence)
-        )
-          not_understood.push(quote);
-        if (requirement !== undefined && part.kind === 'constraint') continue;
-      }
-      if (forbidden.length > 0 || FORBIDS.test(sentence)) {
-        const elsewhere = attributesIn(tokenize(wanted));
-        for (const [scale, { values, count }] of attributesIn(tokenize(sentence))) {
-          if (/\bonly\b/i.test(sentence) || (scale === 'colour' && !COLOUR.test(sentence))) continue;
-          const wanted_values = elsewhere.get(scale)?.values ?? new Set();
-          const allowed = new Set(
-            [...Array(count).keys()].filter((value) => !values.has(value) || wanted_values.has(value)),
-          );
-          if (allowed.size < count) attributes.push({ ...quote, scale, allowed });
-        }
-      }
-      const tokens = tokenize(wanted);
-      if (/\bonly\b|\bnothing else\b|\bno other colou?r/.test(folded_sentence)) {
-        for (const [scale, { values }] of attributesIn(tokens)) {
-          if (scale === 'colour' && !COLOUR.test(sentence) && !/ in /.test(sentence)) continue;
-          attributes.push({ ...quote, scale, allowed: values });
-        }
-      }
-      const listsPayees = part.kind === 'context' && LISTS_PAYEES.test(folded_sentence);
-      tokens.forEach((token, i) => {
-        if (listsPayees && carriesMeaning(token) && !LOOSE_STEMS.has(token.stem) && !names.has(token.word)) {
-          names.set(token.word, { field: part.field, text: token.raw });
-        }
-        if (i > 0 && /^\p{Lu}/u.test(token.raw) && token.word.length > 2 && !COMMON_STEMS.has(token.stem)) {
-          if (!names.has(token.word)) names.set(token.word, { field: part.field, text: token.raw });
-        }
-        if (carriesMeaning(token) && !words.has(token.stem)) {
-          words.set(token.stem, { field: part.field, text: token.raw, loose: LOOSE_STEMS.has(token.stem) });
-        }
-      });
-      for (const match of [...tradeWords(tokens), ...companiesInText(tokens)]) {
-        const strong = match.strong && part.kind !== 'criterion';
-        // A loose word is not enough to want money in another form.
-        if (!strong && match.trade.family === 'cash_like') continue;
-        candidates.push({
-          core: match.core,
-          trade: match.trade,
-          place: `${quote.field} ${quote.text} ${match.at}`,
-          quote: { field: part.field, text: match.text },
-          strong,
-        });
-      }
-      for (const { trade, text } of part.kind === 'objective' ? impliedTrades(tokens) : []) {
-        const known = trades.get(trade);
-        if (known === undefined || known.conditional)
-          trades.set(trade, { field: part.field, text, strong: false, implied: true, conditional: false });
-      }
+      readSentence(part, sentence);
+      if (part.kind === 'constraint' && countRules() === rules_before)
+        not_understood.push({ field: part.field, text: sentence.trim() });
     }
     for (const match of part.text.slice(0, MAX_TEXT_LENGTH).matchAll(ACCOUNT)) {
       const lead = tokenize(
@@ -249,13 +235,6 @@ export function readAuthority(authority: Authority): AuthorityReading {
         plainAccount(match[0]),
         [...lead, ...tokenize(owner)].map((token) => token.word),
       );
-    }
-    const folded = foldText(part.text.slice(0, MAX_TEXT_LENGTH));
-    if (part.kind === 'constraint' || part.kind === 'objective') {
-      const quote = { field: part.field, text: part.text.slice(0, MAX_TEXT_LENGTH) };
-      if (EXACTLY.test(folded)) exactly ??= quote;
-      if (ONLY_NAMED.test(folded)) only_named ??= quote;
-      if (ONLY_THESE.test(folded)) only_these ??= quote;
     }
   }
 
@@ -287,17 +266,16 @@ export function readAuthority(authority: Authority): AuthorityReading {
     const wanted = trades.get(trade);
     return wanted?.field === 'purpose.objective' && !wanted.implied;
   };
-  const requirements = found_requirements.slice(0, MAX_RULES).map((one): Requirement => {
+  const requirements = found_requirements.slice(0, MAX_RULES).map(({ is_any, ...one }): Requirement => {
     // "Electric parts only for …" is about what is electric: a loose word decides only if there is no other.
     const said = firmStems([...one.subject]);
     const distinguishing = said.filter((stem) => !isSaidInObjective(stem));
     return {
       ...one,
       decisive: distinguishing.length > 0 ? distinguishing : said,
-      needs_all: distinguishing.length === 0 && !one.is_any,
+      needs_all: distinguishing.length === 0 && !is_any,
       // If the objective wants groceries, "coffee only if …" is about coffee, not about all groceries.
       subject_trades: new Set([...one.subject_trades].filter((trade) => !isOfObjective(trade))),
-      subject_implied: distinguishing.length === 0 ? one.subject_implied : new Set(),
     };
   });
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
@@ -308,18 +286,13 @@ export function readAuthority(authority: Authority): AuthorityReading {
     trades,
     families: strongFamilies,
     words,
-    names,
     prohibitions,
     requirements,
     attributes,
-    tolerances,
     broad: BROAD.test(whole) || (HOME.test(whole) && strongFamilies.size < 3),
-    on_request: ON_REQUEST.test(whole),
     delegation: delegationIn(authority),
     accounts,
-    exactly,
-    only_named,
-    only_these,
+    bounds: bounds.slice(0, MAX_RULES),
     merchants: [...merchants.values()],
     merchant_names: [...merchants.keys()],
     not_understood,

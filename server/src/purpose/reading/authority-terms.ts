@@ -16,8 +16,6 @@ export interface Prohibition extends Quote {
   exceptions: ReadonlySet<string>;
   /** True if use for the buyer's private circle is forbidden. */
   private_use: boolean;
-  /** True if use for other teams or departments is forbidden. */
-  for_others: boolean;
 }
 
 /** A condition that a spend has to show to hold. */
@@ -25,10 +23,6 @@ export interface Requirement extends Quote {
   /** Stems of what it is about; empty: it applies to every spend. */
   subject: ReadonlySet<string>;
   subject_trades: ReadonlySet<Trade>;
-  /** Trades that broad words of the subject imply, as far as the objective has those words. */
-  subject_implied: ReadonlySet<Trade>;
-  /** The subject is a list or the objective, so that any of its words is meant. */
-  is_any: boolean;
   /**
    * The stems that decide whether the condition applies to a spend: those that distinguish the subject from the objective
    * ("video ads" where ads are wanted), or all if none do.
@@ -40,26 +34,18 @@ export interface Requirement extends Quote {
   stems: ReadonlySet<string>;
   /** Values of attribute scales that it demands ("second class"), by scale. */
   kinds: ReadonlyMap<string, ReadonlySet<number>>;
-  /** How many of `stems` the spend has to show. */
-  least: number;
-  /** Stems of what is exempt, after "except" or "unless". */
-  exceptions: ReadonlySet<string>;
-  exception_trades: ReadonlySet<Trade>;
   /** It is about paying bills, so it does not apply to purchases without one. */
   about_payment: boolean;
-  /** What must be done before a bill is paid ("signed"). No bill may be shown to lack it, whatever it is for. */
-  done_first: ReadonlySet<string>;
-  /** It holds if the spend is what the task asks for: "as written", "on their list", "what was approved". */
-  said_by_task: boolean;
-  /** It demands that something is there, which the trace can show. */
-  about_presence: boolean;
-  /** It is about an amount that somebody named, and holds unless the spend is over one that the task names. */
-  about_sum: boolean;
 }
 
 export interface AttributeRule extends Quote {
   scale: string;
   allowed: ReadonlySet<number>;
+}
+
+/** A bound of which only what the operator lists or asks for could show that a spend keeps it. */
+export interface BoundRule extends Quote {
+  to: 'what is asked for' | 'named sellers' | 'those that are named';
 }
 
 /** How the purpose names a trade, with the words that do. */
@@ -78,28 +64,17 @@ export interface AuthorityReading {
   trades: ReadonlyMap<Trade, WantedTrade>;
   families: ReadonlySet<string>;
   /** Content words of objective, criteria and context, without what is forbidden. */
-  words: ReadonlyMap<string, Quote & { loose: boolean }>;
-  /** Names (capitalised words) in the operator's text, by lower-case word. */
-  names: ReadonlyMap<string, Quote>;
+  words: ReadonlyMap<string, Quote>;
   prohibitions: readonly Prohibition[];
   requirements: readonly Requirement[];
   attributes: readonly AttributeRule[];
-  /** Constraints that tolerate a deviation in percent. */
-  tolerances: readonly Quote[];
   /** The purpose is a household or an assistant, so that nearly any trade may be meant. */
   broad: boolean;
-  /** The people for whom the agent acts say in each task what is wanted. */
-  on_request: boolean;
-  /** The words by which the operator leaves the choice to those people. */
+  /** The words by which the operator leaves it to those for whom the agent acts to say what is wanted. */
   delegation: Quote | undefined;
   /** Accounts in the operator's text, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
-  /** The sentence that wants exactly what was asked for and nothing else. */
-  exactly: Quote | undefined;
-  /** The sentence that allows payments only to those whom the operator names. */
-  only_named: Quote | undefined;
-  /** The sentence that allows purchases only for those whom the operator names. */
-  only_these: Quote | undefined;
+  bounds: readonly BoundRule[];
   sources: readonly SourceRule[];
   units: readonly UnitRule[];
   /** Names and hosts that a merchant or payee may bear, outside of what is forbidden. */
@@ -118,7 +93,6 @@ export interface AuthorityReading {
 export interface SourceRule extends Quote {
   /** Empty: everything. */
   subject: ReadonlySet<string>;
-  subject_trades: ReadonlySet<Trade>;
   /** The subject is a list, so that any of its words is meant. */
   is_any: boolean;
   /** Lower-case words of the names of those merchants. */

@@ -116,9 +116,6 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
 const PRIVATE_USE =
   /\b(?:private(?:ly)?|personal (?:use|items?|things?|purchases?|spending|expenses?)|for themselves|for oneself|(?:their|his|her|\w+s') own|own use|privat\w*)\b/i;
 
-const OTHERS =
-  /\bother (?:\w+ )?(?:teams?|departments?|units|branches|offices|companies|projects|groups|labs)\b/i;
-
 function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   const items = itemsOf(text);
   const private_use = privateCircleWords(tokenize(text)).length > 0 || PRIVATE_USE.test(text);
@@ -126,7 +123,6 @@ function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
   return {
     items,
     private_use,
-    for_others: OTHERS.test(text),
     exceptions: new Set(
       tokenize(exceptions)
         .filter(carriesMeaning)

@@ -11,6 +11,8 @@ export interface Quote {
 /** A name in the operator's text that a merchant or payee may bear. */
 export interface NamedMerchant extends Quote {
   name: string;
+  /** It is a person's, by a title before it or as one of a list of people. */
+  is_person: boolean;
 }
 
 const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
@@ -23,6 +25,11 @@ const LINKS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+/** "Dr Rao", "ask Mags": whose name it is. */
+const TITLE = /^(?:mr|mrs|ms|miss|dr|prof|herr|frau|mme|sr|sra|asks?|asked|tell|told)\.?$/i;
+/** "Seats only for the data team: Ana, Wei" */
+const LISTS_PEOPLE =
+  /\b(?:people|persons?|staff|team|owners?|members?|employees?|colleagues?|clinicians?|partners?)\b[^:.]{0,20}:/i;
 const MAX_NAMES = 300;
 const MAX_NAME_WORDS = 7;
 
@@ -35,29 +42,34 @@ const isHost = (word: string): boolean => /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)*\.[a-z]
  */
 export function namesIn(text: string, field: string): NamedMerchant[] {
   const names = new Map<string, NamedMerchant>();
-  const add = (words: readonly string[]) => {
+  const lists_people = LISTS_PEOPLE.test(text);
+  const add = (words: readonly string[], before = '') => {
     const name = words.join(' ').replace(/[.]$/, '');
     const is_word = words.length === 1 && COMMON_STEMS.has(stemWord(name.toLowerCase()));
     if (name.length < 2 || is_word || words.length > MAX_NAME_WORDS || names.size >= MAX_NAMES) return;
     const key = normaliseMerchant(name);
-    if (!names.has(key)) names.set(key, { field, text: name, name });
+    const is_person = TITLE.test(words[0] ?? '') || TITLE.test(before) || (lists_people && words.length <= 2);
+    if (!names.has(key)) names.set(key, { field, text: name, name, is_person });
   };
   if (HAN_OR_KANA.test(text)) for (const part of unspacedNames(text)) add([part]);
   let run: string[] = [];
+  /** The word before the run. */
+  let before = '';
   let starts = true;
   let run_starts = false;
   const close = () => {
     while (LINKS.has(run.at(-1) ?? '')) run.pop();
     if (run.length > 0) {
-      add(run);
-      if (run_starts && run.length > 1) add(run.slice(1));
+      add(run, before);
+      if (run_starts && run.length > 1) add(run.slice(1), run[0]);
       const lead = run.findIndex((word, i) => i > 0 && /^(?:and|und|et|y|e)$/.test(word));
       if (lead > 0) {
-        add(run.slice(0, lead));
+        add(run.slice(0, lead), before);
         add(run.slice(lead + 1));
       }
     }
     run = [];
+    before = '';
   };
   for (const [piece] of text.matchAll(PIECE)) {
     const ends = piece.endsWith('.') && !/^(?:\p{Lu}|St|Dr|Mr|Mrs|Ms|Co)\.$/u.test(piece);
@@ -71,7 +83,10 @@ export function namesIn(text: string, field: string): NamedMerchant[] {
       if (run.length === 0) run_starts = starts;
       run.push(word);
     } else if (run.length > 0 && (LINKS.has(word.toLowerCase()) || /^\d+$/.test(word))) run.push(word);
-    else close();
+    else {
+      close();
+      before = word;
+    }
     starts = ends;
     if (ends) close();
   }

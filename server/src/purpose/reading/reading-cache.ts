@@ -77,3 +77,9 @@ export function makeReadingCache(max_bytes: number): ReadingCache {
     bytes: () => readings.calculatedSize,
   };
 }
+
+/** The reading of a long purpose takes some hundred kilobytes, that of an ordinary one some tens. */
+const MAX_READINGS_BYTES = 64_000_000;
+
+/** The reading of an authority, kept for all that judge by it or show it. */
+export const { readingOf } = makeReadingCache(MAX_READINGS_BYTES);

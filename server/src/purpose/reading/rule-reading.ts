@@ -1,13 +1,10 @@
 import {
-  ABOUT_SUM,
   EXCEPTS,
   FROM_NOBODY_ELSE,
   LEADING_SUBJECT,
   MONEY_PAID,
-  ON_REQUEST,
   ONLY_FROM,
   ONLY_SHOWN,
-  SAID_BY_TASK,
   SUBJECT_FIRST,
   UNIT_CODE,
   UNIT_RANGE,
@@ -15,7 +12,7 @@ import {
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
-import { impliedTrades, narrowTrades, tradeWords } from '../language/lexicon.ts';
+import { tradeWords } from '../language/lexicon.ts';
 import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
 import type { Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
 import type { Quote } from './named-merchants.ts';
@@ -32,14 +29,16 @@ const OCCASIONS = stemsOf('deposit advance prepayment downpayment renewal subscr
 const LISTS = / and | or |,|\/|&/;
 
 /** A condition as read from its sentence alone, before it is compared with the objective. */
-export type Condition = Omit<Requirement, 'decisive' | 'needs_all'>;
+export interface Condition extends Omit<Requirement, 'decisive' | 'needs_all'> {
+  /** The subject is a list or the objective, so that any of its words is meant. */
+  is_any: boolean;
+}
 
 /** Reads a condition that matches `language`: its subject, and what a spend has to show. Undefined if there is none. */
 export function readRequirement(sentence: string, quote: Quote, language: RegExp): Condition | undefined {
   const whole = foldText(sentence);
   const exception = EXCEPTS.exec(whole);
   const folded = exception === null ? whole : whole.slice(0, exception.index);
-  const exempt = exception === null ? [] : tokenize(whole.slice(exception.index + exception[0].length));
   const match = language.exec(folded.replace(/\beven (?:if|when)\b/g, (words) => ' '.repeat(words.length)));
   if (match === null) return undefined;
   const lead_in = tokenize(folded.slice(0, match.index));
@@ -60,7 +59,6 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
     : new Set<string>();
   // `readUnits` reads codes of units.
   if (named.size > 0 && [...named].every((stem) => /\d/.test(stem))) return undefined;
-  const sought = named.size > 0 ? named : stems;
   // If the clause contains a name, it is about the bills of that payee.
   const about_payment =
     MONEY_PAID.test(folded.slice(0, match.index)) && !/\p{Lu}/u.test(sentence.slice(1, match.index));
@@ -68,29 +66,12 @@ export function readRequirement(sentence: string, quote: Quote, language: RegExp
     ...quote,
     subject: new Set(subject.map((token) => token.stem)),
     subject_trades: strongTrades(subject),
-    subject_implied: new Set(
-      quote.field === 'purpose.objective' ? [] : impliedTrades(subject).map((match) => match.trade),
-    ),
     is_any: quote.field === 'purpose.objective' || LISTS.test(folded.slice(0, match.index).trim()),
-    stems: sought,
+    stems: named.size > 0 ? named : stems,
     kinds: kindsIn(folded.slice(match.index)),
-    least: named.size > 0 ? 1 : leastOf(folded.slice(match.index), stems.size),
-    exceptions: new Set(exempt.filter(carriesMeaning).map((token) => token.stem)),
-    exception_trades: new Set(tradeWords(exempt).map((match) => match.trade)),
     about_payment,
-    done_first: new Set(about_payment ? [...sought].filter((stem) => stem.endsWith('ed')) : []),
-    said_by_task: named.size === 0 && (SAID_BY_TASK.test(folded) || ON_REQUEST.test(folded)),
-    about_sum: ABOUT_SUM.test(folded),
-    about_presence: /\b(?:missing|lacks?|has|have|offers?|features?)\b/.test(folded),
   };
 }
-
-/** How many of the demanded words a spend has to show: one if they are alternatives, otherwise two. */
-const leastOf = (folded: string, demanded: number): number =>
-  ALTERNATIVES.test(folded) ? 1 : Math.min(2, demanded);
-
-/** An "or" between alternatives, unlike "30 days or more". */
-const ALTERNATIVES = / or (?!more|less|later|earlier|above|over|fewer|longer|higher|older|newer)/;
 
 /** The attribute values that a text demands, without colours, which may belong to the name of the goods ("green coffee"). */
 function kindsIn(text: string): Map<string, ReadonlySet<number>> {
@@ -115,23 +96,14 @@ export function readSubjectFirst(sentence: string, quote: Quote): Condition | un
   // A list of names ("Suppliers: Dana, Okabe") says whom, not what.
   if (demanded.filter((token) => /^\p{Lu}\p{Ll}/u.test(token.raw)).length * 2 > demanded.length)
     return undefined;
-  const folded = foldText(rest);
   return {
     ...quote,
     subject: new Set(subject.map((token) => token.stem)),
     subject_trades: new Set(),
-    subject_implied: new Set(),
     is_any: LISTS.test(lead) || ONLY_SHOWN.test(sentence),
     stems: new Set(demanded.map((token) => token.stem)),
     kinds: kindsIn(rest),
-    least: leastOf(folded, demanded.length),
-    exceptions: new Set(),
-    exception_trades: new Set(),
     about_payment: false,
-    done_first: new Set(),
-    said_by_task: SAID_BY_TASK.test(folded),
-    about_sum: ABOUT_SUM.test(folded),
-    about_presence: false,
   };
 }
 
@@ -182,7 +154,6 @@ export function readSource(sentence: string, quote: Quote): SourceRule | undefin
   return {
     ...quote,
     subject: new Set(subject.map((token) => token.stem)),
-    subject_trades: narrowTrades(tradeWords(subject).filter((match) => match.strong)),
     names: new Set(names),
     is_any: LISTS.test(what.trim()),
   };

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { SpendRequest } from '../../domain/spends.ts';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
-import { currencyExponent, isActiveCurrency } from '../../values/money.ts';
 import { type Trade, tradesOfCode } from '../data/trades.ts';
 import {
   everyTradeWord,
@@ -69,8 +68,6 @@ export interface SpendReading {
   merchant_matches: readonly TermMatch[];
   description_matches: readonly TermMatch[];
   category_matches: readonly TermMatch[];
-  /** In major units of the currency. */
-  amount: number;
   /** Some text was longer than the limit, so the rest of it was not read. */
   cut: boolean;
 }
@@ -167,8 +164,11 @@ export function makeReadMerchant(own?: MerchantIndex): ReadMerchant {
   return (name) => cached(merchants, name, () => readName(name, own));
 }
 
-/** "gluten-free", "non-alcoholic": the word says what is not in it. Only without blanks, so that added words lift nothing. */
-const FREE_OF = /[\p{L}]+[-‐](?:free|frei|libre|less)(?![\p{L}])|(?<![\p{L}])non[-‐][\p{L}]+/giu;
+/**
+ * "gluten-free", "non-alcoholic": the word says what is not in it. Only without blanks, so that added words lift nothing.
+ * It begins where a word begins, as each letter of a long word would else be tried with all that follow it.
+ */
+const FREE_OF = /(?<!\p{L})(?:\p{L}+[-‐](?:free|frei|libre|less)(?!\p{L})|non[-‐]\p{L}+)/giu;
 
 /**
  * Reads a request in bounded time. All texts of valid length are read whole but the trace, of which `MAX_TRACE_STEPS`
@@ -204,8 +204,6 @@ export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): Sp
     merchant_matches: merchant.matches,
     description_matches: termMatches('action.description', everyTradeWord(goods)),
     category_matches: category.matches,
-    amount:
-      action.amount_minor / 10 ** (isActiveCurrency(action.currency) ? currencyExponent(action.currency) : 2),
     cut:
       said.cut ||
       steps.cut ||
