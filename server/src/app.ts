@@ -41,6 +41,7 @@ import { startWebhookDelivery, type WebhookDeliverer } from './webhook-delivery/
 import { MAX_WINDOW } from './webhook-delivery/leased-queues.ts';
 import { pruneOldWebhooks } from './webhook-delivery/prune.ts';
 import { makeReservationSweep } from './workers/expire-reservations.ts';
+import { makeKnownMerchantsFill } from './workers/fill-known-merchants.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts';
@@ -59,6 +60,7 @@ const KEY_USES_PAUSE_MS = 5_000;
 /** Feedback reaches the assessor within a few of these pauses. */
 const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
+const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
 /** What the model cost is in reports, and counts at the other nodes, after this time. */
 const MODEL_USAGE_PAUSE_MS = 2_000;
@@ -191,6 +193,12 @@ export function startWorkers(
       pause_ms: LEARN_PAUSE_MS,
       log,
       round: makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log, countSkip }),
+    }),
+    startLoop({
+      name: 'fill-known-merchants',
+      pause_ms: FILL_PAUSE_MS,
+      log,
+      round: makeKnownMerchantsFill({ pool, log }),
     }),
     startLoop({
       name: 'prune-webhooks',

@@ -12,8 +12,10 @@ import type { Outcome } from '../domain/outcomes.ts';
 import type { ExpiredReservation } from '../domain/reservations.ts';
 import type { ReviewRow } from '../domain/reviews.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import type { KnownMerchant } from '../policy/known-merchants.ts';
 import type { ApiKeyDigest } from '../storage/api-keys.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
+import type { KnownMerchantRef } from '../storage/known-merchants.ts';
 
 /** The state of a decision after a record about it, and the id of the record's event in the chain. */
 export interface Recorded {
@@ -45,6 +47,8 @@ export function noChanges() {
     settled_expiring: new Map<string, ExpiringHold>(),
     expired_reservations: [] as InLedger<ExpiredReservation>[],
     budgets: new Map<string, BudgetRow>(),
+    /** By agent and key: what was made known, whether or not it was known before. */
+    known_merchants: new Map<string, KnownMerchant>(),
     audit: [] as AuditRecord[],
     events: [] as LedgerEvent[],
   };
@@ -53,5 +57,7 @@ export function noChanges() {
 /** Names an agent's counter of a month and currency. */
 export const budgetKey = (agent_id: string, period: string, currency: string) =>
   `${agent_id} ${period} ${currency}`;
+/** Names what an agent is known to have paid. */
+export const knownKey = ({ agent_id, key }: KnownMerchantRef) => `${agent_id} ${key}`;
 /** Names an agent's idempotency key. */
 export const idempotencyKey = (agent_id: string, key: string) => `${agent_id} ${key}`;

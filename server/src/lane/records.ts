@@ -17,8 +17,9 @@ import type { LedgerEventType, SubjectType } from '../domain/ledger.ts';
 import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
 import { expiredReservationDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
+import { isKnownNoLater, knownMerchantKey, makesKnown } from '../policy/known-merchants.ts';
 import { pushTo } from '../values/maps.ts';
-import type { Changes, Recorded } from './changes.ts';
+import { type Changes, knownKey, type Recorded } from './changes.ts';
 import type { Loaded } from './tables.ts';
 
 /** What the records need of their working set. */
@@ -147,7 +148,16 @@ export class Records {
     const before = this.history(decision_id);
     const { state: after } = apply(before, event);
     this.#changeState(before.state, after);
+    if (makesKnown(before.decision.decision, before.state.review_state, event)) this.#makeKnown(before.decision);
     return { after, event_id: this.#within.append(event.type, subject_type, subject_id, data_hash) };
+  }
+
+  #makeKnown({ decision_id, agent, action }: DecisionHistory['decision']): void {
+    const { now: since, changes } = this.#within;
+    const row = { agent_id: agent.id, key: knownMerchantKey(action), since, decision_id };
+    const name = knownKey(row);
+    const other = changes.known_merchants.get(name);
+    if (other === undefined || !isKnownNoLater(other, row)) changes.known_merchants.set(name, row);
   }
 
   /** Changes a state. All changes go through here, because its budget and the list of expiring holds follow from it. */

@@ -25,6 +25,7 @@ import {
   putDecisionStates,
 } from '../storage/decision-states.ts';
 import { insertDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
+import { addKnownMerchants, type KnownMerchantRef, loadKnownMerchants } from '../storage/known-merchants.ts';
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import {
@@ -93,6 +94,8 @@ export interface Needs {
   /** The entries in force of the merchants listed for these agents, by id or slug. */
   listed_merchants_of?: readonly string[];
   merchant_entries?: readonly string[];
+  /** Whether the agent is known to have paid this. */
+  known_merchant?: KnownMerchantRef;
 }
 
 /** One kind of row that a batch loads. */
@@ -180,6 +183,10 @@ const LOADS = {
   merchant_entries: load(
     ({ merchant_entries }) => merchant_entries?.map((entry_id) => ({ entry_id })) ?? NONE,
     loadMerchantEntries,
+  ),
+  known_merchants: load(
+    ({ known_merchant }) => (known_merchant === undefined ? NONE : [known_merchant]),
+    loadKnownMerchants,
   ),
 };
 
@@ -305,6 +312,7 @@ const WRITES: readonly Put[] = [
   put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
   put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
   put(putBudgets, ({ changes }) => changes.budgets.values()),
+  put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
   put(insertUsers, ({ people }) => people.changes.users),
   put(putMembers, ({ people }) => people.changes.members.values()),
   put(putInvitations, ({ people }) => people.changes.invitations.values()),

@@ -20,8 +20,9 @@ import {
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace, WorkspaceStop } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
+import type { KnownMerchantRef } from '../storage/known-merchants.ts';
 import type { NewId } from '../values/ids.ts';
-import { budgetKey, type Changes, idempotencyKey, noChanges } from './changes.ts';
+import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
 import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
@@ -62,6 +63,7 @@ export class WorkingSet {
   readonly #authorities = new Map<string, AuthorityRow>();
   readonly #budgets = new Map<string, BudgetRow>();
   readonly #earlier = new Map<string, EarlierDecision>();
+  readonly #known_merchants: ReadonlySet<string>;
 
   constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
     this.workspace_id = workspace_id;
@@ -86,6 +88,7 @@ export class WorkingSet {
     for (const earlier of loaded.earlier_decisions) {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
     }
+    this.#known_merchants = new Set(loaded.known_merchants.map(knownKey));
     this.keys = new Keys([...loaded.keys, ...loaded.admin_keys], this.changes, noteChange);
     this.records = new Records(this, loaded);
   }
@@ -127,6 +130,12 @@ export class WorkingSet {
 
   earlierDecision(agent_id: string, key: string): EarlierDecision | undefined {
     return this.#earlier.get(idempotencyKey(agent_id, key));
+  }
+
+  /** Whether an agent is known to have paid this; the command must need `known_merchant`. */
+  isKnownMerchant(of: KnownMerchantRef): boolean {
+    const name = knownKey(of);
+    return this.#known_merchants.has(name) || this.changes.known_merchants.has(name);
   }
 
   putWorkspace(workspace: Workspace): void {

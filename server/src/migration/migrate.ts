@@ -67,6 +67,8 @@ const CHANGEABLE = [
   'members',
   'invitations',
   'merchant_entries',
+  'known_merchants',
+  'known_merchants_to_fill',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
@@ -83,6 +85,7 @@ const REMOVABLE = [
   'sessions',
   'sign_ins',
   'setup_codes',
+  'known_merchants_to_fill',
 ] as const;
 
 export interface Migrated {

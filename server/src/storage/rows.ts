@@ -95,15 +95,27 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
   }
 }
 
+/** What becomes of a row that is there already. */
+function updating({ update, where }: { update: readonly string[]; where?: string }): string {
+  if (update.length === 0) return 'nothing';
+  const set = update.map((name) => `${name} = excluded.${name}`).join(', ');
+  return `update set ${set}${where === undefined ? '' : ` where ${where}`}`;
+}
+
 /**
  * Makes a function that inserts any number of rows of any number of workspaces with one statement. Each column is sent
  * as one parameter, so the statement is the same, and stays prepared, however many rows there are. With `upsert`, a row
- * whose `conflict` columns exist already has its `update` columns updated.
+ * whose `conflict` columns exist already has its `update` columns updated, where the condition `where` holds; without any it
+ * stays as it is.
  */
 export function makeInsert<Row extends object>(
   table: string,
   columns: Columns<Row>,
-  upsert?: { conflict: readonly (keyof Row & string)[]; update: readonly (keyof Row & string)[] },
+  upsert?: {
+    conflict: readonly (keyof Row & string)[];
+    update: readonly (keyof Row & string)[];
+    where?: string;
+  },
 ): (db: Queryable, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown> {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const transports = names.map((name) => transportOf(columns[name]));
@@ -113,13 +125,11 @@ export function makeInsert<Row extends object>(
   const conflict =
     upsert === undefined
       ? ''
-      : ` on conflict (${['workspace_id', ...upsert.conflict].join(', ')}) do update set ${upsert.update
-          .map((name) => `${name} = excluded.${name}`)
-          .join(', ')}`;
+      : ` on conflict (${['workspace_id', ...upsert.conflict].join(', ')}) do ${updating(upsert)}`;
   const text =
     `insert into ${table} (${all.join(', ')}) ` +
     `select ${['r.workspace_id', ...values].join(', ')} from unnest(${arrays.join(', ')}) as r(${all.join(', ')})${conflict}`;
-  const name = `write_${table}`;
+  const name = upsert?.where === undefined ? `write_${table}` : `write_${table}_where`;
   return (db, parts) => {
     const workspace_ids = parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id));
     const rows =

@@ -171,6 +171,9 @@ const ORPHANS: Record<OrphanTable, string> = {
       and e.type !~ '^(decision|capability|reservation)[.]')`,
   decision_lessons: `select decision_id as name from decision_lessons c where workspace_id = $1
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = c.decision_id)`,
+  known_merchants: `select agent_id || ' ' || key as name from known_merchants m where workspace_id = $1
+    and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = m.decision_id
+      and d.agent_id = m.agent_id)`,
   api_key_digests: `select key_id as name from api_key_digests g where workspace_id = $1
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
@@ -185,6 +188,7 @@ export const NAME_OF_ORPHAN = {
   decision_states: 'state of decision',
   audit_records: 'audit record',
   decision_lessons: 'what was learnt of decision',
+  known_merchants: 'known merchant',
   api_key_digests: 'digest of api_key',
 } as const;
 export type OrphanTable = keyof typeof NAME_OF_ORPHAN;

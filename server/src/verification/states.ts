@@ -14,6 +14,7 @@ import { loadExpiringHolds } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 import type { ChainRow, OrphanTable } from './chain-pages.ts';
 import type { Findings } from './findings.ts';
+import { checkKnownMerchants } from './known-merchants.ts';
 import { checkLessons, type LearningProgress } from './lessons.ts';
 
 const BUDGETS_AT_ONCE = 1_000;
@@ -24,6 +25,8 @@ export interface ChainTally {
   found: Record<OrphanTable, number>;
   budgets: Map<string, { row: BudgetRow; seq: number }>;
   learnt: LearningProgress;
+  /** Whether what earlier history made known was not gone through yet. */
+  is_filling: boolean;
 }
 
 const budgetName = ({ agent_id, period, currency }: BudgetRow) => `${agent_id} ${period} ${currency}`;
@@ -142,17 +145,14 @@ export async function checkStates(
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });
   }
   // Pages are checked concurrently, so the tally must be read after the await, not before it.
-  const lessons = await checkLessons(
-    db,
-    workspace_id,
-    events.flatMap(({ seq, subject_id }) => {
-      const decision = by_id.get(subject_id)?.decision;
-      return decision === undefined ? [] : { seq, decision, events: recorded_events.get(subject_id) ?? [] };
-    }),
-    tally.learnt,
-    findings,
-  );
+  const taught = events.flatMap(({ seq, subject_id }) => {
+    const decision = by_id.get(subject_id)?.decision;
+    return decision === undefined ? [] : { seq, decision, events: recorded_events.get(subject_id) ?? [] };
+  });
+  const lessons = await checkLessons(db, workspace_id, taught, tally.learnt, findings);
   tally.found.decision_lessons += lessons;
+  const known = await checkKnownMerchants(db, workspace_id, taught, tally.is_filling, findings);
+  tally.found.known_merchants += known;
   if (expiring.length === 0) return;
   const holds = new Map(
     (await loadExpiringHolds(db, workspace_id, expiring)).map((hold) => [hold.decision_id, hold]),

@@ -12,6 +12,7 @@ import {
 } from '../domain/ledger.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
+import { isToBeFilled } from '../storage/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { readClock } from '../storage/workspaces.ts';
 import {
@@ -117,6 +118,7 @@ export async function verifyLedger(
         found: noneFound(),
         budgets: new Map(),
         learnt: await loadLearningProgress(client, workspace_id, options.names),
+        is_filling: await isToBeFilled(client, workspace_id),
       },
       reached: start.reached,
       previous: start.link,

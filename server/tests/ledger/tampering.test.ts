@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LedgerBreak } from '../../src/domain/ledger.ts';
+import { knownMerchantKey } from '../../src/policy/known-merchants.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
 /**
@@ -25,6 +26,7 @@ const NO_HISTORY = [
   'installation',
   'states_to_refold',
   'api_key_uses',
+  'known_merchants_to_fill',
   'feedback_watermarks',
   'report_counters',
   'report_counted',
@@ -171,6 +173,12 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['decision_id'],
     // A row that says nothing, such as is left of what was said and taken back, may as well be missing.
     row: 'order by (allowed or denied or aligned or misaligned or paid) desc, decision_id limit 1',
+    seq: eventOf('t.decision_id'),
+  },
+  known_merchants: {
+    key: ['agent_id', 'key'],
+    // One that a single decision made known; where several did, each of them says that the row is gone.
+    row: `order by key = '${knownMerchantKey({ merchant: '', payee_id: 'sepa:DE2' })}' desc limit 1`,
     seq: eventOf('t.decision_id'),
   },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },

@@ -175,10 +175,10 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await outcome(paid.decision_id, { type: 'REFUNDED', source: 'PAYMENT_RAIL' }, adapter);
   const free = await own(200);
   await consume(free, 150);
-  const person = await own(1_500, payee);
+  const person = await own(1_500, { action: { payee_id: 'sepa:DE2' } });
   await review(person.decision_id, { action: 'ALLOW' });
   const now = await s.call('GET', `/v1/decisions/${person.decision_id}`, { key: agent });
-  await consume(now.body, 1_500, { payee_id: 'sepa:DE1' });
+  await consume(now.body, 1_500, { payee_id: 'sepa:DE2' });
   const refused = await own(1_600);
   await review(refused.decision_id, { action: 'DENY' });
   await outcome((await own(120)).decision_id, { type: 'SPEND_CANCELLED' });

@@ -1,0 +1,75 @@
+import type { DecisionEvent } from '../domain/decision-history.ts';
+import { type DecisionCore, type DecisionKind, effectiveDecision, type ReviewState } from '../domain/decisions.ts';
+import { sha256 } from '../domain/ledger.ts';
+import type { Action } from '../domain/spends.ts';
+import { allowlistKey } from '../merchants/blocklist.ts';
+
+/** A merchant, or a payee, that an agent is known to have paid. */
+export interface KnownMerchant {
+  agent_id: string;
+  /** See `knownMerchantKey`. */
+  key: string;
+  /** When it was first known. ISO UTC. */
+  since: string;
+  /** The decision that made it known; of several at one moment the one with the lowest id. */
+  decision_id: string;
+}
+
+/**
+ * What a spend is known by: the payee that it names, else the merchant's name, compared as an allow list compares it. So a known
+ * name with a new payee is new, and leaving the payee out makes nobody known. A hash, because names have no bound as keys.
+ */
+export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant' | 'payee_id'>): string {
+  const name = payee_id === undefined ? `merchant ${allowlistKey(merchant)}` : `payee ${payee_id}`;
+  return sha256(name).toString('base64url');
+}
+
+/**
+ * Whether an event makes known whom its decision pays: a person allows the spend, or it was executed while the decision, or
+ * a person's review of it, was ALLOW. That holds in SHADOW too, where nothing stops a spend: that it went through is no
+ * one's approval. `review_state`: what people had said of it before.
+ */
+export function makesKnown(
+  decision: DecisionKind,
+  review_state: ReviewState | null,
+  event: DecisionEvent,
+): boolean {
+  if (event.type === 'decision.review.recorded') return event.review.action === 'ALLOW';
+  return (
+    event.type === 'decision.outcome.recorded' &&
+    event.report.type === 'SPEND_EXECUTED' &&
+    effectiveDecision('ENFORCE', decision, review_state) === 'ALLOW'
+  );
+}
+
+/** When the events of a decision, in the order of the ledger, made known whom it pays; null: they did not. */
+export function knownSince(
+  { decision }: Pick<DecisionCore, 'decision'>,
+  events: readonly DecisionEvent[],
+): string | null {
+  let review_state: ReviewState | null = null;
+  for (const event of events) {
+    if (makesKnown(decision, review_state, event)) return event.at;
+    if (event.type === 'decision.review.recorded') review_state = 'DENIED';
+  }
+  return null;
+}
+
+/** What the events of a decision, in the order of the ledger, made known; null: nothing. */
+export function knownByEvents(
+  decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision'>,
+  events: readonly DecisionEvent[],
+): KnownMerchant | null {
+  const since = knownSince(decision, events);
+  if (since === null) return null;
+  const { decision_id, agent, action } = decision;
+  return { agent_id: agent.id, key: knownMerchantKey(action), since, decision_id };
+}
+
+/** Whether one row says that it was known no later than the other does. */
+export function isKnownNoLater(
+  one: Pick<KnownMerchant, 'since' | 'decision_id'>,
+  other: Pick<KnownMerchant, 'since' | 'decision_id'>,
+): boolean {
+  return one.since < other.since || (one.since === other.since && one.decision_id <= other.decision_id);
+}
