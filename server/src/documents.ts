@@ -112,6 +112,8 @@ const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number] | null> = 
   blocked_merchants: 'merchant',
   allowed_merchants: 'purpose',
   on_purpose_unclear: 'purpose',
+  on_new_merchant: 'new_merchant',
+  new_merchant_threshold_minor: 'new_merchant',
   reviewer_may_list: null,
   valid_from: 'validity',
   valid_until: 'validity',

@@ -84,6 +84,7 @@ describe("the demo's own spends", async () => {
         request: request as unknown as SpendRequest,
         directory: EMPTY_DIRECTORY,
         budget,
+        is_known_merchant: false,
         now_ms: 0,
         assessment: authority === null ? null : { ...assessment, assessment: expected.purpose },
       });

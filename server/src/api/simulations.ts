@@ -7,6 +7,7 @@ import { decodeDecision } from '../domain/decision-document.ts';
 import type { PlacedEvent } from '../domain/decision-history.ts';
 import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../domain/decisions.ts';
 import { LABELS } from '../domain/labels.ts';
+import type { Action } from '../domain/spends.ts';
 import { ApiError } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
@@ -20,11 +21,14 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import { directoryAt } from '../merchants/directory.ts';
+import { type KnownMerchantRow, knownMerchantKey } from '../policy/known-merchants.ts';
+import { asksForKnown } from '../policy/new-merchant.ts';
 import { getAgent } from '../storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { listNewestDecisionIds, loadDecisionRecords, loadMadeDocuments } from '../storage/decisions.ts';
+import { loadKnownMerchants } from '../storage/derived/known-merchants.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { loadEntriesOfAgent } from '../storage/merchant-entries.ts';
 import { readAhead } from '../storage/pages.ts';
@@ -167,6 +171,16 @@ function makeJudgedBy(db: Queryable, workspace_id: string, agent_id: string) {
   };
 }
 
+/** Finds out when an agent came to be known to have paid whom a spend pays, and asks once for each. */
+function makeKnownTo(db: Queryable, workspace_id: string, agent_id: string) {
+  const asked = new Map<string, KnownMerchantRow | undefined>();
+  return async (action: Action): Promise<KnownMerchantRow | undefined> => {
+    const key = knownMerchantKey(action);
+    if (!asked.has(key)) asked.set(key, (await loadKnownMerchants(db, [{ workspace_id, agent_id, key }]))[0]);
+    return asked.get(key);
+  };
+}
+
 /** What is known of these decisions today: what people said of them, and what became of them. */
 async function factsOf(db: Queryable, workspace_id: string, decision_ids: readonly string[]) {
   const states = new Map(
@@ -206,7 +220,7 @@ export function makeSimulationRoutes(options: {
       tag: 'Agents',
       summary: 'Try out a draft authority on recent real decisions',
       description:
-        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now, and whom it had paid before counts as known. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
       scopes: ['admin'],
       takes_long: true,
       shares: 'simulations',
@@ -244,11 +258,13 @@ export function makeSimulationRoutes(options: {
           events,
         });
         const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
+        const knownTo = asksForKnown(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
         for await (const { documents } of pagesOf(db, workspace_id, ids)) {
           for (const document of documents) {
             const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
             const authority = await judgedBy(made.authority_version);
-            await replay_time.spend(REPLAYS, () => simulation.replay(made, authority));
+            const known = await knownTo?.(made.action);
+            await replay_time.spend(REPLAYS, () => simulation.replay(made, authority, known));
           }
         }
         const { changed, ...result } = simulation.result();

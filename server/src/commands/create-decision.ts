@@ -12,6 +12,8 @@ import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { decide } from '../policy/decide.ts';
+import { knownMerchantKey } from '../policy/known-merchants.ts';
+import { asksForKnown } from '../policy/new-merchant.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -25,9 +27,11 @@ export interface CreateDecisionInput {
   assessed: Assessed | null;
 }
 
-/** An assessment, with the hash of the authority and the listed merchants that it was made for. */
+/** An assessment, with the authority and the listed merchants that it was made for. */
 export interface Assessed {
   authority_hash: string;
+  /** Shared; it must not be changed. */
+  authority: Authority;
   directory: Directory;
   assessment: Assessment;
 }
@@ -68,11 +72,14 @@ export function makeCreateDecision(options: {
   const { review_ttl_seconds, capability_ttl_seconds } = options;
   return {
     name: 'createDecision',
-    needs: ({ agent_id, idempotency_key }) => ({
+    needs: ({ agent_id, idempotency_key, assessed, request }) => ({
       agents: [agent_id],
       budgets_of: [agent_id],
       idempotency: { agent_id, idempotency_key },
       webhooks: true,
+      ...(assessed !== null && asksForKnown(assessed.authority)
+        ? { known_merchant: { agent_id, key: knownMerchantKey(request.action) } }
+        : {}),
     }),
     apply(set, input, origin) {
       const { request, idempotency_key, request_hash, assessed } = input;
@@ -121,7 +128,19 @@ export function makeCreateDecision(options: {
       const assessment = authority === null || assessed === null ? null : assessed.assessment;
       // Without an authority no stage looks at the merchants.
       const directory = assessed?.directory ?? EMPTY_DIRECTORY;
-      const verdict = decide({ authority, request, directory, budget, assessment, now_ms: set.now_ms });
+      const is_known_merchant =
+        authority !== null &&
+        asksForKnown(authority) &&
+        set.isKnownMerchant({ agent_id, key: knownMerchantKey(action) });
+      const verdict = decide({
+        authority,
+        request,
+        directory,
+        budget,
+        assessment,
+        is_known_merchant,
+        now_ms: set.now_ms,
+      });
       const { decision, held_amount_minor: amount_minor } = verdict;
 
       const decision_id = set.newId('decision');

@@ -12,8 +12,9 @@ const authority = (n: number): KnownAuthority => ({
   authority: { purpose: { objective: `Objective ${n}` }, currency: 'EUR' },
   directory_version: 0,
 });
-const assessed = ({ hash }: KnownAuthority): Assessed => ({
+const assessed = ({ hash, authority }: KnownAuthority): Assessed => ({
   authority_hash: hash,
+  authority,
   directory: EMPTY_DIRECTORY,
   assessment: { assessment: 'PURPOSE_ALIGNED', confidence: 1, method: 'test', rationale: '', evidence: [] },
 });

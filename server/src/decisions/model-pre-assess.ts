@@ -60,7 +60,7 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       agent_id,
     );
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
-    // known here, such as what was spent this month, counts as harmless.
+    // known here, such as what was spent this month and whom the agent has paid, counts as harmless.
     const denied =
       decide({
         authority,
@@ -68,9 +68,10 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
         directory,
         budget: NOTHING_SPENT,
         assessment: built_in,
+        is_known_merchant: true,
         now_ms: clock_ms(),
       }).decision === 'DENY';
-    const made = { authority_hash, directory, assessment: built_in };
+    const made = { authority_hash, authority, directory, assessment: built_in };
     if (denied || !isOpen(built_in, { may_clear })) return made;
     const withoutOne = (why: NoOpinion) => {
       metrics.countSecondOpinion(why);

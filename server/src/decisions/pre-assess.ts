@@ -26,7 +26,7 @@ export function makePreAssess(options: {
         workspace_id,
         () => {
           const built_in = assess(authority, request, factsAbout(request, records, directory));
-          const made = { authority_hash: hash, directory, assessment: built_in };
+          const made = { authority_hash: hash, authority, directory, assessment: built_in };
           if (authority.purpose.judge !== 'model') return made;
           const is_vouched_for = isVouchedFor(built_in, authority, request);
           const options = { is_required: true, is_vouched_for };

@@ -14,7 +14,10 @@ import { reservationIdOf } from '../domain/reservations.ts';
 import { NO_FACTS } from '../domain/spend-facts.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import { decide, type Verdict } from '../policy/decide.ts';
+import type { KnownMerchantRow } from '../policy/known-merchants.ts';
+import { asksForKnown } from '../policy/new-merchant.ts';
 import { addMinor } from '../values/money.ts';
+import { makeDraftedMerchants } from './drafted-merchants.ts';
 
 /** Why a decision was left out of a replay. */
 export const SKIP_REASONS = ['CURRENCY_DIFFERS'] as const;
@@ -58,8 +61,11 @@ export interface SimulationResult {
 }
 
 export interface Simulation {
-  /** Must be called in the order in which the decisions were made. `authority`: the one that decided it. */
-  replay(original: Decision, authority: Authority | null): void;
+  /**
+   * Must be called in the order in which the decisions were made. `authority`: the one that decided it. `known`: whom it pays as
+   * it really became known; may be left out where the draft does not ask for that.
+   */
+  replay(original: Decision, authority: Authority | null, known?: KnownMerchantRow): void;
   result(): SimulationResult;
 }
 
@@ -147,7 +153,8 @@ function surplusOf({ real, drafted, max_minor }: Diverged): BudgetCounter {
  * to them: outcomes (executed, failed, cancelled, refunded), reviews and expiry of the hold. Replaying the authority that
  * decided therefore changes nothing, however few decisions are replayed and whatever happened to earlier ones. The
  * purpose is assessed again only if the draft gives the assessor other inputs than the authority that decided, or if the
- * merchant and payee have been listed as allowed, or unlisted, since. The listed merchants are those of now. Decisions
+ * merchant and payee have been listed as allowed, or unlisted, since. The listed merchants are those of now. Known is whom the
+ * agent had paid before, and whom the replayed decisions made known under the draft. Decisions
  * in another currency than the draft's are skipped, because no limit of the draft applies to them. Nothing is saved.
  */
 export function makeSimulation(options: {
@@ -164,6 +171,7 @@ export function makeSimulation(options: {
   const events = [...options.events].sort((a, b) => (a.place < b.place ? -1 : 1));
   const facts = { ...NO_FACTS, listed: directory.listed };
   const draft_inputs = assessmentInputs(draft);
+  const drafted_merchants = asksForKnown(draft) ? makeDraftedMerchants() : null;
   /** By month: how much more counts under the draft than really did, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();
@@ -210,6 +218,7 @@ export function makeSimulation(options: {
     const place = decision_id.slice(4);
     for (let next = events[next_event]; next !== undefined && next.place < place; next = events[next_event]) {
       next_event += 1;
+      drafted_merchants?.apply(next);
       const before = diverged.get(next.decision_id);
       if (before === undefined) continue;
       const after = {
@@ -248,6 +257,16 @@ export function makeSimulation(options: {
     return (vouchingEntry(before, action) === null) === (vouchingEntry(directory, action) === null);
   }
 
+  function isKnown(original: Decision, known: KnownMerchantRow | undefined): boolean {
+    if (drafted_merchants === null) return false;
+    // What replayed decisions made known is the draft's own affair.
+    const was_known =
+      known !== undefined &&
+      known.since <= original.created_at &&
+      !drafted_merchants.hasReplayed(known.decision_id);
+    return was_known || drafted_merchants.isKnown(original);
+  }
+
   function compare(original: Decision, verdict: Verdict): void {
     const { decision, reason_code, authorized_amount_minor } = verdict;
     const amount_minor = original.requested_amount_minor;
@@ -282,7 +301,7 @@ export function makeSimulation(options: {
   }
 
   return {
-    replay(original, authority) {
+    replay(original, authority, known) {
       applyEventsBefore(original.decision_id);
       if (original.currency !== draft.currency) {
         in_other_currency += 1;
@@ -305,12 +324,14 @@ export function makeSimulation(options: {
         directory,
         budget,
         assessment,
+        is_known_merchant: isKnown(original, known),
         now_ms: Date.parse(original.created_at),
       });
       count(current, original.decision, original.authorized_amount_minor);
       count(drafts, verdict.decision, verdict.authorized_amount_minor);
       countBoth(original, verdict);
       compare(original, verdict);
+      drafted_merchants?.note(original, verdict.decision);
       const divergent = divergence(original, verdict);
       if (divergent === null) return;
       diverged.set(original.decision_id, divergent);

@@ -33,6 +33,9 @@ export interface ActivePeriod {
 /** What becomes of a spend outside the active hours. */
 export const ON_OUTSIDE_HOURS = ['DENY', 'REVIEW'] as const;
 
+/** What becomes of a spend with a merchant that the agent is not known to have paid. */
+export const ON_NEW_MERCHANT = ['ALLOW', 'REVIEW', 'DENY'] as const;
+
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority {
   purpose: Purpose;
@@ -57,6 +60,10 @@ export interface Authority {
   active_hours?: ActivePeriod[];
   /** `DENY` when left out. */
   on_outside_hours?: (typeof ON_OUTSIDE_HOURS)[number];
+  /** What becomes of a spend with a merchant or payee that the agent is not known to have paid; `ALLOW` when left out. */
+  on_new_merchant?: (typeof ON_NEW_MERCHANT)[number];
+  /** Amounts up to it pass at a new merchant. */
+  new_merchant_threshold_minor?: number;
 }
 
 /** One version of an agent's authority, as it was posted. */
@@ -99,6 +106,8 @@ export function assessmentInputs(authority: Authority): string {
     time_zone,
     active_hours,
     on_outside_hours,
+    on_new_merchant,
+    new_merchant_threshold_minor,
     ...inputs
   } = authority;
   return canonicalJson(inputs);

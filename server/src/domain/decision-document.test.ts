@@ -58,6 +58,7 @@ function made(given: { capability: Capability | null; request_id?: string }) {
       directory: EMPTY_DIRECTORY,
       budget,
       assessment: null,
+      is_known_merchant: false,
       now_ms: 0,
     }),
     authority: null,

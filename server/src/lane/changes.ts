@@ -12,10 +12,10 @@ import type { Outcome } from '../domain/outcomes.ts';
 import type { ExpiredReservation } from '../domain/reservations.ts';
 import type { ReviewRow } from '../domain/reviews.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import type { KnownMerchant } from '../policy/known-merchants.ts';
+import type { KnownMerchantRow } from '../policy/known-merchants.ts';
 import type { ApiKeyDigest } from '../storage/api-keys.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
-import type { KnownMerchantRef } from '../storage/known-merchants.ts';
+import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 
 /** The state of a decision after a record about it, and the id of the record's event in the chain. */
 export interface Recorded {
@@ -48,7 +48,7 @@ export function noChanges() {
     expired_reservations: [] as InLedger<ExpiredReservation>[],
     budgets: new Map<string, BudgetRow>(),
     /** By agent and key: what was made known, whether or not it was known before. */
-    known_merchants: new Map<string, KnownMerchant>(),
+    known_merchants: new Map<string, KnownMerchantRow>(),
     audit: [] as AuditRecord[],
     events: [] as LedgerEvent[],
   };

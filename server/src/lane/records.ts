@@ -148,7 +148,8 @@ export class Records {
     const before = this.history(decision_id);
     const { state: after } = apply(before, event);
     this.#changeState(before.state, after);
-    if (makesKnown(before.decision.decision, before.state.review_state, event)) this.#makeKnown(before.decision);
+    if (makesKnown(before.decision.decision, before.state.review_state, event))
+      this.#makeKnown(before.decision);
     return { after, event_id: this.#within.append(event.type, subject_type, subject_id, data_hash) };
   }
 

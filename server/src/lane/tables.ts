@@ -25,7 +25,11 @@ import {
   putDecisionStates,
 } from '../storage/decision-states.ts';
 import { insertDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
-import { addKnownMerchants, type KnownMerchantRef, loadKnownMerchants } from '../storage/known-merchants.ts';
+import {
+  addKnownMerchants,
+  type KnownMerchantRef,
+  loadKnownMerchants,
+} from '../storage/derived/known-merchants.ts';
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import {

@@ -20,7 +20,7 @@ import {
 import type { WebhookEventType } from '../domain/webhooks.ts';
 import type { Workspace, WorkspaceStop } from '../domain/workspace.ts';
 import { parseAuthority } from '../storage/authorities.ts';
-import type { KnownMerchantRef } from '../storage/known-merchants.ts';
+import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import type { NewId } from '../values/ids.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
 import { Keys } from './keys.ts';

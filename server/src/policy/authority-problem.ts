@@ -31,6 +31,7 @@ const ASKED: readonly Ask[] = [
       ? { field: 'valid_until', problem: `must be after valid_from, ${valid_from}` }
       : null,
   needs('on_outside_hours', 'active_hours'),
+  needs('new_merchant_threshold_minor', 'on_new_merchant'),
   ({ active_hours = [] }) => {
     const place = active_hours.findIndex(({ from, to }) => from === to);
     return place < 0 ? null : { field: `active_hours[${place}].to`, problem: 'must not be the same as from' };

@@ -23,11 +23,12 @@ const assessed = (assessment: PurposeAssessment): Assessment => ({
 
 /** Decides with that assessment, where there is an authority to assess against. */
 const decideAs = (
-  facts: Omit<DecideFacts, 'assessment' | 'directory' | 'now_ms'>,
+  facts: Omit<DecideFacts, 'assessment' | 'directory' | 'is_known_merchant' | 'now_ms'>,
   assessment: PurposeAssessment,
 ) =>
   decide({
     directory: EMPTY_DIRECTORY,
+    is_known_merchant: false,
     now_ms: Date.UTC(2026, 10, 22),
     ...facts,
     assessment: facts.authority === null ? null : assessed(assessment),
@@ -328,7 +329,9 @@ const CASES: Case[] = [
   },
 ];
 
-function factsOf(given: Case): Omit<DecideFacts, 'assessment' | 'directory' | 'now_ms'> {
+function factsOf(
+  given: Case,
+): Omit<DecideFacts, 'assessment' | 'directory' | 'is_known_merchant' | 'now_ms'> {
   const [held_minor, committed_minor] = given.budget ?? [0, 0];
   const action = {
     type: 'purchase',

@@ -19,6 +19,7 @@ import {
   judgeReviewThreshold,
 } from './amounts.ts';
 import { judgeMerchant } from './merchants.ts';
+import { newMerchantJudges } from './new-merchant.ts';
 import { judgePurpose } from './purpose.ts';
 import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
 import { judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
@@ -134,7 +135,7 @@ const JUDGES: Record<Stage, JudgesOf> = {
   shared_budget: () => NO_JUDGES,
   min_amount: always(judgeMinAmount),
   purpose: always(judgePurpose),
-  new_merchant: () => NO_JUDGES,
+  new_merchant: newMerchantJudges,
   review_threshold: always(judgeReviewThreshold),
 };
 

@@ -1,11 +1,16 @@
 import type { DecisionEvent } from '../domain/decision-history.ts';
-import { type DecisionCore, type DecisionKind, effectiveDecision, type ReviewState } from '../domain/decisions.ts';
+import {
+  type DecisionCore,
+  type DecisionKind,
+  effectiveDecision,
+  type ReviewState,
+} from '../domain/decisions.ts';
 import { sha256 } from '../domain/ledger.ts';
 import type { Action } from '../domain/spends.ts';
 import { allowlistKey } from '../merchants/blocklist.ts';
 
 /** A merchant, or a payee, that an agent is known to have paid. */
-export interface KnownMerchant {
+export interface KnownMerchantRow {
   agent_id: string;
   /** See `knownMerchantKey`. */
   key: string;
@@ -59,7 +64,7 @@ export function knownSince(
 export function knownByEvents(
   decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision'>,
   events: readonly DecisionEvent[],
-): KnownMerchant | null {
+): KnownMerchantRow | null {
   const since = knownSince(decision, events);
   if (since === null) return null;
   const { decision_id, agent, action } = decision;
@@ -68,8 +73,8 @@ export function knownByEvents(
 
 /** Whether one row says that it was known no later than the other does. */
 export function isKnownNoLater(
-  one: Pick<KnownMerchant, 'since' | 'decision_id'>,
-  other: Pick<KnownMerchant, 'since' | 'decision_id'>,
+  one: Pick<KnownMerchantRow, 'since' | 'decision_id'>,
+  other: Pick<KnownMerchantRow, 'since' | 'decision_id'>,
 ): boolean {
   return one.since < other.since || (one.since === other.since && one.decision_id <= other.decision_id);
 }

@@ -15,6 +15,8 @@ export interface DecideFacts {
   budget: BudgetCounter;
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
+  /** Whether the agent is known to have paid the payee that the request names, or else its merchant. */
+  is_known_merchant: boolean;
   /** When it is decided; milliseconds since 1970 UTC. */
   now_ms: number;
 }

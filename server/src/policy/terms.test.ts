@@ -21,6 +21,7 @@ function decidedAt(terms: Partial<Authority>, iso: string, type = 'purchase') {
     directory: EMPTY_DIRECTORY,
     budget: { held_minor: 0, committed_minor: 0 },
     assessment,
+    is_known_merchant: false,
     now_ms: Date.parse(iso),
   });
 }

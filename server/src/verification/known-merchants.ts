@@ -1,16 +1,16 @@
 import type { PlacedEvent } from '../domain/decision-history.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
-import { isKnownNoLater, type KnownMerchant, knownByEvents } from '../policy/known-merchants.ts';
+import { isKnownNoLater, type KnownMerchantRow, knownByEvents } from '../policy/known-merchants.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
-import { loadKnownMerchants } from '../storage/known-merchants.ts';
+import { loadKnownMerchants } from '../storage/derived/known-merchants.ts';
 import type { Findings } from './findings.ts';
 
-const nameOf = ({ agent_id, key }: Pick<KnownMerchant, 'agent_id' | 'key'>) => `${agent_id} ${key}`;
+const nameOf = ({ agent_id, key }: Pick<KnownMerchantRow, 'agent_id' | 'key'>) => `${agent_id} ${key}`;
 
 /** Whether a row says what the events of its own decision made known. */
-async function isTrue(db: Queryable, workspace_id: string, row: KnownMerchant): Promise<boolean> {
+async function isTrue(db: Queryable, workspace_id: string, row: KnownMerchantRow): Promise<boolean> {
   const [found] = await loadDecisionCores(db, workspace_id, [row.decision_id]);
   if (found === undefined) return false;
   const events = (await loadDecisionEvents(db, workspace_id, [row.decision_id])).get(row.decision_id) ?? [];

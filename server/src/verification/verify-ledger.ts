@@ -12,7 +12,7 @@ import {
 } from '../domain/ledger.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
-import { isToBeFilled } from '../storage/known-merchants.ts';
+import { isToBeFilled } from '../storage/derived/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { readClock } from '../storage/workspaces.ts';
 import {

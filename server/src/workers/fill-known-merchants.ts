@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { isKnownNoLater, type KnownMerchant, knownByEvents } from '../policy/known-merchants.ts';
+import { isKnownNoLater, type KnownMerchantRow, knownByEvents } from '../policy/known-merchants.ts';
 import type { Client } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
@@ -10,7 +10,7 @@ import {
   listWorkspacesToFill,
   lockFilling,
   noteFilled,
-} from '../storage/known-merchants.ts';
+} from '../storage/derived/known-merchants.ts';
 import { inTransaction } from '../storage/transactions.ts';
 
 /** Decisions gone through in one transaction. */
@@ -23,10 +23,10 @@ async function knownBy(
   client: Client,
   workspace_id: string,
   decision_ids: readonly string[],
-): Promise<KnownMerchant[]> {
+): Promise<KnownMerchantRow[]> {
   const records = await loadDecisionCores(client, workspace_id, decision_ids);
   const events = await loadDecisionEvents(client, workspace_id, decision_ids);
-  const first = new Map<string, KnownMerchant>();
+  const first = new Map<string, KnownMerchantRow>();
   for (const { decision } of records) {
     const recorded = (events.get(decision.decision_id) ?? []).map(({ event }) => event);
     const known = knownByEvents(decision, recorded);
@@ -76,7 +76,10 @@ export function makeKnownMerchantsFill(options: {
         let pages = 1;
         while ((await fillPage(pool, workspace_id, decisions_at_once)) && pages < PAGES_A_TURN) pages += 1;
       } catch (error) {
-        log.warn({ err: error, workspace_id }, 'known merchants could not be filled; a later round tries again');
+        log.warn(
+          { err: error, workspace_id },
+          'known merchants could not be filled; a later round tries again',
+        );
       }
     }
   };

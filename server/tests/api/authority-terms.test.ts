@@ -70,6 +70,8 @@ describe('an authority is refused with the name of the field', () => {
     [{ active_hours: [office, { ...office, to: '08:00' }] }, 'active_hours[1].to'],
     [{ active_hours: Array(15).fill(office) }, 'active_hours'],
     [{ on_outside_hours: 'DENY' }, 'on_outside_hours'],
+    [{ new_merchant_threshold_minor: 5 }, 'new_merchant_threshold_minor'],
+    [{ on_new_merchant: 'MAYBE' }, 'on_new_merchant'],
     [{ active_hours: [office], on_outside_hours: 'ALLOW' }, 'on_outside_hours'],
   ])('%j: %s', async ([fields, field]) => {
     const agent = await makeAgent();

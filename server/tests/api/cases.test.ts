@@ -97,6 +97,7 @@ describe.each(FILES)('%s', (file) => {
       directory: EMPTY_DIRECTORY,
       budget: { held_minor: earlier.held, committed_minor: earlier.committed },
       assessment: authority === null ? null : assessBuiltIn(authority, request),
+      is_known_merchant: false,
       now_ms: 0,
     });
     expect([verdict.decision, verdict.authorized_amount_minor, verdict.held_amount_minor]).toEqual([

@@ -36,6 +36,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['secrets.ts', 'purpose/reading'],
   ['purpose/conflicts'],
   ['purpose', 'storage'],
+  ['storage/derived'],
   ['config', 'model-judge', 'lane', 'migration', 'followers'],
   ['commands', 'commands/merchants', 'commands/people', 'metrics.ts', 'reports'],
   ['feedback', 'directory'],

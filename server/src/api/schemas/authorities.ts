@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { JUDGES, ON_OUTSIDE_HOURS, ON_PURPOSE_UNCLEAR } from '../../domain/authorities.ts';
+import { JUDGES, ON_NEW_MERCHANT, ON_OUTSIDE_HOURS, ON_PURPOSE_UNCLEAR } from '../../domain/authorities.ts';
 import {
   Currency,
   Fields,
@@ -154,6 +154,15 @@ export const AuthorityBody = Fields(
     ),
     on_outside_hours: Type.Optional(
       OneOf(ON_OUTSIDE_HOURS, { description: 'What a spend outside them becomes; `DENY` when left out.' }),
+    ),
+    on_new_merchant: Type.Optional(
+      OneOf(ON_NEW_MERCHANT, {
+        description:
+          'What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what was executed on a decision in force as ALLOW.',
+      }),
+    ),
+    new_merchant_threshold_minor: Type.Optional(
+      LimitMinor({ description: 'Amounts up to it pass at a new merchant.', examples: [2000] }),
     ),
   },
   {

@@ -1,6 +1,6 @@
-import type { KnownMerchant } from '../policy/known-merchants.ts';
-import type { Client, Queryable } from './database.ts';
-import { type InWorkspace, makeInsert } from './rows.ts';
+import type { KnownMerchantRow } from '../../policy/known-merchants.ts';
+import type { Client, Queryable } from '../database.ts';
+import { type InWorkspace, makeInsert } from '../rows.ts';
 
 /** Names what an agent is known to have paid. */
 export interface KnownMerchantRef {
@@ -12,8 +12,8 @@ export interface KnownMerchantRef {
 export async function loadKnownMerchants(
   db: Queryable,
   wanted: readonly InWorkspace<KnownMerchantRef>[],
-): Promise<InWorkspace<KnownMerchant>[]> {
-  const result = await db.query<InWorkspace<KnownMerchant>>({
+): Promise<InWorkspace<KnownMerchantRow>[]> {
+  const result = await db.query<InWorkspace<KnownMerchantRow>>({
     name: 'load_known_merchants',
     text: `select k.* from unnest($1::text[], $2::text[], $3::text[]) as w(workspace_id, agent_id, key)
       join known_merchants k on k.workspace_id = w.workspace_id and k.agent_id = w.agent_id and k.key = w.key`,
@@ -29,13 +29,13 @@ export async function loadKnownMerchants(
 const COLUMNS = { agent_id: 'text', key: 'text', since: 'timestamptz', decision_id: 'text' } as const;
 
 /** Keeps what was made known, where it was not known before. */
-export const addKnownMerchants = makeInsert<KnownMerchant>('known_merchants', COLUMNS, {
+export const addKnownMerchants = makeInsert<KnownMerchantRow>('known_merchants', COLUMNS, {
   conflict: ['agent_id', 'key'],
   update: [],
 });
 
 /** Keeps what was made known, also where a later decision was kept as the first that made it known. */
-export const addEarlierKnownMerchants = makeInsert<KnownMerchant>('known_merchants', COLUMNS, {
+export const addEarlierKnownMerchants = makeInsert<KnownMerchantRow>('known_merchants', COLUMNS, {
   conflict: ['agent_id', 'key'],
   update: ['since', 'decision_id'],
   where: '(excluded.since, excluded.decision_id) < (known_merchants.since, known_merchants.decision_id)',

@@ -1,0 +1,135 @@
+import { describe, expect } from 'vitest';
+import { makeKnownMerchantsFill } from '../../src/workers/fill-known-merchants.ts';
+import { makeTestCore } from '../support/running-service.ts';
+import { serviceTest } from '../support/service-test.ts';
+
+const { test, s, get, post, ask, makeAgent, keyWith } = serviceTest({ plan: 'team' });
+let reviewer: string;
+test.beforeAll(async () => {
+  reviewer = await keyWith('review', 'read');
+});
+
+const FIRST_TIME = { on_purpose_unclear: 'ALLOW', on_new_merchant: 'REVIEW' };
+const enforced = (authority: object = {}) => makeAgent({ ...FIRST_TIME, ...authority }, { mode: 'ENFORCE' });
+const at = (merchant: string, payee_id?: string) => ({
+  action: { merchant, ...(payee_id === undefined ? {} : { payee_id }) },
+});
+const review = (decision_id: string, action: string, extra: object = {}) =>
+  post(`/v1/decisions/${decision_id}/reviews`, { action, reason_code: 'CHECKED', ...extra }, reviewer);
+const outcome = (decision_id: string, body: object) => post(`/v1/decisions/${decision_id}/outcomes`, body);
+// biome-ignore lint/suspicious/noExplicitAny: a decision as the service answers it.
+const reasons = (made: any) => [made.decision, made.reason_codes];
+const stageOf = async (decision_id: string) =>
+  (await get(`/v1/decisions/${decision_id}`)).policy_trace.find(
+    (each: { stage: string }) => each.stage === 'new_merchant',
+  );
+const isValid = async () => (await get('/v1/ledger/verify')).breaks;
+
+describe('a spend with someone the agent is not known to have paid', () => {
+  test('goes to a person over the threshold, and passes once a person allowed one', async () => {
+    const agent = await enforced({ new_merchant_threshold_minor: 2_000 });
+    expect(reasons(await ask(agent, 2_000, at('Acme Paper')))).toEqual(['ALLOW', ['WITHIN_AUTHORITY']]);
+    const first = await ask(agent, 2_001, at('Acme Paper'));
+    expect(reasons(first)).toEqual(['REVIEW', ['NEW_MERCHANT']]);
+    expect(first.explanation).toBe('The agent has not paid "Acme Paper" before.');
+    await review(first.decision_id, 'ALLOW');
+    expect(reasons(await ask(agent, 2_002, at('ACME Paper GmbH')))).toEqual(['ALLOW', ['WITHIN_AUTHORITY']]);
+    // A known name with a new payee is new, and a payee that is known is so under any name.
+    const other = await ask(agent, 2_003, at('Acme Paper', 'iban:DE1'));
+    expect(reasons(other)).toEqual(['REVIEW', ['NEW_MERCHANT']]);
+    await review(other.decision_id, 'ALLOW');
+    expect((await ask(agent, 2_004, at('Acme Paper', 'iban:DE1'))).decision).toBe('ALLOW');
+    expect(reasons(await ask(agent, 2_005, at('Acme Paper', 'iban:DE2')))).toEqual([
+      'REVIEW',
+      ['NEW_MERCHANT'],
+    ]);
+    expect((await ask(agent, 2_006, at('Acme Stationery', 'iban:DE1'))).decision).toBe('ALLOW');
+  });
+
+  test('is denied where the authority says so, and another agent’s merchants are not known', async () => {
+    const one = await enforced();
+    const other = await enforced({ on_new_merchant: 'DENY' });
+    await review((await ask(one, 3_001, at('Acme Ink'))).decision_id, 'ALLOW');
+    expect((await ask(one, 3_002, at('Acme Ink'))).decision).toBe('ALLOW');
+    expect(reasons(await ask(other, 3_003, at('Acme Ink')))).toEqual(['DENY', ['NEW_MERCHANT']]);
+  });
+
+  test('stays new by an execution that was not authorized, by a denial, and by a spend that was allowed but not executed', async () => {
+    const agent = await enforced({ new_merchant_threshold_minor: 100 });
+    const pending = await ask(agent, 4_001, at('Acme Glue'));
+    const { flags } = await outcome(pending.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 4_001 });
+    expect(flags).toContain('UNAUTHORIZED_EXECUTION');
+    const denied = await ask(agent, 4_002, at('Acme Glue'));
+    expect(reasons(denied)).toEqual(['REVIEW', ['NEW_MERCHANT']]);
+    await review(denied.decision_id, 'DENY');
+    // What was allowed without a person is known only once it was executed.
+    const small = await ask(agent, 90, at('Acme Tape'));
+    expect(small.decision).toBe('ALLOW');
+    expect((await ask(agent, 4_003, at('Acme Tape'))).decision).toBe('REVIEW');
+    await outcome(small.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 90 });
+    expect((await ask(agent, 4_004, at('Acme Tape'))).decision).toBe('ALLOW');
+  });
+
+  test('is known where a person listed the merchant as allowed', async () => {
+    const agent = await enforced();
+    await post(`/v1/agents/${agent}/merchants`, {
+      entries: [{ merchant: 'Acme Clips', payee_ids: ['iban:DE5'], verdict: 'ALLOWED' }],
+    });
+    const listed = await ask(agent, 5_001, at('Acme Clips', 'iban:DE5'));
+    expect(listed.decision).toBe('ALLOW');
+    expect((await stageOf(listed.decision_id)).detail).toMatch(/^The merchant "Acme Clips" is listed by /);
+    expect((await ask(agent, 5_002, at('Acme Clips', 'iban:DE6'))).decision).toBe('REVIEW');
+  });
+
+  test('in SHADOW becomes known by an execution only where the decision was ALLOW, or a person allowed it', async () => {
+    const agent = await makeAgent(FIRST_TIME);
+    const first = await ask(agent, 6_001, at('Acme Pens'));
+    await outcome(first.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 6_001 });
+    const second = await ask(agent, 6_002, at('Acme Pens'));
+    expect(reasons(second)).toEqual(['REVIEW', ['NEW_MERCHANT']]);
+    await review(second.decision_id, 'ALLOW');
+    expect((await ask(agent, 6_003, at('Acme Pens'))).decision).toBe('ALLOW');
+  });
+});
+
+test('an authority that does not ask whom the agent paid has no such stage', async () => {
+  for (const authority of [{}, { on_new_merchant: 'ALLOW' }]) {
+    const { decision_id } = await ask(await makeAgent(authority), 7_001);
+    expect(await stageOf(decision_id)).toBeUndefined();
+  }
+});
+
+test('what was paid before merchants were kept is found in the history, a page at a time, and the first is kept', async () => {
+  const agent = await enforced();
+  for (const [i, merchant] of ['Acme A', 'Acme B', 'Acme A', 'Acme C'].entries())
+    await review(
+      (await ask(agent, 8_001 + i, at(merchant, `iban:${merchant.at(-1)}${i}`))).decision_id,
+      'ALLOW',
+    );
+  const { workspace_id } = s;
+  const rows = async () =>
+    (
+      await s.sql('select * from known_merchants where workspace_id = $1 order by agent_id, key', [
+        workspace_id,
+      ])
+    ).rows;
+  const kept = await rows();
+  expect(kept.length).toBeGreaterThanOrEqual(8);
+  // As after the migration of an installation in which one of them was already paid again.
+  await s.sql('delete from known_merchants where workspace_id = $1 and decision_id <> $2', [
+    workspace_id,
+    kept[0].decision_id,
+  ]);
+  await s.sql("update known_merchants set since = since + interval '1 hour', decision_id = 'dec_later'");
+  expect((await get('/v1/ledger/verify')).valid).toBe(false);
+  await s.sql("insert into known_merchants_to_fill values ($1, '')", [workspace_id]);
+  const core = makeTestCore(s.database.connection, s.checkpoint_dir);
+  try {
+    const round = makeKnownMerchantsFill({ pool: core.followers_db, log: core.log, decisions_at_once: 3 });
+    while ((await s.sql('select from known_merchants_to_fill')).rowCount) await round();
+  } finally {
+    await core.close();
+  }
+  expect(await rows()).toEqual(kept);
+  expect(await isValid()).toEqual([]);
+});
