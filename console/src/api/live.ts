@@ -34,6 +34,11 @@ let poke: () => void = () => {};
 /** Asks at once what changed, after a change of one's own. */
 export const askForChanges = (): void => poke();
 
+/** Has queries fetched again whose keys begin with these words; all of them where none is named. Still ones stay. */
+export async function makeOld(...queryKey: readonly string[]): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey, predicate: ({ queryHash }) => !still.has(queryHash) });
+}
+
 /** The first words of the keys of queries that these events make old. The ledger has grown by any event. */
 export function madeOld(types: readonly string[]): ReadonlySet<string> {
   const found = MAKES_OLD.filter(([pattern]) => types.some((type) => pattern.test(type)));

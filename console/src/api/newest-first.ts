@@ -1,7 +1,6 @@
-import { hashKey, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { useList } from './lists.ts';
-import { keepStill } from './live.ts';
+import { useList, useStill } from './lists.ts';
 import { queryClient } from './queries.ts';
 
 type Fetch<T> = Parameters<typeof useList<T>>[1];
@@ -37,12 +36,10 @@ export function useNewestFirst<T>(
   idOf: (row: T) => string,
   is_on: boolean,
 ) {
-  // What changed meanwhile is told when the window comes back; fetching by itself then would move the rows.
-  const list = useList<T>(key, fetch, { refetchOnWindowFocus: false });
+  const list = useList<T>(key, fetch, { still: true });
   const is_down = useIsDown();
   const is_still = is_down || (list.data?.pages.length ?? 0) > 1;
-  const hash = hashKey(key);
-  useEffect(() => (is_still ? keepStill(hash) : undefined), [is_still, hash]);
+  useStill(key, is_still);
   const newest = useQuery({
     queryKey: ['decisions', 'newest', ...key],
     queryFn: async () => (await fetch(undefined)).data,

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { codeOfError, purser } from '../api/client.ts';
 import { door } from '../api/door.ts';
+import { makeOld } from '../api/live.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../api/queries.ts';
 import { declined, met, useDemand } from '../api/session.ts';
 import { askForPasskey, canPasskeys, wasCancelled } from '../lib/passkeys.ts';
@@ -32,7 +33,7 @@ function SignInAgain() {
       else location.assign('/console/');
     }
     met('sign-in');
-    void queryClient.invalidateQueries();
+    void makeOld();
   });
   const leave = () => {
     declined('sign-in', 'You are signed out. Sign in and try again.');

@@ -1,6 +1,7 @@
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useEffect, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import { Button } from './Button.tsx';
+import { Blocks, WHOLE_ROWS } from './list/Blocks.tsx';
 import styles from './Table.module.css';
 
 export interface Column<Row> {
@@ -18,7 +19,10 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
 }
 
-/** A table. What is wider than its place scrolls within it; on a phone each row is a card that names its values. */
+/**
+ * A table. What is wider than its place scrolls within it; on a phone each row is a card that names its values. Of a long
+ * one only the rows near the screen are rendered, and each tells its number.
+ */
 export function Table<Row>({
   label,
   columns,
@@ -30,10 +34,11 @@ export function Table<Row>({
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
 }) {
+  const is_long = rows.length > WHOLE_ROWS;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section className={styles.scroll} aria-label={label} tabIndex={0} data-table>
-      <table className={styles.table}>
+      <table className={styles.table} aria-rowcount={is_long ? rows.length + 1 : undefined}>
         <thead>
           <tr>
             {columns.map(({ name, number, hideName }) => (
@@ -43,20 +48,44 @@ export function Table<Row>({
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={keyOf(row)} columns={columns as readonly Column<unknown>[]} row={row} />
-          ))}
-        </tbody>
+        <Blocks
+          as="tbody"
+          of={rows}
+          rows={(some, from) =>
+            some.map((row, i) => (
+              <Row
+                key={keyOf(row)}
+                columns={columns as readonly Column<unknown>[]}
+                row={row}
+                number={is_long ? from + i + 2 : undefined}
+              />
+            ))
+          }
+          gap={(height) => (
+            // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row takes no focus
+            <tr aria-hidden="true" style={{ height }}>
+              <td colSpan={columns.length} />
+            </tr>
+          )}
+        />
       </table>
     </section>
   );
 }
 
 /** Rendered anew only when it changed: lists grow to thousands of rows. */
-const Row = memo(function Row({ columns, row }: { columns: readonly Column<unknown>[]; row: unknown }) {
+const Row = memo(function Row({
+  columns,
+  row,
+  number,
+}: {
+  columns: readonly Column<unknown>[];
+  row: unknown;
+  /** Its place in the whole table, the head being the first, where not all of it is rendered. */
+  number: number | undefined;
+}) {
   return (
-    <tr>
+    <tr aria-rowindex={number}>
       {columns.map(({ name, number, wrap, short, heading, hideName, cell }) => {
         const className = cx(
           number === true && styles.number,
@@ -77,7 +106,9 @@ const Row = memo(function Row({ columns, row }: { columns: readonly Column<unkno
   );
 });
 
-/** Fetches the next page of a list. Nothing where there is none. */
+/**
+ * Fetches the next page of a list. Nothing where there is none. Whoever has loaded many goes on by scrolling.
+ */
 export function LoadMore({
   query,
 }: {
@@ -85,14 +116,31 @@ export function LoadMore({
     rows?: readonly unknown[];
     hasNextPage: boolean;
     isFetchingNextPage: boolean;
+    isFetchNextPageError: boolean;
     fetchNextPage: () => unknown;
   };
 }) {
-  if (!query.hasNextPage) return null;
+  const place = useRef<HTMLDivElement>(null);
+  const { rows, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
+  const goes_on =
+    (rows?.length ?? 0) > WHOLE_ROWS && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
+  useEffect(() => {
+    if (!goes_on || place.current === null) return;
+    // Only when it comes into sight: what is in sight already would fetch page after page.
+    let was_out = false;
+    const observer = new IntersectionObserver((entries) => {
+      const is_in = entries.at(-1)?.isIntersecting === true;
+      if (is_in && was_out) fetchNextPage();
+      was_out = !is_in;
+    });
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [goes_on, fetchNextPage]);
+  if (!hasNextPage) return null;
   return (
-    <div className={styles.more}>
-      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-        {query.rows?.length === 0 ? 'Look further' : 'Load more'}
+    <div ref={place} className={styles.more}>
+      <Button busy={isFetchingNextPage} onClick={() => fetchNextPage()}>
+        {rows?.length === 0 ? 'Look further' : 'Load more'}
       </Button>
     </div>
   );

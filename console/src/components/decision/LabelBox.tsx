@@ -1,6 +1,7 @@
 import type { Decision, Label } from '@purser/sdk';
 import { purser } from '../../api/client.ts';
-import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { cx } from '../../lib/cx.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { words } from '../../lib/words.ts';
@@ -24,7 +25,7 @@ export function LabelBox({
   const action = useAction(async (choice: (typeof LABELS)[number]) => {
     const supersedes = label === null ? {} : { supersedes: label.label_id };
     const made = await purser.decisions.label(decision_id, { label: choice, ...supersedes });
-    await queryClient.invalidateQueries({ queryKey: ['decision', decision_id] });
+    await makeOld('decision', decision_id);
     onDone?.(made);
   });
   return (

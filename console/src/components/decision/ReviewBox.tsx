@@ -1,7 +1,8 @@
 import type { Decision, RecordedReview } from '@purser/sdk';
 import { useRef, useState } from 'react';
 import { codeOfError, purser } from '../../api/client.ts';
-import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
 import { useForm } from '../../lib/use-form.ts';
 import { useKeys } from '../../lib/use-keys.ts';
@@ -171,8 +172,8 @@ function Refused({ error, decision }: { error: unknown; decision: Decision }) {
     <Button
       small
       onClick={() => {
-        void queryClient.invalidateQueries({ queryKey: ['decision', decision.decision_id] });
-        void queryClient.invalidateQueries({ queryKey: ['decisions'] });
+        void makeOld('decision', decision.decision_id);
+        void makeOld('decisions');
       }}
     >
       Show how it stands

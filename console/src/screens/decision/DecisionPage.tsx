@@ -2,7 +2,7 @@ import type { Decision } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { queryClient } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
@@ -46,8 +46,8 @@ export default function DecisionPage() {
 function Whole({ decision, above }: { decision: Decision; above: React.ReactNode }) {
   const { decision_id, action, agent, mode, currency, review_state } = decision;
   const changed = () => {
-    void queryClient.invalidateQueries({ queryKey: ['decision', decision_id] });
-    void queryClient.invalidateQueries({ queryKey: ['decisions'] });
+    void makeOld('decision', decision_id);
+    void makeOld('decisions');
   };
   return (
     <Page

@@ -2,6 +2,7 @@ import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
+import { pageLimit } from '../../api/lists.ts';
 import { useNewestFirst } from '../../api/newest-first.ts';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -86,7 +87,7 @@ export default function Decisions() {
   const is_counted = is_bars && isCounted(filters);
   const list = useNewestFirst<Decision>(
     ['decisions', 'list', filters],
-    (cursor) => purser.decisions.list({ ...filters, limit: 50, cursor } as DecisionListQuery),
+    (cursor) => purser.decisions.list({ ...filters, limit: pageLimit(cursor), cursor } as DecisionListQuery),
     (each) => each.decision_id,
     filters.order !== 'asc',
   );

@@ -1,7 +1,8 @@
 import type { Decision } from '@purser/sdk';
 import { useRef, useState } from 'react';
 import { purser, sentenceOf } from '../../api/client.ts';
-import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
@@ -15,7 +16,15 @@ type Verdict = 'ALLOW' | 'DENY';
 type Result = { state: 'waiting' | 'done' | 'skipped' } | { state: 'failed'; sentence: string };
 
 /** One word on several spends: one call after the other, each with its own result. */
-export function BulkBar({ decisions, onClear }: { decisions: readonly Decision[]; onClear: () => void }) {
+export function BulkBar({
+  decisions,
+  onClear,
+  onReviewed,
+}: {
+  decisions: readonly Decision[];
+  onClear: () => void;
+  onReviewed: (ids: ReadonlySet<string>) => void;
+}) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const may = useMay('review');
   const why = !may && WHY_NOT.review;
@@ -35,12 +44,13 @@ export function BulkBar({ decisions, onClear }: { decisions: readonly Decision[]
         <Bulk
           decisions={decisions}
           verdict={verdict}
-          onClose={(was_run) => {
+          onClose={(reviewed) => {
             setVerdict(null);
-            if (!was_run) return;
+            if (reviewed === null) return;
             onClear();
-            void queryClient.invalidateQueries({ queryKey: ['decisions'] });
-            void queryClient.invalidateQueries({ queryKey: ['decision'] });
+            onReviewed(reviewed);
+            void makeOld('decisions');
+            void makeOld('decision');
           }}
         />
       )}
@@ -55,7 +65,8 @@ function Bulk({
 }: {
   decisions: readonly Decision[];
   verdict: Verdict;
-  onClose: (was_run: boolean) => void;
+  /** With the ids of what was reviewed; null when nothing was tried. */
+  onClose: (reviewed: ReadonlySet<string> | null) => void;
 }) {
   const me = useMe();
   // What was selected when the dialog opened; the list below it goes on changing.
@@ -84,6 +95,12 @@ function Bulk({
     }
     setState('over');
   };
+  const close = () =>
+    onClose(
+      state !== 'over'
+        ? null
+        : new Set([...results].filter(([, { state }]) => state === 'done').map(([id]) => id)),
+    );
   const count = (which: Result['state']) =>
     [...results.values()].filter((each) => each.state === which).length;
   return (
@@ -91,7 +108,7 @@ function Bulk({
       title={`${words(verdict)} ${decisions.length} ${decisions.length === 1 ? 'spend' : 'spends'}`}
       onClose={() => {
         if (state === 'running') stopped.current = true;
-        else onClose(state === 'over');
+        else close();
       }}
     >
       {state === 'asking' && (
@@ -136,7 +153,7 @@ function Bulk({
       <Actions>
         {state === 'asking' && (
           <>
-            <Button onClick={() => onClose(false)}>Cancel</Button>
+            <Button onClick={() => onClose(null)}>Cancel</Button>
             <Button
               kind={verdict === 'DENY' ? 'danger-primary' : 'primary'}
               why={reason_code === '' && 'Choose a reason first.'}
@@ -148,7 +165,7 @@ function Bulk({
         )}
         {state === 'running' && <Button onClick={() => (stopped.current = true)}>Stop after this one</Button>}
         {state === 'over' && (
-          <Button kind="primary" onClick={() => onClose(true)}>
+          <Button kind="primary" onClick={close}>
             Done
           </Button>
         )}

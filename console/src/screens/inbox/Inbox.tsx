@@ -2,13 +2,15 @@ import type { Decision, DecisionListQuery, RecordedReview } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
-import { askForChanges } from '../../api/live.ts';
-import { queryClient, useMe } from '../../api/queries.ts';
+import { pageLimit, useCaughtUp } from '../../api/lists.ts';
+import { askForChanges, makeOld } from '../../api/live.ts';
+import { useMe } from '../../api/queries.ts';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
+import { Blocks } from '../../components/list/Blocks.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
 import { LoadMore } from '../../components/Table.tsx';
+import { withEach, withFirstPage, withRows } from '../../lib/pages.ts';
 import { pick } from '../../lib/search.ts';
 import { useKeys } from '../../lib/use-keys.ts';
 import { useMedia } from '../../lib/use-media.ts';
@@ -26,6 +28,14 @@ const TABS: Record<string, { name: string; query: Record<string, string>; of_me?
   expired: { name: 'Ran out', query: { review_state: 'EXPIRED' } },
 };
 
+const idOf = ({ decision_id }: Decision) => decision_id;
+
+/** The order of the service: by deadline, those without one last. */
+function isDueBefore(a: Decision, b: Decision): boolean {
+  const place = ({ reservation, decision_id }: Decision) => `${reservation.expires_at ?? '~'} ${decision_id}`;
+  return place(a) < place(b);
+}
+
 /** The last review made here: it can be labelled without going back. */
 interface Done {
   decision: Decision;
@@ -40,14 +50,26 @@ export default function Inbox() {
   const navigate = useNavigate();
   const me = useMe();
   const { query, of_me } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
-  const list = useList<Decision>(['decisions', 'inbox', tab, agent], (cursor) =>
+  const fetchPage = (cursor?: string, order: string | null = query.order ?? null) =>
     purser.decisions.list({
       ...query,
+      order: order ?? undefined,
       ...(of_me === true ? { reviewed_by: me.principal_id } : {}),
       agent,
-      limit: 50,
+      limit: pageLimit(cursor),
       cursor,
-    } as DecisionListQuery),
+    } as DecisionListQuery);
+  const list = useCaughtUp<Decision>(
+    ['decisions', 'inbox', tab, agent],
+    (cursor) => fetchPage(cursor),
+    async () => {
+      // What waits stands by its deadline, so what came last may stand anywhere.
+      const [first, newest] = await Promise.all([
+        fetchPage(),
+        query.order === undefined ? null : fetchPage(undefined, null),
+      ]);
+      return (pages) => withRows(withFirstPage(pages, first, idOf), newest?.data ?? [], idOf, isDueBefore);
+    },
   );
   const [aside, setAside] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -122,15 +144,28 @@ export default function Inbox() {
     '?': () => setHelping(true),
   });
 
+  const takeOut = (ids: ReadonlySet<string>) =>
+    list.patch((pages) => withEach(pages, (each) => (ids.has(each.decision_id) ? null : each)));
   const onReviewed = (decision: Decision, review: RecordedReview) => {
     setDone({ decision, review });
     setSelected((before) => new Set([...before].filter((each) => each !== decision.decision_id)));
     const next = rows[place + 1] ?? rows[place - 1];
-    void queryClient.invalidateQueries({ queryKey: ['decision', decision.decision_id] });
-    void queryClient.invalidateQueries({ queryKey: ['decisions'] });
+    if (tab === 'waiting') takeOut(new Set([decision.decision_id]));
+    void makeOld('decision', decision.decision_id);
+    void makeOld('decisions');
     askForChanges();
     void go(next?.decision_id === decision.decision_id ? undefined : next?.decision_id);
   };
+
+  // What was reviewed elsewhere says so in its place as soon as it is opened.
+  const { patch } = list;
+  const onLoaded = useCallback(
+    (decision: Decision) =>
+      patch((pages) =>
+        withEach(pages, (each) => (each.decision_id === decision.decision_id ? decision : each)),
+      ),
+    [patch],
+  );
 
   return (
     <div className={styles.inbox} data-fills data-open={id !== undefined || undefined}>
@@ -163,26 +198,33 @@ export default function Inbox() {
           {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Loading lines={8} />}
           {list.isSuccess && rows.length === 0 && <NothingHere tab={tab} />}
-          <ul>
-            {rows.map((decision) => (
-              <InboxRow
-                key={decision.decision_id}
-                decision={decision}
-                is_current={decision.decision_id === id}
-                is_aside={aside.has(decision.decision_id)}
-                is_selected={selected.has(decision.decision_id)}
-                tab={search_tab}
-                agent={agent}
-                onToggle={tab === 'waiting' ? onToggle : undefined}
-              />
-            ))}
-          </ul>
+          <Blocks
+            as="ul"
+            of={rows}
+            kept={place < 0 ? undefined : place}
+            rows={(some) =>
+              some.map((decision) => (
+                <InboxRow
+                  key={decision.decision_id}
+                  decision={decision}
+                  is_current={decision.decision_id === id}
+                  is_aside={aside.has(decision.decision_id)}
+                  is_selected={selected.has(decision.decision_id)}
+                  tab={search_tab}
+                  agent={agent}
+                  onToggle={tab === 'waiting' ? onToggle : undefined}
+                />
+              ))
+            }
+            gap={(height) => <li aria-hidden="true" style={{ height }} />}
+          />
           <LoadMore query={list} />
         </div>
         {selected.size > 0 && (
           <BulkBar
             decisions={rows.filter((each) => selected.has(each.decision_id))}
             onClear={() => setSelected(new Set())}
+            onReviewed={takeOut}
           />
         )}
       </section>
@@ -190,7 +232,8 @@ export default function Inbox() {
         {id === undefined ? null : (
           <Pane
             id={id}
-            known={rows.find((each) => each.decision_id === id)}
+            known={rows[place]}
+            onLoaded={onLoaded}
             onBack={() => void go(undefined)}
             onReviewed={onReviewed}
           />
@@ -244,7 +287,7 @@ function useExpiry(rows: readonly Decision[]): void {
     if (!Number.isFinite(soonest_ms)) return;
     const wait_ms = Math.max(1_000, soonest_ms - Date.now() + 500);
     if (wait_ms > 2_000_000_000) return;
-    const timer = setTimeout(() => void queryClient.invalidateQueries({ queryKey: ['decisions'] }), wait_ms);
+    const timer = setTimeout(() => void makeOld('decisions'), wait_ms);
     return () => clearTimeout(timer);
   }, [soonest_ms]);
 }

@@ -1,7 +1,7 @@
 import type { Decision, RecordedReview } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -24,9 +24,12 @@ export function Pane({
   known,
   onBack,
   onReviewed,
+  onLoaded,
 }: {
   id: string;
   known: Decision | undefined;
+  /** How it stands now. */
+  onLoaded: (decision: Decision) => void;
   onBack: () => void;
   onReviewed: (decision: Decision, review: RecordedReview) => void;
 }) {
@@ -36,6 +39,10 @@ export function Pane({
     placeholderData: () => known,
   });
   const decision = query.data;
+  const is_known = query.isPlaceholderData;
+  useEffect(() => {
+    if (decision !== undefined && !is_known) onLoaded(decision);
+  }, [decision, is_known, onLoaded]);
   if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (decision === undefined) return <Loading lines={10} />;
   const { action, agent, reservation, review_state, context, reason_codes } = decision;

@@ -1,0 +1,114 @@
+import type { Page, Route } from '@playwright/test';
+import { expectAccessible } from '../support/axe.ts';
+import { expect, test } from '../support/test.ts';
+
+const LISTED = /\/v1\/decisions\?/;
+const ROWS = 10_000;
+const PAGE = 2_500;
+/** Blocks of 50 that are near a screen of this height, with the first one and one that has the focus. */
+const RENDERED = 400;
+
+/** Has pages of the service come with so many rows, so that a few spends are many pages. */
+async function withPagesOf(page: Page, rows: number): Promise<void> {
+  await page.route(LISTED, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', String(rows));
+    return route.continue({ url: String(url) });
+  });
+}
+
+/** Answers with one decision ten thousand times over, each with an id and a merchant of its own. */
+function manyOf(decision: { action: object }) {
+  return (route: Route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+    const data = Array.from({ length: PAGE }, (_, i) => ({
+      ...decision,
+      decision_id: `dec_${String(ROWS - from - i).padStart(26, '0')}`,
+      action: { ...decision.action, merchant: `Merchant ${from + i + 1}` },
+    }));
+    return route.fulfill({ json: { data, next_cursor: from + PAGE < ROWS ? String(from + PAGE) : null } });
+  };
+}
+
+test('of ten thousand decisions a bounded number is rendered, wherever one looks, and each tells its number', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.route(LISTED, manyOf(await workspace.spend()));
+  await page.goto('/console/decisions');
+  const table = page.getByRole('region', { name: 'Decisions' }).getByRole('table');
+  const rows = table.locator('tbody tr:not([aria-hidden])');
+  const scrollTo = (part: number) =>
+    page.evaluate((at) => window.scrollTo(0, document.documentElement.scrollHeight * at), part);
+  // Whoever has loaded many goes on by scrolling.
+  await expect
+    .poll(async () => {
+      await scrollTo(0.5);
+      await scrollTo(1);
+      return table.getAttribute('aria-rowcount');
+    })
+    .toBe(String(ROWS + 1));
+  for (const part of [1, 0.5, 0]) {
+    await scrollTo(part);
+    await expect(rows.filter({ visible: true }).first()).toBeVisible();
+    expect(await rows.count()).toBeLessThanOrEqual(RENDERED);
+  }
+  await expect(page.getByRole('row', { name: /Merchant 1 / })).toHaveAttribute('aria-rowindex', '2');
+  await expectAccessible(page, 'ten thousand decisions');
+  await scrollTo(1);
+  await expect(page.getByRole('link', { name: `Merchant ${ROWS}`, exact: true })).toBeVisible();
+});
+
+test('a change has a bounded number of pages fetched, however many are loaded, and rows keep their place', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  const spends: { decision_id: string }[] = [];
+  for (let i = 0; i < 24; i++)
+    spends.push(await workspace.spend({ amount_minor: 20_001 + i, merchant: `Merchant ${i}` }));
+  await withPagesOf(page, 4);
+  await page.goto('/console/reviews');
+  const items = page.getByRole('listitem').filter({ hasText: /Merchant|Just now/ });
+  for (let loaded = 4; loaded < 24; loaded += 4) {
+    await expect(items).toHaveCount(loaded);
+    await page.getByRole('button', { name: 'Load more' }).click();
+  }
+  await expect(items).toHaveCount(24);
+  await items.nth(15).getByRole('link').click();
+  await expect(page.getByRole('article', { name: 'Merchant 15' })).toBeVisible();
+
+  let fetched = 0;
+  page.on('request', (request) => {
+    if (LISTED.test(request.url()) && /review_state=PENDING/.test(request.url())) fetched += 1;
+  });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Just now Ltd' });
+  await expect(items.last()).toContainText('Just now Ltd');
+  expect(fetched, 'the first page, and what came last').toBeLessThanOrEqual(2);
+
+  // What somebody else reviews on the first page goes; what stands further down stays, with what is open.
+  const { key } = await workspace.call('POST', '/v1/api-keys', {
+    name: 'Ada',
+    scopes: ['review', 'read'],
+    principal_id: 'user:ada',
+  });
+  const deny = { action: 'DENY', reason_code: 'NOT_NOW' };
+  const review = (at: number) =>
+    workspace.call('POST', `/v1/decisions/${spends[at]?.decision_id}/reviews`, deny, { 'x-api-key': key });
+  await review(1);
+  await expect(items).toHaveCount(24);
+  await expect(items.filter({ hasText: /^Merchant 1(?!\d)/ })).toHaveCount(0);
+  await expect(page.getByRole('article', { name: 'Merchant 15' })).toBeVisible();
+  // What was reviewed further down says so in its place once it is opened.
+  await review(20);
+  await items.filter({ hasText: 'Merchant 20' }).getByRole('link').click();
+  await expect(items.filter({ hasText: 'Merchant 20' })).toContainText('Denied');
+
+  // One's own review takes its row out at once.
+  await items.filter({ hasText: 'Merchant 16' }).getByRole('link').click();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(items.filter({ hasText: 'Merchant 16' })).toHaveCount(0);
+  await expect(items).toHaveCount(23);
+});
