@@ -66,6 +66,13 @@ export interface AgentWithBudgets {
   last_decision_at: string | null;
 }
 
+export interface AllowedPayee {
+  /** "<rail>:<id>", the rail being 1 to 32 letters, digits, ".", "_" or "-", the id 1 to 200 visible ASCII characters. */
+  payee_id: string;
+  /** Whoever is paid there when left out. */
+  merchant?: string | undefined;
+}
+
 export interface ApiKey {
   id: string;
   name: string;
@@ -133,7 +140,7 @@ export interface Authority {
   monthly_budget_minor?: number | undefined;
   /** Names, or host names (which block their subdomains too). */
   blocked_merchants?: string[] | undefined;
-  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. */
+  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says. */
   allowed_merchants?: string[] | undefined;
   /** Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out. */
   reviewer_may_list?: boolean | undefined;
@@ -153,6 +160,14 @@ export interface Authority {
   on_new_merchant?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
   /** Amounts up to it pass at a new merchant. */
   new_merchant_threshold_minor?: number | undefined;
+  /** Any other type of action is denied, but for those that go to a person. Compared without regard to case. */
+  allowed_action_types?: string[] | undefined;
+  /** Spends of these types go to a person, also where they are not among those allowed. Compared without regard to case. */
+  review_action_types?: string[] | undefined;
+  /** Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed. */
+  allowed_payees?: AllowedPayee[] | undefined;
+  /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
+  on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
 }
 
 /** How the assessor reads an authority. */
@@ -223,7 +238,7 @@ export interface AuthorityRequest {
   monthly_budget_minor?: number | undefined;
   /** Names, or host names (which block their subdomains too). */
   blocked_merchants?: string[] | undefined;
-  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. */
+  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says. */
   allowed_merchants?: string[] | undefined;
   /** Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out. */
   reviewer_may_list?: boolean | undefined;
@@ -243,6 +258,14 @@ export interface AuthorityRequest {
   on_new_merchant?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
   /** Amounts up to it pass at a new merchant. */
   new_merchant_threshold_minor?: number | undefined;
+  /** Any other type of action is denied, but for those that go to a person. Compared without regard to case. */
+  allowed_action_types?: string[] | undefined;
+  /** Spends of these types go to a person, also where they are not among those allowed. Compared without regard to case. */
+  review_action_types?: string[] | undefined;
+  /** Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed. */
+  allowed_payees?: AllowedPayee[] | undefined;
+  /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
+  on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
   /** Why this version is made. */
   note?: string | undefined;
 }

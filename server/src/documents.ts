@@ -120,6 +120,10 @@ const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number] | null> = 
   time_zone: 'active_hours',
   active_hours: 'active_hours',
   on_outside_hours: 'active_hours',
+  allowed_action_types: 'action_type',
+  review_action_types: 'action_type',
+  allowed_payees: 'merchant_allowlist',
+  on_other_merchants: 'merchant_allowlist',
 };
 
 function renderAuthority(document: OpenApi): string {

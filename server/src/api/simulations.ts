@@ -8,7 +8,7 @@ import type { PlacedEvent } from '../domain/decision-history.ts';
 import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '../domain/decisions.ts';
 import { LABELS } from '../domain/labels.ts';
 import type { Action } from '../domain/spends.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import {
   Fields,
@@ -21,6 +21,7 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import { directoryAt } from '../merchants/directory.ts';
+import { missingList } from '../policy/authority-problem.ts';
 import { type KnownMerchantRow, knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { getAgent } from '../storage/agents.ts';
@@ -234,6 +235,8 @@ export function makeSimulationRoutes(options: {
         const draft = call.body;
         const agent = await getAgent(db, workspace_id, call.params.id);
         if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+        const missing = missingList(draft, agent.directory_version);
+        if (missing !== null) throw invalidField(missing.field, missing.problem);
         const { agent_id } = agent;
         const { limit = DEFAULT_DECISIONS, from, to } = call.query;
         const ids = await listNewestDecisionIds(db, workspace_id, agent_id, {

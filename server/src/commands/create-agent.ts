@@ -2,6 +2,7 @@ import type { Agent, Mode } from '../domain/agents.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { agentQuota, mayEnforce } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { missingList } from '../policy/authority-problem.ts';
 import { addAuthorityVersion } from './create-authority.ts';
 
 export interface CreateAgentInput {
@@ -46,6 +47,8 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
       created_at: set.now,
       updated_at: set.now,
     };
+    const missing = input.authority === undefined ? null : missingList(input.authority, 0);
+    if (missing !== null) return refuse('invalid_request', `authority.${missing.field}: ${missing.problem}`);
     set.putAgent(agent);
     set.audit('agent.created', { type: 'agent', id: agent.agent_id }, origin, {
       from: null,

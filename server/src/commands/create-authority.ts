@@ -3,6 +3,7 @@ import type { Origin } from '../domain/audit.ts';
 import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
+import { missingList } from '../policy/authority-problem.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 
 export interface CreateAuthorityInput {
@@ -32,6 +33,8 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow> = {
         `The authority is not the one that if-match names: ${current}. Read it again and decide anew.`,
       );
     }
+    const missing = missingList(authority, agent.directory_version);
+    if (missing !== null) return refuse('invalid_request', `${missing.field}: ${missing.problem}`);
     return done(addAuthorityVersion(set, agent, { authority, note }, origin).row);
   },
 };

@@ -35,6 +35,14 @@ export const ON_OUTSIDE_HOURS = ['DENY', 'REVIEW'] as const;
 
 /** What becomes of a spend with a merchant that the agent is not known to have paid. */
 export const ON_NEW_MERCHANT = ['ALLOW', 'REVIEW', 'DENY'] as const;
+/** A payee that may be paid: whoever is paid there, or the one merchant that is then paid nowhere else. */
+export interface AllowedPayee {
+  payee_id: string;
+  merchant?: string;
+}
+
+/** What becomes of a spend at a merchant that is not on a list. */
+export const ON_OTHER_MERCHANTS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority {
@@ -45,7 +53,10 @@ export interface Authority {
   review_threshold_minor?: number;
   monthly_budget_minor?: number;
   blocked_merchants?: string[];
-  /** Paying one of these is evidence for the purpose. It outweighs no limit, no constraint and no conflict. */
+  /**
+   * Paying one of these is evidence for the purpose. It outweighs no limit, no constraint and no conflict. What becomes of
+   * other merchants `on_other_merchants` says.
+   */
   allowed_merchants?: string[];
   /** `REVIEW` when left out. */
   on_purpose_unclear?: (typeof ON_PURPOSE_UNCLEAR)[number];
@@ -64,6 +75,13 @@ export interface Authority {
   on_new_merchant?: (typeof ON_NEW_MERCHANT)[number];
   /** Amounts up to it pass at a new merchant. */
   new_merchant_threshold_minor?: number;
+  /** Any other is denied, but for those that go to a person. */
+  allowed_action_types?: string[];
+  /** These go to a person. */
+  review_action_types?: string[];
+  allowed_payees?: AllowedPayee[];
+  /** `ALLOW` when left out. */
+  on_other_merchants?: (typeof ON_OTHER_MERCHANTS)[number];
 }
 
 /** One version of an agent's authority, as it was posted. */
@@ -108,6 +126,10 @@ export function assessmentInputs(authority: Authority): string {
     on_outside_hours,
     on_new_merchant,
     new_merchant_threshold_minor,
+    allowed_action_types,
+    review_action_types,
+    allowed_payees,
+    on_other_merchants,
     ...inputs
   } = authority;
   return canonicalJson(inputs);

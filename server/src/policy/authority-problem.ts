@@ -1,7 +1,7 @@
 import type { Authority } from '../domain/authorities.ts';
 
 /** A field of an authority, as a path in it, and what is wrong with it. */
-interface FieldProblem {
+export interface FieldProblem {
   field: string;
   problem: string;
 }
@@ -15,6 +15,23 @@ export function authorityProblem(authority: Authority): FieldProblem | null {
     if (found !== null) return found;
   }
   return null;
+}
+
+/**
+ * What is wrong with an authority for an agent whose merchant directory has this version: it refuses other merchants
+ * although no list says which those are. Null: nothing is. The directory is no part of an authority, so no schema knows.
+ */
+export function missingList(
+  { allowed_merchants = [], allowed_payees = [], on_other_merchants = 'ALLOW' }: Authority,
+  directory_version: number,
+): FieldProblem | null {
+  if (on_other_merchants === 'ALLOW' || directory_version > 0) return null;
+  if (allowed_merchants.length + allowed_payees.length > 0) return null;
+  return {
+    field: 'on_other_merchants',
+    problem:
+      'needs a list: name merchants in allowed_merchants or allowed_payees, or list some for the agent first',
+  };
 }
 
 /** What an `on_…` says must have something that it is said of. */

@@ -12,6 +12,7 @@ import {
 } from '../domain/decisions.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { formatMoney } from '../values/money.ts';
+import { isBoundToList, judgeMerchantAllowlist } from './allowed-merchants.ts';
 import {
   judgeMinAmount,
   judgeMonthlyBudget,
@@ -22,7 +23,7 @@ import { judgeMerchant } from './merchants.ts';
 import { newMerchantJudges } from './new-merchant.ts';
 import { judgePurpose } from './purpose.ts';
 import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
-import { judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
+import { judgeActionType, judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
 
 /** What the stages together say. Amounts are minor units of the request's currency. */
 export interface Verdict extends ToldVerdict {
@@ -114,20 +115,27 @@ const always = (judge: Judge): JudgesOf => {
   return () => one;
 };
 
-/** The judge of a stage that is in the trace where the authority has its field. */
-const whereSet = (fieldOf: (authority: Authority) => unknown, judge: Judge): JudgesOf => {
+/** The judge of a stage that is in the trace where the authority speaks of it. */
+const where = (speaks: (authority: Authority) => boolean, judge: Judge): JudgesOf => {
   const one = [judge];
-  return (authority) => (fieldOf(authority) === undefined ? NO_JUDGES : one);
+  return (authority) => (speaks(authority) ? one : NO_JUDGES);
 };
 
 const JUDGES: Record<Stage, JudgesOf> = {
   authority: always(() => ({ outcome: 'PASS', detail: 'The agent has an authority.' })),
-  validity: whereSet((authority) => authority.valid_from ?? authority.valid_until, judgeValidity),
+  validity: where(
+    ({ valid_from, valid_until }) => valid_from !== undefined || valid_until !== undefined,
+    judgeValidity,
+  ),
   currency: always(judgeCurrency),
-  action_type: () => NO_JUDGES,
+  action_type: where(
+    ({ allowed_action_types: allowed, review_action_types: reviewed }) =>
+      allowed !== undefined || reviewed !== undefined,
+    judgeActionType,
+  ),
   merchant: always(judgeMerchant),
-  merchant_allowlist: () => NO_JUDGES,
-  active_hours: whereSet((authority) => authority.active_hours, judgeActiveHours),
+  merchant_allowlist: where(isBoundToList, judgeMerchantAllowlist),
+  active_hours: where(({ active_hours }) => active_hours !== undefined, judgeActiveHours),
   duplicate: () => NO_JUDGES,
   per_transaction_limit: always(judgePerTransactionLimit),
   velocity: () => NO_JUDGES,

@@ -93,3 +93,19 @@ describe('active hours', () => {
     );
   });
 });
+
+describe('types of action', () => {
+  const terms = { allowed_action_types: ['purchase', 'Top_Up'], review_action_types: ['subscription'] };
+  test.each([
+    ['purchase', 'ALLOW', 'WITHIN_AUTHORITY'],
+    ['TOP_UP', 'ALLOW', 'WITHIN_AUTHORITY'],
+    ['Subscription', 'REVIEW', 'ACTION_TYPE_NEEDS_REVIEW'],
+    ['gift', 'DENY', 'ACTION_TYPE_NOT_ALLOWED'],
+  ])('that is %s becomes %s: %s', (type, decision, reason) => {
+    expect(told(decidedAt(terms, '2026-11-20T12:00:00Z', type))).toEqual([decision, reason]);
+  });
+  test('that go to a person leave all others as they are where no list says which are allowed', () => {
+    const only = { review_action_types: ['subscription'] };
+    expect(told(decidedAt(only, '2026-11-20T12:00:00Z', 'gift'))[0]).toBe('ALLOW');
+  });
+});

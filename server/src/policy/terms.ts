@@ -1,4 +1,5 @@
 import { endedAt } from '../domain/authorities.ts';
+import { foldCase, plainText } from '../merchants/names.ts';
 import { WEEKDAYS, wallClock } from '../values/calendar.ts';
 import { formatMoney } from '../values/money.ts';
 import { isActive, nextActiveMs } from './active-hours.ts';
@@ -17,6 +18,27 @@ export const judgeCurrency: Judge = (authority, { request }, amount_minor) => {
     limit,
     detail: `Requested ${formatMoney(amount_minor, observed)}, but the authority is in ${limit}.`,
   };
+};
+
+const folded = (type: string) => foldCase(plainText(type)).trim();
+
+/**
+ * `action_type`: the request's must be among those allowed or those that a person allows one by one. It is the agent's own
+ * word, so this stops an honest agent, and a lying one leaves evidence.
+ */
+export const judgeActionType: Judge = (authority, { request }) => {
+  const { allowed_action_types: allowed, review_action_types: reviewed = [] } = authority;
+  const { type: observed } = request.action;
+  const is_in = (types: readonly string[]) => types.some((type) => folded(type) === folded(observed));
+  if (is_in(reviewed)) {
+    const detail = `Spends of the type "${observed}" go to a person.`;
+    return { outcome: 'REVIEW', reason_code: 'ACTION_TYPE_NEEDS_REVIEW', observed, detail };
+  }
+  if (allowed !== undefined && !is_in(allowed)) {
+    const detail = `Spends of the type "${observed}" are not allowed; these are: ${allowed.join(', ')}.`;
+    return { outcome: 'DENY', reason_code: 'ACTION_TYPE_NOT_ALLOWED', observed, detail };
+  }
+  return { outcome: 'PASS', observed, detail: `Spends of the type "${observed}" are allowed.` };
 };
 
 /** `validity`: it must have begun and not be over. */

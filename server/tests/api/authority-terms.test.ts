@@ -73,6 +73,16 @@ describe('an authority is refused with the name of the field', () => {
     [{ new_merchant_threshold_minor: 5 }, 'new_merchant_threshold_minor'],
     [{ on_new_merchant: 'MAYBE' }, 'on_new_merchant'],
     [{ active_hours: [office], on_outside_hours: 'ALLOW' }, 'on_outside_hours'],
+    [{ allowed_action_types: [] }, 'allowed_action_types'],
+    [{ review_action_types: [] }, 'review_action_types'],
+    [{ review_action_types: ['a'.repeat(65)] }, 'review_action_types[0]'],
+    [{ allowed_action_types: Array(21).fill('purchase') }, 'allowed_action_types'],
+    [{ allowed_payees: [{ merchant: 'Hetzner' }] }, 'allowed_payees[0].payee_id'],
+    [{ allowed_payees: [{ payee_id: 'iban' }] }, 'allowed_payees[0].payee_id'],
+    [{ allowed_payees: [{ payee_id: 'iban:1', name: 'x' }] }, 'allowed_payees[0].name'],
+    [{ on_other_merchants: 'BLOCK' }, 'on_other_merchants'],
+    [{ on_other_merchants: 'DENY' }, 'on_other_merchants'],
+    [{ on_other_merchants: 'REVIEW', allowed_merchants: [], allowed_payees: [] }, 'on_other_merchants'],
   ])('%j: %s', async ([fields, field]) => {
     const agent = await makeAgent();
     const { status, body } = await setAuthority(agent, fields);
@@ -142,4 +152,73 @@ test('hours and validity are judged by the clock of the decision, and a replay k
   });
   const again = await s.call('POST', '/v1/decisions', { body, idempotency_key });
   expect(again.text).toBe(first.text);
+});
+
+describe('other merchants than those on a list', () => {
+  const at_merchant = (merchant: string, payee_id?: string) => ({
+    action: { merchant, ...(payee_id === undefined ? {} : { payee_id }) },
+  });
+
+  test('are denied, look-alikes and longer names too, and nobody is told who is on it', async () => {
+    const agent = await makeAgent({
+      ...purposeless,
+      allowed_merchants: ['Acme Paper'],
+      allowed_payees: [{ merchant: 'Binder & Co', payee_id: 'iban:DE1' }],
+      on_other_merchants: 'DENY',
+    });
+    expect((await ask(agent, 101, at_merchant('ACME Paper GmbH'))).decision).toBe('ALLOW');
+    for (const name of ['Acme Paper Refunds', '\u0391cme Paper']) {
+      const made = await ask(agent, 102, at_merchant(name));
+      expect([made.decision, made.reason_codes]).toEqual(['DENY', ['MERCHANT_NOT_ALLOWED']]);
+      expect(made.explanation).toBe('The merchant is not among those allowed, of which there are 2.');
+      expect(JSON.stringify(made.policy_trace)).not.toContain('Binder');
+    }
+    expect((await ask(agent, 103, at_merchant('Binder & Co', 'iban:DE1'))).decision).toBe('ALLOW');
+    const moved = await ask(agent, 104, at_merchant('Binder & Co', 'iban:DE2'));
+    expect([moved.decision, moved.reason_codes]).toEqual(['DENY', ['PAYEE_NOT_ALLOWED']]);
+    expect(moved.explanation).toBe('Binder & Co is paid at 1 known account; the request names another.');
+  });
+
+  test('are allowed by entries of the merchant directory, with payees at these alone', async () => {
+    const agent = await makeAgent(purposeless);
+    const refused = await setAuthority(agent, { on_other_merchants: 'DENY' });
+    expect(refused.status).toBe(400);
+    const path = `/v1/agents/${agent}/merchants`;
+    await post(path, {
+      entries: [
+        { merchant: 'Zinnober Kontor', verdict: 'ALLOWED' },
+        { merchant: 'Purpur Kontor', verdict: 'ALLOWED', payee_ids: ['iban:7'] },
+      ],
+    });
+    const taken = await setAuthority(agent, { ...purposeless, on_other_merchants: 'DENY' });
+    expect(taken.status).toBe(201);
+    const reason = async (amount: number, extra: object) =>
+      (await ask(agent, amount, { ...extra })).reason_code;
+    expect(await reason(201, at_merchant('Zinnober Kontor', 'iban:1'))).toBe('WITHIN_AUTHORITY');
+    expect(await reason(202, at_merchant('Purpur Kontor', 'iban:7'))).toBe('WITHIN_AUTHORITY');
+    expect(await reason(203, at_merchant('Purpur Kontor', 'iban:8'))).toBe('PAYEE_NOT_ALLOWED');
+    expect(await reason(204, at_merchant('Purpur Kontor'))).toBe('PAYEE_NOT_ALLOWED');
+    expect(await reason(205, at_merchant('Indigo Kontor'))).toBe('MERCHANT_NOT_ALLOWED');
+  });
+});
+
+test('a draft is tried out under the new terms with the times of the decisions', async () => {
+  await at('2026-11-20T20:00:00.000Z');
+  const agent = await makeAgent(purposeless);
+  await ask(agent, 301);
+  await at('2026-11-21T12:00:00.000Z');
+  await ask(agent, 302, { action: { type: 'subscription' } });
+  const simulate = (draft: object) =>
+    s.call('POST', `/v1/agents/${agent}/authority/simulate`, {
+      body: { ...AUTHORITY, ...purposeless, ...draft },
+    });
+  const friday = { active_hours: [{ days: ['FRI'], from: '00:00', to: '24:00' }] };
+  const { body } = await simulate(friday);
+  expect(body.transitions).toEqual([{ from: 'ALLOW', to: 'DENY', count: 1, amount_minor: 302 }]);
+  expect(body.changed[0].draft.reason_code).toBe('OUTSIDE_ACTIVE_HOURS');
+  const typed = await simulate({ allowed_action_types: ['Purchase'], review_action_types: ['SUBSCRIPTION'] });
+  expect(typed.body.transitions).toEqual([{ from: 'ALLOW', to: 'REVIEW', count: 1, amount_minor: 302 }]);
+  expect((await simulate({ on_other_merchants: 'DENY' })).body.error.message).toContain(
+    'on_other_merchants: ',
+  );
 });

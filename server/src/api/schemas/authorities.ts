@@ -1,5 +1,11 @@
 import Type from 'typebox';
-import { JUDGES, ON_NEW_MERCHANT, ON_OUTSIDE_HOURS, ON_PURPOSE_UNCLEAR } from '../../domain/authorities.ts';
+import {
+  JUDGES,
+  ON_NEW_MERCHANT,
+  ON_OTHER_MERCHANTS,
+  ON_OUTSIDE_HOURS,
+  ON_PURPOSE_UNCLEAR,
+} from '../../domain/authorities.ts';
 import {
   Currency,
   Fields,
@@ -9,6 +15,7 @@ import {
   Line,
   LongText,
   OneOf,
+  PayeeId,
   TimeZone,
 } from '../../http/schemas.ts';
 import { authorityProblem } from '../../policy/authority-problem.ts';
@@ -44,6 +51,24 @@ const ActiveHours = Fields(
     }),
   },
   { $id: 'ActiveHours' },
+);
+
+const ActionTypes = (description: string, example: string[]) =>
+  Type.Array(Line({ max: TEXT_LENGTHS.name }), {
+    minItems: 1,
+    maxItems: 20,
+    description: `${description} Compared without regard to case.`,
+    examples: [example],
+  });
+
+const AllowedPayeeBody = Fields(
+  {
+    payee_id: PayeeId(),
+    merchant: Type.Optional(
+      Line({ max: TEXT_LENGTHS.merchant }, { description: 'Whoever is paid there when left out.' }),
+    ),
+  },
+  { $id: 'AllowedPayee' },
 );
 
 /** What an agent is allowed, as it is posted. */
@@ -112,7 +137,7 @@ export const AuthorityBody = Fields(
       Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
         maxItems: MAX_MERCHANTS,
         description:
-          'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict.',
+          'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says.',
         examples: [['Hetzner Online', 'hetzner.com']],
       }),
     ),
@@ -163,6 +188,31 @@ export const AuthorityBody = Fields(
     ),
     new_merchant_threshold_minor: Type.Optional(
       LimitMinor({ description: 'Amounts up to it pass at a new merchant.', examples: [2000] }),
+    ),
+    allowed_action_types: Type.Optional(
+      ActionTypes('Any other type of action is denied, but for those that go to a person.', [
+        'purchase',
+        'top_up',
+      ]),
+    ),
+    review_action_types: Type.Optional(
+      ActionTypes('Spends of these types go to a person, also where they are not among those allowed.', [
+        'subscription',
+      ]),
+    ),
+    allowed_payees: Type.Optional(
+      Type.Array(AllowedPayeeBody, {
+        maxItems: MAX_MERCHANTS,
+        description:
+          'Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed.',
+        examples: [[{ merchant: 'Hetzner Online', payee_id: 'iban:DE44500105175407324931' }]],
+      }),
+    ),
+    on_other_merchants: Type.Optional(
+      OneOf(ON_OTHER_MERCHANTS, {
+        description:
+          'What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out.',
+      }),
     ),
   },
   {
