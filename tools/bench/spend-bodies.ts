@@ -13,6 +13,8 @@ export const BENCH_AUTHORITY: Authority = {
   per_transaction_limit_minor: 500_000,
   review_threshold_minor: 250_000,
   monthly_budget_minor: 9_000_000_000_000,
+  // What a REVIEW costs besides, a state with four index entries, is not what is compared with other ways and builds.
+  on_purpose_unclear: 'ALLOW',
   blocked_merchants: ['Bikeparts Outlet', 'cheap-wheels.example', 'Velo Discount'],
 };
 

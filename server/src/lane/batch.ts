@@ -9,6 +9,7 @@ import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspa
 import { makeIdsAt, type NewId } from '../values/ids.ts';
 import { type Command, type CommandResult, refuse } from './command.ts';
 import { distribute, type Loaded, loadWebhooks, type Needs, sendLoads, sendWrites } from './tables.ts';
+import { sendWide } from './wide-statements.ts';
 import { WorkingSet } from './working-set.ts';
 
 /** A command with its input, waiting to be applied. */
@@ -178,7 +179,10 @@ function write(
   }));
   const [head] = heads;
   const begins = head !== undefined && opened.get(head.workspace_id)?.begins === true;
-  return [...sendWrites(client, sets), begins ? insertHead(client, head) : writeHeads(client, heads)];
+  return sendWide(client, (collector) => [
+    ...sendWrites(collector, sets),
+    begins ? insertHead(collector, head) : writeHeads(collector, heads),
+  ]);
 }
 
 /** The commit was sent, but it is unknown whether the whole batch was committed: no caller may be told that it was. */

@@ -1,15 +1,24 @@
 import { summarizeOutcomes } from '../domain/outcomes.ts';
 import type { Queryable } from '../storage/database.ts';
 import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
+import { pushTo } from '../values/maps.ts';
 import { EXECUTED_STATES, initialFacts, type LaterFacts, type ReportFacts } from './counters.ts';
 
-type FactsRow = Omit<
+type MadeRow = Pick<
   ReportFacts,
-  'waited_s' | 'executed_minor' | 'review_state' | 'outcome_state' | 'assessment'
-> & {
-  kept_review_state: ReportFacts['review_state'];
-  /** Null where nothing changed since the decision was made. */
-  outcome_state: ReportFacts['outcome_state'] | null;
+  | 'decision_id'
+  | 'agent_id'
+  | 'decision'
+  | 'mode'
+  | 'reasons'
+  | 'merchant'
+  | 'requested_amount_minor'
+  | 'currency'
+  | 'created_at'
+>;
+
+/** What is known of a decision later; a decision of which nothing changed has no row. */
+type LaterRow = Pick<ReportFacts, 'decision_id' | 'review_state' | 'outcome_state' | 'label'> & {
   review_id: string | null;
   /** The beginning of `purpose` in the document; null without a label. */
   purpose_part: string | null;
@@ -29,17 +38,9 @@ function assessmentIn(part: string | null): ReportFacts['assessment'] {
   return (found as ReportFacts['assessment'] | undefined) ?? null;
 }
 
-/** The laterals fix the plan: each decision is looked up by its key, then its state and its label by theirs. */
-const selectFacts = (decisions: string) => `select d.decision_id, d.agent_id, d.decision, d.mode,
-    array_to_string(d.reason_codes, ' ') as reasons, d.merchant, d.requested_amount_minor, d.currency, d.created_at,
-    s.review_state as kept_review_state, s.outcome_state, s.review_id, l.label,
-    case when l.label is not null then substr(d.document, strpos(d.document, '${PURPOSE_MARK}'), ${PURPOSE_LENGTH}) end
-      as purpose_part
-  from ${decisions}
-  left join lateral (
-    select * from decision_states s where s.workspace_id = $1 and s.decision_id = d.decision_id limit 1) as s on true
-  left join lateral (
-    select label from labels l where l.workspace_id = $1 and l.label_id = s.label_id limit 1) as l on true`;
+/** What a decision says of itself. */
+const MADE = `decision_id, agent_id, decision, mode, array_to_string(reason_codes, ' ') as reasons, merchant,
+  requested_amount_minor, currency, created_at`;
 
 /** The facts of these decisions, in no particular order. */
 export async function loadReportFacts(
@@ -48,11 +49,9 @@ export async function loadReportFacts(
   decision_ids: readonly string[],
 ): Promise<ReportFacts[]> {
   if (decision_ids.length === 0) return [];
-  const result = await db.query<FactsRow & { workspace_id: string }>({
+  const result = await db.query<MadeRow & { workspace_id: string }>({
     name: 'load_report_facts',
-    text: selectFacts(`unnest($2::text[]) as w(decision_id)
-      cross join lateral (
-        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d`),
+    text: `select ${MADE} from decisions where workspace_id = $1 and decision_id = any($2)`,
     values: [workspace_id, decision_ids],
   });
   return completeFacts(db, workspace_id, result.rows);
@@ -67,40 +66,71 @@ export async function listReportFacts(
   const { agent_id, after, before, limit } = range;
   const values: unknown[] = [workspace_id, after, before, limit];
   if (agent_id !== null) values.push(agent_id);
-  const result = await db.query<FactsRow & { workspace_id: string }>({
+  const result = await db.query<MadeRow & { workspace_id: string }>({
     name: agent_id === null ? 'list_report_facts' : 'list_report_facts_of_agent',
-    text: `${selectFacts(`(
-      select * from decisions where workspace_id = $1 and decision_id > $2 and decision_id < $3
-        ${agent_id === null ? '' : "and agent_id = $5 and agent_id <> ''"}
-        order by decision_id limit $4) as d`)} order by d.decision_id`,
+    text: `select ${MADE} from decisions where workspace_id = $1 and decision_id > $2 and decision_id < $3
+      ${agent_id === null ? '' : "and agent_id = $5 and agent_id <> ''"} order by decision_id limit $4`,
     values,
   });
   return completeFacts(db, workspace_id, result.rows);
 }
 
-/** Adds the facts that come from several records of a decision: the first review, and the amount executed. */
+/** What is known of these decisions later. */
+async function loadLater(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<Map<string, LaterRow>> {
+  const result = await db.query<LaterRow & { workspace_id: string }>({
+    name: 'load_later_facts',
+    text: `select s.decision_id, s.review_state, s.outcome_state, s.review_id, l.label, l.purpose_part
+      from decision_states s
+      left join lateral (
+        select label, (select substr(document, strpos(document, '${PURPOSE_MARK}'), ${PURPOSE_LENGTH}) from decisions
+            where workspace_id = $1 and decision_id = s.decision_id) as purpose_part
+        from labels l where l.workspace_id = $1 and l.label_id = s.label_id limit 1) as l on true
+      where s.workspace_id = $1 and s.decision_id = any($2)`,
+    values: [workspace_id, decision_ids],
+  });
+  return new Map(result.rows.map((row) => [row.decision_id, row]));
+}
+
+/**
+ * Adds what is known later, and the facts that come from several records of a decision: the first review, and the amount
+ * executed. Decisions and states are read apart, each along its key: where ids follow one another PostgreSQL then goes
+ * from one to the next, and a decision costs it 4 instead of 9 µs.
+ */
 async function completeFacts(
   db: Queryable,
   workspace_id: string,
-  rows: readonly FactsRow[],
+  rows: readonly MadeRow[],
 ): Promise<ReportFacts[]> {
+  if (rows.length === 0) return [];
+  const later = await loadLater(
+    db,
+    workspace_id,
+    rows.map((row) => row.decision_id),
+  );
   const shadow = rows.filter((row) => row.mode === 'SHADOW');
-  const reviewed = shadow.filter((row) => row.review_id !== null).map((row) => row.decision_id);
-  const executed = shadow
-    .filter((row) => row.decision !== 'ALLOW' && EXECUTED_STATES.includes(row.outcome_state ?? 'NONE'))
-    .map((row) => row.decision_id);
+  const reviewed = shadow.flatMap(({ decision_id }) =>
+    (later.get(decision_id)?.review_id ?? null) === null ? [] : [decision_id],
+  );
+  const executed = shadow.flatMap(({ decision, decision_id }) =>
+    decision !== 'ALLOW' && EXECUTED_STATES.includes(later.get(decision_id)?.outcome_state ?? 'NONE')
+      ? [decision_id]
+      : [],
+  );
   const first_reviews = new Map(
     (await loadFirstReviewTimes(db, workspace_id, reviewed)).map((row) => [row.decision_id, row.created_at]),
   );
   const outcomes = new Map<string, Awaited<ReturnType<typeof listOutcomesOfDecisions>>>();
   if (executed.length > 0) {
     for (const outcome of await listOutcomesOfDecisions(db, workspace_id, executed)) {
-      const known = outcomes.get(outcome.decision_id);
-      if (known === undefined) outcomes.set(outcome.decision_id, [outcome]);
-      else known.push(outcome);
+      pushTo(outcomes, outcome.decision_id, outcome);
     }
   }
   return rows.map((row) => {
+    const known = later.get(row.decision_id);
     const first = first_reviews.get(row.decision_id);
     const reports = outcomes.get(row.decision_id);
     // Field by field, because spreading the rest of a row took 2 of a decision's 200 µs.
@@ -114,13 +144,12 @@ async function completeFacts(
       requested_amount_minor: row.requested_amount_minor,
       currency: row.currency,
       created_at: row.created_at,
-      label: row.label,
-      assessment: assessmentIn(row.purpose_part),
-      review_state:
-        row.outcome_state === null ? initialFacts(row.decision).review_state : row.kept_review_state,
+      label: known?.label ?? null,
+      assessment: assessmentIn(known?.purpose_part ?? null),
+      review_state: known === undefined ? initialFacts(row.decision).review_state : known.review_state,
       waited_s:
         first === undefined ? null : Math.floor((Date.parse(first) - Date.parse(row.created_at)) / 1000),
-      outcome_state: row.outcome_state ?? 'NONE',
+      outcome_state: known?.outcome_state ?? 'NONE',
       executed_minor: reports === undefined ? 0 : summarizeOutcomes(reports).executed_minor,
     };
   });
