@@ -250,7 +250,13 @@ export async function startService(
   onFirst: (first: { admin_key: string }) => unknown = () => {},
   siblings: Siblings | null = null,
 ): Promise<Service> {
-  const core = makeCore(database, log);
+  const endpoint = config.otel_exporter_otlp_endpoint;
+  // Loaded where traces are wanted; nothing of it is there otherwise.
+  const tracing =
+    endpoint === null
+      ? null
+      : (await import('./open-telemetry.ts')).startTracing({ endpoint, version: VERSION, log });
+  const core = makeCore(database, log, tracing);
   const key_uses = makeKeyUses({ lane: core.lane, log });
   const rewrapping = makeKeyRewrapping(core);
   const authenticate = makeAuthenticate({
@@ -307,6 +313,7 @@ export async function startService(
     newRequestId: () => newId('request'),
     now_ms: core.now_ms,
     metrics: core.metrics,
+    tracing,
   };
   const server = makeServer(server_options);
   // It has limits and connections of its own, so that the metrics can be read while the public server is overloaded.
@@ -349,6 +356,7 @@ export async function startService(
         await people.sessions.flush().catch(() => {});
         await second_opinion?.flushUsage();
         await core.close();
+        await tracing?.stop();
       },
     };
   } catch (error) {
@@ -356,6 +364,7 @@ export async function startService(
     await Promise.all([server.close(), metrics_server?.close()]);
     shared_counts?.close();
     await core.close();
+    await tracing?.stop();
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import { type Metrics, makeMetrics } from './metrics.ts';
 import { makePresence, type Presence } from './presence.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE } from './storage/database.ts';
+import type { Tracing } from './tracing.ts';
 import { makeIdsAt } from './values/ids.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from './verification/sign-checkpoints.ts';
 
@@ -124,7 +125,7 @@ export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in') =>
   makeIdsAt(Date.now(), random)(kind);
 
 /** Makes connections, lane and secrets, which the service and the operator's commands both use. */
-export function makeCore(database: Database, log: Logger): Core {
+export function makeCore(database: Database, log: Logger, tracing: Tracing | null = null): Core {
   const now_ms = () => performance.now();
   const metrics = makeMetrics();
   const onBroken = (error: Error) => log.warn({ err: error }, 'a database connection broke');
@@ -134,6 +135,7 @@ export function makeCore(database: Database, log: Logger): Core {
     max: LANE_CONNECTIONS,
     pipeline: true,
     plan: 'index_lookup',
+    tracing,
     onBroken,
     ...role,
   });
@@ -181,6 +183,7 @@ export function makeCore(database: Database, log: Logger): Core {
     random,
     now_ms,
     observeBatch: metrics.observeBatch,
+    tracing,
     onPublished: () => published(),
   });
   metrics.watchQueue(lane.waiting);

@@ -70,6 +70,7 @@ test('an empty environment gives the defaults of the table, and empty variables 
     oidc_role_reviewer: null,
     oidc_role_viewer: null,
     password_sign_in: 'on',
+    otel_exporter_otlp_endpoint: null,
     log_level: 'info',
   };
   const config = readConfig({}, '/srv');
@@ -153,6 +154,7 @@ describe.each([
     'PURPOSE_MODEL_PARAMETERS',
     ['temperature=0', '[]', 'null', '{"model":"other"}', '{"response_format":null}', '{"stream":true}'],
   ],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['collector:4318', 'grpc://collector:4317', 'collector']],
   ['LOG_LEVEL', ['verbose', 'INFO']],
 ] as const)('%s', (name, values) => {
   test.each(values)('%j is refused', (value) => {

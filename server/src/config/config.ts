@@ -248,6 +248,12 @@ export const SETTINGS = {
     ...oneOf(['on', 'off']),
     meaning: 'off lets nobody sign in with a password; needs OIDC_ISSUER.',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional('no traces, and nothing of OpenTelemetry is loaded', {
+    allowed: 'a URL that begins with http:// or https://',
+    meaning:
+      'An OpenTelemetry collector that takes OTLP over HTTP, usually at port 4318: requests, batches and their statements are traced there, by ids alone. OpenTelemetry reads its other variables itself, as OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME and OTEL_TRACES_SAMPLER.',
+    parse: (text) => parseUrl(text, ['http:', 'https:']),
+  }),
   LOG_LEVEL: withDefault('info', {
     ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     meaning: 'The least severe messages that are logged, as JSON lines on standard output.',

@@ -20,6 +20,7 @@ function outcomeOf(route: Pick<Route, 'scopes' | 'agentKey'> | null, caller: Cal
   const exchange = new Exchange({
     request_id: 'req_1',
     trace_id: undefined,
+    span: null,
     client_address: '127.0.0.1',
     route: route as Route | null,
     began_ms: 0,

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { decisionIdIn } from '../tracing.ts';
 import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import { errorJson, toApiError } from './failures.ts';
@@ -45,6 +46,7 @@ export function makeAnswers(
   function record(method: string, exchange: Exchange, status: number): void {
     const duration_ms = Math.round((now_ms() - exchange.began_ms) * 1000) / 1000;
     metrics.countRequest(method, exchange.route_name, status, duration_ms);
+    exchange.span?.end(status, exchange.caller?.workspace_id);
     const line = {
       method,
       route: exchange.route_name,
@@ -134,6 +136,9 @@ export function makeAnswers(
     async answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
       const { status, headers, text, json, body, stream } = answer;
       if (stream !== undefined) return sendStream(request, reply, { ...answer, stream });
+      const { span } = request.exchange;
+      const decision_id = span === null || json === undefined ? undefined : decisionIdIn(json);
+      if (decision_id !== undefined) span?.noteDecision(decision_id);
       const payload = text?.content ?? json ?? (body === undefined ? null : JSON.stringify(body));
       send(request, reply, status, payload, text?.content_type ?? JSON_TYPE, headers);
     },

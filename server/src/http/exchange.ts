@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, holderOf, KEY_NOT_GOOD } from '../domain/keys.ts';
 import { OVERLOADED } from '../errors.ts';
+import type { RequestSpan } from '../tracing.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { type Holder, makeShares, type Release, type Shares } from './shares.ts';
@@ -39,6 +40,8 @@ const REFUSALS: Readonly<Record<number, string>> = {
 export class Exchange {
   readonly request_id: string;
   readonly trace_id: string | undefined;
+  /** Null unless the service traces. */
+  readonly span: RequestSpan | null;
   readonly client_address: string;
   /** Null if no route matched. */
   readonly route: Route | null;
@@ -60,9 +63,12 @@ export class Exchange {
   private has_ended = false;
   private held: Release[] = [];
 
-  constructor(facts: Pick<Exchange, 'request_id' | 'trace_id' | 'client_address' | 'route' | 'began_ms'>) {
+  constructor(
+    facts: Pick<Exchange, 'request_id' | 'trace_id' | 'span' | 'client_address' | 'route' | 'began_ms'>,
+  ) {
     this.request_id = facts.request_id;
     this.trace_id = facts.trace_id;
+    this.span = facts.span;
     this.client_address = facts.client_address;
     this.route = facts.route;
     this.began_ms = facts.began_ms;
@@ -120,6 +126,7 @@ export class Exchange {
     if (this.has_ended) return;
     this.has_ended = true;
     this.clearDeadline();
+    this.span?.release();
     for (const release of this.held) release();
     this.held = [];
   }

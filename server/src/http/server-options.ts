@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/keys.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracing } from '../tracing.ts';
 import type { Limits } from './admission.ts';
 import type { MakeLimiter } from './limiters.ts';
 import type { Route } from './route.ts';
@@ -42,4 +43,6 @@ export interface ServerOptions {
   /** Milliseconds of a clock that never runs backwards; only differences are used. */
   now_ms: () => number;
   metrics: Pick<Metrics, 'countRequest' | 'watchUse'>;
+  /** Null if nobody wants traces. */
+  tracing: Tracing | null;
 }

@@ -72,11 +72,16 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
+    const { id: request_id, headers, method, routeOptions } = request;
+    const route = routeOptions.config?.route ?? null;
+    const span =
+      options.tracing?.beginRequest({ headers, method, request_id, route: route?.path ?? 'unknown' }) ?? null;
     const exchange = new Exchange({
-      request_id: request.id,
-      trace_id: traceId(request.headers),
+      request_id,
+      trace_id: span?.trace_id ?? traceId(headers),
+      span,
       client_address: clientAddress(request.raw),
-      route: request.routeOptions.config?.route ?? null,
+      route,
       began_ms: now_ms(),
     });
     request.exchange = exchange;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Origin } from '../domain/audit.ts';
 import { ApiError, OVERLOADED } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
+import type { Tracing } from '../tracing.ts';
 import { type BatchPart, type Job, type JobResult, needsOf, runBatch, UnknownCommit } from './batch.ts';
 import { type Command, Stale } from './command.ts';
 
@@ -40,6 +41,8 @@ export interface LaneOptions {
   now_ms: () => number;
   /** Called after each batch with its number of commands and the time that its writes and commit took. */
   observeBatch: (commands: number, commit_ms: number) => void;
+  /** Null if nobody wants traces. */
+  tracing?: Tracing | null;
   /** Called after each batch that made webhook queues due, so that they are looked at without waiting for the next poll. */
   onPublished?: () => void;
 }
@@ -274,13 +277,15 @@ export function makeLane(options: LaneOptions): Lane {
       cut(client, broken);
     }, DEADLINE_MS);
     try {
-      return await runBatch(client, parts, {
-        wait,
-        random: options.random,
-        now_ms,
-        onCommitted: (commit_ms) => options.observeBatch(commands, commit_ms),
-        onPublished: options.onPublished,
-      });
+      const run = () =>
+        runBatch(client, parts, {
+          wait,
+          random: options.random,
+          now_ms,
+          onCommitted: (commit_ms) => options.observeBatch(commands, commit_ms),
+          onPublished: options.onPublished,
+        });
+      return await (options.tracing?.traceBatch(client, parts, run) ?? run());
     } catch (error) {
       broken ??= error instanceof Error ? error : new Error(String(error));
       throw error;

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { PostgresConnection } from '@purser/embedded-postgres';
 import pg from 'pg';
+import type { StatementsSpan, Tracing } from '../tracing.ts';
 
 export type Client = pg.PoolClient;
 
@@ -84,6 +85,8 @@ export interface PoolOptions {
   idle_timeout_ms?: number;
   /** Values that the service never wrote are read as text instead of throwing, so that verification can report them. */
   lenient_types?: boolean;
+  /** With `pipeline`: told of the statements that are sent together. */
+  tracing?: Tracing | null;
   /** Called when a connection breaks; the pool replaces it by itself. */
   onBroken: (error: Error) => void;
 }
@@ -136,7 +139,7 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
   // A connection in use can break between two statements; without its own listener that would end the process.
   pool.on('connect', (client) => {
     client.on('error', options.onBroken);
-    if (options.pipeline === true) sendTogether(client);
+    if (options.pipeline === true) sendTogether(client, options.tracing ?? null);
   });
   const open = new Set<pg.PoolClient>();
   pool.on('connect', (client) => {
@@ -152,16 +155,26 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
  * write for each statement, and a batch of the lane has some twenty (measured with 64 clients: about 5 µs of CPU a
  * decision).
  */
-function sendTogether(client: Client): void {
+function sendTogether(client: Client, tracing: Tracing | null): void {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  let span: StatementsSpan | null = null;
   client.query = ((...args: unknown[]) => {
     if (stream.writableCorked === 0) {
       stream.cork();
       process.nextTick(() => stream.uncork());
+      span = tracing?.beginStatements(client) ?? null;
     }
-    return query(...args);
+    const answer = query(...args);
+    if (span !== null && answer instanceof Promise) span.add(nameOf(args[0]), answer);
+    return answer;
   }) as typeof client.query;
+}
+
+/** What a trace calls a statement: its name, or where it has none its first word. */
+function nameOf(statement: unknown): string {
+  const { name, text = String(statement) } = statement as { name?: string; text?: string };
+  return name ?? (text.trim().split(/\s/, 1)[0] as string);
 }
 
 /** The open connections of each pool. */

@@ -28,7 +28,15 @@ const roomOf = (name: string) => (dirname(name) === '.' ? name : dirname(name));
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['errors.ts', 'version.ts'],
-  ['log.ts', 'presence.ts', 'work-time.ts', 'process-end.ts', 'data-directory.ts', 'purpose/data'],
+  [
+    'log.ts',
+    'tracing.ts',
+    'presence.ts',
+    'work-time.ts',
+    'process-end.ts',
+    'data-directory.ts',
+    'purpose/data',
+  ],
   ['values', 'merchants'],
   ['purpose/language'],
   ['domain'],
@@ -38,7 +46,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['purpose', 'storage'],
   ['storage/derived'],
   ['config', 'model-judge', 'lane', 'migration', 'followers'],
-  ['commands', 'commands/merchants', 'commands/people', 'metrics.ts', 'reports'],
+  ['commands', 'commands/merchants', 'commands/people', 'metrics.ts', 'open-telemetry.ts', 'reports'],
   ['feedback', 'directory'],
   ['verification'],
   ['decisions', 'webhook-delivery', 'workers', 'http'],

@@ -312,6 +312,7 @@ export async function startFakes(overrides: Partial<ServerOptions> = {}) {
     keep_alive_ms: 72_000,
     isFull: () => false,
     makeLimiter: makeOwnLimiter,
+    tracing: null,
     trusted_proxies: [],
     logger,
     newRequestId: () => `req_${++ids}`,

@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The span of one request. */
+export interface RequestSpan {
+  trace_id: string;
+  /** The decision that the request made, replayed or read. */
+  noteDecision(decision_id: string): void;
+  end(status: number, workspace_id: string | undefined): void;
+  /** Ends what other spans may still refer to; a request that is over has no batches any more. */
+  release(): void;
+}
+
+/** The span of statements that were sent to the database together. */
+export interface StatementsSpan {
+  add(statement: string, answer: Promise<unknown>): void;
+}
+
+/** A command in a batch, as far as a trace tells of it. */
+interface TracedPart {
+  workspace_id: string;
+  jobs: readonly { command: { name: string }; origin: { request_id: string | null } }[];
+}
+
+/** The results of a command that made or found a decision carry its document. */
+type TracedResults = readonly (readonly { kind: string; value?: unknown }[] | null)[];
+
+/**
+ * Tells a collector what takes how long: one span a request, one a batch of the lane, one a group of statements. Spans
+ * hold ids and names of this service, never what customers wrote.
+ */
+export interface Tracing {
+  /** Begins the span of a request, below the caller's `traceparent` if it sent one. */
+  beginRequest(request: {
+    headers: IncomingHttpHeaders;
+    method: string;
+    route: string;
+    request_id: string;
+  }): RequestSpan;
+  /** Does the work of a batch in a span, below its first request and linked with the others. */
+  traceBatch<T extends TracedResults>(
+    client: object,
+    parts: readonly TracedPart[],
+    work: () => Promise<T>,
+  ): Promise<T>;
+  /** Begins the span of statements on a connection; null if no traced batch is using it. */
+  beginStatements(client: object): StatementsSpan | null;
+  /** Sends what was not sent yet, for a limited time. */
+  stop(): Promise<void>;
+}
+
+/** The id of the decision whose JSON text this is, or undefined. */
+export function decisionIdIn(json: string): string | undefined {
+  return /"id":"(dec_[0-9A-HJKMNP-TV-Z]{26})"/.exec(json)?.[1];
+}
