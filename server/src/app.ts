@@ -17,7 +17,7 @@ import { makeFollowerRound } from './followers/follow-chains.ts';
 import { countSkippedEvents } from './followers/follower-rows.ts';
 import { makeAuthenticate } from './http/auth.ts';
 import { makeLimiters } from './http/limiters.ts';
-import { makeServer } from './http/server.ts';
+import { closeServer, makeServer } from './http/server.ts';
 import type { ServerOptions } from './http/server-options.ts';
 import { connectSharedCounts } from './http/shared-counts.ts';
 import { checkReady } from './migration/migrate.ts';
@@ -283,11 +283,13 @@ export async function startService(
   const { content_type } = core.metrics;
   const text = siblings?.share(core.metrics) ?? core.metrics.text;
   const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
+  let stopping = false;
   const health = makeHealthRoutes({
     checkReady: async () => {
       await checkReady(core.probe_db);
       return { skipped_events: await countSkippedEvents(core.probe_db) };
     },
+    isStopping: () => stopping,
     metrics_route: config.metrics_port === null ? metrics_route : null,
     now_ms: core.now_ms,
     checkpoint_keys: core.secrets.verifyingKeys,
@@ -347,10 +349,12 @@ export async function startService(
       metrics_url,
       first,
       async stop() {
+        stopping = true;
         // Spends that wait for the model continue without it, so that they do not delay the drain.
         await second_opinion?.stop();
         // These run in parallel: each may take seconds, and the process has ten.
-        await Promise.all([server.close(), metrics_server?.close(), workers.stop()]);
+        const servers = metrics_server === null ? [server] : [server, metrics_server];
+        await Promise.all([...servers.map(closeServer), workers.stop()]);
         shared_counts?.close();
         await key_uses.flush();
         await people.sessions.flush().catch(() => {});

@@ -34,6 +34,7 @@ export function renderOpenApi(): OpenApi {
   const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people), mcp_route];
   const health = makeHealthRoutes({
     checkReady: () => Promise.reject(new Error('nothing is served here')),
+    isStopping: () => false,
     metrics_route: makeMetricsRoute(metrics, core.now_ms),
     now_ms: core.now_ms,
     checkpoint_keys: core.secrets.verifyingKeys,

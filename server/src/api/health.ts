@@ -20,6 +20,8 @@ export interface ReadinessDetail {
 export interface HealthOptions {
   /** Resolves with the details if a request could be served now. Rejects with the reason if not. */
   checkReady: () => Promise<ReadinessDetail>;
+  /** Whether the process was asked to end. It is ready no more from that moment on. */
+  isStopping: () => boolean;
   /** Null if the metrics have an address of their own. */
   metrics_route: Route | null;
   /** Milliseconds of a clock that never runs backwards. */
@@ -129,10 +131,11 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       operationId: 'getReadiness',
       summary: 'Can it serve requests?',
       description:
-        'Ready means: the database can be reached, takes writes and is migrated. Looked at no more than once a second.',
+        'Ready means: the database can be reached, takes writes and is migrated, which is looked at no more than once a second; and the process was not asked to end.',
       responses: { 200: { description: 'It can.', schema: Readiness } },
       errors: ['unavailable'],
       handler: async () => {
+        if (options.isStopping()) throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1 });
         const detail = await readiness();
         return { status: 200, body: { status: 'ok', detail } };
       },

@@ -12,6 +12,8 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 1_000;
 /** The time that a client has to read the error with which its connection ends. */
 const LAST_WORD_MS = 2_000;
+/** For so long those who wait to be accepted are, when the service stops, before it stops listening all the same. */
+const ACCEPT_LIMIT_MS = 3_000;
 /** The time in which answers ask clients to close their connections, before idle connections are closed. */
 const DRAIN_NOTICE_MS = 500;
 /** The time that requests in progress have after that, before their connections are closed. */
@@ -183,20 +185,54 @@ export function makeConnections(options: ConnectionOptions) {
       });
       return server;
     },
-    /** Stops listening, and calls `done` once the connections that have no answer in progress are closed. */
+    /** Calls `done` once the connections that have no answer in progress are closed. */
     drain(server: Server, done: () => void): void {
-      // The server stops listening first, in a step of its own. A client that is asked to close its connection opens a
-      // new one at once, which would be dropped without an answer if the server stopped listening at that moment.
-      NetServer.prototype.close.call(server);
       const closeIdle = () => {
         for (const [socket, line] of lines) if (line.current === null) socket.destroy();
         done();
       };
       // Closing an idle connection at once could cut off a request that is already on its way. So for a moment every
-      // answer asks its client to close the connection. Those that are still open after that have been idle all the time.
-      setTimeout(closeIdle, lines.size === 0 ? 0 : DRAIN_NOTICE_MS);
+      // answer asks its client to close the connection. Those that are still open after that have been idle all the
+      // time: what has arrived in the meantime is read first, which a timer alone would come before.
+      setTimeout(() => setImmediate(closeIdle), lines.size === 0 ? 0 : DRAIN_NOTICE_MS);
       // A client that never completes the body of its request would otherwise delay the end of the process.
       setTimeout(() => server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
     },
   };
+}
+
+/**
+ * Stops listening once nobody waits to be accepted: the kernel completes connections before the process knows of them,
+ * and resets those that are left when the listener is closed. Node accepts one a turn of the event loop, so a turn with
+ * none has come to the end of them. Until then no answer may ask a client to close its connection: it would open a new
+ * one at once.
+ */
+export function stopListening(server: Server): Promise<void> {
+  // From here on the kernel lets no more than two wait, so that a flood of new connections has an end. Whoever comes
+  // beyond them tries again by itself and finds nobody listening. Node has no public way to say so.
+  (server as { _handle?: { listen(backlog: number): number } })._handle?.listen(1);
+  return new Promise((resolve) => {
+    let has_accepted = true;
+    let is_over = false;
+    const limit = setTimeout(() => {
+      is_over = true;
+    }, ACCEPT_LIMIT_MS);
+    const note = () => {
+      has_accepted = true;
+    };
+    server.on('connection', note).on('drop', note);
+    const endTurn = () => {
+      if (has_accepted && !is_over) {
+        has_accepted = false;
+        setImmediate(endTurn);
+        return;
+      }
+      clearTimeout(limit);
+      server.off('connection', note).off('drop', note);
+      // Not the HTTP server's own, which would cut off idle connections too.
+      NetServer.prototype.close.call(server);
+      resolve();
+    };
+    setImmediate(endTurn);
+  });
 }

@@ -11,7 +11,7 @@ import { LIMITS, makeAdmission } from './admission.ts';
 import { makeAnswers } from './answers.ts';
 import { BODY_LIMIT, callHandler, checkBodyHeaders, hasBody, makeChecks, readBody } from './call.ts';
 import { makeClientAddress } from './client-address.ts';
-import { makeConnections } from './connections.ts';
+import { makeConnections, stopListening } from './connections.ts';
 import { makeDispatch } from './dispatch.ts';
 import { Exchange, makeHolds, requestId, traceId } from './exchange.ts';
 import { checkMessage, TOO_LATE } from './failures.ts';
@@ -33,8 +33,7 @@ const isWrite = ({ route }: Exchange) => route?.method !== 'GET' && route?.entra
 
 /**
  * Makes the HTTP server. The hooks below run in the order in which they are added: those of `onRequest` before the body
- * is read, those of `preValidation` after it. `close()` stops accepting connections and waits for the requests in
- * progress.
+ * is read, those of `preValidation` after it. `closeServer` ends it.
  */
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { logger, metrics, now_ms, newRequestId, isFull } = options;
@@ -234,4 +233,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     connections.drain(server.server, done);
   });
   return server;
+}
+
+/** Lets in whoever waits to be, stops listening, and resolves when the requests in progress are answered. */
+export async function closeServer(server: FastifyInstance): Promise<void> {
+  await stopListening(server.server);
+  await server.close();
 }

@@ -14,12 +14,14 @@ type Fakes = Awaited<ReturnType<typeof startFakes>>;
 let fakes: Fakes;
 const READY = { skipped_events: { report: 0, learning: 2 } };
 let checkReady: HealthOptions['checkReady'] = async () => READY;
+let stopping = false;
 const metrics = makeMetrics();
 /** A second passes between any two looks at it, so that nothing is shared. */
 let clock_ms = 0;
 const now_ms = () => (clock_ms += 1_000);
 const health = makeHealthRoutes({
   checkReady: () => checkReady(),
+  isStopping: () => stopping,
   metrics_route: makeMetricsRoute(metrics, now_ms),
   now_ms,
   checkpoint_keys: [makeVerifyingKey(Buffer.alloc(32, 1))],
@@ -54,6 +56,18 @@ describe('health routes need no key', () => {
       ]);
       expect(reply.text).not.toContain('secret');
     }
+  });
+
+  it('/readyz says that the process stops, though all else is well, and /healthz does not', async () => {
+    checkReady = async () => READY;
+    stopping = true;
+    const [ready, health] = [await open('/readyz'), await open('/healthz')];
+    stopping = false;
+    expect([ready.status, errorOf(ready), health.status]).toEqual([
+      503,
+      expect.objectContaining({ code: 'unavailable', message: 'Stopping.' }),
+      200,
+    ]);
   });
 
   it('/metrics tells process, requests and what the lanes report', async () => {

@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/http/route.ts';
+import { closeServer } from '../../src/http/server.ts';
 import { canonicalJson } from '../../src/values/canonical-json.ts';
 import {
   armSlow,
@@ -732,8 +733,8 @@ describe('the drain', () => {
     late.write('GET /open HTTP/1.1\r\nHost: a\r\n');
     await new Promise((resolve) => setTimeout(resolve, 50));
 
-    const closed = bare.server.close();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const closed = closeServer(bare.server);
+    await until(() => !bare.server.server.listening);
     // In the moment of notice nobody new is let in, who could be cut off unheard at its end.
     await expect(get('/open', new Agent())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect(await get('/open', kept)).toEqual([200, 'close']);
@@ -746,5 +747,19 @@ describe('the drain', () => {
     expect(late_text).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
     agent.destroy();
     kept.destroy();
+  });
+
+  it('who had connected when it begins is answered, also whom the process had not let in yet', async () => {
+    const bare = await startFakes();
+    const statuses = Array.from({ length: 100 }, async () => {
+      const socket = connect(bare.port, '127.0.0.1');
+      socket.write('GET /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      const chunks = await socket.toArray();
+      return Buffer.concat(chunks).toString().slice(0, 12);
+    });
+    // In this very turn of the event loop the kernel completes the connections, and nothing is accepted.
+    await new Promise((resolve) => process.nextTick(resolve));
+    await closeServer(bare.server);
+    expect(new Set(await Promise.all(statuses))).toEqual(new Set(['HTTP/1.1 200']));
   });
 });
