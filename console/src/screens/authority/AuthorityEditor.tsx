@@ -9,6 +9,7 @@ import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading, Page, Tabs } from '../../components/Page.tsx';
+import { diffOf } from '../../lib/authority/diff.ts';
 import {
   authorityOf,
   type Draft,
@@ -16,12 +17,12 @@ import {
   EMPTY_DRAFT,
   fieldOf,
   type Problems,
-} from '../../lib/authority-draft.ts';
-import { diffOf } from '../../lib/diff.ts';
+} from '../../lib/authority/draft.ts';
+import { summaryOf } from '../../lib/authority/summary.ts';
 import { pick } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import styles from './Authority.module.css';
-import { AuthorityForm } from './AuthorityForm.tsx';
+import { AuthorityForm, type Edit } from './AuthorityForm.tsx';
 import { Diff } from './Diff.tsx';
 import { Reading } from './Reading.tsx';
 import { Simulated } from './Simulated.tsx';
@@ -84,10 +85,12 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
   const is_stale = (current?.version ?? 0) > (base?.version ?? 0);
   const next = (current?.version ?? 0) + 1;
 
-  const edit = (name: keyof Draft, value: string) => {
+  const edit: Edit = (name, value) => {
     setDraft((before) => ({ ...before, [name]: value }));
     setTouched(true);
-    setRefused(({ [name]: _mended, ...others }) => others);
+    setRefused((before) =>
+      Object.fromEntries(Object.entries(before).filter(([place]) => place.split('[')[0] !== name)),
+    );
     setSaved(null);
   };
   const startFrom = (from: Authority) => {
@@ -108,9 +111,10 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
       setSaved(made);
       setNote('');
     } catch (error) {
-      const field = error instanceof InvalidRequestError ? fieldOf(error.field) : undefined;
-      if (field === undefined || !(error instanceof InvalidRequestError)) throw error;
-      setRefused({ [field]: problemOf(error) });
+      const place = error instanceof InvalidRequestError ? fieldOf(error.field) : undefined;
+      if (place === undefined || !(error instanceof InvalidRequestError)) throw error;
+      const { field, line } = place;
+      setRefused({ [field]: `${line === null ? '' : `line ${line} `}${problemOf(error)}` });
     }
   });
 
@@ -221,6 +225,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
       </div>
       <div className={styles.beside}>
         {may && <Simulated slug={slug} authority={authority} />}
+        <Summary authority={authority} />
         <Reading authority={authority} />
         {base !== null && changes.length > 0 && (
           <Card title={`What differs from version ${base.version}`}>
@@ -230,6 +235,20 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
         <Versions slug={slug} current={current} shown={shown} may={may} onStart={startFrom} />
       </div>
     </div>
+  );
+}
+
+/** What the draft says, in sentences. */
+function Summary({ authority }: { authority: Authority | null }) {
+  if (authority === null) return null;
+  return (
+    <Card title="In plain words">
+      <ul className={styles.sentences}>
+        {summaryOf(authority).map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 

@@ -1,7 +1,26 @@
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
-import { type Draft, minorHint, type Problems } from '../../lib/authority-draft.ts';
+import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
 import styles from './Authority.module.css';
+import { When } from './When.tsx';
+
+/** The fields that are one text. */
+type TextName = { [Name in keyof Draft]: Draft[Name] extends string ? Name : never }[keyof Draft];
+
+/** What the control of a text is given. */
+export type FieldOf = (name: TextName) => {
+  value: string;
+  problem: string | undefined;
+  disabled: boolean;
+  onValue: (value: string) => void;
+};
+export type Edit = <Name extends keyof Draft>(name: Name, value: Draft[Name]) => void;
+
+const BECOMES = [
+  ['ALLOW', 'Nothing stands against it'],
+  ['REVIEW', 'A person decides'],
+  ['DENY', 'The spend is denied'],
+] as const;
 
 /** The fields of an authority, or its JSON. */
 export function AuthorityForm({
@@ -16,17 +35,17 @@ export function AuthorityForm({
   json: string | null;
   problems: Problems;
   may: boolean;
-  edit: (name: keyof Draft, value: string) => void;
+  edit: Edit;
   setJson: (text: string) => void;
 }) {
-  const field = (name: keyof Draft) => ({
+  const field: FieldOf = (name) => ({
     value: draft[name],
     problem: problems[name],
     disabled: !may,
     onValue: (value: string) => edit(name, value),
   });
   const amount = (
-    name: 'per_transaction_limit' | 'review_threshold' | 'monthly_budget',
+    name: 'per_transaction_limit' | 'review_threshold' | 'monthly_budget' | 'new_merchant_threshold',
     meaning: string,
   ) => ({
     ...field(name),
@@ -130,7 +149,59 @@ export function AuthorityForm({
           rows={2}
           {...field('allowed_merchants')}
         />
+        <AreaField
+          label="Allowed payees"
+          optional
+          hint="One a line: the account, and behind a space the merchant. A merchant named here is paid at no other account."
+          placeholder="iban:DE44500105175407324931 Hetzner Online"
+          rows={2}
+          spellCheck={false}
+          {...field('allowed_payees')}
+        />
+        <SelectField
+          label="At other merchants"
+          hint="Those that are neither above nor listed for the agent."
+          options={BECOMES}
+          {...field('on_other_merchants')}
+        />
+        <div className={styles.amounts}>
+          <SelectField
+            label="At a merchant it has not paid before"
+            options={BECOMES}
+            {...field('on_new_merchant')}
+          />
+          {draft.on_new_merchant !== 'ALLOW' && (
+            <TextField
+              label="Passes all the same up to"
+              {...amount('new_merchant_threshold', 'Smaller first payments are not held up.')}
+              placeholder="No amount"
+            />
+          )}
+        </div>
       </Card>
+      <Card title="Actions">
+        <AreaField
+          label="Allowed types of action"
+          optional
+          hint="One a line, such as purchase. Any other type is denied. The type is the agent’s own word."
+          rows={2}
+          {...field('allowed_action_types')}
+        />
+        <AreaField
+          label="Types that go to a person"
+          optional
+          hint="One a line, such as subscription."
+          rows={2}
+          {...field('review_action_types')}
+        />
+      </Card>
+      <When
+        field={field}
+        hours={draft.active_hours}
+        problems={problems}
+        may={may}
+        onHours={(hours) => edit('active_hours', hours)}
+      />
     </>
   );
 }

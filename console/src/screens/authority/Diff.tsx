@@ -1,4 +1,4 @@
-import type { Change } from '../../lib/diff.ts';
+import type { Change } from '../../lib/authority/diff.ts';
 import styles from './Authority.module.css';
 
 /** What differs between two authorities, field by field. */

@@ -8,7 +8,7 @@ import { Card } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Time } from '../../components/Value.tsx';
 import { Who } from '../../components/Who.tsx';
-import { diffOf } from '../../lib/diff.ts';
+import { diffOf } from '../../lib/authority/diff.ts';
 import styles from './Authority.module.css';
 import { Diff } from './Diff.tsx';
 

@@ -1,5 +1,7 @@
-import type { Authority } from '@purser/sdk';
-import { formatMoney } from './money.ts';
+import type { ActiveHours, AllowedPayee, Authority } from '@purser/sdk';
+import { formatMoney } from '../money.ts';
+import { payeeInWords } from './draft.ts';
+import { hoursInWords } from './hours.ts';
 
 /** A field that differs: its name, and its words before and after. Null: it is not set. */
 export interface Change {
@@ -22,7 +24,18 @@ const NAMES: Record<string, string> = {
   monthly_budget_minor: 'Monthly budget',
   blocked_merchants: 'Blocked merchants',
   allowed_merchants: 'Allowed merchants',
+  allowed_payees: 'Allowed payees',
+  on_other_merchants: 'At other merchants',
+  on_new_merchant: 'At a merchant it has not paid before',
+  new_merchant_threshold_minor: 'Passes at a new merchant up to',
+  allowed_action_types: 'Allowed types of action',
+  review_action_types: 'Types that go to a person',
   on_purpose_unclear: 'When the purpose is unclear',
+  time_zone: 'Time zone',
+  valid_from: 'Valid from',
+  valid_until: 'Valid until',
+  active_hours: 'Active hours',
+  on_outside_hours: 'At other hours',
 };
 
 /** The fields of an authority on one level. */
@@ -40,6 +53,24 @@ function say(name: string, value: unknown, currency: string): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** The same text for the same value, whatever the order of its fields. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) =>
+    each !== null && typeof each === 'object' && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+
+/** The entries of a list, each in words. */
+function entries(name: string, list: readonly unknown[]): string[] {
+  return list.map((each) => {
+    if (typeof each === 'string') return each;
+    if (name === 'active_hours') return hoursInWords(each as ActiveHours);
+    if (name === 'allowed_payees') return payeeInWords(each as AllowedPayee);
+    return canonical(each);
+  });
+}
+
 /** What differs between two authorities, field by field, in the order in which they are read. Null: none was set. */
 export function diffOf(before: Authority | null, after: Authority | null): Change[] {
   const was = fieldsOf(before);
@@ -48,17 +79,18 @@ export function diffOf(before: Authority | null, after: Authority | null): Chang
   const names = [...new Set([...known, ...was.keys(), ...is.keys()])];
   return names.flatMap((name) => {
     const [from, to] = [was.get(name), is.get(name)];
-    if (JSON.stringify(from) === JSON.stringify(to)) return [];
-    const [old_list, new_list] = [from ?? [], to ?? []];
-    const is_list = Array.isArray(old_list) && Array.isArray(new_list);
+    if (canonical(from) === canonical(to)) return [];
+    const [old_value, new_value] = [from ?? [], to ?? []];
+    const is_list = Array.isArray(old_value) && Array.isArray(new_value);
+    const [old_list, new_list] = is_list ? [entries(name, old_value), entries(name, new_value)] : [[], []];
     if (is_list && old_list.length === 0 && new_list.length === 0) return [];
     return [
       {
         name: NAMES[name] ?? name,
         before: is_list ? null : say(name, from, before?.currency ?? ''),
         after: is_list ? null : say(name, to, after?.currency ?? ''),
-        removed: is_list ? old_list.filter((each) => !new_list.includes(each)) : [],
-        added: is_list ? new_list.filter((each) => !old_list.includes(each)) : [],
+        removed: old_list.filter((each) => !new_list.includes(each)),
+        added: new_list.filter((each) => !old_list.includes(each)),
       },
     ];
   });

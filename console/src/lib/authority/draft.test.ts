@@ -1,0 +1,167 @@
+import type { Authority } from '@purser/sdk';
+import { describe, expect, test } from 'vitest';
+import { diffOf } from './diff.ts';
+import { authorityOf, type Draft, draftOf, EMPTY_DRAFT, fieldOf } from './draft.ts';
+import { summaryOf } from './summary.ts';
+
+const AUTHORITY: Authority = {
+  purpose: {
+    objective: 'Keep the staging servers running',
+    success_criteria: ['No outage'],
+    constraints: ['No gift cards', 'No travel'],
+  },
+  currency: 'EUR',
+  per_transaction_limit_minor: 20_000,
+  monthly_budget_minor: 150_050,
+  blocked_merchants: [],
+  allowed_merchants: ['Hetzner Online'],
+};
+
+const EVERYTHING: Authority = {
+  ...AUTHORITY,
+  on_purpose_unclear: 'ALLOW',
+  valid_from: '2026-11-30T23:00:00.500Z',
+  valid_until: '2027-02-28T23:00:00.000Z',
+  time_zone: 'Europe/Berlin',
+  active_hours: [
+    { days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '08:00', to: '18:00' },
+    { days: ['SAT'], from: '22:00', to: '24:00' },
+  ],
+  on_outside_hours: 'REVIEW',
+  on_new_merchant: 'REVIEW',
+  new_merchant_threshold_minor: 2_000,
+  allowed_action_types: ['purchase', 'top_up'],
+  review_action_types: ['subscription'],
+  allowed_payees: [
+    { payee_id: 'iban:DE44500105175407324931', merchant: 'Hetzner Online' },
+    { payee_id: 'stripe:acct_1032D82eZvKYlo2C' },
+  ],
+  on_other_merchants: 'DENY',
+};
+
+describe('the form of an authority', () => {
+  test.each<[string, Authority]>([
+    ['with most fields', AUTHORITY],
+    ['with the least', { purpose: { objective: 'Anything' }, currency: 'JPY' }],
+    [
+      'in a currency of three digits, that says what it could leave out',
+      {
+        purpose: { objective: 'Anything', context: 'Kuwait' },
+        currency: 'KWD',
+        review_threshold_minor: 0,
+        on_purpose_unclear: 'REVIEW',
+      },
+    ],
+    ['with every field', EVERYTHING],
+    [
+      'in a time zone that the browser does not know',
+      { ...AUTHORITY, time_zone: 'Europe/Erehwon', valid_from: '2026-12-01T00:00:00.000Z' },
+    ],
+    [
+      'with what the form does not know',
+      { ...AUTHORITY, reviewer_may_list: true, purpose: { ...AUTHORITY.purpose, tone: 'x' } } as never,
+    ],
+  ])('gives the very same authority back: %s', (_, authority) => {
+    expect(authorityOf(draftOf(authority), authority)).toEqual({ authority, problems: null });
+  });
+
+  test('an amount that was emptied limits no more, and a list that was emptied is gone', () => {
+    const draft: Draft = { ...draftOf(AUTHORITY), monthly_budget: ' ', constraints: '\n' };
+    const { authority } = authorityOf(draft, AUTHORITY);
+    expect(authority).not.toHaveProperty('monthly_budget_minor');
+    expect(authority?.purpose).not.toHaveProperty('constraints');
+  });
+
+  test('what says nothing without another field goes with it', () => {
+    const draft: Draft = { ...draftOf(EVERYTHING), active_hours: [], on_new_merchant: 'ALLOW' };
+    const { authority } = authorityOf(draft, { ...EVERYTHING, on_new_merchant: undefined });
+    expect(authority).not.toHaveProperty('on_outside_hours');
+    expect(authority).not.toHaveProperty('new_merchant_threshold_minor');
+  });
+
+  test('moments are those of the clocks of the zone, and one that nobody touched keeps its milliseconds', () => {
+    const draft = draftOf(EVERYTHING);
+    expect([draft.valid_from, draft.valid_until]).toEqual(['2026-12-01T00:00', '2027-03-01T00:00']);
+    const { authority } = authorityOf({ ...draft, valid_until: '2027-07-01T00:00' }, EVERYTHING);
+    expect(authority?.valid_from).toBe(EVERYTHING.valid_from);
+    expect(authority?.valid_until).toBe('2027-06-30T22:00:00.000Z');
+  });
+
+  test('an authority is told in plain words', () => {
+    expect(summaryOf(EVERYTHING)).toEqual([
+      'A spend may be at most EUR 200.00.',
+      'A calendar month (UTC) may come to EUR 1500.50.',
+      'It may spend from 2026-12-01 00:00 until 2027-03-01 00:00 (Europe/Berlin), and at no other time.',
+      'It may spend on weekdays from 08:00 to 18:00 and on Saturday from 22:00 to 24:00 in Europe/Berlin; at any other hour a spend goes to a person.',
+      'A spend anywhere but at 1 merchant or 2 payees is denied.',
+      'Hetzner Online is paid at 1 known account alone; any other account is denied.',
+      'A first payment to a merchant goes to a person, unless it is EUR 20.00 or less.',
+      'Its actions may be purchase or top_up; any other is denied.',
+      'Actions of type subscription go to a person.',
+      'A spend whose purpose is unclear is allowed.',
+    ]);
+  });
+
+  test('each wrong field is named', () => {
+    const draft = {
+      ...EMPTY_DRAFT,
+      currency: 'E',
+      monthly_budget: '1.234',
+      review_threshold: 'much',
+      time_zone: 'Mars/Olympus',
+      valid_until: '2026-01-01T00:00',
+      valid_from: '2026-01-01T00:00',
+      allowed_payees: 'stripe:acct_1\nHetzner',
+    };
+    const { problems } = authorityOf(draft, null);
+    expect(problems?.allowed_payees).toMatch(/^line 2 /);
+    expect(Object.keys(problems ?? {}).sort()).toEqual([
+      'allowed_payees',
+      'currency',
+      'monthly_budget',
+      'objective',
+      'review_threshold',
+      'time_zone',
+      'valid_until',
+    ]);
+  });
+
+  test('a refusal of one entry belongs to its list', () => {
+    expect(fieldOf('purpose.constraints[2]')).toEqual({ field: 'constraints', line: 3 });
+    expect(fieldOf('allowed_payees[0].payee_id')).toEqual({ field: 'allowed_payees', line: 1 });
+    expect(fieldOf('per_transaction_limit_minor')).toEqual({ field: 'per_transaction_limit', line: null });
+    expect(fieldOf('active_hours[1].to')?.field).toBe('active_hours[1].to');
+    expect(fieldOf('active_hours[1].days[3]')?.field).toBe('active_hours[1].days');
+    expect([fieldOf('nonsense'), fieldOf(undefined)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the difference of two authorities', () => {
+  test('is nothing between an authority and itself, and an empty list is no list', () => {
+    const { blocked_merchants: _, ...without } = AUTHORITY;
+    expect(diffOf(AUTHORITY, structuredClone(AUTHORITY))).toEqual([]);
+    expect(diffOf(AUTHORITY, without)).toEqual([]);
+    const [payee] = EVERYTHING.allowed_payees ?? [];
+    const turned = [{ merchant: payee?.merchant, payee_id: payee?.payee_id as string }];
+    const allowed_payees = [payee as (typeof turned)[0]];
+    expect(diffOf({ ...AUTHORITY, allowed_payees }, { ...AUTHORITY, allowed_payees: turned })).toEqual([]);
+  });
+
+  test('names what changed, with amounts in their currency and entries of lists', () => {
+    const after: Authority = {
+      ...AUTHORITY,
+      purpose: { ...AUTHORITY.purpose, constraints: ['No travel', 'No software'] },
+      per_transaction_limit_minor: 10_000,
+      review_threshold_minor: 5_000,
+    };
+    expect(diffOf(AUTHORITY, after)).toEqual([
+      { name: 'Constraints', before: null, after: null, removed: ['No gift cards'], added: ['No software'] },
+      { name: 'Per-transaction limit', before: 'EUR 200.00', after: 'EUR 100.00', removed: [], added: [] },
+      { name: 'Review threshold', before: null, after: 'EUR 50.00', removed: [], added: [] },
+    ]);
+  });
+
+  test('of none and one is all of it', () => {
+    expect(diffOf(null, AUTHORITY).map((each) => each.name)).toContain('Objective');
+  });
+});

@@ -1,0 +1,225 @@
+import type { AllowedPayee, Authority } from '@purser/sdk';
+import { exponentOf, fromInput, toInput } from '../money.ts';
+import { type HoursDraft, hoursOf } from './hours.ts';
+import { fromLocal, isTimeZone, toLocal } from './zones.ts';
+
+/** An authority as it stands in the form: texts, amounts in major units, lists with a line for each entry. */
+export interface Draft {
+  objective: string;
+  success_criteria: string;
+  constraints: string;
+  context: string;
+  currency: string;
+  per_transaction_limit: string;
+  review_threshold: string;
+  monthly_budget: string;
+  blocked_merchants: string;
+  allowed_merchants: string;
+  /** A line for each: the payee, and behind a space the merchant that is paid there. */
+  allowed_payees: string;
+  on_other_merchants: string;
+  on_new_merchant: string;
+  new_merchant_threshold: string;
+  allowed_action_types: string;
+  review_action_types: string;
+  on_purpose_unclear: string;
+  time_zone: string;
+  /** By the clocks of the time zone. */
+  valid_from: string;
+  valid_until: string;
+  active_hours: readonly HoursDraft[];
+  on_outside_hours: string;
+}
+
+/** What a choice means that is left out. An authority that never said it keeps its hash. */
+const LEFT_OUT = {
+  on_purpose_unclear: 'REVIEW',
+  on_other_merchants: 'ALLOW',
+  on_new_merchant: 'ALLOW',
+  on_outside_hours: 'DENY',
+} as const;
+
+export const EMPTY_DRAFT: Draft = {
+  objective: '',
+  success_criteria: '',
+  constraints: '',
+  context: '',
+  currency: 'EUR',
+  per_transaction_limit: '',
+  review_threshold: '',
+  monthly_budget: '',
+  blocked_merchants: '',
+  allowed_merchants: '',
+  allowed_payees: '',
+  new_merchant_threshold: '',
+  allowed_action_types: '',
+  review_action_types: '',
+  time_zone: '',
+  valid_from: '',
+  valid_until: '',
+  active_hours: [],
+  ...LEFT_OUT,
+};
+
+const lines = (list: readonly string[] | undefined) => (list ?? []).join('\n');
+const listOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** The zone of an authority's clocks; UTC where the browser does not know it. */
+const clocksOf = (time_zone: string | undefined) =>
+  time_zone !== undefined && isTimeZone(time_zone) ? time_zone : 'UTC';
+
+/** Amounts in the form, and their fields in an authority. */
+const AMOUNTS = {
+  per_transaction_limit: 'per_transaction_limit_minor',
+  review_threshold: 'review_threshold_minor',
+  monthly_budget: 'monthly_budget_minor',
+  new_merchant_threshold: 'new_merchant_threshold_minor',
+} as const;
+
+/** The form of an authority. */
+export function draftOf(authority: Authority): Draft {
+  const { purpose, currency } = authority;
+  const clocks = clocksOf(authority.time_zone);
+  return {
+    objective: purpose.objective,
+    success_criteria: lines(purpose.success_criteria),
+    constraints: lines(purpose.constraints),
+    context: purpose.context ?? '',
+    currency,
+    per_transaction_limit: toInput(authority.per_transaction_limit_minor, currency),
+    review_threshold: toInput(authority.review_threshold_minor, currency),
+    monthly_budget: toInput(authority.monthly_budget_minor, currency),
+    blocked_merchants: lines(authority.blocked_merchants),
+    allowed_merchants: lines(authority.allowed_merchants),
+    allowed_payees: lines(authority.allowed_payees?.map(payeeInWords)),
+    new_merchant_threshold: toInput(authority.new_merchant_threshold_minor, currency),
+    allowed_action_types: lines(authority.allowed_action_types),
+    review_action_types: lines(authority.review_action_types),
+    on_purpose_unclear: authority.on_purpose_unclear ?? LEFT_OUT.on_purpose_unclear,
+    on_other_merchants: authority.on_other_merchants ?? LEFT_OUT.on_other_merchants,
+    on_new_merchant: authority.on_new_merchant ?? LEFT_OUT.on_new_merchant,
+    on_outside_hours: authority.on_outside_hours ?? LEFT_OUT.on_outside_hours,
+    time_zone: authority.time_zone ?? '',
+    valid_from: toLocal(authority.valid_from, clocks),
+    valid_until: toLocal(authority.valid_until, clocks),
+    active_hours: authority.active_hours ?? [],
+  };
+}
+
+/** What is wrong, by field; in rows by a place such as `active_hours[1].to`. */
+export type Problems = Readonly<Record<string, string>>;
+
+/**
+ * The authority that a form says, or what is wrong with it. What the form has no field for is taken from `base`, so that
+ * nothing is lost that this page does not know.
+ */
+export function authorityOf(
+  draft: Draft,
+  base: Authority | null,
+): { authority: Authority; problems: null } | { authority: null; problems: Problems } {
+  const problems: Record<string, string> = {};
+  const currency = draft.currency.trim().toUpperCase();
+  if (draft.objective.trim() === '') problems.objective = 'must say what the agent is there for';
+  if (!/^[A-Z]{3}$/.test(currency)) problems.currency = 'must be a currency such as EUR';
+  const amountOf = (name: keyof typeof AMOUNTS) => {
+    const read = fromInput(draft[name], currency);
+    if ('problem' in read) problems[name] = read.problem;
+    return 'problem' in read ? null : read.amount_minor;
+  };
+  const amounts = Object.entries(AMOUNTS).map(
+    ([name, field]) => [field, amountOf(name as keyof typeof AMOUNTS)] as const,
+  );
+  const time_zone = draft.time_zone.trim();
+  if (time_zone !== '' && !isTimeZone(time_zone) && time_zone !== base?.time_zone)
+    problems.time_zone = 'must be the name of a time zone such as Europe/Berlin';
+  const clocks = clocksOf(time_zone);
+  const momentOf = (name: 'valid_from' | 'valid_until') => {
+    const text = draft[name];
+    if (text === '') return null;
+    // What nobody touched stays to the millisecond.
+    if (text === toLocal(base?.[name], clocks)) return base?.[name] ?? null;
+    const at = fromLocal(text, clocks);
+    if (at === null) problems[name] = 'must be a day and a time';
+    return at;
+  };
+  const valid_from = momentOf('valid_from');
+  const valid_until = momentOf('valid_until');
+  if (valid_from !== null && valid_until !== null && Date.parse(valid_until) <= Date.parse(valid_from))
+    problems.valid_until = 'must be after the moment it holds from';
+  const active_hours = hoursOf(draft.active_hours, problems);
+  const allowed_payees = payeesOf(draft.allowed_payees, problems);
+  if (Object.keys(problems).length > 0) return { authority: null, problems };
+  const purpose: Record<string, unknown> = { ...base?.purpose };
+  put(purpose, 'objective', draft.objective.trim());
+  put(purpose, 'success_criteria', listOf(draft.success_criteria));
+  put(purpose, 'constraints', listOf(draft.constraints));
+  put(purpose, 'context', draft.context.trim());
+  const authority: Record<string, unknown> = { ...base, purpose, currency };
+  for (const [name, amount_minor] of amounts) put(authority, name, amount_minor);
+  put(authority, 'blocked_merchants', listOf(draft.blocked_merchants));
+  put(authority, 'allowed_merchants', listOf(draft.allowed_merchants));
+  put(authority, 'allowed_payees', allowed_payees);
+  put(authority, 'allowed_action_types', listOf(draft.allowed_action_types));
+  put(authority, 'review_action_types', listOf(draft.review_action_types));
+  put(authority, 'time_zone', time_zone);
+  put(authority, 'valid_from', valid_from);
+  put(authority, 'valid_until', valid_until);
+  put(authority, 'active_hours', active_hours);
+  for (const [name, left_out] of Object.entries(LEFT_OUT)) {
+    const chosen = draft[name as keyof typeof LEFT_OUT];
+    const is_said = chosen !== left_out || authority[name] !== undefined;
+    put(authority, name, is_said ? chosen : null);
+  }
+  // What says nothing without another field goes with it.
+  if (active_hours.length === 0) delete authority.on_outside_hours;
+  if (authority.on_new_merchant === undefined) delete authority.new_merchant_threshold_minor;
+  return { authority: authority as unknown as Authority, problems: null };
+}
+
+/** A payee as it stands in a line. */
+export const payeeInWords = ({ payee_id, merchant }: AllowedPayee): string =>
+  merchant === undefined ? payee_id : `${payee_id} ${merchant}`;
+
+/** The payees that the form says, one a line. */
+function payeesOf(text: string, problems: Record<string, string>): AllowedPayee[] {
+  return listOf(text).map((line, i) => {
+    const [payee_id = '', ...words] = line.split(/\s+/);
+    if (!/^[A-Za-z0-9][\w.-]{0,31}:[!-~]+$/.test(payee_id))
+      problems.allowed_payees ??= `line ${i + 1} must begin with a payee such as iban:DE44500105175407324931`;
+    return words.length === 0 ? { payee_id } : { payee_id, merchant: words.join(' ') };
+  });
+}
+
+/** Sets what there is. What is empty is left out, but for an empty list that the authority had already. */
+function put(of: Record<string, unknown>, name: string, value: unknown): void {
+  const had_empty = Array.isArray(of[name]) && (of[name] as unknown[]).length === 0;
+  const is_empty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  if (!is_empty || (had_empty && Array.isArray(value))) of[name] = value;
+  else delete of[name];
+}
+
+/** Rows that have fields of their own: a refusal stands beside the one that it names. */
+const ROWS = /^active_hours\b/;
+
+/**
+ * The field of the form that a refusal of the API names, such as `purpose.constraints[2]`, and the line of it where the
+ * form has a line for each entry. Undefined: the form has no such field.
+ */
+export function fieldOf(name = ''): { field: string; line: number | null } | undefined {
+  if (ROWS.test(name)) return { field: name.replace(/(\.\w+)\[\d+\]$/, '$1'), line: null };
+  const [, path = '', entry] = /^([\w.]*)(?:\[(\d+)\].*)?$/.exec(name) ?? [];
+  const field = path.replace(/^purpose\./, '').replace(/_minor$/, '');
+  if (!Object.hasOwn(EMPTY_DRAFT, field)) return undefined;
+  return { field, line: entry === undefined ? null : Number(entry) + 1 };
+}
+
+/** What an amount is in minor units, said below its field. */
+export function minorHint(text: string, currency: string): string | undefined {
+  const read = fromInput(text, currency);
+  if ('problem' in read || read.amount_minor === null) return undefined;
+  return exponentOf(currency) === 0 ? undefined : `${read.amount_minor} in minor units`;
+}

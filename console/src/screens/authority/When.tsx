@@ -1,0 +1,157 @@
+import { useMemo } from 'react';
+import { Button } from '../../components/Button.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { Card } from '../../components/Page.tsx';
+import type { Problems } from '../../lib/authority/draft.ts';
+import { dayName, type HoursDraft, OFFICE_HOURS, WEEKDAYS } from '../../lib/authority/hours.ts';
+import { timeZones } from '../../lib/authority/zones.ts';
+import styles from './Authority.module.css';
+import type { FieldOf } from './AuthorityForm.tsx';
+
+/** The service takes no more. */
+const MAX_ROWS = 14;
+
+/** From when until when an authority holds, and at which hours. */
+export function When({
+  field,
+  hours,
+  problems,
+  may,
+  onHours,
+}: {
+  field: FieldOf;
+  hours: readonly HoursDraft[];
+  problems: Problems;
+  may: boolean;
+  onHours: (hours: readonly HoursDraft[]) => void;
+}) {
+  const zones = useMemo(timeZones, []);
+  const change = (at: number, to: Partial<HoursDraft>) =>
+    onHours(hours.map((row, i) => (i === at ? { ...row, ...to } : row)));
+  return (
+    <Card title="Times">
+      <TextField
+        label="Time zone"
+        list="time-zones"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="UTC"
+        hint="Of all days and hours here. The monthly budget stays UTC."
+        {...field('time_zone')}
+      />
+      <datalist id="time-zones">
+        {zones.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <div className={styles.amounts}>
+        <TextField label="Valid from" type="datetime-local" optional {...field('valid_from')} />
+        <TextField
+          label="Valid until"
+          type="datetime-local"
+          optional
+          hint="From then on nothing is allowed, and no capability lasts longer."
+          {...field('valid_until')}
+        />
+      </div>
+      <div className={styles.rows}>
+        <h3>Active hours</h3>
+        {hours.length === 0 && <p className={styles.status}>At any hour.</p>}
+        {problems.active_hours !== undefined && <p role="alert">{problems.active_hours}</p>}
+        {hours.map((row, i) => (
+          <HoursRow
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row has no name but its place
+            key={i}
+            row={row}
+            number={i + 1}
+            problemOf={(name) => problems[`active_hours[${i}].${name}`]}
+            may={may}
+            onChange={(to) => change(i, to)}
+            onRemove={() => onHours(hours.filter((_, at) => at !== i))}
+          />
+        ))}
+        <Button
+          small
+          disabled={!may || hours.length >= MAX_ROWS}
+          onClick={() => onHours([...hours, OFFICE_HOURS])}
+        >
+          Add hours
+        </Button>
+        {hours.length > 0 && (
+          <SelectField
+            label="At other hours"
+            options={[
+              ['DENY', 'A spend is denied'],
+              ['REVIEW', 'A person decides'],
+            ]}
+            {...field('on_outside_hours')}
+          />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function HoursRow({
+  row,
+  number,
+  problemOf,
+  may,
+  onChange,
+  onRemove,
+}: {
+  row: HoursDraft;
+  number: number;
+  problemOf: (name: string) => string | undefined;
+  may: boolean;
+  onChange: (to: Partial<HoursDraft>) => void;
+  onRemove: () => void;
+}) {
+  const toggle = (day: string) =>
+    onChange({
+      days: row.days.includes(day) ? row.days.filter((each) => each !== day) : [...row.days, day],
+    });
+  const wrong_days = problemOf('days');
+  const time = (name: 'from' | 'to', label: string) => (
+    <TextField
+      label={label}
+      autoComplete="off"
+      maxLength={5}
+      disabled={!may}
+      value={row[name]}
+      problem={problemOf(name)}
+      onValue={(value) => onChange({ [name]: value })}
+    />
+  );
+  return (
+    <fieldset className={styles.row}>
+      <legend className="visually-hidden">Active hours {number}</legend>
+      <div className={styles.days}>
+        {WEEKDAYS.map((day) => (
+          <label key={day}>
+            <input
+              type="checkbox"
+              aria-label={dayName(day)}
+              checked={row.days.includes(day)}
+              disabled={!may}
+              onChange={() => toggle(day)}
+            />
+            <span aria-hidden="true">{dayName(day).slice(0, 2)}</span>
+          </label>
+        ))}
+      </div>
+      {wrong_days !== undefined && (
+        <p role="alert" className={styles.problem}>
+          It {wrong_days}.
+        </p>
+      )}
+      <div className={styles.span}>
+        {time('from', 'From')}
+        {time('to', 'To')}
+        <Button small kind="quiet" disabled={!may} onClick={onRemove} aria-label={`Remove hours ${number}`}>
+          Remove
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
