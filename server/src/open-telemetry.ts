@@ -70,7 +70,11 @@ export function startTracing(options: { endpoint: string; version: string; log: 
       requests.set(request_id, span);
       return {
         trace_id: span.spanContext().traceId,
-        noteDecision: (decision_id) => void span.setAttribute('purser.decision_id', decision_id),
+        noteDecision(params, json = '') {
+          const { id = '' } = (params ?? {}) as { id?: string };
+          const decision_id = id.startsWith('dec_') ? id : decisionIdIn(json);
+          if (decision_id !== undefined) span.setAttribute('purser.decision_id', decision_id);
+        },
         end(status, workspace_id) {
           span.setAttribute('http.response.status_code', status);
           if (workspace_id !== undefined) span.setAttribute('purser.workspace_id', workspace_id);

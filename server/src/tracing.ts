@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The span of one request. */
 export interface RequestSpan {
   trace_id: string;
-  /** The decision that the request made, replayed or read. */
-  noteDecision(decision_id: string): void;
+  /** Notes the decision that the parameters of the path name, or whose document is answered. */
+  noteDecision(params: unknown, json: string | undefined): void;
   end(status: number, workspace_id: string | undefined): void;
   /** Ends what other spans may still refer to; a request that is over has no batches any more. */
   release(): void;
@@ -48,7 +48,7 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** The id of the decision whose JSON text this is, or undefined. */
+/** The id of the decision whose document this text is, or undefined. */
 export function decisionIdIn(json: string): string | undefined {
-  return /"id":"(dec_[0-9A-HJKMNP-TV-Z]{26})"/.exec(json)?.[1];
+  return /^\{"decision_id":"(dec_[0-9A-HJKMNP-TV-Z]{26})"/.exec(json)?.[1];
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { decisionIdIn } from '../tracing.ts';
 import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import { errorJson, toApiError } from './failures.ts';
@@ -136,9 +135,7 @@ export function makeAnswers(
     async answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
       const { status, headers, text, json, body, stream } = answer;
       if (stream !== undefined) return sendStream(request, reply, { ...answer, stream });
-      const { span } = request.exchange;
-      const decision_id = span === null || json === undefined ? undefined : decisionIdIn(json);
-      if (decision_id !== undefined) span?.noteDecision(decision_id);
+      request.exchange.span?.noteDecision(request.params, json);
       const payload = text?.content ?? json ?? (body === undefined ? null : JSON.stringify(body));
       send(request, reply, status, payload, text?.content_type ?? JSON_TYPE, headers);
     },
