@@ -270,6 +270,102 @@ export interface AuthorityRequest {
   note?: string | undefined;
 }
 
+export interface AuthorityTest {
+  /** Whether every step is as expected. */
+  passed: boolean;
+  steps: {
+    verdict: AuthorityTestVerdict | null;
+    /** What is not as expected; empty where it is. An outcome or review that the service would refuse is one. */
+    mismatches: {
+      field: string;
+      expected: string | number | string[];
+      actual: string | number | string[];
+    }[];
+  }[];
+}
+
+export interface AuthorityTestRequest {
+  authority: Authority;
+  /** The agent's mode; ENFORCE when left out. */
+  mode?: 'SHADOW' | 'ENFORCE' | undefined;
+  steps: AuthorityTestStep[];
+}
+
+export interface AuthorityTestStep {
+  /** When it happens; not before the step before. */
+  at: string;
+  decide?: DecisionRequest | undefined;
+  /** The name by which later steps refer to the decision. */
+  as?: string | undefined;
+  /** How its purpose is assessed; when left out, the rules assess it, with nothing known of the agent. */
+  purpose?: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | undefined;
+  /** What the decision must be. */
+  expect?: {
+    /** What was decided; never changes. */
+    decision?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
+    /** The first of `reason_codes`. */
+    reason_code?: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT' | undefined;
+    /** All reasons, by severity, then by stage. */
+    reason_codes?: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[] | undefined;
+    /** 0 on DENY and on a pending REVIEW; below the request when it was capped. */
+    authorized_amount_minor?: number | undefined;
+  } | undefined;
+  /** What becomes of an earlier decision. */
+  outcome?: {
+    /** The `as` of an earlier step. */
+    of: string;
+    type: 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED' | 'REFUNDED' | 'PARTIALLY_REFUNDED';
+    /** Required for SPEND_EXECUTED and PARTIALLY_REFUNDED. */
+    amount_minor?: number | undefined;
+    /** An active ISO 4217 code. */
+    currency?: string | undefined;
+    external_reference?: string | undefined;
+    source?: 'CLIENT_REPORTED' | 'PAYMENT_RAIL' | undefined;
+  } | undefined;
+  /** What a person says of an earlier decision. */
+  review?: {
+    /** The `as` of an earlier step. */
+    of: string;
+    action: 'ALLOW' | 'DENY';
+  } | undefined;
+}
+
+/** The decision as it was made; null for a step that decides nothing. */
+export interface AuthorityTestVerdict {
+  decision_id: string;
+  /** What was decided; never changes. */
+  decision: 'ALLOW' | 'REVIEW' | 'DENY';
+  /** What is in force: in SHADOW always ALLOW. */
+  effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
+  review_state: 'PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED' | null;
+  /** The first of `reason_codes`. */
+  reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT';
+  /** All reasons, by severity, then by stage. */
+  reason_codes: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
+  requested_amount_minor: number;
+  /** 0 on DENY and on a pending REVIEW; below the request when it was capped. */
+  authorized_amount_minor: number;
+  currency: string;
+  mode: 'SHADOW' | 'ENFORCE';
+  /** One or two sentences for people. */
+  explanation: string;
+  /** Every stage in order; one that the authority does not speak of may be left out. */
+  policy_trace: StageFinding[];
+  purpose: PurposeAssessment;
+  reservation: Reservation;
+  capability: Capability | null;
+  action: Action;
+  task: string | null;
+  trace: TraceStep[] | null;
+  limitable: boolean;
+  min_amount_minor: number | null;
+  context: Record<string, unknown> | null;
+  outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
+  /** Whether all of the outcome, refunds included, is the payment rail's word. */
+  verified: boolean;
+  created_at: string;
+}
+
 export interface AuthorityVersion {
   agent_id: string;
   version: number;

@@ -186,6 +186,10 @@ export class AuthorityDrafts extends Resource {
   reading(draft: t.Authority, options?: Options): APIPromise<t.AuthorityReading> {
     return this.call('POST', '/v1/authority/reading', { body: draft, options, repeatable: true });
   }
+  /** What an authority decides of spends that are thought up, at given times. Nothing is saved. */
+  test(given: t.AuthorityTestRequest, options?: Options): APIPromise<t.AuthorityTest> {
+    return this.call('POST', '/v1/authority/test', { body: given, options, repeatable: true });
+  }
 }
 
 export class Agents extends Resource {

@@ -111,6 +111,12 @@ test('an administrator’s day: agent, authority, simulation, keys, report, ledg
   const reading = await purser.authority.reading(limits);
   expect(reading.examples).toHaveLength(10);
   expect(await purser.agents.authority.reading('staging-bot')).toEqual(reading);
+  const action = { type: 'purchase', merchant: 'Hetzner Online', amount_minor: 1_001, currency: 'EUR' };
+  const tested = await purser.authority.test({
+    authority: limits,
+    steps: [{ at: '2026-11-21T08:30:00Z', decide: { action }, expect: { decision: 'DENY' } }],
+  });
+  expect([tested.passed, tested.steps[0]?.verdict?.decision]).toEqual([true, 'DENY']);
   expect((await purser.agents.update('staging-bot', { status: 'paused' })).status).toBe('paused');
   const { id, key } = await purser.apiKeys.create({ name: 'bot', agent_id: agent.id });
   expect((await purser.withOptions({ apiKey: key }).agents.retrieve(agent.id)).slug).toBe('staging-bot');

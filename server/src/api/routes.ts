@@ -22,6 +22,7 @@ import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
 import { makeReadingRoutes } from './authority-readings.ts';
+import { makeAuthorityTestRoutes } from './authority-tests.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionReadRoutes } from './decision-reads.ts';
@@ -112,6 +113,7 @@ export function makeApiRoutes(
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
+    ...makeAuthorityTestRoutes({ assess, createDecision, createReview, replay_time }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
     ...makeWebhookRoutes({
       db,

@@ -42,8 +42,8 @@ const MAX_DECISIONS = 50_000;
 /** Decisions read at a time. */
 const LOADED_AT_ONCE = 200;
 const EVENTS_OF_AT_ONCE = 1_000;
-/** All replays of a process share one part of its time, whoever asks for them. */
-const REPLAYS = 'replays';
+/** All replays and tests of a process share one part of its time, whoever asks for them. */
+export const REPLAYS = 'replays';
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });

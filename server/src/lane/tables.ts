@@ -255,6 +255,13 @@ export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise
   return keys.length === 0 ? Promise.resolve([]) : WEBHOOKS.rowsOf(client, keys);
 }
 
+/** What a batch loaded where it needed nothing. */
+export function nothingLoaded(): Loaded {
+  const empty: Record<string, object[]> = { webhooks: [] };
+  for (const [kind] of KINDS) empty[kind] = [];
+  return empty as unknown as Loaded;
+}
+
 /** Distributes the rows that `sendLoads` and `loadWebhooks` found to their workspaces. */
 export function distribute(
   workspace_ids: readonly string[],
@@ -262,11 +269,8 @@ export function distribute(
   webhooks: readonly InWorkspace<object>[],
 ): Map<string, Loaded> {
   const all = new Map<string, Record<string, object[]>>();
-  for (const workspace_id of workspace_ids) {
-    const empty: Record<string, object[]> = { webhooks: [] };
-    for (const [kind] of KINDS) empty[kind] = [];
-    all.set(workspace_id, empty);
-  }
+  for (const workspace_id of workspace_ids)
+    all.set(workspace_id, nothingLoaded() as unknown as Record<string, object[]>);
   const add = (kind: string, rows: readonly InWorkspace<object>[]) => {
     for (const row of rows) all.get(row.workspace_id)?.[kind]?.push(withoutWorkspace(row));
   };

@@ -158,8 +158,8 @@ function told(reply: Reply): unknown {
 
 /** Fields whose values are the customer's own and name nothing of ours. */
 const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference'];
-/** What is named for the first time. */
-const NEW_NAMES = ['POST /v1/agents slug'];
+/** What is looked up nowhere: a new name, and the agent of a spend that is thought up. */
+const LOOKED_UP_NOWHERE = ['POST /v1/agents slug', 'POST /v1/authority/test steps.decide.agent'];
 const isReference = (name: string) =>
   !NAMES_NOTHING.includes(name) &&
   /(^|_)(id|ids|agent|agents|cursor|token|supersedes|endpoint|event|decision_id|key_id|slug)$/.test(name);
@@ -182,7 +182,7 @@ function references(): Reference[] {
     const walk = (schema: unknown, place: 'query' | 'body', prefix: string) => {
       const { properties, items, anyOf } = (schema ?? {}) as Record<string, unknown>;
       for (const [field, of] of Object.entries((properties ?? {}) as Record<string, unknown>)) {
-        if (isReference(field) && !NEW_NAMES.includes(`${name} ${prefix}${field}`))
+        if (isReference(field) && !LOOKED_UP_NOWHERE.includes(`${name} ${prefix}${field}`))
           found.push({ route: name, place, field: prefix + field });
         walk(of, place, `${prefix}${field}.`);
       }

@@ -215,6 +215,15 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'POST /v1/authority/test': {
+    scopes: ['admin'],
+    request: fixed('/v1/authority/test', {
+      authority: AUTHORITY,
+      steps: [{ at: '2026-11-21T08:30:00Z', decide: spend(undefined, 100) }],
+    }),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/agents/:id/authority/reading': {
     scopes: ['read'],
     request: ofAgent('/authority/reading'),
