@@ -24,8 +24,10 @@ import { type Measured, renderPage, renderTerminal } from './report.ts';
 const OWN_FILES = [
   './cases/trades-unseen.jsonl',
   './cases/apart-held-out.jsonl',
+  './cases/desks-held-out.jsonl',
   './cases/trades-seen.jsonl',
   './cases/apart-tuned-on.jsonl',
+  './cases/desks-tuned-on.jsonl',
   './cases/cases.jsonl',
   '../demo/spends.jsonl',
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));

@@ -6,6 +6,7 @@ import {
   type Contradiction,
   type Inquiry,
   mostSevere,
+  type Severity,
   severityOf,
 } from './conflicts/conflict.ts';
 import { doubtAbout } from './doubts.ts';
@@ -53,12 +54,35 @@ export function makeBuiltInAssessor(
 /** The built-in assessor without merchants of the operator. */
 export const assessBuiltIn: Assess = makeBuiltInAssessor();
 
-function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
-  const found: { conflict: Conflict; finding: Contradiction }[] = [];
+interface Found {
+  conflict: Conflict;
+  finding: Contradiction;
+}
+
+function findingsOf(inquiry: Inquiry, conflicts: readonly Conflict[]): Found[] {
+  const found: Found[] = [];
   for (const conflict of conflicts) {
     const finding = conflict.applies(inquiry) ? conflict.find(inquiry) : undefined;
     if (finding !== undefined) found.push({ conflict, finding });
   }
+  return found;
+}
+
+/** The conflicts that fire on a spend, in their order, each with its severity there: to measure what each is worth. */
+export function conflictsFound(
+  ...[authority, request, facts = NO_FACTS]: Parameters<Assess>
+): { id: string; severity: Severity }[] {
+  const inquiry = { authority, purpose: readingOf(authority), spend: readSpend(request, readKnown), facts };
+  return findingsOf(inquiry, CONFLICTS).map(({ conflict, finding }) => ({
+    id: conflict.id,
+    severity: severityOf(conflict, finding),
+  }));
+}
+
+const readKnown = makeReadMerchant();
+
+function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
+  const found = findingsOf(inquiry, conflicts);
   const severities = found.map(({ conflict, finding }) => severityOf(conflict, finding));
   const worst = mostSevere(severities);
   const told = found[severities.indexOf(worst ?? 'unclear')]?.finding;

@@ -1,7 +1,9 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
-import type { Inquiry } from './conflicts/conflict.ts';
+import { conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflicts/conflict.ts';
+import { isRefund, isSameMerchant } from './conflicts/own-spends.ts';
 import type { Trade } from './data/trades.ts';
 import { carriesMeaning, LOOSE_STEMS } from './language/everyday-words.ts';
+import { plainAccount } from './language/figures.ts';
 import { tradesOfWord } from './language/lexicon.ts';
 import type { Token } from './language/text.ts';
 import type { AuthorityReading, Requirement } from './reading/authority-terms.ts';
@@ -79,28 +81,116 @@ function isMeant(one: Requirement, spend: SpendReading): boolean {
     : one.decisive.some((stem) => claimsToBe(spend, stem));
 }
 
+const quoted = (text: string): string => `"${text.slice(0, MAX_QUOTE_LENGTH)}"`;
+
 /** A condition that only the agent's words could show to hold. */
 function unshown({ purpose, spend }: Inquiry, { is_chosen }: Vouched): Doubt | undefined {
   if (is_chosen) return undefined;
-  const found = purpose.requirements.find((one) => isMeant(one, spend));
+  const jargon = spend.description.tokens.some((token) => isJargon(token, purpose));
+  // A word that nobody has a table for may be what a condition is about.
+  const found = purpose.requirements.find(
+    (one) => isMeant(one, spend) || (jargon && one.field.startsWith('purpose.constraints')),
+  );
   if (found === undefined) return undefined;
   return {
-    sentence: `The purpose sets a condition that only the agent's own words could show to hold: "${found.text.slice(0, 160)}".`,
-    evidence: [{ field: found.field, text: found.text.slice(0, 160), effect: 'conflicts' }],
+    sentence: `The purpose sets a condition that only the agent's own words could show to hold: ${quoted(found.text)}.`,
+    evidence: [conflictsWith(found.field, found.text)],
   };
 }
 
-/** A name that only the tables know is a guess where some of the constraints could not be read. */
-function unread({ purpose }: Inquiry, { voucher }: Vouched): Doubt | undefined {
-  const [first] = purpose.unreadable;
-  if (first === undefined || voucher.by !== 'TRADE') return undefined;
+/** A word that neither the operator uses nor any list has. */
+const isJargon = (token: Token, { words }: AuthorityReading): boolean =>
+  carriesMeaning(token) &&
+  !LOOSE_STEMS.has(token.stem) &&
+  !/\d/.test(token.word) &&
+  !words.has(token.stem) &&
+  tradesOfWord(token).length === 0;
+
+/** The purpose keeps to a list or to what is asked for, and nothing but the agent's words says that this spend does. */
+function unlisted({ purpose }: Inquiry, { is_chosen, voucher }: Vouched): Doubt | undefined {
+  if (is_chosen) return undefined;
+  const found = purpose.bounds.find(({ to }) => to !== 'named sellers' || voucher.by === 'TRADE');
+  if (found === undefined) return undefined;
   return {
-    sentence: `A constraint could not be read, so nothing is taken for aligned by guess: "${first.text.slice(0, 160)}".`,
-    evidence: [{ field: first.field, text: first.text.slice(0, 160), effect: 'conflicts' }],
+    sentence: `The purpose keeps to ${found.to}, and only the agent's own words could show it: ${quoted(found.text)}.`,
+    evidence: [conflictsWith(found.field, found.text)],
   };
 }
+
+/** A name that only the tables know is a guess where a constraint gave no rule, or says who else may sell. */
+function unread({ purpose }: Inquiry, { voucher }: Vouched): Doubt | undefined {
+  if (voucher.by !== 'TRADE') return undefined;
+  const [found] = [...purpose.unread, ...purpose.sources];
+  if (found === undefined) return undefined;
+  return {
+    sentence: `The merchant is known by the tables alone, and they cannot tell whether this constraint is kept: ${quoted(found.text)}.`,
+    evidence: [conflictsWith(found.field, found.text)],
+  };
+}
+
+/** Words of an id that belong to the rail and name nobody. */
+const ID_WORDS: ReadonlySet<string> = new Set([
+  'acct',
+  'account',
+  'bank',
+  'card',
+  'tok',
+  'token',
+  'cus',
+  'payee',
+]);
+
+/** The words of a payee's id, if they are a name and no code: "vk-trading-7731", "kent-express"; empty for a code. */
+function nameOfPayee(payee_id: string): string[] {
+  const rail = payee_id.slice(0, Math.max(0, payee_id.indexOf(':'))).toLowerCase();
+  const words = payee_id
+    .slice(payee_id.indexOf(':') + 1)
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => /^\p{L}{2,}$/u.test(word) && !ID_WORDS.has(word));
+  return words.length > 1 || rail === 'payee' ? words : [];
+}
+
+/**
+ * The merchant is only named, and the money goes to somebody else: to an id that bears another name, or to a bank account
+ * that the operator did not write down beside those that it did. Whoever bears the merchant's name could be paid there.
+ */
+function unknownPayee({ purpose, spend, facts }: Inquiry, { is_chosen }: Vouched): Doubt | undefined {
+  const { merchant, payee_id, type } = spend.request.action;
+  if (is_chosen || payee_id === undefined) return undefined;
+  const account = plainAccount(payee_id);
+  if (purpose.accounts.has(account)) return undefined;
+  const name = nameOfPayee(payee_id);
+  const bears_other_name =
+    name.length > 0 &&
+    !spend.merchant.tokens.some(
+      ({ word }) => word.length > 2 && name.some((one) => one.includes(word) || word.includes(one)),
+    );
+  const is_unlisted = IS_IBAN.test(account) && [...purpose.accounts.keys()].some((one) => IS_IBAN.test(one));
+  if (!bears_other_name && !is_unlisted) return undefined;
+  // Money may go back to where it came from; to pay again is no proof, since an agent could pay once to be believed later.
+  const was_paid =
+    (isRefund(type) &&
+      facts.paid.some((one) => one.payee_id === payee_id && isSameMerchant(one, merchant))) ||
+    precedentsAt(facts, spend.request.action).some(
+      (one) => one.payee_id === payee_id && one.said_by_people.allowed + one.settled_by_rail > 0,
+    );
+  if (was_paid) return undefined;
+  return {
+    sentence: `The money would go to ${quoted(payee_id)}, which nobody has named as an account of "${spend.merchant.raw}".`,
+    evidence: [conflictsWith('action.payee_id', payee_id)],
+  };
+}
+
+const IS_IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/;
 
 /** The first doubt about a spend that something vouches for. More text in the request never takes one away. */
 export function doubtAbout(inquiry: Inquiry, vouched: Vouched): Doubt | undefined {
-  return unexplained(inquiry, vouched) ?? unshown(inquiry, vouched) ?? unread(inquiry, vouched);
+  return (
+    unexplained(inquiry, vouched) ??
+    unknownPayee(inquiry, vouched) ??
+    unshown(inquiry, vouched) ??
+    unlisted(inquiry, vouched) ??
+    unread(inquiry, vouched)
+  );
 }

@@ -104,12 +104,13 @@ const BY_HAND = 'the words of a request are not believed, so a merchant that a p
 
 const BOUND_MET: Record<BoundRule['to'], string> = {
   'what is asked for': `Nothing is bought but what was asked for: ${BY_HAND}.`,
+  'what is listed': `It stands on the list: ${BY_HAND}.`,
   'named sellers': 'The merchant is named in the purpose or chosen by a person.',
   'those that are named': `It is for one of those that the purpose names: ${BY_HAND}.`,
 };
 
 function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Quote; met_by: string }[] {
-  const { requirements, sources, units, attributes, bounds } = reading;
+  const { requirements, sources, units, attributes, bounds, account_changes } = reading;
   return [
     ...requirements.map((one) => ({
       quote: one,
@@ -132,6 +133,9 @@ function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Q
         .slice(0, MAX_TEXT)}.`,
     })),
     ...attributes.map((one) => ({ quote: one, met_by: `The description names no other ${one.scale}.` })),
+    ...(account_changes === undefined
+      ? []
+      : [{ quote: account_changes, met_by: 'Another account than a known one waits for a person.' }]),
     ...bounds.map((one) => ({ quote: one, met_by: BOUND_MET[one.to] })),
   ];
 }

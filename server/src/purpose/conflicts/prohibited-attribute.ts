@@ -17,7 +17,6 @@ export const prohibitedAttribute: Conflict = {
       return {
         sentence: `The ${found.label} is "${found.text}", and the purpose allows only what "${rule.text.slice(0, MAX_QUOTE_LENGTH)}" says.`,
         evidence: [conflictsWith('action.description', found.text), conflictsWith(rule.field, rule.text)],
-        ...(found.values.size > 1 ? { severity: 'unclear' as const } : {}),
       };
     }
     return undefined;

@@ -36,7 +36,8 @@ interface Hit {
 function literal(item: ForbiddenItem, { spend, purpose }: Inquiry): Hit | undefined {
   if (item.stems.length === 0 || !item.stems.every((stem) => spend.goods_stems.has(stem))) return undefined;
   const says = item.stems.some((stem) => !LOOSE_STEMS.has(stem));
-  const is_wanted = item.stems.every((stem) => purpose.words.get(stem)?.field === 'purpose.objective');
+  // Words that the operator uses elsewhere of what is wanted are not plainly forbidden.
+  const is_wanted = item.stems.every((stem) => purpose.words.has(stem));
   const { field, tokens } = spend.description;
   const run = runOf(item, tokens);
   if (run !== undefined) return { field, text: run, is_certain: says && !is_wanted };
@@ -118,7 +119,7 @@ export const prohibited: Conflict = {
         evidence: [conflictsWith(hit.field, hit.text), conflictsWith(rule.field, rule.text)],
       };
       // An exception may be meant, and only the agent's words could say so.
-      if (hit.is_certain && rule.exceptions.size === 0) return finding;
+      if (hit.is_certain && rule.exceptions.size === 0 && !rule.is_relative) return finding;
       mild ??= { ...finding, severity: 'unclear' };
     }
     return mild;

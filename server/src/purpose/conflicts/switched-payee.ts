@@ -33,6 +33,8 @@ export const switchedPayee: Conflict = {
       return {
         sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
         evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
+        // Where the operator says how an account changes, it may have changed.
+        ...(purpose.account_changes === undefined ? {} : { severity: 'unclear' as const }),
       };
     }
     if (!/^[A-Z]{2}\d{2}/.test(account)) return undefined;

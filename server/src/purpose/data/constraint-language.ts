@@ -2,7 +2,7 @@
 
 /** Opens a prohibition: what follows is forbidden. */
 export const PROHIBITS = new Set(
-  'no never nothing none allergic intolerant avoid exclude excluding excludes neither kein keine keinen keinerlei nie niemals nichts jamais aucun aucune nunca ningun ninguna geen nooit niet refuse reject decline'.split(
+  'no never nothing none allergic intolerant avoid exclude excluding excludes neither kein keine keinen keinerlei nie niemals nichts jamais aucun aucune pas rien nada nunca ningun ninguna geen nooit niet refuse reject decline'.split(
     ' ',
   ),
 );
@@ -41,7 +41,7 @@ export const EXCEPTS =
 
 /** Somebody else buys it: what stands before is forbidden here. */
 export const ELSEWHERE =
-  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|planned|decided|chosen|provided|supplied|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by(?! (?:the (?:hour|day|week|month|quarter|year|piece|kilo|unit|dozen)|card|invoice|transfer|direct debit|\d))|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are|stays?|remains?) (?:the |our )?(?:\w+ ){0,2}\w+'s?(?: (?:business|job|task|matter|budget))?(?=\s*$)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
+  /\b(?:(?:is|are|get|gets|being|stays?|remains?) )?(?:(?:bought|ordered|purchased|paid|handled|brought|booked|procured|managed|covered|dealt with|organi[sz]ed|sourced|arranged|planned|decided|chosen|provided|supplied|done)\b.{0,25}\b(?:elsewhere|separately|otherwise|by(?! (?:the (?:hour|day|week|month|quarter|year|piece|kilo|unit|dozen)|card|invoice|transfer|direct debit|\d))|through|via|centrally|directly)|(?:go|goes|run|runs) (?:elsewhere|separately|through|via|over|to|on another|on a different)|(?:belongs?|belong) (?:to|with)|(?:has|have) (?:its|their) own|on (?:its|their) own (?:budget|card|account)|(?:does|do) not go through|(?:is|are) (?:somebody|someone) else|buys? (?:these|those|them|its own|their own)|(?:is|are|stays?|remains?) (?:the |our )?(?:\w+ ){0,2}\w+'s?(?: (?:business|job|task|matter|budget))?(?=\s*$)|(?:is|are) (?:the )?(?:\w+ )?(?:job|business|task|matter|responsibility) of)\b/;
 
 /** Forbidden by name: what stands before is forbidden. */
 export const RULED_OUT =
@@ -83,6 +83,14 @@ export const EXACTLY =
 export const ONLY_NAMED =
   /\bonly\b.{0,30}\b(?:suppliers?|vendors?|providers?|merchants?|sellers?|shops?|stores?|wholesalers?|payees?|contacts?|accounts?|firms?|companies)\b.{0,40}\b(?:names?|named|listed|on (?:the |our )?(?:list|file|record|account)|in the (?:file|list|directory|configuration|router))\b|\bonly (?:from|to|with|at|through)\b.{0,50}\b(?:named|listed|list|on file|on record|directory|configuration)\b|\bonly approved (?:suppliers?|vendors?|providers?|merchants?|sellers?)\b/;
 
+/** Only what stands on a list, a sheet or a plan that is not part of the purpose. */
+export const ONLY_LISTED =
+  /\bonly\b.{0,60}\b(?:on|from|in|of) (?:the|our|an?|his|her|their) (?:[\w'-]+ ){0,3}(?:list|sheet|plan|catalogue|catalog|menu|schedule|directory|file)\b|\bnur\b.{0,40}\b(?:von|aus|auf) (?:der|unserer|dem) (?:\w+ )?(?:liste|plan|katalog)\b|\b(?:solo|unicamente)\b.{0,40}\b(?:de|en) (?:la|el) (?:lista|plan|catalogo)\b|\b(?:uniquement|seulement)\b.{0,40}\b(?:de|sur|dans) la liste\b/;
+
+/** The operator foresees that the account of a payee changes, and says what then has to happen. */
+export const ACCOUNT_CHANGES =
+  /\b(?:new|changed?|different|another|other) (?:iban|bank(?: account| details)?|account(?: number)?|payee|details)\b|\b(?:iban|bank details|bank account|account details)s?\b.{0,30}\b(?:changes?|changed|new|updated?)\b|\b(?:neue|geanderte|andere)s? (?:iban|bankverbindung|konto)\b|\bnouve(?:l|au|lle) (?:iban|compte|rib)\b|\bnuev[ao] (?:iban|cuenta)\b/;
+
 /** What a kind of goods has to show: "music: the licence covers podcasts", "green coffee: organic only". */
 export const SUBJECT_FIRST = /^\s*([^:;,.!?]{2,40}): +(\S.*)$/;
 
@@ -98,7 +106,7 @@ export const FREE_OF =
 
 /** Only for those whom the purpose names. */
 export const ONLY_THESE =
-  /\bonly (?:for )?(?:these|those|the (?:above|named|listed|following))\b(?: \w+)? (?:clients?|customers?|brands?|people|persons|projects?|sites?|shops?|accounts?|teams?|rooms?|boats?|cars?|vans?|trucks?|machines?)\b/;
+  /\bonly (?:for )?(?:(?:these|the (?:above|named|listed|following))\b|those (?:\w+ )?(?:clients?|customers?|brands?|people|persons|projects?|sites?|shops?|accounts?|teams?|rooms?|boats?|cars?|vans?|trucks?|machines?)\b)/;
 
 /** Money itself goes somewhere; "invoices from lawyers go to …" speaks of lawyers. */
 export const MONEY_ITSELF =

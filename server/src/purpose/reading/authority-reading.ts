@@ -1,10 +1,12 @@
 import type { Authority } from '../../domain/authorities.ts';
 import {
+  ACCOUNT_CHANGES,
   BROAD,
   EXACTLY,
   HOME,
   OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
+  ONLY_LISTED,
   ONLY_NAMED,
   ONLY_THESE,
   REQUIREMENT,
@@ -39,9 +41,10 @@ import { disambiguate, type TradeCandidate } from './word-senses.ts';
 
 /** What bounds a purpose that only the operator's own list or request can show. */
 const BOUNDS = [
-  { to: 'what is asked for', language: EXACTLY },
   { to: 'named sellers', language: ONLY_NAMED },
   { to: 'those that are named', language: ONLY_THESE },
+  { to: 'what is asked for', language: EXACTLY },
+  { to: 'what is listed', language: ONLY_LISTED },
 ] as const;
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
@@ -70,9 +73,8 @@ const ACCOUNT = new RegExp(
   'g',
 );
 
-/** True for a word of grammar or of any trade that the lists have. */
-const isKnownWord = (token: Token): boolean =>
-  COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem) || tradesOfWord(token).length > 0;
+/** True for a word of grammar, or of people, places and ways of working. */
+const isGrammar = (token: Token): boolean => COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem);
 
 function partsOf(authority: Authority): Part[] {
   const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
@@ -120,6 +122,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const not_understood: Quote[] = [];
   const sources: SourceRule[] = [];
   const bounds: BoundRule[] = [];
+  let account_changes: Quote | undefined;
   let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
   const whole_parts = wholePurpose.slice(0, MAX_PARTS);
@@ -138,7 +141,8 @@ export function readAuthority(authority: Authority): AuthorityReading {
     sources.length +
     units.length +
     attributes.length +
-    bounds.length;
+    bounds.length +
+    Number(account_changes !== undefined);
 
   function readSentence({ field, kind }: Part, sentence: string): void {
     const quote = { field, text: sentence.trim() };
@@ -156,7 +160,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
     if (source !== undefined) sources.push(source);
     if (kind === 'constraint') units.push(...readUnits(sentence, quote));
     if (kind === 'constraint' || kind === 'objective') {
-      for (const { to, language } of BOUNDS) if (language.test(folded)) bounds.push({ ...quote, to });
+      if (ACCOUNT_CHANGES.test(folded)) account_changes ??= quote;
+      const bound = BOUNDS.find(({ language }) => language.test(folded));
+      if (bound !== undefined) bounds.push({ ...quote, to: bound.to });
       const is_ruled =
         (forbidden.length > 0 && kind === 'constraint') || source !== undefined || ONLY_NAMED.test(folded);
       const requirement = is_ruled
@@ -293,10 +299,17 @@ export function readAuthority(authority: Authority): AuthorityReading {
     delegation: delegationIn(authority),
     accounts,
     bounds: bounds.slice(0, MAX_RULES),
+    account_changes,
     merchants: [...merchants.values()],
-    merchant_names: [...merchants.keys()],
+    merchant_names: [...merchants.values()].flatMap(({ name, is_person }) => (is_person ? [] : name)),
     not_understood,
-    unreadable: not_understood.filter(({ text }) => !tokenize(text).some(isKnownWord)),
+    unread: not_understood.filter(({ text }) => {
+      const tokens = tokenize(text);
+      const speaksOfGoods = (token: Token) => tradesOfWord(token).length > 0 || isSaidInObjective(token.stem);
+      // Of a sentence in a language that is read, more than half of the words are grammar or of people and places.
+      const is_foreign = 2 * tokens.filter(isGrammar).length <= tokens.length;
+      return is_foreign || tokens.some((token) => carriesMeaning(token) && speaksOfGoods(token));
+    }),
     units: units.slice(0, MAX_RULES),
     sources: sources.slice(0, MAX_RULES),
     cut:

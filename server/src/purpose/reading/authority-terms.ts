@@ -14,6 +14,8 @@ export interface Prohibition extends Quote {
   items: readonly ForbiddenItem[];
   /** Stems of what is exempt, after "except", "unless" or "other than". */
   exceptions: ReadonlySet<string>;
+  /** It rules out from something only: "excluded from the limit", "not covered by the warranty". */
+  is_relative: boolean;
   /** True if use for the buyer's private circle is forbidden. */
   private_use: boolean;
 }
@@ -45,7 +47,7 @@ export interface AttributeRule extends Quote {
 
 /** A bound of which only what the operator lists or asks for could show that a spend keeps it. */
 export interface BoundRule extends Quote {
-  to: 'what is asked for' | 'named sellers' | 'those that are named';
+  to: 'what is asked for' | 'what is listed' | 'named sellers' | 'those that are named';
 }
 
 /** How the purpose names a trade, with the words that do. */
@@ -75,6 +77,8 @@ export interface AuthorityReading {
   /** Accounts in the operator's text, with the words before each. */
   accounts: ReadonlyMap<string, readonly string[]>;
   bounds: readonly BoundRule[];
+  /** The sentence that says what has to happen where a payee's account changes. */
+  account_changes: Quote | undefined;
   sources: readonly SourceRule[];
   units: readonly UnitRule[];
   /** Names and hosts that a merchant or payee may bear, outside of what is forbidden. */
@@ -83,8 +87,8 @@ export interface AuthorityReading {
   merchant_names: readonly string[];
   /** Constraints of which nothing was read. */
   not_understood: readonly Quote[];
-  /** Those of them that hold no word which any list has: another language, most likely. */
-  unreadable: readonly Quote[];
+  /** Those of them that speak of goods, or of which no word is known, as in another language: a spend may break them. */
+  unread: readonly Quote[];
   /** Some of the purpose exceeds a limit and was not read. */
   cut: boolean;
 }

@@ -69,6 +69,8 @@ function itemsOf(text: string): ForbiddenItem[] {
   return items;
 }
 
+const IN_KANA = /^\p{Script=Hiragana}{3,}$/u;
+
 /** Words that only stress a prohibition: "no real fur", "asbestos in any form". */
 const STRESSES = stemsOf('real genuine actual whatsoever form');
 
@@ -90,7 +92,9 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   const start = run.findIndex((token) => !PREPOSITIONS.has(token.word));
   if (start < 0) return undefined;
   const trimmed = run.slice(start);
-  const content = trimmed.filter((token) => carriesMeaning(token) && !STRESSES.has(token.stem));
+  const telling = trimmed.filter((token) => carriesMeaning(token) && !STRESSES.has(token.stem));
+  // In kana alone most words are grammar, but not where nothing else is forbidden: たばこ.
+  const content = telling.length > 0 ? telling : trimmed.filter(({ word }) => IN_KANA.test(word));
   if (content.length === 0) return undefined;
   return {
     stems: content.map((token) => token.stem),
@@ -116,12 +120,17 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
 const PRIVATE_USE =
   /\b(?:private(?:ly)?|personal (?:use|items?|things?|purchases?|spending|expenses?)|for themselves|for oneself|(?:their|his|her|\w+s') own|own use|privat\w*)\b/i;
 
-function forbiddenBy(text: string, exceptions: string): Forbidden | undefined {
+/** What is ruled out from something is not ruled out altogether. */
+const RELATIVE =
+  /^\s*(?:from|by|under|against|in|on|at|for|with|within|during|after|before|of|against|vom|von|aus|de|du|por)\b/;
+
+function forbiddenBy(text: string, exceptions: string, is_relative: boolean): Forbidden | undefined {
   const items = itemsOf(text);
   const private_use = privateCircleWords(tokenize(text)).length > 0 || PRIVATE_USE.test(text);
   if (items.length === 0 && !private_use) return undefined;
   return {
     items,
+    is_relative,
     private_use,
     exceptions: new Set(
       tokenize(exceptions)
@@ -136,6 +145,8 @@ function opensAt(tokens: readonly Token[], strict: boolean): number {
   return tokens.findIndex((token, i) => {
     const next = tokens[i + 1]?.word ?? '';
     if (MEASURES.has(next)) return false;
+    // "Pas de tabac" forbids; "PAs" are people.
+    if (token.word === 'pas' && !/^(?:de|d|du|des)$/.test(next)) return false;
     if (PROHIBITS.has(token.word))
       return (
         !strict ||
@@ -182,8 +193,8 @@ export function readProhibitions(
   const exceptions = exception === null ? '' : folded.slice(exception.index + exception[0].length);
   const forbidden: Forbidden[] = [];
   const wanted: string[] = [];
-  const add = (text: string) => {
-    const one = forbiddenBy(text, exceptions);
+  const add = (text: string, is_relative = false) => {
+    const one = forbiddenBy(text, exceptions, is_relative);
     if (one !== undefined) forbidden.push(one);
   };
 
@@ -194,9 +205,10 @@ export function readProhibitions(
   }
   if (kind === 'criterion') return { forbidden, wanted: sentence };
   if (kind === 'constraint' && isConditional(folded)) return { forbidden, wanted: '' };
-  const away = /\bwithout\b/.test(folded)
-    ? null
-    : (RULED_OUT.exec(folded) ?? (kind === 'objective' ? null : ELSEWHERE.exec(folded)));
+  const ruled_out = /\bwithout\b/.test(folded) ? null : RULED_OUT.exec(folded);
+  const is_ruled_out = ruled_out !== null;
+  const away =
+    ruled_out ?? (kind === 'objective' || /\bwithout\b/.test(folded) ? null : ELSEWHERE.exec(folded));
   // "Refunds go to the card they came from" says where money goes, not that somebody else buys it.
   if (away !== null && / to\b/.test(away[0]) && MONEY_ITSELF.test(folded.slice(0, away.index)))
     return { forbidden, wanted: '' };
@@ -213,6 +225,7 @@ export function readProhibitions(
       clauses.length > 1 && /\b(?:and|or)\b/.test(clauses.at(-1) ?? '')
         ? clauses.join(',')
         : (clauses.at(-1) ?? ''),
+      is_ruled_out && RELATIVE.test(folded.slice(away.index + away[0].length)),
     );
     return { forbidden, wanted: '' };
   }

@@ -1,5 +1,5 @@
 import { normaliseMerchant } from '../../merchants/blocklist.ts';
-import { COMMON_STEMS } from '../language/everyday-words.ts';
+import { COMMON_STEMS, EVERYDAY_WORDS } from '../language/everyday-words.ts';
 import { stemWord } from '../language/text.ts';
 
 /** Words of the operator, and their field. */
@@ -15,6 +15,8 @@ export interface NamedMerchant extends Quote {
   is_person: boolean;
 }
 
+/** What people of the operator's own house are called; who sells something has other names. */
+const ROLES = EVERYDAY_WORDS.get('roles') ?? [];
 const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** Words, hosts and signs within names: "Henry Schein", "Radio.co", "Johnny's Selected Seeds", "A&O", "B+H". */
 const PIECE =
@@ -27,9 +29,15 @@ const LINKS: ReadonlySet<string> = new Set(
 );
 /** "Dr Rao", "ask Mags": whose name it is. */
 const TITLE = /^(?:mr|mrs|ms|miss|dr|prof|herr|frau|mme|sr|sra|asks?|asked|tell|told)\.?$/i;
-/** "Seats only for the data team: Ana, Wei" */
-const LISTS_PEOPLE =
-  /\b(?:people|persons?|staff|team|owners?|members?|employees?|colleagues?|clinicians?|partners?)\b[^:.]{0,20}:/i;
+/** "Seats only for the data team: Ana, Wei", "Manager: Priya" */
+const LISTS_PEOPLE = new RegExp(String.raw`\b(?:${ROLES.join('|')})s?\b[^:.]{0,20}:`, 'i');
+/** "The treasurer is Helen Marsh", "our teacher, Tom Adeyemi": what stands before the name. */
+const ROLE_BEFORE = new RegExp(
+  String.raw`\b(?:${ROLES.join('|')})s?(?: (?:is|are|ist|sind|est|es)|,)? *$`,
+  'i',
+);
+/** In UTF-16 code units. */
+const MAX_BEFORE = 40;
 const MAX_NAMES = 300;
 const MAX_NAME_WORDS = 7;
 
@@ -43,17 +51,21 @@ const isHost = (word: string): boolean => /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)*\.[a-z]
 export function namesIn(text: string, field: string): NamedMerchant[] {
   const names = new Map<string, NamedMerchant>();
   const lists_people = LISTS_PEOPLE.test(text);
-  const add = (words: readonly string[], before = '') => {
+  const add = (words: readonly string[], before: string) => {
     const name = words.join(' ').replace(/[.]$/, '');
     const is_word = words.length === 1 && COMMON_STEMS.has(stemWord(name.toLowerCase()));
     if (name.length < 2 || is_word || words.length > MAX_NAME_WORDS || names.size >= MAX_NAMES) return;
     const key = normaliseMerchant(name);
-    const is_person = TITLE.test(words[0] ?? '') || TITLE.test(before) || (lists_people && words.length <= 2);
+    const is_person =
+      TITLE.test(words[0] ?? '') ||
+      TITLE.test(before.split(' ').at(-1) ?? '') ||
+      ROLE_BEFORE.test(before) ||
+      (lists_people && words.length <= 2);
     if (!names.has(key)) names.set(key, { field, text: name, name, is_person });
   };
-  if (HAN_OR_KANA.test(text)) for (const part of unspacedNames(text)) add([part]);
+  if (HAN_OR_KANA.test(text)) for (const part of unspacedNames(text)) add([part], '');
   let run: string[] = [];
-  /** The word before the run. */
+  /** What stands before the run: it and the word before it tell whether a person is meant. */
   let before = '';
   let starts = true;
   let run_starts = false;
@@ -61,17 +73,16 @@ export function namesIn(text: string, field: string): NamedMerchant[] {
     while (LINKS.has(run.at(-1) ?? '')) run.pop();
     if (run.length > 0) {
       add(run, before);
-      if (run_starts && run.length > 1) add(run.slice(1), run[0]);
+      if (run_starts && run.length > 1) add(run.slice(1), run[0] ?? '');
       const lead = run.findIndex((word, i) => i > 0 && /^(?:and|und|et|y|e)$/.test(word));
       if (lead > 0) {
         add(run.slice(0, lead), before);
-        add(run.slice(lead + 1));
+        add(run.slice(lead + 1), before);
       }
     }
     run = [];
-    before = '';
   };
-  for (const [piece] of text.matchAll(PIECE)) {
+  for (const { 0: piece, index } of text.matchAll(PIECE)) {
     const ends = piece.endsWith('.') && !/^(?:\p{Lu}|St|Dr|Mr|Mrs|Ms|Co)\.$/u.test(piece);
     const word = ends ? piece.slice(0, -1) : piece;
     if (!/[\p{L}\p{N}]/u.test(word) && word !== '&') {
@@ -80,13 +91,13 @@ export function namesIn(text: string, field: string): NamedMerchant[] {
       continue;
     }
     if (isCapital(word) || isHost(word)) {
-      if (run.length === 0) run_starts = starts;
+      if (run.length === 0) {
+        run_starts = starts;
+        before = text.slice(Math.max(0, index - MAX_BEFORE), index).trimEnd();
+      }
       run.push(word);
     } else if (run.length > 0 && (LINKS.has(word.toLowerCase()) || /^\d+$/.test(word))) run.push(word);
-    else {
-      close();
-      before = word;
-    }
+    else close();
     starts = ends;
     if (ends) close();
   }
