@@ -4,6 +4,7 @@ import { driveClaude } from './claude/install.ts';
 import { driveAiSdk, driveGuardedTool } from './drivers/ai-sdk.ts';
 import type { Driver } from './drivers/driver.ts';
 import { driveLangChain } from './drivers/langchain.ts';
+import { driveMcp } from './drivers/mcp.ts';
 import { driveOpenAI } from './drivers/openai.ts';
 import { openPurchases, PURCHASES } from './ten-purchases.ts';
 
@@ -33,3 +34,9 @@ test.each(DRIVERS)(
     await purchases.check();
   },
 );
+
+test('an agent at /mcp that asks before it pays does the same, and what it reports agrees with the rail', async () => {
+  const purchases = await openPurchases(s, 'mcp');
+  await driveMcp(s, purchases.agent_key, purchases);
+  await purchases.check();
+});
