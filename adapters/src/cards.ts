@@ -134,7 +134,9 @@ export function makeCards(options: CardsOptions): Cards {
     if ('decision_id' in arming) {
       if (agent === undefined)
         throw new TypeError('agent: a client with the agent’s key is needed to arm by decision_id');
-      const { capability } = await agent.decisions.retrieve(arming.decision_id);
+      const { capability, mode } = await agent.decisions.retrieve(arming.decision_id);
+      if (mode === 'SHADOW')
+        throw new Error(`${arming.decision_id} was made in SHADOW, where nothing arms a card`);
       if (capability?.token === undefined || capability.status !== 'ISSUED') {
         throw new Error(
           `${arming.decision_id} has no capability that could be used: it is ${capability?.status ?? 'not allowed, or of another agent'}`,

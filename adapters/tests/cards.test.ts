@@ -172,6 +172,14 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     expect(await rail.ask(question())).toBe(false);
   });
 
+  test('in SHADOW no card is armed, and nothing is approved', async () => {
+    const shadow = purserBehindFaults({ mode: 'SHADOW' });
+    const { rail } = open(makeRail, { agent: shadow.agent, adapter: shadow.adapter });
+    const { decision_id } = await decide(shadow.agent, undefined);
+    await expect(rail.arm({ card: 'card_1', decision_id })).rejects.toThrow('made in SHADOW');
+    expect(await rail.ask(question())).toBe(false);
+  });
+
   test('what was armed too long ago is declined', async () => {
     const clock = { ahead: 0 };
     const { rail, agent } = open(makeRail, { now: () => Date.now() + clock.ahead });

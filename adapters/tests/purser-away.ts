@@ -1,12 +1,12 @@
 import { Purser } from '@purser/sdk';
-import { type FakePurser, fakePurser } from '@purser/sdk/testing';
+import { type FakePurser, type FakePurserOptions, fakePurser } from '@purser/sdk/testing';
 
 /** What the way to Purser does to a request. */
 export type Fault = 'none' | 'request lost' | 'answer lost' | 'hangs';
 
 /** A fake Purser behind a way that loses things, with the clients of an agent and of a payment adapter. */
-export function purserBehindFaults() {
-  const fake: FakePurser = fakePurser();
+export function purserBehindFaults(options: FakePurserOptions = {}) {
+  const fake: FakePurser = fakePurser(options);
   const state = { fault: 'none' as Fault };
   /** Decisions whose capability the service consumed, by the idempotency key that did it. */
   const consumed_by = new Map<string, string>();

@@ -9,8 +9,8 @@ import { type Fault, purserBehindFaults } from './purser-away.ts';
 let runs = 0;
 
 /** A shop behind x402, an agent with a wallet, and Purser between them. */
-async function open(price: string, more: Partial<X402Options> = {}) {
-  const purser = purserBehindFaults();
+async function open(price: string, more: Partial<X402Options> = {}, mode: 'SHADOW' | 'ENFORCE' = 'ENFORCE') {
+  const purser = purserBehindFaults({ mode });
   const { shop, scheme, till } = await openShop(price);
   const clock = { ahead: 0 };
   const lines: string[] = [];
@@ -81,6 +81,15 @@ test.each<[string, (shop: Awaited<ReturnType<typeof open>>) => void]>([
   expect(told).toContain('Purser refused this payment');
   for (const { explanation } of shop.fake.decisions) expect(told).not.toContain(explanation);
   expect([shop.till.signed, shop.till.settled, shop.lines.length]).toEqual([0, [], 1]);
+});
+
+test('in SHADOW what would have been denied is paid, and reported', async () => {
+  const shop = await open('2500', {}, 'SHADOW');
+  shop.fake.decide('DENY');
+  expect(await shop.buy()).toBe(200);
+  expect(await shop.rail.close()).toBe(0);
+  expect(shop.fake.consumed).toEqual([]);
+  expect(shop.fake.outcomes.map((each) => [each.type, each.amount_minor])).toEqual([['SPEND_EXECUTED', 1]]);
 });
 
 test('an asset that is not listed is refused before anything is asked', async () => {
