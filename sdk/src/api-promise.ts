@@ -27,7 +27,6 @@ export class APIPromise<T> extends Promise<T> {
     return Promise;
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it is a promise.
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

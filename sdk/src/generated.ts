@@ -351,6 +351,8 @@ export interface AuthorityTestVerdict {
   explanation: string;
   /** Every stage in order; one that the authority does not speak of may be left out. */
   policy_trace: StageFinding[];
+  /** What the caller can do about it; empty on ALLOW. Decisions that were made before there were any have none. */
+  remedies?: Remedy[] | undefined;
   purpose: PurposeAssessment;
   reservation: Reservation;
   capability: Capability | null;
@@ -474,6 +476,8 @@ export interface Decision {
   explanation: string;
   /** Every stage in order; one that the authority does not speak of may be left out. */
   policy_trace: StageFinding[];
+  /** What the caller can do about it; empty on ALLOW. Decisions that were made before there were any have none. */
+  remedies?: Remedy[] | undefined;
   purpose: PurposeAssessment;
   authority_version: number | null;
   authority_hash: string | null;
@@ -1106,6 +1110,8 @@ export interface ReadingPlace {
   text: string;
 }
 
+export type ReasonCode = 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT';
+
 export interface RecordedReview {
   review_id: string;
   decision_id: string;
@@ -1120,6 +1126,52 @@ export interface RecordedReview {
   effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
   capability?: Capability | undefined;
 }
+
+/** What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does. */
+export type Remedy = {
+  type: 'REDUCE_AMOUNT';
+  /** Of all amounts that would pass, the largest. */
+  max_amount_minor: number;
+  /** Reasons that are gone then. */
+  clears: ReasonCode[];
+  /** What would be decided then, if nothing else changed. */
+  then: 'ALLOW' | 'REVIEW' | 'DENY';
+} | {
+  type: 'RETRY_AT';
+  /** The earliest moment, if nobody spends meanwhile. */
+  at: string;
+  /** Reasons that are gone then. */
+  clears: ReasonCode[];
+  /** What would be decided then, if nothing else changed. */
+  then: 'ALLOW' | 'REVIEW' | 'DENY';
+} | {
+  type: 'USE_CURRENCY';
+  /** With the same number of minor units. */
+  currency: string;
+  /** Reasons that are gone then. */
+  clears: ReasonCode[];
+  /** What would be decided then, if nothing else changed. */
+  then: 'ALLOW' | 'REVIEW' | 'DENY';
+} | {
+  type: 'CHOOSE_OTHER_MERCHANT';
+  /** Reasons that are gone then. */
+  clears: ReasonCode[];
+  /** What would be decided then, if nothing else changed. */
+  then: 'ALLOW' | 'REVIEW' | 'DENY';
+} | {
+  type: 'WAIT_FOR_REVIEW';
+  expires_at: string | null;
+  /** Reasons that are gone then. */
+  clears: ReasonCode[];
+  /** What would be decided then, if nothing else changed. */
+  then: 'ALLOW' | 'REVIEW' | 'DENY';
+} | {
+  type: 'ASK_OPERATOR';
+  /** Reasons that are gone then. */
+  clears: ReasonCode[];
+  /** What would be decided then, if nothing else changed. */
+  then: 'ALLOW' | 'REVIEW' | 'DENY';
+};
 
 export interface Reservation {
   reservation_id: string | null;

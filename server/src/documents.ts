@@ -72,6 +72,8 @@ function renderReasons(): string {
     '',
     `Every decision evaluates all stages, in this order: ${STAGES.map((stage) => `\`${stage}\``).join(', ')}. These stand in every \`policy_trace\`: ${CONTRACT_STAGES.map((stage) => `\`${stage}\``).join(', ')}; any other stands there only where the authority speaks of it. The most severe finding decides, DENY over REVIEW over ALLOW. \`reason_code\` is the first reason of that severity in the order of the stages.`,
     '',
+    '`remedies` says what the caller can do about a decision that is not ALLOW: reduce the amount, retry at a moment, use another currency, choose another merchant, wait for a review, ask the operator. Each was tried: `then` is what would be decided if this one thing were changed and nothing else, and `clears` the reasons that are gone then. What is only two steps away is not offered.',
+    '',
     '| Reason | What it means |',
     '|---|---|',
     ...Object.entries(REASONS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),

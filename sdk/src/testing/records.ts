@@ -9,6 +9,7 @@ import type {
   Outcome,
   OutcomeRequest,
   RecordedReview,
+  Remedy,
   ReviewRequest,
 } from '../types.ts';
 
@@ -83,6 +84,12 @@ function issued(decision: Decision): Capability {
   };
 }
 
+const REMEDIES: Record<Decision['decision'], (code: Decision['reason_code']) => Remedy[]> = {
+  ALLOW: () => [],
+  REVIEW: (code) => [{ type: 'WAIT_FOR_REVIEW', expires_at: null, clears: [code], then: 'ALLOW' }],
+  DENY: (code) => [{ type: 'ASK_OPERATOR', clears: [code], then: 'ALLOW' }],
+};
+
 /** A fresh decision with this verdict. */
 export function decide(
   body: DecisionRequest,
@@ -110,6 +117,7 @@ export function decide(
     mode,
     explanation: told.explanation ?? `The fake decided ${decision}.`,
     policy_trace: [],
+    remedies: REMEDIES[decision](reason_code),
     purpose: {
       assessment: decision === 'REVIEW' ? 'PURPOSE_UNCLEAR' : 'PURPOSE_ALIGNED',
       confidence: 1,

@@ -13,9 +13,11 @@ import { type Assess, PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { OUTCOME_SOURCES, OUTCOME_TYPES } from '../domain/outcomes.ts';
 import { REVIEW_ACTIONS } from '../domain/reviews.ts';
+import { invalidField } from '../errors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, InstantIn, Line, Nullable, OneOf } from '../http/schemas.ts';
 import type { Command } from '../lane/command.ts';
+import { missingList } from '../policy/authority-problem.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import type { WorkTime } from '../work-time.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
@@ -176,6 +178,8 @@ export function makeAuthorityTestRoutes(options: {
         call: Call<unknown, unknown, { authority: Authority; mode?: Mode; steps: AuthorityTestStep[] }>,
       ) => {
         const { authority, mode = 'ENFORCE', steps: given } = call.body;
+        const missing = missingList(authority, 0);
+        if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
         const run = makeAuthorityTest({ ...machine, authority, mode });
         const steps: TestedStep[] = [];
         for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => run(step)));

@@ -14,6 +14,7 @@ import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
+import { remediesOf } from '../policy/remedies.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -132,15 +133,17 @@ export function makeCreateDecision(options: {
         authority !== null &&
         asksForKnown(authority) &&
         set.isKnownMerchant({ agent_id, key: knownMerchantKey(action) });
-      const verdict = decide({
+      const in_its_currency = authority === null || authority.currency === currency;
+      const facts = {
         authority,
         request,
         directory,
-        budget,
+        budget: in_its_currency ? budget : set.budget(agent_id, period, authority.currency),
         assessment,
         is_known_merchant,
         now_ms: set.now_ms,
-      });
+      };
+      const verdict = decide(facts);
       const { decision, held_amount_minor: amount_minor } = verdict;
 
       const decision_id = set.newId('decision');
@@ -170,6 +173,7 @@ export function makeCreateDecision(options: {
         agent,
         request,
         verdict,
+        remedies: remediesOf(facts, verdict, reservation.expires_at),
         authority: current?.row ?? null,
         directory_version,
         reservation,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { DirectoryOf } from '../directory/directories.ts';
 import type { Assess } from '../domain/assessment.ts';
+import { NOTHING_SPENT } from '../domain/budget.ts';
 import {
   type AskModel,
   isOpen,
@@ -10,7 +11,7 @@ import {
   withOpinion,
   withoutOpinion,
 } from '../model-judge/second-opinion.ts';
-import { decide } from '../policy/decide.ts';
+import { deniedUntilMs } from '../policy/remedies.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
@@ -36,7 +37,8 @@ export interface ModelPreAssessOptions {
   metrics: { countSecondOpinion(result: OpinionEffect | NoOpinion): void };
 }
 
-const NOTHING_SPENT = { held_minor: 0, committed_minor: 0 };
+/** How far the lane's clock, which is the database's, may be from this one, the question to the model included. */
+const LANE_CLOCK_MS = 300_000;
 
 /**
  * Makes the assessment with a model's second opinion, against an authority loaded from the database. The model is asked
@@ -60,17 +62,19 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       agent_id,
     );
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
-    // known here, such as what was spent this month and whom the agent has paid, counts as harmless.
-    const denied =
-      decide({
-        authority,
-        request,
-        directory,
-        budget: NOTHING_SPENT,
-        assessment: built_in,
-        is_known_merchant: true,
-        now_ms: clock_ms(),
-      }).decision === 'DENY';
+    // known here, such as what was spent this month and whom the agent has paid, counts as harmless, and what a moment that is
+    // not far ends does not count.
+    const now_ms = clock_ms() - LANE_CLOCK_MS;
+    const denied_until_ms = deniedUntilMs({
+      authority,
+      request,
+      directory,
+      budget: NOTHING_SPENT,
+      assessment: built_in,
+      is_known_merchant: true,
+      now_ms,
+    });
+    const denied = denied_until_ms !== null && denied_until_ms > now_ms + 2 * LANE_CLOCK_MS;
     const made = { authority_hash, authority, directory, assessment: built_in };
     if (denied || !isOpen(built_in, { may_clear })) return made;
     const withoutOne = (why: NoOpinion) => {

@@ -7,6 +7,9 @@ export interface BudgetCounter {
   committed_minor: number;
 }
 
+/** The counter of a month in which nothing was asked for yet. */
+export const NOTHING_SPENT: BudgetCounter = { held_minor: 0, committed_minor: 0 };
+
 /** A budget counter with its key. */
 export interface BudgetRow extends BudgetCounter {
   agent_id: string;
@@ -31,6 +34,12 @@ export function periodOf(time_ms: number): string {
     last_ms = time_ms;
   }
   return last_period;
+}
+
+/** When the next calendar month (UTC) begins. Milliseconds since 1970 UTC. */
+export function nextPeriodMs(time_ms: number): number {
+  const now = new Date(time_ms);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
 }
 
 /** What is left for a new spend, 0 or more. Without a limit: what the counter can still represent exactly. */

@@ -61,6 +61,7 @@ function made(given: { capability: Capability | null; request_id?: string }) {
       is_known_merchant: false,
       now_ms: 0,
     }),
+    remedies: [],
     authority: null,
     directory_version: 3,
     reservation: noReservation('EUR', '2026-11', budget, null),

@@ -1,6 +1,6 @@
 import type { Agent } from './agents.ts';
 import type { Capability } from './capabilities.ts';
-import { type Decision, effectiveDecision, type ToldVerdict } from './decisions.ts';
+import { type Decision, effectiveDecision, type Remedy, type ToldVerdict } from './decisions.ts';
 import type { Reservation } from './reservations.ts';
 import type { SpendRequest } from './spends.ts';
 
@@ -10,6 +10,7 @@ export interface DecisionParts {
   agent: Agent;
   request: SpendRequest;
   verdict: ToldVerdict;
+  remedies: readonly Remedy[];
   /** Version and hash of the authority it was decided by; null where the agent has none. */
   authority: { version: number; hash: string } | null;
   /** Of the merchants listed for the agent; 0: none ever were. */
@@ -45,6 +46,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     mode,
     explanation: verdict.explanation,
     policy_trace: verdict.policy_trace,
+    remedies: parts.remedies,
     purpose: verdict.purpose,
     authority_version: parts.authority?.version ?? null,
     authority_hash: parts.authority?.hash ?? null,

@@ -90,6 +90,21 @@ export interface StageFinding {
   detail: string;
 }
 
+/**
+ * What the caller can do about a decision that is not ALLOW: the reasons that it clears, and what would be decided then if
+ * nothing else changed. All but the last two alone take a DENY away.
+ */
+export type Remedy = { clears: ReasonCode[]; then: DecisionKind } & (
+  | { type: 'REDUCE_AMOUNT'; max_amount_minor: number }
+  /** ISO UTC; the earliest moment, if nobody spends meanwhile. */
+  | { type: 'RETRY_AT'; at: string }
+  | { type: 'USE_CURRENCY'; currency: string }
+  | { type: 'CHOOSE_OTHER_MERCHANT' }
+  /** Until then a person may allow it; null: at any time. */
+  | { type: 'WAIT_FOR_REVIEW'; expires_at: string | null }
+  | { type: 'ASK_OPERATOR' }
+);
+
 /** What the stages together say of a spend, as a decision tells it. */
 export interface ToldVerdict {
   decision: DecisionKind;
@@ -129,6 +144,8 @@ export interface Decision {
   mode: Mode;
   explanation: string;
   policy_trace: StageFinding[];
+  /** Decisions that were made before there were any have none. */
+  remedies?: readonly Remedy[];
   purpose: Assessment;
   authority_version: number | null;
   authority_hash: string | null;

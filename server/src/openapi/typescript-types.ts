@@ -44,9 +44,10 @@ export function renderTypes(document: OpenApi): string {
 
 function declaration(name: string, schema: JsonSchema): string {
   const text = typeOf(schema, '');
-  const exported = text.startsWith('{')
-    ? `export interface ${name} ${text}`
-    : `export type ${name} = ${text};`;
+  const exported =
+    schema.type === 'object' && text.startsWith('{')
+      ? `export interface ${name} ${text}`
+      : `export type ${name} = ${text};`;
   return `${comment(schema, '')}${exported}\n`;
 }
 

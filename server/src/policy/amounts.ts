@@ -1,6 +1,6 @@
-import { remainingMinor } from '../domain/budget.ts';
+import { NOTHING_SPENT, nextPeriodMs, remainingMinor } from '../domain/budget.ts';
 import { formatMoney } from '../values/money.ts';
-import { inItsCurrency, type Judge, skipped } from './stage.ts';
+import { inItsCurrency, type Judge, leastAccepted, skipped } from './stage.ts';
 
 /** `per_transaction_limit`: the most that one spend may be. */
 export const judgePerTransactionLimit: Judge = inItsCurrency((authority, { request }, observed) => {
@@ -25,44 +25,52 @@ export const judgePerTransactionLimit: Judge = inItsCurrency((authority, { reque
         observed,
         limit,
         detail: `${requested}, over ${the_limit}.`,
+        room_minor: limit,
       };
 });
 
 /** `monthly_budget`: what is left of the calendar month (UTC). */
-export const judgeMonthlyBudget: Judge = inItsCurrency((authority, { request, budget }, amount_minor) => {
-  const limit = authority.monthly_budget_minor ?? null;
-  const left = remainingMinor(budget, limit);
-  const money = (minor: number) => formatMoney(minor, authority.currency);
-  const used = budget.held_minor + budget.committed_minor;
-  const observed = Math.min(used + amount_minor, Number.MAX_SAFE_INTEGER);
-  if (amount_minor <= left) {
-    if (limit === null) return skipped('No monthly budget is set.');
-    const remain = `${money(left - amount_minor)} remain`;
-    const detail = `Within the monthly budget of ${money(limit)}: ${remain}.`;
-    return { outcome: 'PASS', observed, limit, detail };
-  }
-  const bounds =
-    limit === null
-      ? `the ${money(left)} that this month's counter can still carry`
-      : `the ${money(left)} left of the monthly budget of ${money(limit)}`;
-  const requested = `Requested ${money(request.action.amount_minor)}`;
-  return request.limitable === true && left > 0
-    ? {
-        outcome: 'LIMIT',
-        reason_code: 'AMOUNT_LIMITED',
-        capped_minor: left,
-        observed,
-        limit,
-        detail: `${requested}, capped to ${bounds}.`,
-      }
-    : {
-        outcome: 'DENY',
-        reason_code: 'MONTHLY_BUDGET_EXCEEDED',
-        observed,
-        limit,
-        detail: `${requested}, over ${bounds}.`,
-      };
-});
+export const judgeMonthlyBudget: Judge = inItsCurrency(
+  (authority, { request, budget, now_ms }, amount_minor) => {
+    const limit = authority.monthly_budget_minor ?? null;
+    const left = remainingMinor(budget, limit);
+    const money = (minor: number) => formatMoney(minor, authority.currency);
+    const used = budget.held_minor + budget.committed_minor;
+    const observed = Math.min(used + amount_minor, Number.MAX_SAFE_INTEGER);
+    if (amount_minor <= left) {
+      if (limit === null) return skipped('No monthly budget is set.');
+      const remain = `${money(left - amount_minor)} remain`;
+      const detail = `Within the monthly budget of ${money(limit)}: ${remain}.`;
+      return { outcome: 'PASS', observed, limit, detail };
+    }
+    const bounds =
+      limit === null
+        ? `the ${money(left)} that this month's counter can still carry`
+        : `the ${money(left)} left of the monthly budget of ${money(limit)}`;
+    const requested = `Requested ${money(request.action.amount_minor)}`;
+    const whole = remainingMinor(NOTHING_SPENT, limit);
+    const ends = leastAccepted(request) <= whole ? { ends_ms: nextPeriodMs(now_ms) } : {};
+    return request.limitable === true && left > 0
+      ? {
+          outcome: 'LIMIT',
+          reason_code: 'AMOUNT_LIMITED',
+          capped_minor: left,
+          observed,
+          limit,
+          detail: `${requested}, capped to ${bounds}.`,
+          ...ends,
+        }
+      : {
+          outcome: 'DENY',
+          reason_code: 'MONTHLY_BUDGET_EXCEEDED',
+          observed,
+          limit,
+          detail: `${requested}, over ${bounds}.`,
+          room_minor: left,
+          ...ends,
+        };
+  },
+);
 
 /** `min_amount`: what was capped must reach what the request accepts. */
 export const judgeMinAmount: Judge = inItsCurrency(({ currency }, { request }, observed) => {

@@ -47,8 +47,15 @@ const NO_PURPOSE: Assessment = {
  * Pure: the same facts give the same verdict.
  */
 export function decide(facts: DecideFacts): Verdict {
-  const { request, assessment } = facts;
-  const { findings, amount_minor } = judgeStages(facts);
+  return verdictOf(facts, judgeStages(facts));
+}
+
+/** What is decided by what was found. */
+export function verdictOf({ request, assessment }: DecideFacts, judged: readonly JudgedBy[]): Verdict {
+  let { amount_minor } = request.action;
+  for (const { found } of judged)
+    if (found.outcome === 'LIMIT') amount_minor = Math.min(amount_minor, found.capped_minor);
+  const findings = judged.map(findingOf);
 
   // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
   const reasons = findings
@@ -71,23 +78,35 @@ export function decide(facts: DecideFacts): Verdict {
   };
 }
 
-/** Evaluates all stages in order, whatever they find. `amount_minor` is the requested amount after all capping. */
-function judgeStages(facts: DecideFacts): { findings: StageFinding[]; amount_minor: number } {
+/** What one judge of a stage found. */
+export interface JudgedBy {
+  stage: Stage;
+  found: Found;
+}
+
+/** Evaluates all stages in order, whatever they find; those of `without` are left out. */
+export function judgeStages(
+  facts: DecideFacts,
+  without: ReadonlySet<Stage> = NO_STAGES,
+): readonly JudgedBy[] {
   const { authority } = facts;
+  if (authority === null) return WITHOUT_AUTHORITY;
   let { amount_minor } = facts.request.action;
-  if (authority === null) return { findings: WITHOUT_AUTHORITY, amount_minor };
-  const findings: StageFinding[] = [];
+  const judged: JudgedBy[] = [];
   for (const stage of STAGES) {
+    if (without.has(stage)) continue;
     for (const judge of JUDGES[stage](authority)) {
       const found = judge(authority, facts, amount_minor);
       if (found.outcome === 'LIMIT') amount_minor = Math.min(amount_minor, found.capped_minor);
-      findings.push(findingOf(stage, found));
+      judged.push({ stage, found });
     }
   }
-  return { findings, amount_minor };
+  return judged;
 }
 
-function findingOf(stage: Stage, found: Found): StageFinding {
+const NO_STAGES: ReadonlySet<Stage> = new Set();
+
+function findingOf({ stage, found }: JudgedBy): StageFinding {
   const { name, outcome, observed = null, limit = null, detail } = found;
   const reason_code = 'reason_code' in found ? found.reason_code : null;
   return { stage, ...(name === undefined ? {} : { name }), outcome, reason_code, observed, limit, detail };
@@ -147,11 +166,10 @@ const JUDGES: Record<Stage, JudgesOf> = {
   review_threshold: always(judgeReviewThreshold),
 };
 
-const WITHOUT_AUTHORITY = CONTRACT_STAGES.map((stage) =>
-  findingOf(
-    stage,
+const WITHOUT_AUTHORITY: readonly JudgedBy[] = CONTRACT_STAGES.map((stage) => ({
+  stage,
+  found:
     stage === 'authority'
       ? { outcome: 'DENY', reason_code: 'NO_AUTHORITY', detail: 'The agent has no authority.' }
       : skipped('Not evaluated: the agent has no authority.'),
-  ),
-);
+}));

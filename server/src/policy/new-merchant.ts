@@ -22,7 +22,8 @@ const judgeNewMerchant: Judge = inItsCurrency((authority, facts, observed) => {
     return { outcome: 'PASS', observed, limit, detail };
   }
   const outcome = on_new_merchant === 'DENY' ? 'DENY' : 'REVIEW';
-  return { outcome, reason_code: 'NEW_MERCHANT', observed, limit, detail: `${is_new}.` };
+  const room = limit === null ? {} : { room_minor: limit };
+  return { outcome, reason_code: 'NEW_MERCHANT', observed, limit, detail: `${is_new}.`, ...room };
 });
 
 const JUDGES = [judgeNewMerchant];

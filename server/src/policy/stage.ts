@@ -39,9 +39,11 @@ export type Found = {
 interface Ends {
   /**
    * The first moment at which the same would not be found, if nobody spends meanwhile; left out where time does not help.
-   * Milliseconds since 1970 UTC.
+   * Milliseconds since 1970 UTC. Of a LIMIT: the first moment at which it leaves at least what the request accepts.
    */
   ends_ms?: number;
+  /** The largest amount at which the same would not be found; left out where no amount is too small for it. */
+  room_minor?: number;
 }
 
 /** `amount_minor`: the amount after capping by what was judged before, in minor units of the request's currency. */
@@ -58,6 +60,11 @@ export const NO_JUDGES: readonly Judge[] = [];
 
 /** Found where there is nothing to judge. */
 export const skipped = (detail: string): Found => ({ outcome: 'SKIPPED', detail });
+
+/** The least that a request accepts: what it asks for where that may not be capped. Minor units. */
+export function leastAccepted({ action, limitable, min_amount_minor = 1 }: SpendRequest): number {
+  return limitable === true ? Math.min(min_amount_minor, action.amount_minor) : action.amount_minor;
+}
 
 /** A judge that compares amounts: skipped where the request is in another currency than the authority. */
 export const inItsCurrency =

@@ -202,6 +202,48 @@ describe('other merchants than those on a list', () => {
   });
 });
 
+test('at given times a test of an authority finds hours, validity and what can be done about them', async () => {
+  const decide = { action: { type: 'purchase', merchant: 'Acme Paper', amount_minor: 77, currency: 'EUR' } };
+  const tested = (authority: object, moments: string[]) =>
+    s.call('POST', '/v1/authority/test', {
+      body: {
+        authority: { ...AUTHORITY, ...purposeless, ...authority },
+        steps: moments.map((moment) => ({ at: moment, decide, purpose: 'PURPOSE_ALIGNED' })),
+      },
+    });
+  const weekdays = [{ days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '08:00', to: '18:00' }];
+  const hours = { time_zone: 'Europe/Berlin', active_hours: weekdays };
+  const friday = ['2026-03-27T16:59:59Z', '2026-03-27T17:00:00Z'];
+  for (const on_outside_hours of ['DENY', 'REVIEW']) {
+    const { body } = await tested({ ...hours, on_outside_hours }, friday);
+    const [inside, outside] = body.steps.map(({ verdict }: { verdict: object }) => verdict);
+    expect(inside).toMatchObject({ decision: 'ALLOW', remedies: [] });
+    expect(outside).toMatchObject({ decision: on_outside_hours, reason_codes: ['OUTSIDE_ACTIVE_HOURS'] });
+    expect(outside.remedies.at(-1)).toEqual({
+      type: 'RETRY_AT',
+      at: '2026-03-30T06:00:00.000Z',
+      clears: ['OUTSIDE_ACTIVE_HOURS'],
+      then: 'ALLOW',
+    });
+  }
+  const term = { valid_from: '2026-12-01T00:00:00Z', valid_until: '2026-12-02T00:00:00Z' };
+  const { body } = await tested(term, [
+    '2026-11-30T23:59:59.999Z',
+    '2026-12-01T00:00:00Z',
+    '2026-12-02T00:00:00Z',
+  ]);
+  expect(body.steps.map((step: { verdict: { reason_code: string } }) => step.verdict.reason_code)).toEqual([
+    'AUTHORITY_NOT_YET_VALID',
+    'WITHIN_AUTHORITY',
+    'AUTHORITY_EXPIRED',
+  ]);
+  const unlisted = await tested({ on_other_merchants: 'DENY' }, friday);
+  expect([unlisted.status, unlisted.body.error.message.split(': ')[0]]).toEqual([
+    400,
+    'authority.on_other_merchants',
+  ]);
+});
+
 test('a draft is tried out under the new terms with the times of the decisions', async () => {
   await at('2026-11-20T20:00:00.000Z');
   const agent = await makeAgent(purposeless);
@@ -221,4 +263,56 @@ test('a draft is tried out under the new terms with the times of the decisions',
   expect((await simulate({ on_other_merchants: 'DENY' })).body.error.message).toContain(
     'on_other_merchants: ',
   );
+});
+
+describe('remedies', () => {
+  test('are none on ALLOW, and say until when a REVIEW is waited for', async () => {
+    const agent = await makeAgent({ ...purposeless, review_threshold_minor: 100 }, { mode: 'ENFORCE' });
+    expect((await ask(agent, 91)).remedies).toEqual([]);
+    const pending = await ask(agent, 191);
+    const wait = { type: 'WAIT_FOR_REVIEW', expires_at: pending.reservation.expires_at };
+    expect(pending.remedies).toEqual([{ ...wait, clears: ['REVIEW_THRESHOLD_EXCEEDED'], then: 'ALLOW' }]);
+    expect(pending.remedies[0].expires_at).not.toBeNull();
+    expect((await get(`/v1/decisions/${pending.decision_id}`)).remedies).toEqual(pending.remedies);
+  });
+
+  test('give what they tell where they are done, each alone', async () => {
+    await at('2026-11-30T22:00:00.000Z');
+    const agent = await makeAgent({
+      ...purposeless,
+      monthly_budget_minor: 1_000,
+      review_threshold_minor: 650,
+      blocked_merchants: ['Evil'],
+    });
+    expect((await ask(agent, 400)).decision).toBe('ALLOW');
+    const denied = await ask(agent, 700);
+    expect(denied.remedies).toEqual([
+      {
+        type: 'REDUCE_AMOUNT',
+        max_amount_minor: 600,
+        clears: ['MONTHLY_BUDGET_EXCEEDED', 'REVIEW_THRESHOLD_EXCEEDED'],
+        then: 'ALLOW',
+      },
+      {
+        type: 'RETRY_AT',
+        at: '2026-12-01T00:00:00.000Z',
+        clears: ['MONTHLY_BUDGET_EXCEEDED'],
+        then: 'REVIEW',
+      },
+    ]);
+    const dollars = await ask(agent, 599, { action: { currency: 'USD' } });
+    expect(dollars.remedies).toEqual([
+      { type: 'USE_CURRENCY', currency: 'EUR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' },
+    ]);
+    const too_many = await ask(agent, 601, { action: { currency: 'USD' } });
+    expect(too_many.remedies.map(({ type }: { type: string }) => type)).toEqual(['ASK_OPERATOR']);
+    const evil = await ask(agent, 50, { action: { merchant: 'Evil Shop' } });
+    expect(evil.remedies).toEqual([
+      { type: 'CHOOSE_OTHER_MERCHANT', clears: ['MERCHANT_BLOCKED'], then: 'ALLOW' },
+    ]);
+    expect((await ask(agent, 601)).decision).toBe('DENY');
+    expect((await ask(agent, 600)).decision).toBe('ALLOW');
+    await at('2026-12-01T00:00:00.000Z');
+    expect((await ask(agent, 700)).decision).toBe('REVIEW');
+  });
 });

@@ -6,6 +6,7 @@ import {
   OUTCOME_STATES,
   REASON_CODES,
   REVIEW_STATES,
+  type ReasonCode,
   STAGE_OUTCOMES,
   STAGES,
 } from '../../domain/decisions.ts';
@@ -108,6 +109,46 @@ export const DecisionRequest = Fields(
   },
 );
 
+const cleared = {
+  clears: Type.Array(
+    Type.Unsafe<ReasonCode>({ type: 'string', enum: [...REASON_CODES], $id: 'ReasonCode' }),
+    { description: 'Reasons that are gone then.' },
+  ),
+  then: OneOf(DECISIONS, { description: 'What would be decided then, if nothing else changed.' }),
+};
+
+const RemedyBody = Type.Union(
+  [
+    Fields({
+      type: Type.Literal('REDUCE_AMOUNT'),
+      max_amount_minor: AmountMinor({ description: 'Of all amounts that would pass, the largest.' }),
+      ...cleared,
+    }),
+    Fields({
+      type: Type.Literal('RETRY_AT'),
+      at: Timestamp({ description: 'The earliest moment, if nobody spends meanwhile.' }),
+      ...cleared,
+    }),
+    Fields({
+      type: Type.Literal('USE_CURRENCY'),
+      currency: Type.String({ description: 'With the same number of minor units.', examples: ['EUR'] }),
+      ...cleared,
+    }),
+    Fields({ type: Type.Literal('CHOOSE_OTHER_MERCHANT'), ...cleared }),
+    Fields({
+      type: Type.Literal('WAIT_FOR_REVIEW'),
+      expires_at: Nullable(Timestamp({ description: 'Null: it waits for as long as it takes.' })),
+      ...cleared,
+    }),
+    Fields({ type: Type.Literal('ASK_OPERATOR'), ...cleared }),
+  ],
+  {
+    $id: 'Remedy',
+    description:
+      'What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does.',
+  },
+);
+
 const Money = (description: string) => LimitMinor({ description });
 const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
 
@@ -150,6 +191,12 @@ export const DecisionBody = Fields(
         { $id: 'StageFinding' },
       ),
       { description: 'Every stage in order; one that the authority does not speak of may be left out.' },
+    ),
+    remedies: Type.Optional(
+      Type.Array(RemedyBody, {
+        description:
+          'What the caller can do about it; empty on ALLOW. Decisions that were made before there were any have none.',
+      }),
     ),
     purpose: Fields(
       {

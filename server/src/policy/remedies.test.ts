@@ -1,0 +1,352 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Assessment, PurposeAssessment } from '../domain/assessment.ts';
+import type { Authority } from '../domain/authorities.ts';
+import type { DecisionKind, Remedy } from '../domain/decisions.ts';
+import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
+import { WEEKDAYS } from '../values/calendar.ts';
+import { decide } from './decide.ts';
+import { deniedUntilMs, remediesOf } from './remedies.ts';
+import type { DecideFacts } from './stage.ts';
+
+const assessed = (assessment: PurposeAssessment): Assessment => ({
+  assessment,
+  confidence: 1,
+  method: 'test',
+  rationale: `It is ${assessment}.`,
+  evidence: [],
+});
+
+const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
+const EXPIRES_AT = '2026-11-21T12:00:00.000Z';
+
+interface Given {
+  terms?: Partial<Authority>;
+  action?: Partial<DecideFacts['request']['action']>;
+  request?: Partial<DecideFacts['request']>;
+  facts?: Partial<DecideFacts>;
+}
+
+function factsOf({ terms = {}, action = {}, request = {}, facts = {} }: Given): DecideFacts {
+  return {
+    authority: { purpose: { objective: 'Anything' }, currency: 'EUR', ...terms },
+    request: {
+      action: { type: 'purchase', merchant: 'Acme Paper', amount_minor: 100, currency: 'EUR', ...action },
+      ...request,
+    },
+    directory: EMPTY_DIRECTORY,
+    budget: { held_minor: 0, committed_minor: 0 },
+    assessment: assessed('PURPOSE_ALIGNED'),
+    is_known_merchant: true,
+    now_ms: NOW_MS,
+    ...facts,
+  };
+}
+const remediesFor = (facts: DecideFacts) => remediesOf(facts, decide(facts), EXPIRES_AT);
+
+const office = [
+  { days: ['MON', 'TUE', 'WED', 'THU', 'FRI'] as (typeof WEEKDAYS)[number][], from: '08:00', to: '18:00' },
+];
+const CASES: [string, Given, Partial<Remedy>[]][] = [
+  ['nothing is offered where it is allowed', {}, []],
+  [
+    'the least room of all limits is the amount to reduce to',
+    {
+      terms: { per_transaction_limit_minor: 80, monthly_budget_minor: 100 },
+      facts: { budget: { held_minor: 30, committed_minor: 20 } },
+    },
+    [
+      {
+        type: 'REDUCE_AMOUNT',
+        max_amount_minor: 50,
+        clears: ['PER_TRANSACTION_LIMIT_EXCEEDED', 'MONTHLY_BUDGET_EXCEEDED'],
+        then: 'ALLOW',
+      },
+    ],
+  ],
+  [
+    'the month that is spent begins anew, and what is left of it may be spent now',
+    { terms: { monthly_budget_minor: 100 }, facts: { budget: { held_minor: 0, committed_minor: 90 } } },
+    [
+      { type: 'REDUCE_AMOUNT', max_amount_minor: 10, clears: ['MONTHLY_BUDGET_EXCEEDED'], then: 'ALLOW' },
+      {
+        type: 'RETRY_AT',
+        at: '2026-12-01T00:00:00.000Z',
+        clears: ['MONTHLY_BUDGET_EXCEEDED'],
+        then: 'ALLOW',
+      },
+    ],
+  ],
+  [
+    'less than the least acceptable amount is not offered, but the moment at which that much is left',
+    {
+      terms: { monthly_budget_minor: 100 },
+      request: { limitable: true, min_amount_minor: 60 },
+      facts: { budget: { held_minor: 0, committed_minor: 50 } },
+    },
+    [
+      {
+        type: 'RETRY_AT',
+        at: '2026-12-01T00:00:00.000Z',
+        clears: ['MIN_AMOUNT_UNREACHABLE', 'AMOUNT_LIMITED'],
+        then: 'ALLOW',
+      },
+    ],
+  ],
+  [
+    'an amount over the whole month has no moment',
+    { terms: { monthly_budget_minor: 60 } },
+    [{ type: 'REDUCE_AMOUNT', max_amount_minor: 60, then: 'ALLOW' }],
+  ],
+  [
+    'the end of hours is the begin of the next, in UTC, over a change of clocks',
+    {
+      terms: { active_hours: office, time_zone: 'Europe/Berlin' },
+      facts: { now_ms: Date.parse('2026-03-27T17:00:00Z') },
+    },
+    [{ type: 'RETRY_AT', at: '2026-03-30T06:00:00.000Z', clears: ['OUTSIDE_ACTIVE_HOURS'], then: 'ALLOW' }],
+  ],
+  [
+    'of two that end the later one counts, and what is found there goes on being waited for',
+    {
+      terms: { active_hours: office, monthly_budget_minor: 100, valid_from: '2026-11-28T00:00:00.000Z' },
+      facts: { budget: { held_minor: 1, committed_minor: 0 } },
+    },
+    [{ type: 'RETRY_AT', at: '2026-12-01T08:00:00.000Z', then: 'ALLOW' }],
+  ],
+  [
+    'a moment may lead to a review, if it leads out of the denial',
+    {
+      terms: { valid_from: '2026-11-28T00:00:00.000Z', review_threshold_minor: 50 },
+    },
+    [
+      {
+        type: 'RETRY_AT',
+        at: '2026-11-28T00:00:00.000Z',
+        clears: ['AUTHORITY_NOT_YET_VALID'],
+        then: 'REVIEW',
+      },
+    ],
+  ],
+  [
+    'nothing is waited for at which the authority has ended',
+    {
+      terms: { monthly_budget_minor: 100, valid_until: '2026-12-01T00:00:00.000Z' },
+      facts: { budget: { held_minor: 100, committed_minor: 0 } },
+    },
+    [{ type: 'ASK_OPERATOR', clears: ['MONTHLY_BUDGET_EXCEEDED'], then: 'ALLOW' }],
+  ],
+  [
+    "the authority's currency, where the same number passes in it",
+    { action: { currency: 'USD' } },
+    [{ type: 'USE_CURRENCY', currency: 'EUR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' }],
+  ],
+  [
+    'another currency is no way round a limit',
+    { terms: { per_transaction_limit_minor: 50 }, action: { currency: 'USD' } },
+    [{ type: 'ASK_OPERATOR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' }],
+  ],
+  [
+    'another merchant than one that is blocked',
+    { terms: { blocked_merchants: ['Acme'] } },
+    [{ type: 'CHOOSE_OTHER_MERCHANT', clears: ['MERCHANT_BLOCKED'], then: 'ALLOW' }],
+  ],
+  [
+    'another merchant than a new one, or so little that it may be new',
+    {
+      terms: { on_new_merchant: 'DENY', new_merchant_threshold_minor: 40 },
+      facts: { is_known_merchant: false },
+    },
+    [
+      { type: 'REDUCE_AMOUNT', max_amount_minor: 40, clears: ['NEW_MERCHANT'], then: 'ALLOW' },
+      { type: 'CHOOSE_OTHER_MERCHANT', clears: ['NEW_MERCHANT'], then: 'ALLOW' },
+    ],
+  ],
+  [
+    'a payee that is not known is for the operator',
+    {
+      terms: {
+        allowed_payees: [{ merchant: 'Acme Paper', payee_id: 'iban:1' }],
+        on_other_merchants: 'DENY',
+      },
+    },
+    [{ type: 'ASK_OPERATOR', clears: ['PAYEE_NOT_ALLOWED'], then: 'ALLOW' }],
+  ],
+  [
+    'one way out alone is no way out where two things deny',
+    { terms: { blocked_merchants: ['Acme'], per_transaction_limit_minor: 50 } },
+    [{ type: 'ASK_OPERATOR', clears: ['MERCHANT_BLOCKED', 'PER_TRANSACTION_LIMIT_EXCEEDED'], then: 'ALLOW' }],
+  ],
+  [
+    'a review is waited for',
+    { terms: { review_threshold_minor: 50 } },
+    [
+      {
+        type: 'WAIT_FOR_REVIEW',
+        expires_at: EXPIRES_AT,
+        clears: ['REVIEW_THRESHOLD_EXCEEDED'],
+        then: 'ALLOW',
+      },
+    ],
+  ],
+  [
+    'or the hours for which alone it is asked',
+    { terms: { active_hours: office, on_outside_hours: 'REVIEW' }, facts: { now_ms: NOW_MS + 86_400_000 } },
+    [
+      { type: 'WAIT_FOR_REVIEW', clears: ['OUTSIDE_ACTIVE_HOURS'] },
+      { type: 'RETRY_AT', at: '2026-11-23T08:00:00.000Z', clears: ['OUTSIDE_ACTIVE_HOURS'], then: 'ALLOW' },
+    ],
+  ],
+  [
+    'but not where the month has no room for it a second time',
+    {
+      terms: { active_hours: office, on_outside_hours: 'REVIEW', monthly_budget_minor: 150 },
+      facts: { now_ms: NOW_MS + 86_400_000 },
+    },
+    [{ type: 'WAIT_FOR_REVIEW' }, { type: 'RETRY_AT', at: '2026-12-01T08:00:00.000Z' }],
+  ],
+];
+
+test.each(CASES)('%s', (_name, given, expected) => {
+  const remedies = remediesFor(factsOf(given));
+  expect(remedies).toHaveLength(expected.length);
+  expect(remedies).toMatchObject(expected);
+});
+
+test('an agent without an authority is for its operator', () => {
+  const facts = factsOf({ facts: { authority: null, assessment: null } });
+  expect(remediesFor(facts)).toEqual([{ type: 'ASK_OPERATOR', clears: ['NO_AUTHORITY'], then: 'REVIEW' }]);
+});
+
+describe('of any authority and spend', () => {
+  const small = fc.integer({ min: 1, max: 60 });
+  const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
+  const moment = fc
+    .integer({ min: NOW_MS - 40 * 86_400_000, max: NOW_MS + 40 * 86_400_000 })
+    .map((ms) => new Date(ms).toISOString());
+  const hours = fc
+    .uniqueArray(fc.constantFrom(...WEEKDAYS), { minLength: 1, maxLength: 3 })
+    .chain((days) =>
+      fc.constantFrom(
+        [{ days, from: '08:00', to: '18:00' }],
+        [{ days, from: '22:00', to: '02:00' }],
+        [{ days, from: '00:00', to: '24:00' }],
+      ),
+    );
+  const terms = fc.record(
+    {
+      per_transaction_limit_minor: fc.integer({ min: 0, max: 60 }),
+      monthly_budget_minor: fc.integer({ min: 0, max: 60 }),
+      review_threshold_minor: fc.integer({ min: 0, max: 60 }),
+      valid_from: moment,
+      valid_until: moment,
+      active_hours: hours,
+      time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/Havana'),
+      on_outside_hours: fc.constantFrom('DENY', 'REVIEW'),
+      allowed_action_types: fc.constantFrom(['purchase'], ['top_up']),
+      review_action_types: fc.constantFrom(['purchase'], ['top_up']),
+      blocked_merchants: fc.constantFrom(['Acme'], ['Other']),
+      allowed_merchants: fc.constantFrom(['Acme Paper'], ['Other']),
+      on_other_merchants: fc.constantFrom('ALLOW', 'REVIEW', 'DENY'),
+      on_new_merchant: fc.constantFrom('ALLOW', 'REVIEW', 'DENY'),
+      new_merchant_threshold_minor: fc.integer({ min: 0, max: 60 }),
+      on_purpose_unclear: fc.constantFrom('ALLOW', 'REVIEW'),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<object>;
+  const given = fc
+    .record({
+      terms,
+      amount_minor: small,
+      currency: fc.constantFrom('EUR', 'EUR', 'EUR', 'USD'),
+      limitable: fc.boolean(),
+      min_amount_minor: maybe(small),
+      committed_minor: fc.integer({ min: 0, max: 60 }),
+      is_known_merchant: fc.boolean(),
+      purpose: fc.constantFrom<PurposeAssessment>('PURPOSE_ALIGNED', 'PURPOSE_UNCLEAR'),
+    })
+    .map(({ terms, amount_minor, currency, limitable, min_amount_minor, ...more }) => {
+      const { committed_minor, is_known_merchant, purpose } = more;
+      return factsOf({
+        terms: terms as Partial<Authority>,
+        action: { amount_minor, currency },
+        request: { limitable, ...(min_amount_minor === undefined ? {} : { min_amount_minor }) },
+        facts: {
+          budget: { held_minor: 0, committed_minor },
+          is_known_merchant,
+          assessment: assessed(purpose),
+        },
+      });
+    });
+
+  const asking = (facts: DecideFacts, action: Partial<DecideFacts['request']['action']>): DecisionKind =>
+    decide({ ...facts, request: { ...facts.request, action: { ...facts.request.action, ...action } } })
+      .decision;
+  /** What an idle agent is answered at a later moment. */
+  const waiting = (facts: DecideFacts, now_ms: number): DecisionKind => {
+    const month = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+    const fresh = month(now_ms) !== month(facts.now_ms);
+    const budget = fresh ? { held_minor: 0, committed_minor: 0 } : facts.budget;
+    return decide({ ...facts, now_ms, budget }).decision;
+  };
+  const CHEAP = { numRuns: Number(process.env.REMEDY_RUNS ?? 200) };
+
+  test('doing what a remedy says gives what it told, and doing less does not', () => {
+    fc.assert(
+      fc.property(given, (facts) => {
+        const verdict = decide(facts);
+        for (const remedy of remediesOf(facts, verdict, null)) {
+          expect(remedy.clears.every((code) => verdict.reason_codes.includes(code))).toBe(true);
+          if (verdict.decision !== 'DENY') continue;
+          if (remedy.type === 'REDUCE_AMOUNT') {
+            const { max_amount_minor } = remedy;
+            expect(asking(facts, { amount_minor: max_amount_minor })).toBe(remedy.then);
+            expect(max_amount_minor).toBeGreaterThanOrEqual(facts.request.min_amount_minor ?? 1);
+            for (let more = max_amount_minor + 1; more <= facts.request.action.amount_minor; more++)
+              expect(asking(facts, { amount_minor: more })).toBe('DENY');
+          } else if (remedy.type === 'RETRY_AT') {
+            const at_ms = Date.parse(remedy.at);
+            expect(waiting(facts, at_ms)).toBe(remedy.then);
+            expect(waiting(facts, at_ms - 1)).toBe('DENY');
+            for (let part = 0; part < 10; part++)
+              expect(waiting(facts, facts.now_ms + Math.floor(((at_ms - facts.now_ms) * part) / 10))).toBe(
+                'DENY',
+              );
+          } else if (remedy.type === 'USE_CURRENCY') {
+            expect(asking(facts, { currency: remedy.currency })).toBe(remedy.then);
+          }
+        }
+      }),
+      CHEAP,
+    );
+  });
+
+  test('where only the operator can help, no amount that is acceptable passes', () => {
+    let alone = 0;
+    fc.assert(
+      fc.property(given, (facts) => {
+        const remedies = remediesFor(facts);
+        if (remedies[0]?.type !== 'ASK_OPERATOR') return;
+        alone += 1;
+        expect(remedies).toHaveLength(1);
+        const { amount_minor } = facts.request.action;
+        for (let some = facts.request.min_amount_minor ?? 1; some <= amount_minor; some++)
+          expect(asking(facts, { amount_minor: some })).toBe('DENY');
+      }),
+      CHEAP,
+    );
+    expect(alone).toBeGreaterThan(0);
+  });
+
+  test('what is denied up to a moment is denied at every moment before, and what is not is not', () => {
+    fc.assert(
+      fc.property(given, fc.integer({ min: 0, max: 60 * 86_400_000 }), (facts, later) => {
+        const until_ms = deniedUntilMs(facts);
+        expect(until_ms !== null).toBe(decide(facts).decision === 'DENY');
+        if (until_ms !== null && facts.now_ms + later < until_ms)
+          expect(waiting(facts, facts.now_ms + later)).toBe('DENY');
+      }),
+      CHEAP,
+    );
+  });
+});
