@@ -1,40 +1,72 @@
-import { formatMoney } from '@purser/mcp/money';
 import type { Authority } from '@purser/sdk';
+import { type AuthorityFields, type Change, moneyIn, shown } from './change.ts';
+import { hoursChanges, instantChange, velocityChanges } from './changes-over-time.ts';
 
-/** One difference between two authorities. */
-export interface Change {
-  field: string;
-  /** In words, with both values. */
-  sentence: string;
-  /** Whether more may be spent with it, or on more; `maybe` where words decide that. */
-  widens: 'yes' | 'no' | 'maybe';
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** A limit: what it is called, and that a higher one lets more through. */
-const LIMITS: Readonly<Record<string, string>> = {
-  per_transaction_limit_minor: 'the limit of a single spend',
-  review_threshold_minor: 'the amount from which a person reviews',
-  monthly_budget_minor: 'the budget of a month',
+/** A limit: what it is called, and whether a higher one lets more through. */
+const LIMITS: Readonly<Record<string, { what: string; unset?: 'nothing passes' }>> = {
+  per_transaction_limit_minor: { what: 'the limit of a single spend' },
+  review_threshold_minor: { what: 'the amount from which a person reviews' },
+  monthly_budget_minor: { what: 'the budget of a month' },
+  new_merchant_threshold_minor: {
+    what: 'the amount up to which a new merchant is paid',
+    unset: 'nothing passes',
+  },
 };
-/** A list: what an entry is, and whether one more lets more through. */
-const LISTS: Readonly<Record<string, { entry: string; more: Change['widens']; fewer: Change['widens'] }>> = {
+/** A list: what an entry is, whether one more lets more through, and whether everything passes where it is left out. */
+const LISTS: Readonly<
+  Record<string, { entry: string; more: Change['widens']; fewer: Change['widens']; open?: boolean }>
+> = {
   blocked_merchants: { entry: 'on the block list', more: 'no', fewer: 'yes' },
   allowed_merchants: { entry: 'among the allowed merchants', more: 'yes', fewer: 'no' },
+  // A merchant that has an account is paid at no other one, so that an entry may narrow as well.
+  allowed_payees: { entry: 'among the allowed payees', more: 'maybe', fewer: 'maybe' },
+  allowed_action_types: { entry: 'among the allowed action types', more: 'yes', fewer: 'no', open: true },
+  review_action_types: { entry: 'an action type that goes to a person', more: 'no', fewer: 'yes' },
   'purpose.constraints': { entry: 'a constraint', more: 'no', fewer: 'yes' },
   'purpose.success_criteria': { entry: 'a success criterion', more: 'maybe', fewer: 'maybe' },
 };
+/** What becomes of some spends: which, and what where it is left out. */
+const OUTCOMES: Readonly<Record<string, { which: string; unset: string }>> = {
+  on_purpose_unclear: { which: 'a spend whose purpose is unclear', unset: 'REVIEW' },
+  on_other_merchants: { which: 'a spend at a merchant that is on no list', unset: 'ALLOW' },
+  on_new_merchant: { which: 'a first spend with a merchant or payee', unset: 'ALLOW' },
+  on_outside_hours: { which: 'a spend outside the hours', unset: 'DENY' },
+  on_duplicate: { which: 'a spend that repeats another', unset: 'REVIEW' },
+};
+const STRICTNESS: Readonly<Record<string, number>> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
+const BECOMES: Readonly<Record<string, string>> = {
+  ALLOW: 'is allowed',
+  REVIEW: 'is reviewed by a person',
+  DENY: 'is denied',
+};
 
-/** The fields of an authority, those of its purpose beside the others. */
-function fieldsOf(authority: Authority | null): Fields {
-  const { purpose = {}, ...others } = (authority ?? {}) as Fields & { purpose?: object };
+/** A field that is compared in a way of its own. */
+const OTHERS: Readonly<Record<string, (was: AuthorityFields, is: AuthorityFields) => Change[]>> = {
+  valid_from: (was, is) =>
+    instantChange('valid_from', 'the agent may spend from', was, is, (to, from) => to < from),
+  valid_until: (was, is) =>
+    instantChange('valid_until', 'the agent may spend until', was, is, (to, from) => to > from),
+  active_hours: (was, is) => hoursChanges(was.active_hours, is.active_hours),
+  velocity_limits: velocityChanges,
+  duplicate_window_seconds: windowChange,
+  reviewer_may_list: ({ reviewer_may_list: from = false }, { reviewer_may_list: to = false }) =>
+    from === to
+      ? []
+      : [
+          {
+            field: 'reviewer_may_list',
+            sentence:
+              to === true ? 'reviewers too may list merchants' : 'only administrators may list merchants',
+            widens: to === true ? 'yes' : 'no',
+          },
+        ],
+};
+
+function fieldsOf(authority: Authority | null): AuthorityFields {
+  const { purpose = {}, ...others } = (authority ?? {}) as AuthorityFields & { purpose?: object };
   const of_purpose = Object.entries(purpose).map(([name, value]) => [`purpose.${name}`, value]);
   return Object.fromEntries([...of_purpose, ...Object.entries(others)]);
 }
-
-const shown = (value: unknown) =>
-  value === undefined ? 'nothing' : typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
 
 /**
  * What another authority changes, in sentences. What is not known to narrow is marked as widening or as maybe doing so,
@@ -48,7 +80,9 @@ export function changesOf(before: Authority | null, after: Authority): Change[] 
   return changed.flatMap((name) => {
     if (LIMITS[name] !== undefined) return limitChange(name, was, is);
     if (LISTS[name] !== undefined) return listChanges(name, was[name], is[name]);
-    if (name === 'on_purpose_unclear') return unclearChange(was[name], is[name]);
+    if (OUTCOMES[name] !== undefined) return outcomeChange(name, was[name], is[name]);
+    const other = OTHERS[name];
+    if (other !== undefined) return other(was, is);
     if (before === null)
       return [{ field: name, sentence: `${name} is set to ${shown(is[name])}`, widens: 'yes' }];
     return [
@@ -61,24 +95,35 @@ export function changesOf(before: Authority | null, after: Authority): Change[] 
   });
 }
 
-function limitChange(name: string, was: Fields, is: Fields): Change[] {
+function limitChange(name: string, was: AuthorityFields, is: AuthorityFields): Change[] {
   const [from, to] = [was[name], is[name]];
-  const what = LIMITS[name] as string;
-  const money = (value: unknown, { currency }: Fields) =>
-    typeof value === 'number' && typeof currency === 'string' ? formatMoney(value, currency) : shown(value);
-  if (to === undefined)
-    return [{ field: name, sentence: `${what} is removed; it was ${money(from, was)}`, widens: 'yes' }];
-  if (from === undefined)
-    return [{ field: name, sentence: `${what} is set to ${money(to, is)}; there was none`, widens: 'no' }];
+  const { what, unset } = LIMITS[name] as (typeof LIMITS)[string];
+  const opens = unset === undefined;
+  if (to === undefined) {
+    const sentence = `${what} is removed; it was ${moneyIn(was, from)}`;
+    return [{ field: name, sentence, widens: opens ? 'yes' : 'no' }];
+  }
+  if (from === undefined) {
+    const sentence = `${what} is set to ${moneyIn(is, to)}; there was none`;
+    return [{ field: name, sentence, widens: opens ? 'no' : 'yes' }];
+  }
   const is_comparable = was.currency === is.currency && typeof from === 'number' && typeof to === 'number';
   const widens = !is_comparable ? 'maybe' : to > from ? 'yes' : 'no';
-  return [{ field: name, sentence: `${what} goes from ${money(from, was)} to ${money(to, is)}`, widens }];
+  return [{ field: name, sentence: `${what} goes from ${moneyIn(was, from)} to ${moneyIn(is, to)}`, widens }];
 }
 
 function listChanges(name: string, before: unknown, after: unknown): Change[] {
-  const { entry, more, fewer } = LISTS[name] as (typeof LISTS)[string];
-  const was = Array.isArray(before) ? before.map(String) : [];
-  const is = Array.isArray(after) ? after.map(String) : [];
+  const { entry, more, fewer, open = false } = LISTS[name] as (typeof LISTS)[string];
+  const entries = (list: unknown) => (Array.isArray(list) ? list.map(entryText) : []);
+  const was = entries(before);
+  const is = entries(after);
+  if (open && (before === undefined || after === undefined)) {
+    const sentence =
+      after === undefined
+        ? `nothing is ${entry} any more: all are`
+        : `only these are ${entry}: ${is.join(', ')}`;
+    return [{ field: name, sentence, widens: after === undefined ? 'yes' : 'no' }];
+  }
   return [
     ...is
       .filter((each) => !was.includes(each))
@@ -89,14 +134,37 @@ function listChanges(name: string, before: unknown, after: unknown): Change[] {
   ];
 }
 
-function unclearChange(before: unknown, after: unknown): Change[] {
-  const [from, to] = [before ?? 'REVIEW', after ?? 'REVIEW'];
+/** An entry of a list in words: a name, or a payee with the merchant that it is of. */
+function entryText(entry: unknown): string {
+  if (typeof entry !== 'object' || entry === null) return String(entry);
+  const { payee_id, merchant } = entry as { payee_id?: string; merchant?: string };
+  return merchant === undefined ? String(payee_id) : `${payee_id} of ${merchant}`;
+}
+
+function outcomeChange(name: string, before: unknown, after: unknown): Change[] {
+  const { which, unset } = OUTCOMES[name] as (typeof OUTCOMES)[string];
+  const [from, to] = [String(before ?? unset), String(after ?? unset)];
   if (from === to) return [];
-  const sentence =
-    to === 'ALLOW'
-      ? 'a spend whose purpose is unclear is allowed; a person reviewed it'
-      : 'a spend whose purpose is unclear is reviewed by a person; it was allowed';
-  return [{ field: 'on_purpose_unclear', sentence, widens: to === 'ALLOW' ? 'yes' : 'no' }];
+  const [was, is] = [STRICTNESS[from], STRICTNESS[to]];
+  const widens = was === undefined || is === undefined ? 'maybe' : is < was ? 'yes' : 'no';
+  const sentence = `${which} ${BECOMES[to] ?? to}; it ${(BECOMES[from] ?? from).replace(/^is /, 'was ')}`;
+  return [{ field: name, sentence, widens }];
+}
+
+function windowChange(was: AuthorityFields, is: AuthorityFields): Change[] {
+  const field = 'duplicate_window_seconds';
+  const [from, to] = [was[field], is[field]];
+  const seconds = (value: unknown) => (value === undefined ? 'any length' : `${value} s`);
+  if (to === undefined)
+    return [
+      {
+        field,
+        sentence: `spends may repeat others; they were looked at for ${seconds(from)}`,
+        widens: 'yes',
+      },
+    ];
+  const sentence = `a spend that repeats another is noticed within ${seconds(to)}${from === undefined ? '' : `; it was ${seconds(from)}`}`;
+  return [{ field, sentence, widens: from !== undefined && Number(to) < Number(from) ? 'yes' : 'no' }];
 }
 
 const MARKS = { yes: ' (widens)', maybe: ' (may widen)', no: '' };

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Authority } from '@purser/sdk';
+import type { Authority, AuthorityTestStep } from '@purser/sdk';
 import { Document, parseDocument } from 'yaml';
 import { CommandError } from './failure.ts';
 
@@ -12,17 +12,29 @@ export interface AuthorityCase {
 
 /** What an agent may spend, as a file. */
 export interface AuthorityFile {
-  /** The agent's slug or id. */
-  agent: string;
+  /** The agent's slug or id; null: the file is for tests alone. */
+  agent: string | null;
   authority: Authority;
   /** The hash that the file was written against; null: whatever is in force. */
   base: string | null;
   /** Why, for the history. */
   note: string | null;
   tests: readonly AuthorityCase[];
+  /** Spends that are thought up, and what must come of them; for the service to judge, like the authority. */
+  steps: AuthorityTestStep[];
+  /** The agent's mode in the steps; null: the service's default. */
+  mode: 'SHADOW' | 'ENFORCE' | null;
 }
 
-const FIELDS = ['agent', 'authority', 'base', 'note', 'tests'];
+/** A file of an agent. Throws `CommandError` where it names none. */
+export async function readAgentFile(file: string): Promise<AuthorityFile & { agent: string }> {
+  const read = await readAuthorityFile(file);
+  if (read.agent === null) throw new CommandError(`${file}: agent must be the slug of an agent.`);
+  return { ...read, agent: read.agent };
+}
+
+const FIELDS = ['agent', 'authority', 'base', 'note', 'tests', 'mode', 'steps'];
+const MODES: readonly unknown[] = [null, 'SHADOW', 'ENFORCE'];
 const KINDS: readonly unknown[] = ['ALLOW', 'REVIEW', 'DENY'];
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -46,19 +58,23 @@ export async function readAuthorityFile(file: string): Promise<AuthorityFile> {
   if (!isObject(data)) throw wrong('the file', 'must hold the fields agent and authority');
   const unknown = Object.keys(data).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined) throw wrong(unknown, `is not a known field; there are ${FIELDS.join(', ')}`);
-  const { agent, authority, base = null, note = null, tests = [] } = data;
-  if (typeof agent !== 'string') throw wrong('agent', 'must be the slug of an agent');
+  const { agent = null, authority, base = null, note = null, tests = [], steps = [], mode = null } = data;
+  if (agent !== null && typeof agent !== 'string') throw wrong('agent', 'must be the slug of an agent');
   if (!isObject(authority))
     throw wrong('authority', 'must be an authority, such as GET /v1/agents/:id/authority has it');
   if (base !== null && !/^sha256:[0-9a-f]{64}$/.test(String(base)))
     throw wrong('base', 'must be the hash of a version: sha256:…');
   if (note !== null && typeof note !== 'string') throw wrong('note', 'must be text');
   if (!Array.isArray(tests)) throw wrong('tests', 'must be a list');
+  if (!Array.isArray(steps)) throw wrong('steps', 'must be a list');
+  if (!MODES.includes(mode)) throw wrong('mode', 'must be SHADOW or ENFORCE');
   return {
     agent,
     authority: authority as unknown as Authority,
     base: base as string | null,
     note: note as string | null,
+    steps: steps as AuthorityTestStep[],
+    mode: mode as AuthorityFile['mode'],
     tests: tests.map((each, at) => caseOf(each, (field, must) => wrong(`tests[${at}]${field}`, must))),
   };
 }

@@ -1,13 +1,12 @@
 import { access, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { APIError, type Authority, type AuthorityVersion, type Purser, type Simulation } from '@purser/sdk';
-import { type Change, changeLines, changesOf } from './authority-changes.ts';
-import { type AuthorityFile, authorityText, readAuthorityFile, writeBase } from './authority-file.ts';
+import { changeLines, changesOf } from './authority-changes.ts';
+import { authorityText, readAgentFile, writeBase } from './authority-file.ts';
+import type { Change } from './change.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
 import { simulationLines } from './simulation-text.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** The version in force; null where none was ever set. */
 async function inForce(client: Purser, agent: string): Promise<AuthorityVersion | null> {
@@ -34,14 +33,14 @@ async function simulated(client: Purser, agent: string, draft: Authority): Promi
 }
 
 interface Difference {
-  file: AuthorityFile;
+  file: Awaited<ReturnType<typeof readAgentFile>>;
   current: AuthorityVersion | null;
   changes: Change[];
   simulation: Simulation | null;
 }
 
 async function differenceOf(context: Context, path: string): Promise<Difference> {
-  const file = await readAuthorityFile(path);
+  const file = await readAgentFile(path);
   const client = await context.client();
   const current = await inForce(client, file.agent);
   const changes = changesOf(current?.authority ?? null, file.authority);
@@ -153,56 +152,12 @@ export async function pull(
   return EXIT.ok;
 }
 
-interface CaseResult {
-  decision: string;
-  expect: string;
-  got: string | null;
-  reason: string | null;
-  ok: boolean;
-}
-
-/** Holds a file's authority against its cases: decisions that were really made. Ends with 2 if one fails. */
-export async function test(context: Context, options: { file: string; json?: boolean }): Promise<number> {
-  const { agent, authority, tests } = await readAuthorityFile(options.file);
-  if (tests.length === 0)
-    throw new CommandError(`${options.file}: tests is empty, so there is nothing to test.`);
-  const client = await context.client();
-  const results: CaseResult[] = [];
-  for (const { decision, expect, reason } of tests) {
-    const made = await client.decisions.retrieve(decision);
-    if (made.agent.slug !== agent && made.agent.id !== agent)
-      throw new CommandError(
-        `${options.file}: ${decision} is a decision of ${made.agent.slug}, not of ${agent}.`,
-      );
-    // Up to this decision: what was asked in the hour before it is replayed with it, and counts for the month.
-    const at = Date.parse(made.created_at);
-    const window = { from: new Date(at - HOUR_MS).toISOString(), to: new Date(at + 1).toISOString() };
-    const { changed, evaluated } = await client.agents.authority.simulate(agent, authority, window);
-    const other = changed.find((each) => each.decision_id === decision)?.draft;
-    const is_skipped = evaluated === 0;
-    const got = is_skipped ? null : (other?.decision ?? made.decision);
-    const because = is_skipped ? null : (other?.reason_code ?? made.reason_code);
-    const ok = got === expect && (reason === undefined || reason === because);
-    results.push({ decision, expect: [expect, reason].filter(Boolean).join(' '), got, reason: because, ok });
-  }
-  const failed = results.filter(({ ok }) => !ok).length;
-  if (options.json === true) context.json({ agent, passed: results.length - failed, failed, results });
-  else {
-    const lines = results.map(({ decision, expect, got, reason, ok }) => {
-      const found = got === null ? 'not replayed: another currency' : `${got} ${reason}`;
-      return ok ? `ok    ${decision}  ${found}` : `FAIL  ${decision}  expected ${expect}, got ${found}`;
-    });
-    context.say(...lines, `${results.length - failed} passed, ${failed} failed`);
-  }
-  return failed === 0 ? EXIT.ok : EXIT.differs;
-}
-
 /** What a draft would have decided of recent spends. */
 export async function simulate(
   context: Context,
   options: { file: string; limit?: number; from?: string; to?: string; json?: boolean },
 ): Promise<number> {
-  const { agent, authority } = await readAuthorityFile(options.file);
+  const { agent, authority } = await readAgentFile(options.file);
   const client = await context.client();
   const { limit, from, to } = options;
   const simulation = await client.agents.authority.simulate(agent, authority, { limit, from, to });

@@ -1,6 +1,7 @@
 import { minorUnits } from '@purser/mcp/money';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as authority from './authority.ts';
+import { testFiles } from './authority-tests.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { ask, type TailOptions, tail } from './decisions.ts';
@@ -74,11 +75,13 @@ export function makeProgram(context: Context, done: (code: number) => void): Com
     .option(...JSON_FLAG)
     .action(run((options: { file: string }) => authority.apply(context, options)));
   policy
-    .command('test')
-    .description('hold a file against its tests: decisions that were made; ends with 2 if one fails')
-    .requiredOption(...FILE)
+    .command('test [paths...]')
+    .description(
+      'hold the authorities of files, or of the files of a directory, against spends that are thought up and decisions that were made; ends with 2 if one fails',
+    )
+    .option(...FILE)
     .option(...JSON_FLAG)
-    .action(run((options: { file: string }) => authority.test(context, options)));
+    .action(run((paths: string[], options: { file?: string }) => testFiles(context, paths, options)));
 
   program
     .command('simulate')

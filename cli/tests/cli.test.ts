@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -198,6 +198,57 @@ describe('authority', () => {
       passed: 1,
       failed: 1,
     });
+  });
+
+  test('tests hold the files of a directory against spends that are thought up', async () => {
+    const policies = join(folder, 'policies');
+    await mkdir(policies);
+    const action = { type: 'purchase', merchant: 'Hetzner Online', amount_minor: 25_000, currency: 'EUR' };
+    const step = (expect: object) => ({ at: '2026-11-21T08:30:00Z', decide: { action }, expect });
+    const write = (name: string, body: object) => writeFile(join(policies, name), JSON.stringify(body));
+    await write('a.json', {
+      authority: AUTHORITY,
+      steps: [
+        step({ decision: 'DENY', reason_code: 'PER_TRANSACTION_LIMIT_EXCEEDED' }),
+        { at: '2026-11-21T08:30:00Z', decide: { action } },
+      ],
+    });
+    await write('b.json', { agent: 'nobody-yet', authority: AUTHORITY });
+    const { code, out } = await run(['authority', 'test', policies]);
+    expect([code, lines(out)]).toEqual([
+      0,
+      [
+        `${policies}/a.json:`,
+        'ok    steps[0]  DENY PER_TRANSACTION_LIMIT_EXCEEDED',
+        `${policies}/b.json: no tests`,
+        '1 passed, 0 failed',
+      ],
+    ]);
+    await write('c.json', { authority: AUTHORITY, mode: 'SHADOW', steps: [step({ decision: 'ALLOW' })] });
+    const failed = await run(['authority', 'test', policies, '--json']);
+    expect(failed.code).toBe(2);
+    expect(JSON.parse(failed.out)).toMatchObject({
+      passed: 1,
+      failed: 1,
+      files: [
+        { results: [{ ok: true }] },
+        { results: [] },
+        { results: [{ of: 'steps[0]', expect: 'decision ALLOW', got: 'decision DENY', ok: false }] },
+      ],
+    });
+    await write('d.json', { authority: AUTHORITY, steps: [step({ decision: 'PERHAPS' })] });
+    const refused = await run(['authority', 'test', policies]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining(`${policies}/d.json: steps[0].expect.decision: must be`),
+    ]);
+    expect((await run(['authority', 'test'])).code).toBe(1);
+    expect((await run(['authority', 'test', '-f', join(policies, 'b.json')])).err).toContain(
+      'nothing to test',
+    );
+    expect((await run(['authority', 'test', join(policies, 'none')])).err).toContain(
+      'cannot be read (ENOENT)',
+    );
   });
 
   test.each([
