@@ -104,3 +104,12 @@ test('the audit is saved as CSV, as it is filtered', async ({ page, workspace })
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('agent.created');
 });
+
+test('a refusal says what would let the spend pass, to whoever reads it', async ({ page, workspace }) => {
+  await workspace.agent({ authority: ANY_MERCHANT });
+  const { decision_id } = await workspace.spend({ amount_minor: 90_000 });
+  await page.goto(`/console/decisions/${decision_id}`);
+  const ways = page.getByRole('region', { name: 'What would let it pass' });
+  await expect(ways).toContainText('For EUR 500.00 or less a person would decide.');
+  await expect(ways).toContainText('Over the transaction limit');
+});

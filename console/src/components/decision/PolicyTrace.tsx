@@ -15,9 +15,13 @@ const FILLS: Record<string, string | undefined> = {
 export function PolicyTrace({ decision }: { decision: Decision }) {
   return (
     <ol className={styles.trace}>
-      {decision.policy_trace.map(({ stage, outcome, detail, observed, limit }) => (
-        <li key={stage}>
-          <strong>{stageWords(stage)}</strong>
+      {decision.policy_trace.map(({ stage, name, outcome, detail, observed, limit }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+        <li key={i}>
+          <strong>
+            {stageWords(stage)}
+            {name !== undefined && <span className={styles.where}> {name}</span>}
+          </strong>
           <span>
             <StateBadge state={outcome} />
           </span>

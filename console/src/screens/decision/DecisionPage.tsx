@@ -9,6 +9,7 @@ import { Budget } from '../../components/decision/Budget.tsx';
 import { Past } from '../../components/decision/Past.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
+import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -98,6 +99,11 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
               }
             >
               <ReviewBox decision={decision} onDone={changed} />
+            </Card>
+          )}
+          {decision.remedies !== undefined && decision.remedies.length > 0 && (
+            <Card title="What would let it pass">
+              <Remedies decision={decision} />
             </Card>
           )}
           <Card title="What was checked">

@@ -9,6 +9,7 @@ import { Budget } from '../../components/decision/Budget.tsx';
 import { Past } from '../../components/decision/Past.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
+import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -73,6 +74,11 @@ export function Pane({
         <p className={styles.reason}>{decision.explanation}</p>
         {reason_codes.length > 1 && (
           <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
+        )}
+        {decision.remedies?.some(({ type }) => type !== 'WAIT_FOR_REVIEW') === true && (
+          <Card title="What would let it pass">
+            <Remedies decision={decision} />
+          </Card>
         )}
         <Card title="What the agent says">
           <Request decision={decision} />
