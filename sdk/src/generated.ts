@@ -38,6 +38,12 @@ export interface Agent {
   updated_at: string;
 }
 
+export interface AgentLimits {
+  data: LimitStanding[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface AgentPage {
   data: AgentWithBudgets[];
   /** Give it as `cursor` to get the next page; null on the last one. */
@@ -150,7 +156,7 @@ export interface Authority {
   valid_from?: string | undefined;
   /** Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed. */
   valid_until?: string | undefined;
-  /** Of all days and hours below: an IANA name; `UTC` when left out. */
+  /** Of all days, weeks, months and hours below: an IANA name; `UTC` when left out. */
   time_zone?: string | undefined;
   /** When the agent may spend, by the clocks of `time_zone`; at any time when left out. */
   active_hours?: ActiveHours[] | undefined;
@@ -168,6 +174,12 @@ export interface Authority {
   allowed_payees?: AllowedPayee[] | undefined;
   /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
   on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
+  /** What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters. */
+  velocity_limits?: VelocityLimit[] | undefined;
+  /** For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ. */
+  duplicate_window_seconds?: number | undefined;
+  /** What a duplicate becomes; `REVIEW` when left out. */
+  on_duplicate?: 'DENY' | 'REVIEW' | undefined;
 }
 
 /** How the assessor reads an authority. */
@@ -248,7 +260,7 @@ export interface AuthorityRequest {
   valid_from?: string | undefined;
   /** Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed. */
   valid_until?: string | undefined;
-  /** Of all days and hours below: an IANA name; `UTC` when left out. */
+  /** Of all days, weeks, months and hours below: an IANA name; `UTC` when left out. */
   time_zone?: string | undefined;
   /** When the agent may spend, by the clocks of `time_zone`; at any time when left out. */
   active_hours?: ActiveHours[] | undefined;
@@ -266,6 +278,12 @@ export interface AuthorityRequest {
   allowed_payees?: AllowedPayee[] | undefined;
   /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
   on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
+  /** What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters. */
+  velocity_limits?: VelocityLimit[] | undefined;
+  /** For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ. */
+  duplicate_window_seconds?: number | undefined;
+  /** What a duplicate becomes; `REVIEW` when left out. */
+  on_duplicate?: 'DENY' | 'REVIEW' | undefined;
   /** Why this version is made. */
   note?: string | undefined;
 }
@@ -446,6 +464,27 @@ export interface Consumption {
   currency: string;
   payee_id: string | null;
   consumed_at: string;
+}
+
+/** A limit over time as it stood after the decision. Of a rolling window `window` is the step that the decision counts in: from when, and until when, it counts. */
+export interface CountedLimit {
+  name: string;
+  kind: 'monthly_budget' | 'velocity' | 'duplicate';
+  subject: string | null;
+  window: {
+    type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING';
+    starts_at: string;
+    ends_at: string;
+  };
+  limit_minor: number | null;
+  /** Held and spent. Refunds do not lower it in a limit of pace. */
+  used_minor: number;
+  remaining_minor: number | null;
+  limit_count: number | null;
+  used_count: number | null;
+  counted_since: string | null;
+  /** Limits with the same counter count the same, under whatever name. */
+  counter_id: string;
 }
 
 export interface CurrentApiKey {
@@ -685,6 +724,25 @@ export interface LedgerVerification {
   }[];
   first_break_seq: number | null;
   duration_ms: number;
+}
+
+/** How a limit over time stands. Of a rolling window `window` is the time that lies in it now; spends count up to a sixtieth of it longer. */
+export interface LimitStanding {
+  name: string;
+  kind: 'monthly_budget' | 'velocity' | 'duplicate';
+  subject: string | null;
+  window: {
+    type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING';
+    starts_at: string;
+    ends_at: string;
+  };
+  limit_minor: number | null;
+  /** Held and spent. Refunds do not lower it in a limit of pace. */
+  used_minor: number;
+  remaining_minor: number | null;
+  limit_count: number | null;
+  used_count: number | null;
+  counted_since: string | null;
 }
 
 export interface ListMerchantsRequest {
@@ -1190,6 +1248,8 @@ export interface Reservation {
     committed_minor: number;
     remaining_minor: number | null;
   };
+  /** The limits over time that the decision counts in, as they stood after it; left out where there are none. */
+  limits?: CountedLimit[] | undefined;
 }
 
 export interface Review {
@@ -1658,6 +1718,28 @@ export interface TraceStep {
   kind?: string | undefined;
   tool?: string | undefined;
   at?: string | undefined;
+}
+
+/** A limit over time: `limit_amount_minor`, `limit_count`, or both. */
+export interface VelocityLimit {
+  /** Its own among the limits of the authority. Findings and standings name it. */
+  name: string;
+  /** A calendar day, week (from Monday) or month of `time_zone`, or `ROLLING`: the last `window_seconds` at any moment. */
+  window: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING';
+  /** Of `ROLLING`, and only of it. */
+  window_seconds?: number | undefined;
+  /** What is counted by itself: with `MERCHANT` each merchant by the name that the agent gives it, with `PAYEE` each `payee_id`; `AGENT`, all spends together, when left out. */
+  per?: 'AGENT' | 'MERCHANT' | 'PAYEE' | undefined;
+  /** The most that the spends of a window may come to, holds included. One that is over it is denied, or capped where the request is `limitable`. */
+  limit_amount_minor?: number | undefined;
+  /** The most spends of a window. */
+  limit_count?: number | undefined;
+  /** Only spends at these count. They are matched as `blocked_merchants` are. */
+  merchants?: string[] | undefined;
+  /** Only spends of these types of action count. */
+  action_types?: string[] | undefined;
+  /** What a spend over it becomes; `DENY` when left out. With `REVIEW` nothing is capped, and what a person allows counts beyond the limit. */
+  on_exceeded?: 'DENY' | 'REVIEW' | undefined;
 }
 
 export interface Webhook {

@@ -209,6 +209,10 @@ export class Agents extends Resource {
   retrieve(idOrSlug: string, options?: Options): APIPromise<t.AgentWithBudgets> {
     return this.call('GET', '/v1/agents/:id', { params: { id: idOrSlug }, options });
   }
+  /** How its limits over time stand: of the month, and those of its authority. */
+  limits(idOrSlug: string, options?: Options): PagePromise<t.LimitStanding> {
+    return this.pages('/v1/agents/:id/limits', { params: { id: idOrSlug }, options });
+  }
   list(query?: t.ListAgentsQuery, options?: Options): PagePromise<t.AgentWithBudgets> {
     return this.pages('/v1/agents', { query, options });
   }

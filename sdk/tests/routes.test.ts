@@ -48,7 +48,7 @@ test('there is one method for every route of the API but the door, and none besi
     name = full;
     const before = sent.size;
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
-    else if (name === 'agents.merchants.list') await method('the-id');
+    else if (name === 'agents.merchants.list' || name === 'agents.limits') await method('the-id');
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
       /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||

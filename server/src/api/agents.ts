@@ -2,6 +2,7 @@ import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createAgent } from '../commands/create-agent.ts';
 import { updateAgent } from '../commands/update-agent.ts';
+import { loadAgentLimits } from '../decisions/agent-limits.ts';
 import { loadAgentStandings } from '../decisions/agent-standings.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
 import { AGENT_STATUSES, agentBody, MODES } from '../domain/agents.ts';
@@ -26,6 +27,7 @@ import { originOf, requireFreshProof } from '../people/callers.ts';
 import { listAgents } from '../storage/agents.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
+import { AgentLimitsBody } from './schemas/limits.ts';
 
 const AgentBody = Fields(
   {
@@ -157,6 +159,26 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
         const agent = await visibleAgent(db, call.caller, call.params.id);
         const [standing] = await loadAgentStandings(db, call.caller.workspace_id, [agent]);
         return { status: 200, body: { ...agentBody(agent), ...standing } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents/:id/limits',
+      operationId: 'listAgentLimits',
+      tag: 'Agents',
+      summary: "List how an agent's limits over time stand",
+      description:
+        'What is used and left of the monthly budget, where one is set, and of each limit over time of its authority. Of a limit that counts merchants or payees by themselves: the 20 of which most is used.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'All of them; there is one page.', schema: AgentLimitsBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const agent = await visibleAgent(db, call.caller, call.params.id);
+        const data = await loadAgentLimits(db, call.caller.workspace_id, agent);
+        return { status: 200, body: { data, next_cursor: null } };
       },
     },
     {

@@ -1,3 +1,4 @@
+import { reachSeconds } from '../counters/windows.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
@@ -11,10 +12,19 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
+import {
+  type CountersOf,
+  countersOf,
+  NO_COUNTERS,
+  type SpendCounter,
+  standingsOf,
+  withSlots,
+} from '../policy/counters.ts';
 import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { remediesOf } from '../policy/remedies.ts';
+import type { WantedCounter } from '../storage/derived/counters.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -61,6 +71,27 @@ export interface CreatedDecision {
   } | null;
 }
 
+/** The counters that the spend counts in under the authority that it was assessed for. */
+function countersAssessed({
+  agent_id,
+  request,
+  assessed,
+}: Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed'>): CountersOf<SpendCounter> {
+  return assessed === null ? NO_COUNTERS : countersOf(assessed.authority, agent_id, request.action);
+}
+
+/** What is loaded of counters. */
+function wantedOf(counters: CountersOf<SpendCounter>): { counters?: WantedCounter[] } {
+  if (counters.size === 0) return {};
+  return {
+    counters: [...counters.values()].map(({ counter_id, subject, window }) => ({
+      counter_id,
+      subject,
+      reach_seconds: reachSeconds(window),
+    })),
+  };
+}
+
 /**
  * Decides a spend and holds its money, in one step. A used idempotency key returns the earlier decision. The result is
  * stale if the spend was assessed for another authority, or for other listed merchants, than those that are current at the
@@ -76,6 +107,7 @@ export function makeCreateDecision(options: {
     needs: ({ agent_id, idempotency_key, assessed, request }) => ({
       agents: [agent_id],
       budgets_of: [agent_id],
+      ...wantedOf(countersAssessed({ agent_id, assessed, request })),
       idempotency: { agent_id, idempotency_key },
       webhooks: true,
       ...(assessed !== null && asksForKnown(assessed.authority)
@@ -121,6 +153,7 @@ export function makeCreateDecision(options: {
         return { kind: 'stale', current: known };
       }
 
+      const counters = withSlots(countersAssessed(input), (counter) => set.counters.slots(counter));
       const { action } = request;
       const { currency } = action;
       const period = periodOf(set.now_ms);
@@ -139,6 +172,7 @@ export function makeCreateDecision(options: {
         request,
         directory,
         budget: in_its_currency ? budget : set.budget(agent_id, period, authority.currency),
+        counters,
         assessment,
         is_known_merchant,
         now_ms: set.now_ms,
@@ -167,6 +201,10 @@ export function makeCreateDecision(options: {
           expires_at: newHoldExpiresAt(mode, decision, capability, set.now_ms, review_ttl_seconds),
           budget: budgetStatus(held, limit_minor),
         };
+      }
+      if (authority !== null && in_its_currency && counters.size > 0) {
+        const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
+        reservation = { ...reservation, limits: standingsOf(authority, counters, set.now_ms, own) };
       }
       const made = composeDecision({
         decision_id,

@@ -1,3 +1,4 @@
+import { addToRows, type CounterRow } from '../counters/counters.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Origin } from '../domain/audit.ts';
 import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
@@ -67,13 +68,15 @@ export function makeImaginedAgent(authority: Authority, mode: Mode): ImaginedAge
   const states = new Map<string, DecisionState>();
   const outcomes: Outcome[] = [];
   const budgets: WorkingSet['changes']['budgets'] = new Map();
+  const counters = new Map<string, CounterRow>();
   const known_merchants: WorkingSet['changes']['known_merchants'] = new Map();
   let head = { seq: 0, hash: GENESIS.hash };
   let at_ms = 0;
   let newId: NewId = newIdsAt(at_ms);
 
   /** Keeps what a command changed. */
-  function keep({ changes }: WorkingSet): void {
+  function keep({ changes, counters: counted }: WorkingSet): void {
+    for (const row of counted.changes.values()) addToRows(counters, row);
     for (const { decision_id, document } of changes.decisions) {
       const decision = decodeDecision(document);
       decisions.set(decision_id, decision);
@@ -107,6 +110,7 @@ export function makeImaginedAgent(authority: Authority, mode: Mode): ImaginedAge
         authorities: [row],
         due_holds: [...states.values()].filter((state) => isExpired(state, now_ms)),
         budgets: [...budgets.values()],
+        counters: [...counters.values()],
         decisions: named.flatMap((decision_id) => decisionOf(decision_id) ?? []),
         outcomes: outcomes.filter(({ decision_id }) => named.includes(decision_id)),
         known_merchants: [...known_merchants.values()],

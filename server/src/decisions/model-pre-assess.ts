@@ -11,6 +11,7 @@ import {
   withOpinion,
   withoutOpinion,
 } from '../model-judge/second-opinion.ts';
+import { countersOf, withSlots } from '../policy/counters.ts';
 import { deniedUntilMs } from '../policy/remedies.ts';
 import { getSpendingAuthority, parseAuthority } from '../storage/authorities.ts';
 import type { WorkTime } from '../work-time.ts';
@@ -70,6 +71,7 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       request,
       directory,
       budget: NOTHING_SPENT,
+      counters: withSlots(countersOf(authority, agent_id, request.action), () => []),
       assessment: built_in,
       is_known_merchant: true,
       now_ms,

@@ -10,13 +10,14 @@ import {
 } from '../domain/decision-history.ts';
 import { budgetImpact, isExpired } from '../domain/decision-states.ts';
 import type { Decision, DecisionKind, ReasonCode } from '../domain/decisions.ts';
-import { reservationIdOf } from '../domain/reservations.ts';
+import { type CountedLimit, reservationIdOf } from '../domain/reservations.ts';
 import { NO_FACTS } from '../domain/spend-facts.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import { decide, type Verdict } from '../policy/decide.ts';
 import type { KnownMerchantRow } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { addMinor } from '../values/money.ts';
+import { DraftCounters } from './draft-counters.ts';
 import { makeDraftedMerchants } from './drafted-merchants.ts';
 
 /** Why a decision was left out of a replay. */
@@ -69,7 +70,7 @@ export interface Simulation {
   result(): SimulationResult;
 }
 
-/** A decision for which the draft holds another amount: its real history, and its history under the draft. */
+/** A decision for which the draft holds another amount, or counts in limits over time: its real history, and the draft's. */
 interface Diverged {
   real: DecisionHistory;
   /** Null if the draft denies it, so that nothing would have been spent. */
@@ -102,12 +103,20 @@ function counterBefore({ reservation }: Decision): BudgetCounter {
   return { held_minor: held_minor - own_minor, committed_minor };
 }
 
-/** Null if the draft holds what was held. */
-function divergence(original: Decision, verdict: Verdict): Diverged | null {
+/** Null if the draft holds what was held, and counts in no limit over time: `limits` undefined. */
+function divergence(
+  original: Decision,
+  verdict: Verdict,
+  limits: CountedLimit[] | undefined,
+): Diverged | null {
   const was_minor = original.reservation.amount_minor;
   const { decision, held_amount_minor } = verdict;
-  if (decision === original.decision && held_amount_minor === was_minor) return null;
   const real = beginHistory(original);
+  if (decision === original.decision && held_amount_minor === was_minor) {
+    if (limits === undefined) return null;
+    const drafted = { ...original, reservation: { ...original.reservation, limits } };
+    return { real, drafted: beginHistory(drafted), max_minor: Number.MAX_SAFE_INTEGER };
+  }
   if (decision === 'DENY') return { real, drafted: null, max_minor: 0 };
   const drafted: Decision = {
     ...original,
@@ -115,6 +124,7 @@ function divergence(original: Decision, verdict: Verdict): Diverged | null {
     review_state: decision === 'REVIEW' ? 'PENDING' : null,
     reservation: {
       ...original.reservation,
+      ...(limits === undefined ? {} : { limits }),
       reservation_id: reservationIdOf(original.decision_id),
       status: 'HELD',
       amount_minor: held_amount_minor,
@@ -175,6 +185,7 @@ export function makeSimulation(options: {
   /** By month: how much more counts under the draft than really did, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();
+  const draft_counters = new DraftCounters(draft);
   const has_same_inputs = new Map<Authority, boolean>();
   /** The merchants that were listed for the decision replayed last. */
   let before: Directory | undefined;
@@ -228,6 +239,7 @@ export function makeSimulation(options: {
       };
       diverged.set(next.decision_id, after);
       recount(before.real.decision.reservation.period, surplusOf(before), surplusOf(after));
+      draft_counters.count(before, after, next.event.at);
     }
   }
 
@@ -318,11 +330,13 @@ export function makeSimulation(options: {
       const is_as_before = hasSameInputs(authority) && isVouchedAsBefore(original);
       const assessment = is_as_before ? original.purpose : assess(draft, request, facts);
       const budget = budgetFor(original);
+      const counters = draft_counters.before(original);
       const verdict = decide({
         authority: draft,
         request,
         directory,
         budget,
+        counters,
         assessment,
         is_known_merchant: isKnown(original, known),
         now_ms: Date.parse(original.created_at),
@@ -332,9 +346,10 @@ export function makeSimulation(options: {
       countBoth(original, verdict);
       compare(original, verdict);
       drafted_merchants?.note(original, verdict.decision);
-      const divergent = divergence(original, verdict);
+      const divergent = divergence(original, verdict, draft_counters.limits(original, counters, verdict));
       if (divergent === null) return;
       diverged.set(original.decision_id, divergent);
+      draft_counters.count(null, divergent, original.created_at);
       recount(original.reservation.period, NOTHING, surplusOf(divergent));
     },
     result: () => ({

@@ -1,3 +1,4 @@
+import type { CounterRow } from '../counters/counters.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
@@ -94,6 +95,8 @@ export interface AuditedState {
   member?: Member;
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
+  /** What a new limit was given of the spends before it, and since when where that is not all of them. */
+  primed?: { counters: CounterRow[]; counted_since: string | null };
 }
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Weekday } from '../values/calendar.ts';
+import { CALENDAR_WINDOWS, type Weekday } from '../values/calendar.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 
 /** Who may judge the purpose of spends. */
@@ -44,6 +44,30 @@ export interface AllowedPayee {
 /** What becomes of a spend at a merchant that is not on a list. */
 export const ON_OTHER_MERCHANTS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 
+export const VELOCITY_WINDOWS = [...CALENDAR_WINDOWS, 'ROLLING'] as const;
+export const VELOCITY_SCOPES = ['AGENT', 'MERCHANT', 'PAYEE'] as const;
+/** What a spend becomes that is over a limit. */
+export const ON_LIMIT_EXCEEDED = ['DENY', 'REVIEW'] as const;
+
+/** A limit over time. It has an amount, a count, or both. */
+export interface VelocityLimit {
+  /** A slug of its own among the authority's limits. */
+  name: string;
+  window: (typeof VELOCITY_WINDOWS)[number];
+  /** Only, and always, of `ROLLING`. */
+  window_seconds?: number;
+  /** What is counted by itself; `AGENT` when left out: all spends together. */
+  per?: (typeof VELOCITY_SCOPES)[number];
+  limit_amount_minor?: number;
+  limit_count?: number;
+  /** Only spends at these count; they are matched as `blocked_merchants` are. */
+  merchants?: string[];
+  /** Only spends of these types count. */
+  action_types?: string[];
+  /** `DENY` when left out. */
+  on_exceeded?: (typeof ON_LIMIT_EXCEEDED)[number];
+}
+
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority {
   purpose: Purpose;
@@ -58,6 +82,12 @@ export interface Authority {
    * other merchants `on_other_merchants` says.
    */
   allowed_merchants?: string[];
+  /** What may be spent, and how often, over time. All of them hold. */
+  velocity_limits?: VelocityLimit[];
+  /** For how long the same amount to the same merchant is taken for a duplicate. */
+  duplicate_window_seconds?: number;
+  /** `REVIEW` when left out. */
+  on_duplicate?: (typeof ON_LIMIT_EXCEEDED)[number];
   /** `REVIEW` when left out. */
   on_purpose_unclear?: (typeof ON_PURPOSE_UNCLEAR)[number];
   /** Whether reviewers too may list merchants for the agent; `false` when left out. */
@@ -117,6 +147,9 @@ export function assessmentInputs(authority: Authority): string {
     review_threshold_minor,
     monthly_budget_minor,
     blocked_merchants,
+    velocity_limits,
+    duplicate_window_seconds,
+    on_duplicate,
     on_purpose_unclear,
     reviewer_may_list,
     valid_from,

@@ -160,6 +160,11 @@ function countedMinor(state: DecisionState): number {
   return held_minor + committed_minor;
 }
 
+/** What a decision counts for in limits of pace, raised to what is known to be spent; null where it counts in none. */
+function pacedAtLeast(state: DecisionState, minor: number): number | null {
+  return state.paced_minor === null ? null : Math.max(state.paced_minor, minor);
+}
+
 /** The payment is under way: the hold no longer expires and covers at least the amount consumed, until the rail reports. */
 function afterConsumption(
   decision: DecisionCore,
@@ -178,6 +183,7 @@ function afterConsumption(
     reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: state.reservation_status === 'COMMITTED' ? 'COMMITTED' : 'HELD',
     amount_minor: event.amount_minor,
+    paced_minor: pacedAtLeast(state, event.amount_minor),
   };
 }
 
@@ -202,16 +208,19 @@ function afterReport(
   if (decision.mode === 'SHADOW' && decision.decision === 'DENY') return after;
   // A hold that is settled expires no more; the deadline of a review that still waits stays known.
   const expires_at = state.review_state === 'PENDING' ? state.expires_at : null;
-  const commit = (amount_minor: number): DecisionState => ({
+  const commit = (amount_minor: number, paced_minor: number | null): DecisionState => ({
     ...after,
     reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: 'COMMITTED',
     amount_minor,
+    paced_minor,
     expires_at,
   });
   if (!mayLower(event, state)) {
     const is_claim = event.report.type === 'SPEND_EXECUTED';
-    return is_claim ? commit(Math.max(countedMinor(state), executed_minor)) : after;
+    if (!is_claim) return after;
+    const claimed_minor = Math.max(countedMinor(state), executed_minor);
+    return commit(claimed_minor, pacedAtLeast(state, claimed_minor));
   }
   const trusted = summarizeOutcomes(reportsOfAtLeast(trustOfHold(state), reports));
   switch (trusted.outcome_state) {
@@ -223,6 +232,9 @@ function afterReport(
       return counts ? { ...after, reservation_status: 'RELEASED', expires_at } : after;
     }
     default:
-      return commit(trusted.executed_minor - trusted.refunded_minor);
+      return commit(
+        trusted.executed_minor - trusted.refunded_minor,
+        state.paced_minor === null ? null : trusted.executed_minor,
+      );
   }
 }

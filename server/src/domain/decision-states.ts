@@ -1,3 +1,4 @@
+import { type CountedIn, encodeCountedIn } from '../counters/counted-in.ts';
 import type { Mode } from './agents.ts';
 import { type BudgetCounter, budgetStatus } from './budget.ts';
 import { type Capability, type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
@@ -10,7 +11,7 @@ import {
   type ReviewState,
 } from './decisions.ts';
 import type { Label } from './labels.ts';
-import type { ExpiredReservation, ReservationStatus } from './reservations.ts';
+import type { ExpiredReservation, Reservation, ReservationStatus } from './reservations.ts';
 import type { Review } from './reviews.ts';
 
 /**
@@ -41,6 +42,10 @@ export interface DecisionState {
   capability_issued_at: string | null;
   capability_expires_at: string | null;
   capability_consumed_at: string | null;
+  /** The slots of counters that it counts in, as text: see `counterChanges`; null where there are none. */
+  counted_in: string | null;
+  /** What it counts for in limits of pace: as `amount_minor`, but refunds do not lower it; null where it counts in none. */
+  paced_minor: number | null;
 }
 
 /**
@@ -51,9 +56,20 @@ export function beginsWithState(decision: Pick<DecisionCore, 'reservation' | 're
   return decision.reservation.expires_at !== null || decision.review_state === 'PENDING';
 }
 
+/** The slots of counters that a new decision counts in. */
+function countedIn({ limits = [] }: Reservation): CountedIn[] {
+  return limits.map(({ counter_id, subject, window }) => ({
+    counter_id,
+    subject: subject ?? '',
+    slot: window.starts_at,
+    until: window.ends_at,
+  }));
+}
+
 /** The state of a decision that was just made. */
 export function initialState(decision: DecisionCore): DecisionState {
   const { decision_id, reservation, review_state, capability } = decision;
+  const counted_in = encodeCountedIn(countedIn(reservation));
   return {
     decision_id,
     agent_id: decision.agent.id,
@@ -72,6 +88,8 @@ export function initialState(decision: DecisionCore): DecisionState {
     capability_issued_at: capability?.issued_at ?? null,
     capability_expires_at: capability?.expires_at ?? null,
     capability_consumed_at: null,
+    counted_in,
+    paced_minor: counted_in === null ? null : reservation.amount_minor,
   };
 }
 

@@ -1,3 +1,4 @@
+import { counterChanges } from '../counters/counted-in.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
 import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
@@ -20,6 +21,7 @@ import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import { isKnownNoLater, knownMerchantKey, makesKnown } from '../policy/known-merchants.ts';
 import { pushTo } from '../values/maps.ts';
 import { type Changes, knownKey, type Recorded } from './changes.ts';
+import type { Counters } from './counters.ts';
 import type { Loaded } from './tables.ts';
 
 /** What the records need of their working set. */
@@ -27,6 +29,7 @@ interface Within {
   readonly now_ms: number;
   readonly now: string;
   readonly changes: Changes;
+  readonly counters: Counters;
   budget(agent_id: string, period: string, currency: string): BudgetRow;
   putBudget(row: BudgetRow): void;
   append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string;
@@ -161,7 +164,7 @@ export class Records {
     if (other === undefined || !isKnownNoLater(other, row)) changes.known_merchants.set(name, row);
   }
 
-  /** Changes a state. All changes go through here, because its budget and the list of expiring holds follow from it. */
+  /** Changes a state. All changes go through here, because its budget, its counters and the list of expiring holds follow from it. */
   #changeState(before: DecisionState, after: DecisionState): void {
     this.#within.changes.states.set(after.decision_id, after);
     const record = this.#decisions.get(after.decision_id);
@@ -178,6 +181,7 @@ export class Records {
         committed_minor: budget.committed_minor + committed_minor,
       });
     }
+    for (const each of counterChanges(before, after, this.#within.now)) this.#within.counters.add(each);
     this.#noteExpiring(before, after);
   }
 

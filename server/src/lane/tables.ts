@@ -1,3 +1,4 @@
+import type { CounterRow } from '../counters/counters.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import {
@@ -25,6 +26,7 @@ import {
   putDecisionStates,
 } from '../storage/decision-states.ts';
 import { insertDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
+import { addToCounters, loadCounters, type WantedCounter } from '../storage/derived/counters.ts';
 import {
   addKnownMerchants,
   type KnownMerchantRef,
@@ -68,6 +70,7 @@ export interface Needs {
   agents?: readonly string[];
   /** This month's budgets of these agents, with the expired holds that still count in them. */
   budgets_of?: readonly string[];
+  counters?: readonly WantedCounter[];
   idempotency?: { agent_id: string; idempotency_key: string };
   /** Decisions with their states, agents, and the budgets they count in. */
   decisions?: readonly string[];
@@ -136,6 +139,7 @@ const LOADS = {
   // therefore loads the counter of its month.
   due_holds: load((needs) => agentIds(needs.budgets_of), loadDueHolds),
   budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets),
+  counters: load(({ counters }) => counters ?? NONE, loadCounters),
   earlier_decisions: load(
     ({ idempotency }) => (idempotency === undefined ? NONE : [idempotency]),
     loadEarlierDecisions,
@@ -286,6 +290,7 @@ interface ChangedSet {
   outbox: { changes: OutboxChanges };
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
+  counters: { changes: ReadonlyMap<string, CounterRow> };
 }
 
 type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
@@ -321,6 +326,7 @@ const WRITES: readonly Put[] = [
   put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
   put(putBudgets, ({ changes }) => changes.budgets.values()),
   put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
+  put(addToCounters, ({ counters }) => counters.changes.values()),
   put(insertUsers, ({ people }) => people.changes.users),
   put(putMembers, ({ people }) => people.changes.members.values()),
   put(putInvitations, ({ people }) => people.changes.invitations.values()),

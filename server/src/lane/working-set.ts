@@ -1,3 +1,4 @@
+import { counterChanges } from '../counters/counted-in.ts';
 import type { Agent } from '../domain/agents.ts';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
@@ -23,6 +24,7 @@ import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import type { NewId } from '../values/ids.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
+import { Counters } from './counters.ts';
 import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
@@ -46,6 +48,8 @@ export class WorkingSet {
   readonly people: People;
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
+  /** What spends come to over time. */
+  readonly counters: Counters;
   /** What became of the decisions before this batch. */
   readonly records: Records;
   readonly changes: Changes = noChanges();
@@ -76,6 +80,7 @@ export class WorkingSet {
     this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
+    this.counters = new Counters(loaded.counters);
     this.#head = head;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
@@ -157,11 +162,17 @@ export class WorkingSet {
     this.change_count += 1;
   }
 
-  /** Adds a decision, the content of the row's document, with its state if `beginsWithState`. Returns its event's id. */
+  /**
+   * Adds a decision, the content of the row's document, with its state if `beginsWithState`, and counts it in its limits over
+   * time. Returns its event's id.
+   */
   addDecision(row: DecisionRow, decision: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    if (beginsWithState(decision)) this.records.begin(initialState(decision));
+    const begins = beginsWithState(decision);
+    const state = begins || decision.reservation.limits !== undefined ? initialState(decision) : null;
+    if (state !== null) for (const each of counterChanges(null, state, this.now)) this.counters.add(each);
+    if (state !== null && begins) this.records.begin(state);
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 

@@ -50,6 +50,7 @@ const CHANGEABLE = [
   'api_key_uses',
   'decision_states',
   'budgets',
+  'counters',
   'feedback',
   'decision_lessons',
   'feedback_watermarks',
@@ -74,6 +75,7 @@ const CHANGEABLE = [
 const REMOVABLE = [
   'api_key_digests',
   'expiring_holds',
+  'counters',
   'checkpoints',
   'webhook_endpoints',
   'webhook_events',

@@ -1,4 +1,5 @@
 import type { Authority } from '../domain/authorities.ts';
+import { velocityProblem } from './velocity-problem.ts';
 
 /** A field of an authority, as a path in it, and what is wrong with it. */
 export interface FieldProblem {
@@ -53,4 +54,5 @@ const ASKED: readonly Ask[] = [
     const place = active_hours.findIndex(({ from, to }) => from === to);
     return place < 0 ? null : { field: `active_hours[${place}].to`, problem: 'must not be the same as from' };
   },
+  velocityProblem,
 ];

@@ -19,11 +19,13 @@ import {
   judgePerTransactionLimit,
   judgeReviewThreshold,
 } from './amounts.ts';
+import { judgeDuplicates } from './duplicates.ts';
 import { judgeMerchant } from './merchants.ts';
 import { newMerchantJudges } from './new-merchant.ts';
 import { judgePurpose } from './purpose.ts';
 import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
 import { judgeActionType, judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
+import { judgeVelocity } from './velocity.ts';
 
 /** What the stages together say. Amounts are minor units of the request's currency. */
 export interface Verdict extends ToldVerdict {
@@ -155,9 +157,9 @@ const JUDGES: Record<Stage, JudgesOf> = {
   merchant: always(judgeMerchant),
   merchant_allowlist: where(isBoundToList, judgeMerchantAllowlist),
   active_hours: where(({ active_hours }) => active_hours !== undefined, judgeActiveHours),
-  duplicate: () => NO_JUDGES,
+  duplicate: judgeDuplicates,
   per_transaction_limit: always(judgePerTransactionLimit),
-  velocity: () => NO_JUDGES,
+  velocity: judgeVelocity,
   monthly_budget: always(judgeMonthlyBudget),
   shared_budget: () => NO_JUDGES,
   min_amount: always(judgeMinAmount),

@@ -4,6 +4,7 @@ import type { BudgetCounter } from '../domain/budget.ts';
 import type { ReasonCode, StageFinding } from '../domain/decisions.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import type { Directory } from '../merchants/directory.ts';
+import type { CountersOf, LoadedCounter } from './counters.ts';
 
 /** Everything that a decision depends on. */
 export interface DecideFacts {
@@ -13,6 +14,8 @@ export interface DecideFacts {
   directory: Directory;
   /** The agent's counter of the current month, in the authority's currency. */
   budget: BudgetCounter;
+  /** What is in the counters of the spend under `authority`: see `countersOf`. Left out where it has no limits over time. */
+  counters?: CountersOf<LoadedCounter>;
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
   /** Whether the agent is known to have paid the payee that the request names, or else its merchant. */

@@ -1,4 +1,5 @@
 import { NOTHING_SPENT, periodOf } from '../domain/budget.ts';
+import { NO_COUNTERS, withoutDuplicates } from './counters.ts';
 import type { DecideFacts } from './stage.ts';
 
 /*
@@ -12,9 +13,10 @@ export function factsAt(facts: DecideFacts, now_ms: number): DecideFacts {
   return { ...facts, now_ms, budget: same_month ? facts.budget : NOTHING_SPENT };
 }
 
-/** With another amount. */
+/** With another amount, for which nobody is known to have asked before. */
 export function factsWithAmount(facts: DecideFacts, amount_minor: number): DecideFacts {
-  return withAction(facts, { amount_minor });
+  const { counters = NO_COUNTERS } = facts;
+  return { ...withAction(facts, { amount_minor }), counters: withoutDuplicates(counters) };
 }
 
 /** In another currency, the number of its minor units being the same. */

@@ -7,7 +7,8 @@ import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 /** All columns of a state, for a query that names the table `s`. */
 export const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
   s.amount_minor, s.expires_at, s.review_state, s.review_id, s.label_id, s.outcome_state, s.verified,
-  s.capability_status, s.capability_issued_at, s.capability_expires_at, s.capability_consumed_at`;
+  s.capability_status, s.capability_issued_at, s.capability_expires_at, s.capability_consumed_at, s.counted_in,
+  s.paced_minor`;
 
 /** Inserts new states and updates existing ones. */
 export const putDecisionStates = makeInsert<DecisionState>(
@@ -30,6 +31,8 @@ export const putDecisionStates = makeInsert<DecisionState>(
     capability_issued_at: 'timestamptz',
     capability_expires_at: 'timestamptz',
     capability_consumed_at: 'timestamptz',
+    counted_in: 'text',
+    paced_minor: 'bigint',
   },
   {
     conflict: ['decision_id'],
@@ -47,6 +50,8 @@ export const putDecisionStates = makeInsert<DecisionState>(
       'capability_issued_at',
       'capability_expires_at',
       'capability_consumed_at',
+      'counted_in',
+      'paced_minor',
     ],
   },
 );

@@ -55,6 +55,11 @@ export function wallClock(time_zone: string, at_ms: number): WallClock {
   return { weekday: WEEKDAYS[dayOfWeek - 1] as Weekday, minute: hour * 60 + minute };
 }
 
+/** What clocks of a time zone show, with the date: `2026-11-23 00:00`. */
+export function localTime(time_zone: string, at_ms: number): string {
+  return zoned(at_ms, time_zone).toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
+}
+
 /**
  * The first instant, from `days` after the date of a moment on, at which clocks show `minute` or later of that date; where
  * they skip it, the instant after what they skip. Milliseconds since 1970 UTC.

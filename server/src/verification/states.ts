@@ -13,6 +13,7 @@ import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadExpiringHolds } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 import type { ChainRow, OrphanTable } from './chain-pages.ts';
+import { type CounterSums, countersOfDecision, countersOfUnchanged } from './counters.ts';
 import type { Findings } from './findings.ts';
 import { checkKnownMerchants } from './known-merchants.ts';
 import { checkLessons, type LearningProgress } from './lessons.ts';
@@ -24,6 +25,7 @@ export interface ChainTally {
   /** The number of rows of each of these tables that the walk has accounted for. */
   found: Record<OrphanTable, number>;
   budgets: Map<string, { row: BudgetRow; seq: number }>;
+  counters: CounterSums;
   learnt: LearningProgress;
   /** Whether what earlier history made known was not gone through yet. */
   is_filling: boolean;
@@ -46,15 +48,13 @@ function count(tally: ChainTally, counts: BudgetRow, seq: number): void {
 
 /**
  * Counts the hold of a decision that has no records. The requested amount was held unless the spend was capped; the held
- * amount is then only in the document.
+ * amount is then only in the document, as are the limits over time that it counts in.
  */
 export function countUnchanged(tally: ChainTally, event: ChainRow): void {
   if (event.decision === 'DENY') return;
-  const capped = event.capped_document;
-  const held_minor =
-    capped === null
-      ? (event.requested_amount_minor as number)
-      : (JSON.parse(capped) as Decision).reservation.amount_minor;
+  const decision = event.held_document === null ? null : (JSON.parse(event.held_document) as Decision);
+  const held_minor = decision?.reservation.amount_minor ?? (event.requested_amount_minor as number);
+  if (decision !== null) tally.counters.add(countersOfUnchanged(decision));
   const { agent_id, currency, occurred_at } = event;
   const period = occurred_at.slice(0, 7);
   count(
@@ -140,6 +140,7 @@ export async function checkStates(
       differs(seq, subject_id, 'is not what its records say');
     }
     const { agent_id, period, currency } = state;
+    tally.counters.add(countersOfDecision(found.decision, recorded_events.get(subject_id) ?? []));
     if (ever_counted) count(tally, { agent_id, period, currency, ...budgetImpact(state) }, seq);
     const expires_at = holdExpiresAt(state);
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });

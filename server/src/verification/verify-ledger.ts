@@ -12,6 +12,7 @@ import {
 } from '../domain/ledger.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
+import { primedRows } from '../storage/derived/counter-checks.ts';
 import { isToBeFilled } from '../storage/derived/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { readClock } from '../storage/workspaces.ts';
@@ -27,7 +28,9 @@ import {
 } from './chain-pages.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { type CheckedCheckpoint, loadAllCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
+import { CounterSums, checkCounters } from './counters.ts';
 import { type Findings, makeFindings } from './findings.ts';
+import { checkHead } from './head.ts';
 import { checkFeedback, loadLearningProgress } from './lessons.ts';
 import { checkLiveRows, noteSealedStates } from './live-rows.ts';
 import { checkBeyond, checkCounts, checkOrphans, reachedBy, spansOf, type Walk } from './orphans.ts';
@@ -84,8 +87,6 @@ export interface VerifyOptions {
 const EVENTS_AT_ONCE = 500;
 /** Concurrent pages on each connection: while one is checked here, the database hashes another. */
 const PAGES_AT_ONCE = 2;
-/** The tolerated difference between the time of the head and the clock, which may have been set back. */
-const TOLERATED_AHEAD_MS = 3_600_000;
 
 /**
  * Rebuilds a workspace's chain from the live rows, within one snapshot and without blocking any writer. It checks every
@@ -117,6 +118,7 @@ export async function verifyLedger(
       tally: {
         found: noneFound(),
         budgets: new Map(),
+        counters: new CounterSums(clock_ms),
         learnt: await loadLearningProgress(client, workspace_id, options.names),
         is_filling: await isToBeFilled(client, workspace_id),
       },
@@ -300,8 +302,10 @@ function rebuild(
       tally.found.audit_records += 1;
       // A changed audit record is reported as such, and proves nothing about other rows.
       const { action, state } = row.data as { action: string; state: string };
-      if (hash.equals(event.data_hash)) noteSealedStates(walk.sealed, { seq: event.seq, action, state });
-      else walk.is_vouched_for = false;
+      if (hash.equals(event.data_hash)) {
+        noteSealedStates(walk.sealed, { seq: event.seq, action, state });
+        tally.counters.add(primedRows(state));
+      } else walk.is_vouched_for = false;
     } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;
     else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
     else if (event.type === 'reservation.expired') tally.found.expired_reservations += 1;
@@ -359,35 +363,14 @@ async function checkDecisions(
   await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);
 }
 
-/** Reports a head that does not name the last event, or whose time is before that event or in the future. */
-function checkHead(
-  findings: Findings,
-  head: (LedgerHead & { time_ms: number }) | undefined,
-  last: LedgerHead,
-  occurred_ms: number,
-  clock_ms: number,
-): void {
-  if (head === undefined) {
-    findings.add({ seq: last.seq + 1, kind: 'TRUNCATED', detail: 'The head of the chain is gone.' });
-  } else if (head.seq > last.seq) {
-    const detail = `The chain ends at event ${last.seq}, but its head is event ${head.seq}.`;
-    findings.add({ seq: last.seq + 1, kind: 'TRUNCATED', detail });
-  } else if (head.seq !== last.seq || !head.hash.equals(last.hash)) {
-    const detail = `Event ${last.seq} is not the head of the chain, which is event ${head.seq}.`;
-    findings.add({ seq: last.seq, kind: 'LINK_BROKEN', detail });
-  } else if (
-    !(head.time_ms >= occurred_ms && head.time_ms <= Math.max(clock_ms, occurred_ms) + TOLERATED_AHEAD_MS)
-  ) {
-    const detail = `The head's time ${head.time_ms} is not one between event ${last.seq} and now.`;
-    findings.add({ seq: last.seq, kind: 'LINK_BROKEN', detail });
-  }
-}
-
 /** Checks the tables that can be compared only after a walk from the beginning of the chain. */
 async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<void> {
   const { db, workspace_id, findings, tally } = walk;
   // If a decision was changed, the right sums are unknown.
-  if (findings.soFarIntact()) await checkBudgets(db, workspace_id, tally, findings);
+  if (findings.soFarIntact()) {
+    await checkBudgets(db, workspace_id, tally, findings);
+    await checkCounters(db, workspace_id, tally.counters, walk.previous.seq, findings);
+  }
   await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
   await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
   await checkOrphans(walk);

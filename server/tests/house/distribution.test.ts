@@ -53,7 +53,7 @@ test('every primary key and unique index begins with workspace_id, so that the s
 });
 
 /** What a worker looks for in all workspaces at once: on an engine that spreads them, on every machine. */
-const OF_ALL_WORKSPACES = ['expiring_holds_by_time', 'webhook_queues_due'];
+const OF_ALL_WORKSPACES = ['counters_by_until', 'expiring_holds_by_time', 'webhook_queues_due'];
 /** How a person's workspaces, sessions and ways to sign in are found. */
 const BY_PERSON = [
   'invitations_by_email',

@@ -38,7 +38,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'purpose/data',
   ],
   ['values', 'merchants'],
-  ['purpose/language'],
+  ['purpose/language', 'counters'],
   ['domain'],
   ['policy'],
   ['secrets.ts', 'purpose/reading'],

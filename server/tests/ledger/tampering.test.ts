@@ -144,6 +144,12 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     seq: `(select max(e.seq) from decisions d join ledger_events e on e.workspace_id = d.workspace_id
       and e.subject_id = d.decision_id where d.workspace_id = W and d.agent_id = t.agent_id)`,
   },
+  counters: {
+    key: ['counter_id', 'subject', 'slot'],
+    // What duplicates are counted in names the newest of them.
+    row: 'and count > 0 order by decision_id is null, decision_id desc limit 1',
+    seq: eventOf('t.decision_id'),
+  },
   webhook_endpoints: {
     key: ['endpoint_id'],
     row: 'order by endpoint_id limit 1',

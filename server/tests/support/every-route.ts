@@ -181,6 +181,14 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'one thing',
     other_agent: NOT_FOUND,
   },
+  'GET /v1/agents/:id/limits': {
+    scopes: ['read'],
+    agent_key: true,
+    request: ofAgent('/limits'),
+    status: 200,
+    names: 'one thing',
+    other_agent: NOT_FOUND,
+  },
   'PATCH /v1/agents/:id': {
     scopes: ['admin'],
     request: ofAgent('', { name: 'Renamed' }),

@@ -38,7 +38,16 @@ const AUTHORITIES = {
     monthly_budget_minor: 1_000_000,
     blocked_merchants: ['Evil Hosting'],
   },
-  enforce: { ...AUTHORITY, review_threshold_minor: 1_000, monthly_budget_minor: 1_000_000 },
+  enforce: {
+    ...AUTHORITY,
+    review_threshold_minor: 1_000,
+    monthly_budget_minor: 1_000_000,
+    velocity_limits: [
+      { name: 'month', window: 'ROLLING', window_seconds: 2_678_400, limit_amount_minor: 1_000_000 },
+      { name: 'shop', window: 'ROLLING', window_seconds: 86_400, per: 'MERCHANT', limit_count: 1_000 },
+    ],
+    duplicate_window_seconds: 604_800,
+  },
 };
 
 /**

@@ -21,6 +21,7 @@ import {
 import { authorityProblem } from '../../policy/authority-problem.ts';
 import { WEEKDAYS } from '../../values/calendar.ts';
 import { TEXT_LENGTHS } from '../../values/text.ts';
+import { VELOCITY_FIELDS } from './velocity-limits.ts';
 
 const MAX_PURPOSE_ITEMS = 50;
 const MAX_MERCHANTS = 1_000;
@@ -167,7 +168,9 @@ export const AuthorityBody = Fields(
       }),
     ),
     time_zone: Type.Optional(
-      TimeZone({ description: 'Of all days and hours below: an IANA name; `UTC` when left out.' }),
+      TimeZone({
+        description: 'Of all days, weeks, months and hours below: an IANA name; `UTC` when left out.',
+      }),
     ),
     active_hours: Type.Optional(
       Type.Array(ActiveHours, {
@@ -214,6 +217,7 @@ export const AuthorityBody = Fields(
           'What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out.',
       }),
     ),
+    ...VELOCITY_FIELDS,
   },
   {
     $id: 'Authority',

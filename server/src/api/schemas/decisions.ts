@@ -28,6 +28,7 @@ import {
   TimestampIn,
 } from '../../http/schemas.ts';
 import { TEXT_LENGTHS } from '../../values/text.ts';
+import { CountedLimitBody } from './limits.ts';
 import { CapabilityBody, LabelBody, ReviewBody } from './records.ts';
 
 const MAX_TRACE_STEPS = 25;
@@ -239,6 +240,12 @@ export const DecisionBody = Fields(
           committed_minor: Money('Spent in this month.'),
           remaining_minor: Nullable(Money('What is left; null: no budget is set.')),
         }),
+        limits: Type.Optional(
+          Type.Array(CountedLimitBody, {
+            description:
+              'The limits over time that the decision counts in, as they stood after it; left out where there are none.',
+          }),
+        ),
       },
       { $id: 'Reservation' },
     ),

@@ -1,0 +1,111 @@
+import { counterChanges } from '../counters/counted-in.ts';
+import type { CounterUse } from '../counters/counters.ts';
+import { slotAt } from '../counters/windows.ts';
+import type { Agent } from '../domain/agents.ts';
+import type { Authority, VelocityLimit } from '../domain/authorities.ts';
+import { periodOf } from '../domain/budget.ts';
+import { afterExpiry, isExpired } from '../domain/decision-states.ts';
+import type { LimitStanding } from '../domain/reservations.ts';
+import { countersOfAgent, type SpendCounter, standing } from '../policy/counters.ts';
+import { loadAuthoritiesOf } from '../storage/authorities.ts';
+import { listBudgets } from '../storage/budgets.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadDueHolds } from '../storage/decision-states.ts';
+import { listFullestSubjects } from '../storage/derived/counters.ts';
+import { readClock } from '../storage/workspaces.ts';
+import { calendarWindow } from '../values/calendar.ts';
+
+/** Of a limit that counts merchants or payees by themselves, only so many are shown, the fullest ones. */
+const MAX_SUBJECTS = 20;
+
+/** How the limits over time of an agent stand now: of its month first, then those of its authority in their order. */
+export async function loadAgentLimits(
+  db: Queryable,
+  workspace_id: string,
+  agent: Agent,
+): Promise<LimitStanding[]> {
+  const authority = (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent.agent_id);
+  if (authority === undefined) return [];
+  const now_ms = await readClock(db);
+  return [
+    ...(await monthOf(db, workspace_id, agent.agent_id, authority, now_ms)),
+    ...(await velocityOf(db, workspace_id, agent.agent_id, authority, now_ms)),
+  ];
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+async function monthOf(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  { currency, monthly_budget_minor: limit_minor }: Authority,
+  now_ms: number,
+): Promise<LimitStanding[]> {
+  if (limit_minor === undefined) return [];
+  const of = { agent_id, period: periodOf(now_ms), currency };
+  const [counter] = await listBudgets(db, workspace_id, [of]);
+  const used_minor = (counter?.held_minor ?? 0) + (counter?.committed_minor ?? 0);
+  const { starts_ms, ends_ms } = calendarWindow('MONTH', 'UTC', now_ms);
+  return [
+    {
+      name: 'monthly_budget',
+      kind: 'monthly_budget',
+      subject: null,
+      window: { type: 'MONTH', starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
+      limit_minor,
+      used_minor,
+      remaining_minor: Math.max(0, limit_minor - used_minor),
+      limit_count: null,
+      used_count: null,
+      counted_since: null,
+    },
+  ];
+}
+
+async function velocityOf(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  authority: Authority,
+  now_ms: number,
+): Promise<LimitStanding[]> {
+  const { velocity_limits = [] } = authority;
+  const of_agent = countersOfAgent(authority, agent_id);
+  const counterOf = ({ name }: VelocityLimit) => of_agent.get(name) as Omit<SpendCounter, 'subject'>;
+  const wanted = velocity_limits.map((limit) => ({
+    counter_id: counterOf(limit).counter_id,
+    by_count: limit.limit_amount_minor === undefined,
+  }));
+  const page = { now: iso(now_ms), limit: MAX_SUBJECTS };
+  const uses = new Map<string, Map<string, CounterUse>>(
+    wanted.map(({ counter_id }) => [counter_id, new Map()]),
+  );
+  for (const { counter_id, subject, ...use } of await listFullestSubjects(db, workspace_id, wanted, page)) {
+    uses.get(counter_id)?.set(subject, use);
+  }
+  // Expired holds do not count, whether the sweep has recorded their expiry or not.
+  const expired = wanted.length === 0 ? [] : await loadDueHolds(db, [{ workspace_id, agent_id }]);
+  for (const state of expired.filter((each) => isExpired(each, now_ms))) {
+    for (const row of counterChanges(state, afterExpiry(state), page.now)) {
+      const use = uses.get(row.counter_id)?.get(row.subject);
+      if (use === undefined) continue;
+      use.count += row.count;
+      use.amount_minor += row.held_minor;
+    }
+  }
+  return velocity_limits.flatMap((limit) => {
+    const { counter_id, window } = counterOf(limit);
+    const used = uses.get(counter_id) as Map<string, CounterUse>;
+    const { per = 'AGENT' } = limit;
+    if (per === 'AGENT' && used.size === 0) used.set('', { count: 0, amount_minor: 0 });
+    const { starts_ms, ends_ms } =
+      window.type === 'ROLLING'
+        ? { starts_ms: now_ms - window.window_seconds * 1000, ends_ms: now_ms }
+        : slotAt(window, now_ms);
+    return [...used].map(([subject, use]) => ({
+      ...standing(limit.name, limit, subject, use),
+      window: { type: window.type, starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
+    }));
+  });
+}

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { type CountedSlot, type CounterKey, useAt } from '../counters/counters.ts';
+import { type CounterWindow, slotAt } from '../counters/windows.ts';
+import type { Authority, VelocityLimit } from '../domain/authorities.ts';
+import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
+import type { Action } from '../domain/spends.ts';
+import { allowlistKey, blockedBy } from '../merchants/blocklist.ts';
+import { foldCase } from '../merchants/names.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
+
+/** A counter that a spend counts in. */
+export interface SpendCounter extends CounterKey {
+  window: CounterWindow;
+  /** The spend is judged by it, and counts in others only. */
+  is_read_only?: true;
+}
+
+/** A counter that a spend counts in, with what is in it. */
+export interface LoadedCounter extends SpendCounter {
+  slots: readonly CountedSlot[];
+}
+
+/** The counters of a spend by what they are counted for: a limit's name, or one of `DUPLICATES`. */
+export type CountersOf<Counter extends SpendCounter> = ReadonlyMap<string, Counter>;
+
+/**
+ * What duplicates are counted under; no limit can have these names. A spend that names its payee has duplicates among those
+ * that name the same one or none, a spend that names none has them among all.
+ */
+export const DUPLICATES = { all: '(duplicates)', own: '(own payee)', unnamed: '(no payee)' } as const;
+/** The counters of a spend that counts in none. */
+export const NO_COUNTERS: CountersOf<LoadedCounter> = new Map();
+
+/** Over what time a limit counts. */
+export function windowOf(authority: Authority, limit: VelocityLimit): CounterWindow {
+  const { window } = limit;
+  return window === 'ROLLING'
+    ? { type: window, window_seconds: limit.window_seconds as number }
+    : { type: window, time_zone: authority.time_zone ?? 'UTC' };
+}
+
+function duplicateWindow(window_seconds: number): CounterWindow {
+  return { type: 'ROLLING', window_seconds };
+}
+
+/** Everything of a limit that says what it counts, as text; limits with the same text count the same. */
+export function limitDefinition(authority: Authority, limit: VelocityLimit): string {
+  const { per = 'AGENT', merchants, action_types } = limit;
+  const asSet = (values: readonly string[]) => [...new Set(values)].sort();
+  return canonicalJson({
+    currency: authority.currency,
+    window: { ...windowOf(authority, limit) },
+    per,
+    ...(merchants === undefined ? {} : { merchants: asSet(merchants.map(allowlistKey)) }),
+    ...(action_types === undefined ? {} : { action_types: asSet(action_types.map(foldCase)) }),
+  });
+}
+
+/** The counters of an agent under an authority, by what they are counted for. */
+export type AgentCounters = ReadonlyMap<string, Omit<SpendCounter, 'subject'>>;
+
+const known = new WeakMap<Authority, { agent_id: string; counters: AgentCounters }>();
+
+/** The counters that an authority has for an agent. They follow from what is counted; how much is allowed is no part of it. */
+export function countersOfAgent(authority: Authority, agent_id: string): AgentCounters {
+  const made = known.get(authority);
+  if (made?.agent_id === agent_id) return made.counters;
+  const idOf = (prefix: string, definition: string) =>
+    `${prefix}_${createHash('sha256').update(`${agent_id} ${definition}`).digest('hex').slice(0, 32)}`;
+  const counters = new Map<string, Omit<SpendCounter, 'subject'>>();
+  for (const limit of authority.velocity_limits ?? []) {
+    const counter_id = idOf('vel', limitDefinition(authority, limit));
+    counters.set(limit.name, { counter_id, window: windowOf(authority, limit) });
+  }
+  const { duplicate_window_seconds: seconds } = authority;
+  if (seconds !== undefined) {
+    counters.set(DUPLICATES.all, {
+      counter_id: idOf('dup', `${authority.currency} ${seconds}`),
+      window: duplicateWindow(seconds),
+    });
+  }
+  known.set(authority, { agent_id, counters });
+  return counters;
+}
+
+/** Why a limit says nothing of a spend; null where it counts the spend. */
+export function whyNotCounted(limit: VelocityLimit, action: Action): string | null {
+  const { merchants, action_types } = limit;
+  // As a blocklist is matched, since the limit restricts.
+  if (merchants !== undefined && blockedBy(action.merchant, merchants) === null)
+    return `The limit "${limit.name}" is for other merchants.`;
+  if (action_types !== undefined) {
+    const type = foldCase(action.type);
+    if (!action_types.some((each) => foldCase(each) === type))
+      return `The limit "${limit.name}" is for other types of action.`;
+  }
+  if (limit.per === 'PAYEE' && action.payee_id === undefined && limit.on_exceeded === 'REVIEW')
+    return 'The request names no payee.';
+  return null;
+}
+
+/** What a limit counts apart: all spends, those at one merchant, or those to one payee (together: those that name none). */
+function subjectOf({ per = 'AGENT' }: VelocityLimit, action: Action): string {
+  if (per === 'MERCHANT') return `m:${allowlistKey(action.merchant)}`;
+  return per === 'PAYEE' ? `p:${action.payee_id ?? ''}` : '';
+}
+
+/** Spends that are each other's duplicates: whatever payee they name, this one, or with the empty text none. */
+function duplicateSubject({ merchant, amount_minor }: Action, payee_id?: string): string {
+  const same = JSON.stringify([allowlistKey(merchant), amount_minor]);
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return payee_id === undefined ? `d:${hashOf(same)}` : `d:${hashOf(same)}:${payee_id && hashOf(payee_id)}`;
+}
+
+/** The subjects under which a spend is counted as what others may repeat. */
+export function duplicateSubjects(action: Action): string[] {
+  return [duplicateSubject(action), duplicateSubject(action, action.payee_id ?? '')];
+}
+
+/**
+ * The counters that a spend is judged by under an authority. They are in the authority's currency: a spend in another one
+ * counts in none of them.
+ */
+export function countersOf(authority: Authority, agent_id: string, action: Action): CountersOf<SpendCounter> {
+  const { velocity_limits = [], duplicate_window_seconds } = authority;
+  if (velocity_limits.length === 0 && duplicate_window_seconds === undefined) return NO_COUNTERS;
+  const of_agent = countersOfAgent(authority, agent_id);
+  const counters = new Map<string, SpendCounter>();
+  const add = (name: string, subject: string) => {
+    const { counter_id, window } = of_agent.get(name) as Omit<SpendCounter, 'subject'>;
+    counters.set(name, { counter_id, subject, window });
+  };
+  for (const limit of velocity_limits) {
+    if (whyNotCounted(limit, action) === null) add(limit.name, subjectOf(limit, action));
+  }
+  const duplicates = of_agent.get(DUPLICATES.all);
+  if (duplicates !== undefined) {
+    const { payee_id = '' } = action;
+    add(DUPLICATES.all, duplicateSubject(action));
+    counters.set(DUPLICATES.own, { ...duplicates, subject: duplicateSubject(action, payee_id) });
+    const subject = duplicateSubject(action, '');
+    if (payee_id !== '') counters.set(DUPLICATES.unnamed, { ...duplicates, subject, is_read_only: true });
+  }
+  return counters;
+}
+
+/** Counters with what is in them. */
+export function withSlots<Counter extends SpendCounter>(
+  counters: CountersOf<Counter>,
+  slotsOf: (counter: Counter, name: string) => readonly CountedSlot[],
+): CountersOf<LoadedCounter> {
+  if (counters.size === 0) return NO_COUNTERS;
+  return new Map(
+    [...counters].map(([name, counter]) => [name, { ...counter, slots: slotsOf(counter, name) }]),
+  );
+}
+
+/** The counters of the same spend with an amount that nobody is known to have asked for. */
+export function withoutDuplicates(counters: CountersOf<LoadedCounter>): CountersOf<LoadedCounter> {
+  const names: readonly string[] = Object.values(DUPLICATES);
+  return withSlots(counters, (counter, name) => (names.includes(name) ? [] : counter.slots));
+}
+
+/** How the limits stand that a spend counts in. `own` is what it adds itself: nothing where it was denied. */
+export function standingsOf(
+  authority: Authority,
+  counters: CountersOf<LoadedCounter>,
+  now_ms: number,
+  own: { count: number; amount_minor: number },
+): CountedLimit[] {
+  const counting = [...counters].filter(([, { is_read_only }]) => is_read_only !== true);
+  return counting.map(([name, counter]) => {
+    const { counter_id, subject, window, slots } = counter;
+    const { starts_ms, ends_ms } = slotAt(window, now_ms);
+    const use = useAt(slots, now_ms);
+    const limit = authority.velocity_limits?.find((each) => each.name === name);
+    return {
+      ...standing(name, limit, subject, {
+        count: use.count + own.count,
+        amount_minor: Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER),
+      }),
+      window: {
+        type: window.type,
+        starts_at: new Date(starts_ms).toISOString(),
+        ends_at: new Date(ends_ms).toISOString(),
+      },
+      counter_id,
+    };
+  });
+}
+
+/** How a limit stands; `limit` undefined: that on duplicates. */
+export function standing(
+  name: string,
+  limit: VelocityLimit | undefined,
+  subject: string,
+  use: { count: number; amount_minor: number },
+): Omit<LimitStanding, 'window'> & { used_count: number } {
+  const { limit_amount_minor: limit_minor = null, limit_count = null } = limit ?? {};
+  return {
+    name: limit === undefined ? 'duplicate' : name,
+    kind: limit === undefined ? 'duplicate' : 'velocity',
+    subject: subject === '' ? null : subject,
+    limit_minor,
+    used_minor: use.amount_minor,
+    remaining_minor: limit_minor === null ? null : Math.max(0, limit_minor - use.amount_minor),
+    limit_count,
+    used_count: use.count,
+    counted_since: null,
+  };
+}

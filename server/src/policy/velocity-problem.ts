@@ -1,0 +1,39 @@
+import type { Authority, VelocityLimit } from '../domain/authorities.ts';
+import { limitDefinition } from './counters.ts';
+
+/** What is wrong with one limit over time by itself: the field of it, and the problem. */
+function problemOf(limit: VelocityLimit): [keyof VelocityLimit, string] | null {
+  const { window, window_seconds, limit_amount_minor, limit_count } = limit;
+  if (window === 'ROLLING' && window_seconds === undefined)
+    return ['window_seconds', 'is required where window is ROLLING'];
+  if (window !== 'ROLLING' && window_seconds !== undefined)
+    return ['window_seconds', `must be left out where window is ${window}`];
+  if (limit_amount_minor === undefined && limit_count === undefined)
+    return ['limit_amount_minor', 'or limit_count is required'];
+  return null;
+}
+
+/** The first problem of the limits over time of an authority; null: there is none. */
+export function velocityProblem(authority: Authority): { field: string; problem: string } | null {
+  const names = new Set<string>();
+  const definitions = new Map<string, string>();
+  for (const [i, limit] of (authority.velocity_limits ?? []).entries()) {
+    const found = problemOf(limit);
+    if (found !== null) return { field: `velocity_limits[${i}].${found[0]}`, problem: found[1] };
+    if (names.has(limit.name)) {
+      const problem = `must be unique: another limit is named "${limit.name}"`;
+      return { field: `velocity_limits[${i}].name`, problem };
+    }
+    names.add(limit.name);
+    const definition = limitDefinition(authority, limit);
+    const same = definitions.get(definition);
+    if (same !== undefined) {
+      const problem = `counts the same as the limit "${same}"; write both numbers into one`;
+      return { field: `velocity_limits[${i}]`, problem };
+    }
+    definitions.set(definition, limit.name);
+  }
+  if (authority.on_duplicate !== undefined && authority.duplicate_window_seconds === undefined)
+    return { field: 'on_duplicate', problem: 'says nothing without duplicate_window_seconds' };
+  return null;
+}

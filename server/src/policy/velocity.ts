@@ -1,0 +1,153 @@
+import { type CounterUse, fitsFrom, useAt } from '../counters/counters.ts';
+import { slotAt } from '../counters/windows.ts';
+import type { Authority, VelocityLimit } from '../domain/authorities.ts';
+import { localTime } from '../values/calendar.ts';
+import { formatMoney } from '../values/money.ts';
+import { type LoadedCounter, whyNotCounted } from './counters.ts';
+import {
+  type DecideFacts,
+  type Found,
+  inItsCurrency,
+  type Judge,
+  type JudgesOf,
+  leastAccepted,
+  NO_JUDGES,
+  skipped,
+} from './stage.ts';
+
+const known = new WeakMap<Authority, readonly Judge[]>();
+
+/** `velocity`: what may be spent, and how often, over time; one judge for each number of each limit. */
+export const judgeVelocity: JudgesOf = (authority) => {
+  const { velocity_limits = [] } = authority;
+  if (velocity_limits.length === 0) return NO_JUDGES;
+  let judges = known.get(authority);
+  if (judges === undefined) {
+    judges = velocity_limits.flatMap((limit) => [
+      ...(limit.limit_amount_minor === undefined
+        ? []
+        : [judgeOf(limit, limit.limit_amount_minor, judgeAmount)]),
+      ...(limit.limit_count === undefined ? [] : [judgeOf(limit, limit.limit_count, judgeCount)]),
+    ]);
+    known.set(authority, judges);
+  }
+  return judges;
+};
+
+/** A limit with the counter that it is judged by. */
+interface Counted {
+  limit: VelocityLimit;
+  counter: LoadedCounter;
+  use: CounterUse;
+  /** The number that it allows. */
+  most: number;
+}
+
+type JudgeCounted = (counted: Counted, facts: DecideFacts, amount_minor: number) => Found;
+
+function judgeOf(limit: VelocityLimit, most: number, judge: JudgeCounted): Judge {
+  const { name } = limit;
+  const judgeIt = inItsCurrency((_authority, facts, amount_minor) => {
+    const why = whyNotCounted(limit, facts.request.action);
+    if (why !== null) return skipped(why);
+    const counter = facts.counters?.get(name);
+    // Nothing may pass because nobody looked how much it was already.
+    if (counter === undefined) throw new Error(`the counter of the limit "${name}" was not loaded`);
+    const use = useAt(counter.slots, facts.now_ms);
+    return judge({ limit, counter, use, most }, facts, amount_minor);
+  });
+  return (authority, facts, amount_minor) => ({ name, ...judgeIt(authority, facts, amount_minor) });
+}
+
+const judgeAmount: JudgeCounted = ({ limit, counter, use, most }, { request, now_ms }, amount_minor) => {
+  const { currency, amount_minor: requested_minor } = request.action;
+  const money = (minor: number) => formatMoney(minor, currency);
+  const left = Math.max(0, most - use.amount_minor);
+  const observed = Math.min(use.amount_minor + amount_minor, Number.MAX_SAFE_INTEGER);
+  const the_limit = `the limit "${limit.name}" of ${money(most)} ${spanOf(counter)}`;
+  if (amount_minor <= left) {
+    const detail = `Within ${the_limit}: ${money(left - amount_minor)} remain.`;
+    return { outcome: 'PASS', observed, limit: most, detail };
+  }
+  const requested = `Requested ${money(requested_minor)}`;
+  const is_denied = limit.on_exceeded !== 'REVIEW';
+  const enough = is_denied ? leastAccepted(request) : amount_minor;
+  const ends = endsOf(fitsFrom(counter.slots, now_ms, (later) => later.amount_minor + enough <= most));
+  if (is_denied && request.limitable === true && left > 0) {
+    return {
+      outcome: 'LIMIT',
+      reason_code: 'AMOUNT_LIMITED',
+      capped_minor: left,
+      observed,
+      limit: most,
+      detail: `${requested}, capped to the ${money(left)} left of the limit "${limit.name}".`,
+      ...ends,
+    };
+  }
+  const again = roomAgain(counter, now_ms, ends.ends_ms);
+  return {
+    outcome: is_denied ? 'DENY' : 'REVIEW',
+    reason_code: 'VELOCITY_LIMIT_EXCEEDED',
+    observed,
+    limit: most,
+    detail: `${requested}, over the ${money(left)} left of ${the_limit}${again}`,
+    room_minor: left,
+    ...ends,
+  };
+};
+
+const judgeCount: JudgeCounted = ({ limit, counter, use, most }, { now_ms }) => {
+  const observed = use.count + 1;
+  if (observed <= most) {
+    const detail = `Spend ${observed} of ${most} ${spanOf(counter)} by the limit "${limit.name}".`;
+    return { outcome: 'PASS', observed, limit: most, detail };
+  }
+  const ends = endsOf(fitsFrom(counter.slots, now_ms, (later) => later.count + 1 <= most));
+  const again = roomAgain(counter, now_ms, ends.ends_ms);
+  return {
+    outcome: limit.on_exceeded === 'REVIEW' ? 'REVIEW' : 'DENY',
+    reason_code: 'VELOCITY_LIMIT_EXCEEDED',
+    observed,
+    limit: most,
+    detail: `This would be spend ${observed} ${spanOf(counter)}; the limit "${limit.name}" is ${most}${again}`,
+    ...ends,
+  };
+};
+
+const CALENDAR_SPANS = { DAY: 'a day', WEEK: 'a week', MONTH: 'a month' } as const;
+const UNITS = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const;
+
+/** Over what time, and of whom: "a day (Europe/Berlin)", "within 10 minutes at this merchant". */
+function spanOf({ window, subject }: LoadedCounter): string {
+  const apart = subject.startsWith('m:')
+    ? ' at this merchant'
+    : subject === 'p:'
+      ? ' to payees that are not named'
+      : subject.startsWith('p:')
+        ? ' to this payee'
+        : '';
+  if (window.type !== 'ROLLING') return `${CALENDAR_SPANS[window.type]} (${window.time_zone})${apart}`;
+  const [seconds, unit] = UNITS.find(
+    ([each]) => window.window_seconds % each === 0,
+  ) as (typeof UNITS)[number];
+  const many = window.window_seconds / seconds;
+  return `within ${many === 1 ? `1 ${unit}` : `${many} ${unit}s`}${apart}`;
+}
+
+const endsOf = (ends_ms: number | null) => (ends_ms === null ? {} : { ends_ms });
+
+/** The end of a sentence that says when there is room again, if there ever is. */
+function roomAgain({ window }: LoadedCounter, now_ms: number, at_ms: number | undefined): string {
+  if (window.type !== 'ROLLING') {
+    return `, until ${localTime(window.time_zone, slotAt(window, now_ms).ends_ms)}.`;
+  }
+  if (at_ms === undefined) return '.';
+  const [now, again] = [now_ms, Math.ceil(at_ms / 1000) * 1000].map((ms) => new Date(ms).toISOString());
+  const [day, time] = (again as string).slice(0, 19).split('T') as [string, string];
+  return `. There is room again at ${now?.startsWith(day) ? time : `${day} ${time}`} UTC.`;
+}

@@ -1,0 +1,105 @@
+import type { CounterKey, CounterRow } from '../../counters/counters.ts';
+import type { Client, Queryable } from '../database.ts';
+import type { InWorkspace, WorkspaceRows } from '../rows.ts';
+
+/** A counter to load, and for how many seconds after its start a slot of it counts at most. */
+export interface WantedCounter extends CounterKey {
+  reach_seconds: number;
+}
+
+/** What a client of a type without more digits can carry; no limit is larger. */
+const MAX_MINOR = Number.MAX_SAFE_INTEGER;
+
+/** Returns the slots of these counters that may still count. */
+export async function loadCounters(
+  db: Queryable,
+  wanted: readonly InWorkspace<WantedCounter>[],
+): Promise<InWorkspace<CounterRow>[]> {
+  const result = await db.query<InWorkspace<CounterRow>>({
+    name: 'load_counters',
+    // The clock is read in subqueries, since an index cannot be searched by a volatile value. The minute covers a batch
+    // whose time is ahead of this statement's clock or behind it.
+    text: `select c.workspace_id, c.counter_id, c.subject, c.slot, c.until, c.count,
+        least(c.held_minor, ${MAX_MINOR}) as held_minor, least(c.committed_minor, ${MAX_MINOR}) as committed_minor,
+        c.decision_id
+      from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as w(workspace_id, counter_id, subject, reach)
+      cross join lateral (
+        select * from counters c where c.workspace_id = w.workspace_id and c.counter_id = w.counter_id
+          and c.subject = w.subject
+          and c.slot > (select clock_timestamp()) - make_interval(secs => w.reach + 60)
+          and c.until > (select clock_timestamp()) - interval '1 minute') as c`,
+    values: [
+      wanted.map((each) => each.workspace_id),
+      wanted.map((each) => each.counter_id),
+      wanted.map((each) => each.subject),
+      wanted.map((each) => each.reach_seconds),
+    ],
+  });
+  return result.rows;
+}
+
+/** Adds to slots what is in `rows`, and makes those that there are not yet. */
+export function addToCounters(client: Client, parts: readonly WorkspaceRows<CounterRow>[]): Promise<unknown> {
+  const rows = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
+  const column = <K extends keyof (typeof rows)[number]>(name: K) => rows.map((row) => row[name]);
+  return client.query({
+    name: 'add_to_counters',
+    text: `insert into counters (workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor,
+        decision_id)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[],
+        $7::bigint[], $8::bigint[], $9::text[])
+      on conflict (workspace_id, counter_id, subject, slot) do update set
+        count = counters.count + excluded.count,
+        held_minor = counters.held_minor + excluded.held_minor,
+        committed_minor = counters.committed_minor + excluded.committed_minor,
+        decision_id = greatest(counters.decision_id, excluded.decision_id)`,
+    values: [
+      column('workspace_id'),
+      column('counter_id'),
+      column('subject'),
+      column('slot'),
+      column('until'),
+      column('count'),
+      column('held_minor'),
+      column('committed_minor'),
+      column('decision_id'),
+    ],
+  });
+}
+
+/** A subject of a counter with what counts of it. */
+export type SubjectUse = CounterKey & { count: number; amount_minor: number };
+
+/**
+ * Returns what counts at a moment of each subject of these counters: of each counter those with the highest amounts, or where
+ * `by_count` the highest counts, at most `limit`.
+ */
+export async function listFullestSubjects(
+  db: Queryable,
+  workspace_id: string,
+  counters: readonly { counter_id: string; by_count: boolean }[],
+  page: { now: string; limit: number },
+): Promise<SubjectUse[]> {
+  if (counters.length === 0) return [];
+  const result = await db.query<SubjectUse & { workspace_id: string }>({
+    name: 'list_fullest_subjects',
+    text: `select s.counter_id, s.subject, s.count::bigint as count,
+        least(s.amount, ${MAX_MINOR})::bigint as amount_minor
+      from unnest($2::text[], $3::boolean[]) as w(counter_id, by_count)
+      cross join lateral (
+        select c.counter_id, c.subject, sum(c.count) as count, sum(c.held_minor + c.committed_minor) as amount
+        from counters c where c.workspace_id = $1 and c.counter_id = w.counter_id and c.until > $4
+        group by c.counter_id, c.subject
+        having sum(c.count) > 0
+        order by case when w.by_count then sum(c.count) else sum(c.held_minor + c.committed_minor) end desc, c.subject
+        limit $5) as s`,
+    values: [
+      workspace_id,
+      counters.map((each) => each.counter_id),
+      counters.map((each) => each.by_count),
+      page.now,
+      page.limit,
+    ],
+  });
+  return result.rows;
+}

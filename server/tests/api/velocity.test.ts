@@ -1,0 +1,288 @@
+import { expect } from 'vitest';
+import {
+  freshKey,
+  makeKey,
+  type RunningService,
+  spend,
+  startTestService,
+} from '../support/running-service.ts';
+import { makeClient, serviceTest } from '../support/service-test.ts';
+
+/** A stopped clock: 12:00 of a Sunday in UTC, so that days, weeks and months have hours before and behind. */
+const NOW_MS = Date.UTC(2026, 10, 22, 12);
+const { test, s, get, post, ask, makeAgent } = serviceTest({ plan: 'team', stopped_at_ms: NOW_MS });
+
+const day = (limit: object) => ({ velocity_limits: [{ name: 'day', window: 'DAY', ...limit }] });
+const agentWith = (authority: object, mode = 'ENFORCE') =>
+  makeAgent({ on_purpose_unclear: 'ALLOW', ...authority }, { mode });
+const stage = (decision: { policy_trace: { stage: string }[] }, name = 'velocity') =>
+  decision.policy_trace.filter((each) => each.stage === name) as unknown as Record<string, unknown>[];
+const limitsOf = async (agent: string, name: string) =>
+  (await get(`/v1/agents/${agent}/limits`)).data.filter((each: { name: string }) => each.name === name);
+const outcome = (id: string, body: object, key?: string) => post(`/v1/decisions/${id}/outcomes`, body, key);
+const isValid = async () => (await get('/v1/ledger/verify')).breaks;
+
+test('an amount and a count of a day hold together, and what would pass both is let through', async () => {
+  const agent = await agentWith(day({ limit_amount_minor: 10_000, limit_count: 3 }));
+  for (const amount of [4_000, 3_999]) expect((await ask(agent, amount)).decision).toBe('ALLOW');
+  const over = await ask(agent, 4_001);
+  expect([over.decision, over.reason_code]).toEqual(['DENY', 'VELOCITY_LIMIT_EXCEEDED']);
+  expect(stage(over)[0]).toEqual({
+    stage: 'velocity',
+    name: 'day',
+    outcome: 'DENY',
+    reason_code: 'VELOCITY_LIMIT_EXCEEDED',
+    observed: 12_000,
+    limit: 10_000,
+    detail:
+      'Requested EUR 40.01, over the EUR 20.01 left of the limit "day" of EUR 100.00 a day (UTC), until 2026-11-23 00:00.',
+  });
+  expect((await ask(agent, 2_000)).decision).toBe('ALLOW');
+  const fourth = await ask(agent, 1);
+  expect(stage(fourth).map((each) => [each.outcome, each.observed, each.limit])).toEqual([
+    ['PASS', 10_000, 10_000],
+    ['DENY', 4, 3],
+  ]);
+  expect(fourth.explanation).toBe(
+    'This would be spend 4 a day (UTC); the limit "day" is 3, until 2026-11-23 00:00.',
+  );
+});
+
+test('what stands in a decision is what it counts in, and what it left of it', async () => {
+  const agent = await agentWith(day({ limit_amount_minor: 10_000, limit_count: 3 }));
+  const { reservation } = await ask(agent, 4_000);
+  expect(reservation.limits).toEqual([
+    {
+      name: 'day',
+      kind: 'velocity',
+      subject: null,
+      window: { type: 'DAY', starts_at: '2026-11-22T00:00:00.000Z', ends_at: '2026-11-23T00:00:00.000Z' },
+      limit_minor: 10_000,
+      used_minor: 4_000,
+      remaining_minor: 6_000,
+      limit_count: 3,
+      used_count: 1,
+      counted_since: null,
+      counter_id: expect.stringMatching(/^vel_[0-9a-f]{32}$/),
+    },
+  ]);
+  expect((await ask(await agentWith({}), 4_000)).reservation).not.toHaveProperty('limits');
+});
+
+test('a count cannot be capped', async () => {
+  const agent = await agentWith(day({ limit_count: 1 }));
+  await ask(agent, 500);
+  const second = await ask(agent, 1, { limitable: true });
+  expect([second.decision, second.authorized_amount_minor]).toEqual(['DENY', 0]);
+  expect(second.remedies).toEqual([
+    { type: 'RETRY_AT', at: '2026-11-23T00:00:00.000Z', clears: ['VELOCITY_LIMIT_EXCEEDED'], then: 'ALLOW' },
+  ]);
+});
+
+test('an amount is capped to the least that limits leave, and nothing counts where that is too little', async () => {
+  const agent = await agentWith({ ...day({ limit_amount_minor: 17_000 }), monthly_budget_minor: 15_000 });
+  await ask(agent, 10_000);
+  const tight = await ask(agent, 10_001, { limitable: true, min_amount_minor: 6_000 });
+  expect([tight.decision, tight.reason_code]).toEqual(['DENY', 'MIN_AMOUNT_UNREACHABLE']);
+  expect(tight.remedies.map(({ type }: { type: string }) => type)).toEqual(['RETRY_AT']);
+  expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_minor: 10_000, used_count: 1 });
+  const capped = await ask(agent, 10_002, { limitable: true });
+  expect([capped.decision, capped.authorized_amount_minor, capped.reason_codes]).toEqual([
+    'ALLOW',
+    5_000,
+    ['AMOUNT_LIMITED'],
+  ]);
+  expect(capped.policy_trace.filter((each: { outcome: string }) => each.outcome === 'LIMIT')).toHaveLength(2);
+  expect(stage(capped)[0]?.detail).toBe(
+    'Requested EUR 100.02, capped to the EUR 70.00 left of the limit "day".',
+  );
+});
+
+test('over a limit of review a spend is not capped, goes to a person, and counts beyond the limit if allowed', async () => {
+  const reviewer = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ann' })).key;
+  const agent = await agentWith(day({ limit_amount_minor: 1_000, on_exceeded: 'REVIEW' }));
+  const asked = await ask(agent, 1_500, { limitable: true });
+  expect([asked.decision, asked.reason_code, asked.reservation.amount_minor]).toEqual([
+    'REVIEW',
+    'VELOCITY_LIMIT_EXCEEDED',
+    1_500,
+  ]);
+  await post(`/v1/decisions/${asked.decision_id}/reviews`, { action: 'ALLOW', reason_code: 'OK' }, reviewer);
+  expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_minor: 1_500, remaining_minor: 0 });
+});
+
+test('what is cancelled, denied by a person or left until it expires gives back its place', async () => {
+  const reviewer = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ann' })).key;
+  const agent = await agentWith({ ...day({ limit_count: 1 }), review_threshold_minor: 5_000 });
+  const allowed = await ask(agent, 700);
+  expect((await ask(agent, 701)).decision).toBe('DENY');
+  await outcome(allowed.decision_id, { type: 'SPEND_CANCELLED' });
+  const waiting = await ask(agent, 6_000);
+  expect(waiting.decision).toBe('REVIEW');
+  expect((await ask(agent, 702)).decision).toBe('DENY');
+  await post(`/v1/decisions/${waiting.decision_id}/reviews`, { action: 'DENY', reason_code: 'NO' }, reviewer);
+  const left = await ask(agent, 6_001);
+  expect(left.decision).toBe('REVIEW');
+  const hour = Date.parse(left.reservation.expires_at) - NOW_MS;
+  await s.setClock(NOW_MS + hour);
+  const again = await agentWith(day({ limit_count: 1 }));
+  await ask(again, 1);
+  expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_count: 0, used_minor: 0 });
+  expect((await ask(agent, 703)).decision).toBe('ALLOW');
+  await s.setClock(NOW_MS);
+  expect(await isValid()).toEqual([]);
+});
+
+test('a refund gives back money, and no pace', async () => {
+  const agent = await agentWith({ ...day({ limit_amount_minor: 1_000 }), monthly_budget_minor: 1_500 });
+  const { decision_id } = await ask(agent, 1_000);
+  await outcome(decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_000 });
+  await outcome(decision_id, { type: 'REFUNDED' });
+  const again = await ask(agent, 999);
+  expect([again.decision, again.reason_codes]).toEqual(['DENY', ['VELOCITY_LIMIT_EXCEEDED']]);
+  expect(again.reservation.budget.remaining_minor).toBe(1_500);
+  expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_minor: 1_000, used_count: 1 });
+});
+
+test('what is executed on a denial counts where it would have', async () => {
+  const agent = await agentWith({
+    ...day({ limit_amount_minor: 5_000 }),
+    per_transaction_limit_minor: 2_000,
+  });
+  const { decision, decision_id } = await ask(agent, 2_500);
+  expect(decision).toBe('DENY');
+  await outcome(decision_id, { type: 'SPEND_EXECUTED', amount_minor: 2_600 });
+  expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_minor: 2_600, used_count: 1 });
+});
+
+test('200 requests at once over two nodes: exactly as many pass as a rolling limit has room for', async () => {
+  const agent = await agentWith({
+    velocity_limits: [{ name: 'burst', window: 'ROLLING', window_seconds: 3_600, limit_amount_minor: 5_000 }],
+  });
+  const beside: RunningService = await startTestService({ beside: s });
+  try {
+    const nodes = [makeClient(s), makeClient(beside)];
+    const made = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        (nodes[i % 2] as (typeof nodes)[number]).ask(agent, 100, {}, s.admin_key),
+      ),
+    );
+    const passed = made.filter(({ decision }) => decision === 'ALLOW');
+    expect([passed.length, made.filter(({ decision }) => decision === 'DENY').length]).toEqual([50, 150]);
+    expect((await limitsOf(agent, 'burst'))[0]).toMatchObject({ used_minor: 5_000, used_count: 50 });
+  } finally {
+    await beside.stop();
+  }
+  expect(await isValid()).toEqual([]);
+});
+
+test('spellings of one merchant share a count, two payees of one name have two, and what names none shares one', async () => {
+  const per = (scope: string, extra = {}) =>
+    agentWith({ velocity_limits: [{ name: 'shop', window: 'WEEK', per: scope, limit_count: 1, ...extra }] });
+  const at = (merchant: string, payee_id?: string) => ({
+    action: { merchant, ...(payee_id === undefined ? {} : { payee_id }) },
+  });
+  const by_merchant = await per('MERCHANT');
+  expect((await ask(by_merchant, 10, at('ACME Paper GmbH'))).decision).toBe('ALLOW');
+  expect((await ask(by_merchant, 11, at('acme  paper'))).decision).toBe('DENY');
+  expect((await ask(by_merchant, 12, at('Other Paper'))).decision).toBe('ALLOW');
+  const by_payee = await per('PAYEE');
+  for (const payee of ['sepa:DE1', 'sepa:DE2', undefined]) {
+    expect((await ask(by_payee, 20, at('Acme Paper', payee))).decision).toBe('ALLOW');
+  }
+  expect((await ask(by_payee, 21, at('Another Shop'))).decision).toBe('DENY');
+  expect((await ask(by_payee, 22, at('Another Shop', 'sepa:DE1'))).decision).toBe('DENY');
+  const lenient = await per('PAYEE', { on_exceeded: 'REVIEW' });
+  const unnamed = await ask(lenient, 30, at('Acme Paper'));
+  expect(stage(unnamed)).toMatchObject([{ outcome: 'SKIPPED', detail: 'The request names no payee.' }]);
+  expect(unnamed.reservation).not.toHaveProperty('limits');
+});
+
+test('a limit of some merchants and types counts these, as widely as a blocklist would', async () => {
+  const agent = await agentWith({
+    velocity_limits: [
+      { name: 'ads', window: 'MONTH', merchants: ['Google Ads'], limit_amount_minor: 500 },
+      { name: 'top-ups', window: 'MONTH', action_types: ['top_up'], limit_count: 1 },
+    ],
+  });
+  expect((await ask(agent, 400, { action: { merchant: 'GOOGLE *ADS 123' } })).decision).toBe('ALLOW');
+  const over = await ask(agent, 101, { action: { merchant: 'Google Ads' } });
+  expect(stage(over).map(({ name, outcome }) => [name, outcome])).toEqual([
+    ['ads', 'DENY'],
+    ['top-ups', 'SKIPPED'],
+  ]);
+  expect((await ask(agent, 600, { action: { merchant: 'Acme' } })).decision).toBe('ALLOW');
+  expect((await ask(agent, 601, { action: { merchant: 'Acme', type: 'Top_Up' } })).decision).toBe('ALLOW');
+  expect((await ask(agent, 602, { action: { merchant: 'Acme', type: 'top_up' } })).decision).toBe('DENY');
+});
+
+test('an authority without limits over time leaves the trace as it was', async () => {
+  const { policy_trace } = await ask(await agentWith({}), 10);
+  expect(policy_trace.map((each: { stage: string }) => each.stage)).toEqual([
+    'authority',
+    'currency',
+    'merchant',
+    'per_transaction_limit',
+    'monthly_budget',
+    'min_amount',
+    'purpose',
+    'review_threshold',
+  ]);
+});
+
+test('in SHADOW limits count as in ENFORCE', async () => {
+  const agent = await agentWith(day({ limit_count: 1 }), 'SHADOW');
+  await ask(agent, 5);
+  const second = await ask(agent, 6);
+  expect([second.decision, second.effective_decision]).toEqual(['DENY', 'ALLOW']);
+});
+
+test('of two that ask for the same at once one passes, the other is told of it; a replay is a replay', async () => {
+  const agent = await agentWith({ duplicate_window_seconds: 600 });
+  const body = spend(agent, 4_321);
+  const keys = [freshKey(), freshKey()];
+  const send = (idempotency_key: string) => s.call('POST', '/v1/decisions', { body, idempotency_key });
+  const replies = await Promise.all(keys.map(send));
+  const made = replies.map((reply) => reply.body).sort((a, b) => (a.decision_id < b.decision_id ? -1 : 1));
+  expect(made.map(({ decision }) => decision)).toEqual(['ALLOW', 'REVIEW']);
+  expect(stage(made[1], 'duplicate')).toMatchObject([
+    { outcome: 'REVIEW', reason_code: 'DUPLICATE_SPEND', observed: made[0].decision_id },
+  ]);
+  expect(made[1].explanation).toContain(made[0].decision_id);
+  for (const [i, key] of keys.entries()) expect((await send(key)).text).toBe(replies[i]?.text);
+  for (const { decision_id } of made) await outcome(decision_id, { type: 'SPEND_CANCELLED' });
+  expect((await ask(agent, 4_321)).decision).toBe('ALLOW');
+  expect((await ask(agent, 4_322)).decision).toBe('ALLOW');
+  expect(await isValid()).toEqual([]);
+});
+
+test('payees tell duplicates apart where both are named; to leave the payee out is no way around', async () => {
+  const agent = await agentWith({ duplicate_window_seconds: 600, on_duplicate: 'DENY' });
+  const to = (payee_id?: string) =>
+    ask(agent, 777, { action: { merchant: 'Acme', ...(payee_id === undefined ? {} : { payee_id }) } });
+  expect((await to('sepa:DE1')).decision).toBe('ALLOW');
+  expect((await to('sepa:DE2')).decision).toBe('ALLOW');
+  expect((await to('sepa:DE1')).decision).toBe('DENY');
+  expect((await to()).decision).toBe('DENY');
+  const other = await agentWith({ duplicate_window_seconds: 600, on_duplicate: 'DENY' });
+  expect((await ask(other, 778, { action: { merchant: 'Acme' } })).decision).toBe('ALLOW');
+  const named = await ask(other, 778, { action: { merchant: 'Acme', payee_id: 'sepa:DE1' } });
+  expect([named.decision, named.reason_code]).toEqual(['DENY', 'DUPLICATE_SPEND']);
+});
+
+test('changed counters are found by verification, and named', async () => {
+  const agent = await agentWith(day({ limit_count: 2, limit_amount_minor: 9_000 }));
+  await ask(agent, 55);
+  expect(await isValid()).toEqual([]);
+  const [row] = (
+    await s.sql(
+      "select counter_id from counters where count = 1 and held_minor = 55 and counter_id like 'vel%'",
+    )
+  ).rows;
+  const change = (to: string) => s.sql(`update counters set ${to} where counter_id = $1`, [row.counter_id]);
+  await change('count = count - 1');
+  const [found] = await isValid();
+  expect(found).toMatchObject({ kind: 'ROW_MISMATCH', detail: expect.stringContaining(row.counter_id) });
+  await change('count = count + 1');
+  expect(await isValid()).toEqual([]);
+});
