@@ -1,6 +1,6 @@
 import type { Origin } from '../domain/audit.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
-import { GENESIS, type LedgerHead } from '../domain/ledger.ts';
+import { GENESIS } from '../domain/ledger.ts';
 import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
 import { decodeStop, encodeStop, type WorkspaceStop } from '../domain/workspace.ts';
 import { ApiError } from '../errors.ts';
@@ -8,7 +8,9 @@ import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
 import { makeIdsAt, type NewId } from '../values/ids.ts';
 import { type Command, type CommandResult, refuse } from './command.ts';
-import { distribute, type Loaded, loadWebhooks, type Needs, sendLoads, sendWrites } from './tables.ts';
+import type { HeadVersion, KnownRows } from './known-rows.ts';
+import { sendLoads, settleAll } from './load-rows.ts';
+import { type Loaded, type Needs, sendWrites } from './tables.ts';
 import { sendWide } from './wide-statements.ts';
 import { WorkingSet } from './working-set.ts';
 
@@ -33,19 +35,12 @@ export interface BatchPart<J extends Job = Job> {
 
 /** A workspace's locked head and loaded rows at the beginning of a batch. */
 interface Opened {
-  head: LedgerHead;
+  head: HeadVersion;
   has_webhooks: boolean;
   stop: WorkspaceStop | null;
   begins: boolean;
   now_ms: number;
   loaded: Loaded;
-}
-
-/** Waits for all promises, then throws the first failure, so that no answer of a pipelined connection is left unread. */
-async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(promises);
-  for (const each of settled) if (each.status === 'rejected') throw each.reason;
-  return settled.map((each) => (each as PromiseFulfilledResult<T>).value);
 }
 
 /** Returns what a command needs loaded, and with it the API key or the session that submitted it. */
@@ -67,7 +62,7 @@ const NEW_HEAD = { time_ms: 0, has_webhooks: false, stop: null };
 async function open(
   client: Client,
   parts: readonly BatchPart[],
-  options: { wait: boolean },
+  options: { wait: boolean; known: KnownRows },
 ): Promise<Map<string, Opened>> {
   const workspace_ids = parts.map((part) => part.workspace_id);
   const wanted = parts.map(({ workspace_id, jobs }) => ({
@@ -76,18 +71,12 @@ async function open(
   }));
   const beginning = client.query({ text: 'begin' });
   const locking = lockHeads(client, workspace_ids, options);
-  const loading = sendLoads(client, wanted);
-  const [, locked, ...found] = (await settleAll<unknown>([beginning, locking, ...loading])) as [
+  const loading = sendLoads(client, wanted, options.known);
+  const [, locked] = (await settleAll<unknown>([beginning, locking, ...loading.sent])) as [
     unknown,
     Awaited<typeof locking>,
-    ...Awaited<(typeof loading)[number]>[],
   ];
-  const listening = new Set(locked.filter((head) => head.has_webhooks).map((head) => head.workspace_id));
-  const webhooks = await loadWebhooks(
-    client,
-    wanted.filter(({ workspace_id }) => listening.has(workspace_id)),
-  );
-  const loaded = distribute(workspace_ids, found, webhooks);
+  const loaded = await loading.finish(locked);
   const [first] = parts;
   const begins = locked.length === 0 && options.wait && first?.jobs[0]?.command.begins_workspace === true;
   const heads = begins
@@ -96,7 +85,7 @@ async function open(
   const opened = new Map<string, Opened>();
   for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, stop } of heads) {
     opened.set(workspace_id, {
-      head: { seq, hash },
+      head: { seq, hash, time_ms },
       has_webhooks,
       stop: decodeStop(stop),
       begins,
@@ -185,6 +174,13 @@ function write(
   ]);
 }
 
+/** Keeps what a committed batch found and changed in a workspace that had begun before. */
+function keep(known: KnownRows, found: Opened | undefined, set: WorkingSet): void {
+  if (found === undefined || found.begins) return;
+  const written = set.change_count > 0 ? { ...set.head, time_ms: set.now_ms } : found.head;
+  known.keep(set, found.loaded, found.head, written);
+}
+
 /** The commit was sent, but it is unknown whether the whole batch was committed: no caller may be told that it was. */
 export class UnknownCommit extends Error {
   override name = 'UnknownCommit';
@@ -197,6 +193,8 @@ function refusedByDatabase(error: unknown): boolean {
 }
 
 export interface BatchOptions {
+  /** The rows that outlive a batch. Kept in runBatch; after an error the caller has to forget the workspaces. */
+  known: KnownRows;
   /** Wait for workspaces that another transaction has locked; if false, their parts are left out. */
   wait: boolean;
   /** Returns numbers from 0 up to 1, for ids. */
@@ -223,6 +221,7 @@ export async function runBatch(
 ): Promise<(JobResult[] | null)[]> {
   const opened = await open(client, parts, options);
   const sets: WorkingSet[] = [];
+  const unchanged: WorkingSet[] = [];
   const results = parts.map(({ workspace_id, jobs }) => {
     const found = opened.get(workspace_id);
     if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
@@ -231,7 +230,7 @@ export async function runBatch(
     const folded = fold(jobs, () =>
       Object.assign(new WorkingSet(workspace_id, head, now_ms, newId, loaded), { stop }),
     );
-    if (folded.set.change_count > 0) sets.push(folded.set);
+    (folded.set.change_count > 0 ? sets : unchanged).push(folded.set);
     return folded.results;
   });
   const began_ms = options.now_ms();
@@ -252,6 +251,7 @@ export async function runBatch(
     // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
     if (failure !== undefined)
       throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
+    for (const set of [...sets, ...unchanged]) keep(options.known, opened.get(set.workspace_id), set);
     options.onCommitted?.(options.now_ms() - began_ms);
     if (sets.some((set) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
     return results;

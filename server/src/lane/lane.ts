@@ -7,6 +7,7 @@ import { type Client, cut, isUnavailable, sqlState } from '../storage/database.t
 import type { Tracing } from '../tracing.ts';
 import { type BatchPart, type Job, type JobResult, needsOf, runBatch, UnknownCommit } from './batch.ts';
 import { type Command, Stale } from './command.ts';
+import { KnownRows } from './known-rows.ts';
 
 /** The value that `submit` resolves with; `Stale` is part of it only for commands that can be stale. */
 export type Submitted<Output, Current> = [Current] extends [never] ? Output : Output | Stale<Current>;
@@ -39,6 +40,8 @@ export interface LaneOptions {
   random: () => number;
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
+  /** The rows that outlive a batch; the default is right but for tests. */
+  known?: KnownRows;
   /** Called after each batch with its number of commands and the time that its writes and commit took. */
   observeBatch: (commands: number, commit_ms: number) => void;
   /** Null if nobody wants traces. */
@@ -99,7 +102,7 @@ const NOT_NOW = 'The service cannot write right now; nothing was carried out; re
  * every workspace of a shared batch that timed out, until it succeeds, since any of them may have blocked the batch.
  */
 export function makeLane(options: LaneOptions): Lane {
-  const { pool, log, now_ms } = options;
+  const { pool, log, now_ms, known = new KnownRows() } = options;
   /** The waiting commands by workspace; the workspace that was served last comes last. */
   const queues = new Map<string, Waiting[]>();
   /** Workspaces with a batch in flight. */
@@ -279,6 +282,7 @@ export function makeLane(options: LaneOptions): Lane {
     try {
       const run = () =>
         runBatch(client, parts, {
+          known,
           wait,
           random: options.random,
           now_ms,
@@ -288,6 +292,7 @@ export function makeLane(options: LaneOptions): Lane {
       return await (options.tracing?.traceBatch(client, parts, run) ?? run());
     } catch (error) {
       broken ??= error instanceof Error ? error : new Error(String(error));
+      for (const { workspace_id } of parts) known.forget(workspace_id);
       throw error;
     } finally {
       clearTimeout(deadline);

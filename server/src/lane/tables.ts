@@ -49,7 +49,7 @@ import {
 import { findListedMerchants, loadMerchantEntries, putMerchantEntries } from '../storage/merchant-entries.ts';
 import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { insertReviews } from '../storage/reviews.ts';
-import { type InWorkspace, type Write, withoutWorkspace } from '../storage/rows.ts';
+import type { InWorkspace, Write } from '../storage/rows.ts';
 import { endSessionsOf, loadSessions } from '../storage/sessions.ts';
 import {
   deleteWebhookEndpoints,
@@ -105,18 +105,33 @@ export interface Needs {
   known_merchant?: KnownMerchantRef;
 }
 
+/**
+ * How rows stay known after their batch (`known-rows.ts`). Only for kinds of which every write goes through the lane, and
+ * whose key has one field: then nothing of them can have changed while the head of the workspace has not.
+ */
+export interface Knowable<Row> {
+  /** Returns the key that a row is found by; what was asked for by another, such as a slug, is loaded each time. */
+  keyOf: (row: Row) => string;
+  /** Returns the keys whose rows a batch changed, so that they are loaded again. */
+  changed?: (set: ChangedSet) => Iterable<string>;
+  /** The rows that a batch changed, each in the place of the one that is the same. */
+  replaced?: { rowsOf: (set: ChangedSet) => Iterable<Row>; isSame: (a: Row, b: Row) => boolean };
+}
+
 /** One kind of row that a batch loads. */
-interface Load<Key extends object, Row> {
+export interface Load<Key extends object = object, Row = object> {
   /** Returns the keys that one command needs of this kind. */
   keysOf: (needs: Needs) => readonly Key[];
   /** Loads the rows of any number of workspaces with one statement. */
   rowsOf: (client: Client, keys: readonly InWorkspace<Key>[]) => Promise<InWorkspace<Row>[]>;
+  known?: Knowable<Row> | undefined;
 }
 
 const load = <Key extends object, Row>(
   keysOf: Load<Key, Row>['keysOf'],
   rowsOf: Load<Key, Row>['rowsOf'],
-): Load<Key, Row> => ({ keysOf, rowsOf });
+  known?: Knowable<Row>,
+): Load<Key, Row> => ({ keysOf, rowsOf, known });
 
 const NONE: readonly never[] = [];
 const refs = (all?: readonly string[]) => all?.map((ref) => ({ ref })) ?? NONE;
@@ -133,18 +148,34 @@ const workspaceIds = (keys: readonly InWorkspace<object>[]) => keys.map(({ works
  * when it begins, which is after the heads were locked. Kinds that no command of the batch needs send no statement.
  */
 const LOADS = {
-  agents: load((needs) => refs(needs.agents), findAgents),
-  authorities: load((needs) => refs(needs.agents), findCurrentAuthorities),
+  agents: load((needs) => refs(needs.agents), findAgents, {
+    keyOf: ({ agent_id }) => agent_id,
+    changed: ({ changes }) => changes.agents.keys(),
+  }),
+  authorities: load((needs) => refs(needs.agents), findCurrentAuthorities, {
+    keyOf: ({ agent_id }) => agent_id,
+    // Which version is current stands in the agent.
+    changed: ({ changes }) => changes.agents.keys(),
+  }),
   // This comes before the budgets: a hold that has expired for this statement has also expired for the later one, which
   // therefore loads the counter of its month.
   due_holds: load((needs) => agentIds(needs.budgets_of), loadDueHolds),
-  budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets),
+  budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets, {
+    keyOf: ({ agent_id }) => agent_id,
+    replaced: {
+      rowsOf: ({ changes }) => changes.budgets.values(),
+      isSame: (a, b) => a.period === b.period && a.currency === b.currency,
+    },
+  }),
   counters: load(({ counters }) => counters ?? NONE, loadCounters),
   earlier_decisions: load(
     ({ idempotency }) => (idempotency === undefined ? NONE : [idempotency]),
     loadEarlierDecisions,
   ),
-  keys: load((needs) => keyIds(needs.keys), loadKeys),
+  keys: load((needs) => keyIds(needs.keys), loadKeys, {
+    keyOf: ({ key_id }) => key_id,
+    changed: ({ changes }) => changes.keys.keys(),
+  }),
   admin_keys: load(
     (needs) => whole(needs.admin_keys),
     (client, keys) => loadAdminKeys(client, workspaceIds(keys)),
@@ -202,9 +233,13 @@ const LOADS = {
  * Loaded after the heads, because only they tell which workspaces have webhooks: the others send no statement for
  * them.
  */
-const WEBHOOKS = load(
+export const WEBHOOKS = load(
   (needs) => whole(needs.webhooks),
   (client, keys) => loadEndpointsOf(client, workspaceIds(keys)),
+  {
+    keyOf: () => '',
+    changed: ({ outbox: { changes } }) => (changes.endpoints.size + changes.deleted.size === 0 ? [] : ['']),
+  },
 );
 
 type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<InWorkspace<infer Row>[]> }
@@ -216,75 +251,19 @@ export type Loaded = { [Kind in keyof typeof LOADS]: RowsOf<(typeof LOADS)[Kind]
   webhooks: RowsOf<typeof WEBHOOKS>;
 };
 
-const KINDS = Object.entries(LOADS) as unknown as readonly [keyof typeof LOADS, Load<object, object>][];
-
-/** The needs of the commands of one workspace. */
-export interface Wanted {
-  workspace_id: string;
-  needs: readonly Needs[];
-}
-
-/** Collects the keys that all commands need of one kind, each key once for each workspace. */
-function collectKeys<Key extends object>(
-  wanted: readonly Wanted[],
-  keysOf: (needs: Needs) => readonly Key[],
-): InWorkspace<Key>[] {
-  const keys: InWorkspace<Key>[] = [];
-  for (const { workspace_id, needs } of wanted) {
-    const seen = new Set<string>();
-    for (const need of needs) {
-      for (const key of keysOf(need)) {
-        let name = '';
-        for (const field in key) name += ` ${key[field]}`;
-        if (seen.has(name)) continue;
-        seen.add(name);
-        keys.push({ ...key, workspace_id });
-      }
-    }
-  }
-  return keys;
-}
-
-/** Sends the statements of all kinds that are needed, without waiting. The results are in the order of `LOADS`. */
-export function sendLoads(client: Client, wanted: readonly Wanted[]): Promise<InWorkspace<object>[]>[] {
-  return KINDS.map(([, { keysOf, rowsOf }]) => {
-    const keys = collectKeys(wanted, keysOf);
-    return keys.length === 0 ? Promise.resolve([]) : rowsOf(client, keys);
-  });
-}
-
-/** Loads the webhook endpoints of these workspaces, if their commands need them. */
-export function loadWebhooks(client: Client, wanted: readonly Wanted[]): Promise<InWorkspace<object>[]> {
-  const keys = collectKeys(wanted, WEBHOOKS.keysOf);
-  return keys.length === 0 ? Promise.resolve([]) : WEBHOOKS.rowsOf(client, keys);
-}
+/** All kinds, in the order in which their statements are sent; the webhooks come last. */
+export const KINDS = Object.entries({ ...LOADS, webhooks: WEBHOOKS }) as unknown as readonly [
+  keyof Loaded,
+  Load,
+][];
 
 /** What a batch loaded where it needed nothing. */
 export function nothingLoaded(): Loaded {
-  const empty: Record<string, object[]> = { webhooks: [] };
-  for (const [kind] of KINDS) empty[kind] = [];
-  return empty as unknown as Loaded;
-}
-
-/** Distributes the rows that `sendLoads` and `loadWebhooks` found to their workspaces. */
-export function distribute(
-  workspace_ids: readonly string[],
-  found: readonly (readonly InWorkspace<object>[])[],
-  webhooks: readonly InWorkspace<object>[],
-): Map<string, Loaded> {
-  const all = new Map<string, Record<string, object[]>>();
-  for (const workspace_id of workspace_ids)
-    all.set(workspace_id, nothingLoaded() as unknown as Record<string, object[]>);
-  const add = (kind: string, rows: readonly InWorkspace<object>[]) => {
-    for (const row of rows) all.get(row.workspace_id)?.[kind]?.push(withoutWorkspace(row));
-  };
-  for (const [i, [kind]] of KINDS.entries()) add(kind, found[i] as readonly InWorkspace<object>[]);
-  add('webhooks', webhooks);
-  return all as unknown as Map<string, Loaded>;
+  return Object.fromEntries(KINDS.map(([kind]) => [kind, []])) as unknown as Loaded;
 }
 
 /** The changes of a batch in one workspace. */
-interface ChangedSet {
+export interface ChangedSet {
   workspace_id: string;
   changes: Changes;
   outbox: { changes: OutboxChanges };

@@ -1,0 +1,105 @@
+import type { Client } from '../storage/database.ts';
+import { withoutWorkspace } from '../storage/rows.ts';
+import type { LockedHead } from '../storage/workspaces.ts';
+import type { KnownRows } from './known-rows.ts';
+import { KINDS, type Load, type Loaded, type Needs, nothingLoaded, WEBHOOKS } from './tables.ts';
+
+/** The needs of the commands of one workspace. */
+export interface Wanted {
+  workspace_id: string;
+  needs: readonly Needs[];
+}
+
+/** A key to load rows by. */
+interface Key {
+  workspace_id: string;
+  /** Its only field's value, as `keyOf` of a knowable kind has it; all values of a key of several fields. */
+  name: string;
+  fields: object;
+}
+
+/** Collects the keys that all commands need of one kind, each key once for each workspace. */
+function collectKeys(wanted: readonly Wanted[], { keysOf }: Load): Key[] {
+  const keys: Key[] = [];
+  for (const { workspace_id, needs } of wanted) {
+    const seen = new Set<string>();
+    for (const need of needs) {
+      for (const fields of keysOf(need)) {
+        const name = Object.values(fields).join(' ');
+        if (seen.has(name)) continue;
+        seen.add(name);
+        keys.push({ workspace_id, name, fields });
+      }
+    }
+  }
+  return keys;
+}
+
+/** Waits for all promises, then throws the first failure, so that no answer of a pipelined connection is left unread. */
+export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(promises);
+  for (const each of settled) if (each.status === 'rejected') throw each.reason;
+  return settled.map((each) => (each as PromiseFulfilledResult<T>).value);
+}
+
+/** The rows of a batch on their way. */
+export interface Loading {
+  /** The statements that were sent. */
+  sent: readonly Promise<unknown>[];
+  /** Waits for them, and returns what each workspace has at these heads, which were locked before them. */
+  finish: (heads: readonly LockedHead[]) => Promise<Map<string, Loaded>>;
+}
+
+/**
+ * Sends the statements of all kinds that are needed, without waiting, but for rows that are known. `finish` loads those after
+ * all where the head is another one; budgets also where holds have expired, which may count in months before those that are
+ * known. Webhook endpoints come then too, because only the heads tell which workspaces have any.
+ */
+export function sendLoads(client: Client, wanted: readonly Wanted[], known: KnownRows): Loading {
+  const rows = new Map<string, Loaded>();
+  for (const { workspace_id } of wanted) rows.set(workspace_id, nothingLoaded());
+  const listOf = (workspace_id: string, kind: keyof Loaded) => rows.get(workspace_id)?.[kind] as object[];
+  const load = async (kind: keyof Loaded, { rowsOf }: Load, keys: readonly Key[]) => {
+    if (keys.length === 0) return;
+    const found = await rowsOf(
+      client,
+      keys.map(({ workspace_id, fields }) => ({ ...fields, workspace_id })),
+    );
+    for (const row of found) listOf(row.workspace_id, kind).push(withoutWorkspace(row));
+  };
+  const plans = KINDS.map(([kind, each]) => {
+    const taken: { key: Key; rows: readonly object[] }[] = [];
+    const unknown: Key[] = [];
+    for (const key of collectKeys(wanted, each)) {
+      const found = each.known && known.find(key.workspace_id, kind, key.name);
+      if (found === undefined) unknown.push(key);
+      else taken.push({ key, rows: found });
+    }
+    return { kind, each, taken, unknown };
+  });
+  const sent = plans.flatMap(({ kind, each, unknown }) =>
+    each === WEBHOOKS ? [] : [load(kind, each, unknown)],
+  );
+
+  async function finish(heads: readonly LockedHead[]): Promise<Map<string, Loaded>> {
+    await Promise.all(sent);
+    const locked = new Map(heads.map((head) => [head.workspace_id, head]));
+    const holding = heads.filter((head) => known.holdsAt(head.workspace_id, head));
+    const is_known = new Set(holding.map((head) => head.workspace_id));
+    const late = plans.map(({ kind, each, taken, unknown }) => {
+      const keys = each === WEBHOOKS ? [...unknown] : [];
+      for (const { key, rows: found } of taken) {
+        const { workspace_id } = key;
+        const may_lack = kind === 'budgets' && listOf(workspace_id, 'due_holds').length > 0;
+        if (is_known.has(workspace_id) && !may_lack) listOf(workspace_id, kind).push(...found);
+        else keys.push(key);
+      }
+      const wants = ({ workspace_id }: Key) =>
+        each === WEBHOOKS ? locked.get(workspace_id)?.has_webhooks === true : locked.has(workspace_id);
+      return load(kind, each, keys.filter(wants));
+    });
+    await settleAll(late);
+    return rows;
+  }
+  return { sent, finish };
+}
