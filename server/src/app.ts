@@ -8,6 +8,7 @@ import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
 import { makeMcpRoute } from './api/mcp.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
 import { makeSecondOpinion, type SecondOpinion } from './api/second-opinion.ts';
+import { PUBLIC_SHARE, takingPublicTurns } from './api/shared-resources.ts';
 import { type Config, ConfigError } from './config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './console/console-files.ts';
 import { SYSTEM } from './domain/audit.ts';
@@ -40,6 +41,7 @@ import { makeDatabaseClock } from './webhook-delivery/clock.ts';
 import { startWebhookDelivery, type WebhookDeliverer } from './webhook-delivery/deliver.ts';
 import { MAX_WINDOW } from './webhook-delivery/leased-queues.ts';
 import { pruneOldWebhooks } from './webhook-delivery/prune.ts';
+import { makeWorkTime } from './work-time.ts';
 import { makeReservationSweep } from './workers/expire-reservations.ts';
 import { makeKnownMerchantsFill } from './workers/fill-known-merchants.ts';
 import { startLoop } from './workers/loop.ts';
@@ -298,8 +300,14 @@ export async function startService(
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built and not served: run npm run build');
+  const public_time = makeWorkTime({
+    share: PUBLIC_SHARE,
+    now_ms: core.now_ms,
+    isAlone: (address) => core.presence.isAlone(address),
+  });
+  const open_routes = [...health, ...makeConsoleRoutes(console_files)];
   const server_options: ServerOptions = {
-    routes: [...api_routes, mcp_route, ...health, ...makeConsoleRoutes(console_files)],
+    routes: [...api_routes, mcp_route, ...open_routes.map((route) => takingPublicTurns(route, public_time))],
     authenticate,
     authenticateSession: people.sessions.authenticate,
     checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),

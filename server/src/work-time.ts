@@ -142,7 +142,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
       lasts_ms(account.waiting_count) >= max_wait_ms ||
       (member !== '' && lasts_ms(works.length) >= max_wait_ms / 2)
     ) {
-      throw new ApiError('unavailable', 'This workspace asks for more than its share of the time; retry.', {
+      throw new ApiError('unavailable', 'More is asked for than one share of the time; retry.', {
         retry_after_s: 1,
       });
     }

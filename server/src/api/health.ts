@@ -79,7 +79,12 @@ const Readiness = Fields({
   }),
 });
 
-const shared = { method: 'GET', tag: 'Service', scopes: 'public', errors: ['rate_limited'] } as const;
+const shared = {
+  method: 'GET',
+  tag: 'Service',
+  scopes: 'public',
+  errors: ['rate_limited', 'unavailable'],
+} as const;
 
 /**
  * Makes the route of the metrics. They are collected at most once a second, which blocks the event loop for some ms.
@@ -88,7 +93,7 @@ export function makeMetricsRoute(
   metrics: Pick<Metrics, 'text' | 'content_type'>,
   now_ms: () => number,
 ): Route {
-  const text = sharedAnswer(metrics.text, now_ms);
+  const text = sharedAnswer(async () => Buffer.from(await metrics.text()), now_ms);
   return {
     ...shared,
     path: '/metrics',
@@ -133,7 +138,6 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       description:
         'Ready means: the database can be reached, takes writes and is migrated, which is looked at no more than once a second; and the process was not asked to end.',
       responses: { 200: { description: 'It can.', schema: Readiness } },
-      errors: ['unavailable'],
       handler: async () => {
         if (options.isStopping()) throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1 });
         const detail = await readiness();
@@ -160,7 +164,10 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       responses: {
         200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
       },
-      handler: async () => ({ status: 200, json: openapi_json }),
+      handler: async () => ({
+        status: 200,
+        text: { content: openapi_json, content_type: 'application/json' },
+      }),
     },
     {
       ...shared,
@@ -184,8 +191,8 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
     version: options.version,
     events: WEBHOOK_EVENTS,
   });
-  const openapi_json = JSON.stringify(document);
-  const page = makeDocsPage(document);
+  const openapi_json = Buffer.from(JSON.stringify(document));
+  const page = Buffer.from(makeDocsPage(document));
   return routes;
 }
 

@@ -6,7 +6,7 @@ import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makePresence } from '../presence.ts';
 import { makeWorkTime } from '../work-time.ts';
 import { makeApiRoutes } from './routes.ts';
-import { makeResources, takingTurns } from './shared-resources.ts';
+import { makeResources, takingPublicTurns, takingTurns } from './shared-resources.ts';
 
 const NAMES: ResourceName[] = ['reads', 'lists', 'reports', 'verifications', 'exports', 'simulations'];
 
@@ -199,4 +199,38 @@ test('a long body takes a turn of the event loop, and a short one none', async (
     expect((await ask({ ...callOf('ws_1'), headers } as Call)).status).toBe(201);
   }
   expect(costs.map(Math.round)).toEqual([3, 3]);
+});
+
+test('public answers to one address wait for each other, other addresses and probes do not', async () => {
+  let at_ms = 0;
+  const timers: (() => void)[] = [];
+  const public_time = makeWorkTime({
+    share: 0.25,
+    now_ms: () => at_ms,
+    after: (wait_ms, resume) =>
+      void timers.push(() => {
+        at_ms += wait_ms;
+        resume();
+      }),
+  });
+  const route = {
+    handler: async () => ({
+      status: 200,
+      text: { content: Buffer.alloc(5_000_000), content_type: 'text/plain' },
+    }),
+  } as unknown as Route;
+  const asking = (each: Route) => {
+    const { handler } = takingPublicTurns(each, public_time);
+    return (client_address: string) =>
+      (handler as unknown as (call: Partial<Call>) => Promise<Answer>)({ client_address });
+  };
+  const ask = asking(route);
+  await ask('192.0.2.1');
+  const second = ask('192.0.2.1');
+  await ask('192.0.2.2');
+  await asking({ ...route, is_probe: true } as Route)('192.0.2.1');
+  expect(timers).toHaveLength(1);
+  while (timers.length > 0) timers.shift()?.();
+  await second;
+  expect(at_ms).toBeGreaterThanOrEqual(20);
 });

@@ -7,6 +7,8 @@ import type { Settle, WorkTime } from '../work-time.ts';
 
 /** Of the event loop's time, how much the assessments of one workspace may take: some thousand ordinary ones a second. */
 export const ASSESS_SHARE = 0.25;
+/** How much the public answers to one client address may take while workspaces are there. */
+export const PUBLIC_SHARE = 0.25;
 
 /** Shorter than the deadline of 5 s, so that a waiting request is refused with the message about overload. */
 const MAX_WAIT_MS = 3_000;
@@ -66,6 +68,9 @@ export function makeResources(
  * and 10 to 15 ns for each byte that is read from the database, written as JSON and sent.
  */
 const costOf = (bytes: number) => 0.5 + bytes * 12e-6;
+
+/** What an answer costs that is bytes already, as measured: 0.4 ms, and 1 ns for each byte. */
+const costOfBytes = (bytes: number) => 0.4 + bytes * 1e-6;
 
 const LONG_BODY_BYTES = 8_192;
 
@@ -181,6 +186,24 @@ export function takingTurns(
         settle(costOf(bytes));
         if (!is_streamed) release();
       }
+    },
+  };
+}
+
+/**
+ * The public route, whose answers take their turns at the event loop among those of the same client address. Probes are
+ * never kept waiting. All that is answered here is bytes already, so that their number tells what it costs.
+ */
+export function takingPublicTurns(route: Route, public_time: Pick<WorkTime, 'reserve'>): Route {
+  if (route.is_probe === true) return route;
+  const handle = route.handler as (call: Call) => Promise<Answer>;
+  return {
+    ...route,
+    async handler(call: Call) {
+      const settle = await public_time.reserve(call.client_address, costOfBytes(0));
+      const answer = await handle(call);
+      settle(costOfBytes(answer.text?.content.length ?? 0));
+      return answer;
     },
   };
 }

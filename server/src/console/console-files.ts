@@ -92,7 +92,7 @@ const shared = {
   tag: 'Service',
   scopes: 'public',
   serves_files: true,
-  errors: ['rate_limited', 'not_found'],
+  errors: ['rate_limited', 'not_found', 'unavailable'],
   responses: { 200: { description: 'The file.', schema: Type.String() } },
 } as const;
 
