@@ -1,7 +1,8 @@
-import type { ActiveHours, AllowedPayee, Authority } from '@purser/sdk';
+import type { ActiveHours, AllowedPayee, Authority, VelocityLimit } from '@purser/sdk';
 import { formatMoney } from '../money.ts';
 import { payeeInWords } from './draft.ts';
 import { hoursInWords } from './hours.ts';
+import { limitInWords, spanInWords } from './velocity.ts';
 
 /** A field that differs: its name, and its words before and after. Null: it is not set. */
 export interface Change {
@@ -22,6 +23,9 @@ const NAMES: Record<string, string> = {
   per_transaction_limit_minor: 'Per-transaction limit',
   review_threshold_minor: 'Review threshold',
   monthly_budget_minor: 'Monthly budget',
+  velocity_limits: 'Limits over time',
+  duplicate_window_seconds: 'Duplicates within',
+  on_duplicate: 'A duplicate',
   blocked_merchants: 'Blocked merchants',
   allowed_merchants: 'Allowed merchants',
   allowed_payees: 'Allowed payees',
@@ -50,6 +54,7 @@ function fieldsOf(authority: Authority | null): Map<string, unknown> {
 function say(name: string, value: unknown, currency: string): string | null {
   if (value === undefined || value === null) return null;
   if (name.endsWith('_minor') && typeof value === 'number') return formatMoney(value, currency);
+  if (name.endsWith('_seconds') && typeof value === 'number') return spanInWords(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -61,10 +66,16 @@ const canonical = (value: unknown): string =>
       : each,
   );
 
+function velocityWords(limit: VelocityLimit, currency: string): string {
+  const { name, on_exceeded } = limit;
+  return `${name}: ${limitInWords(limit, currency)}${on_exceeded === 'REVIEW' ? ', else a person decides' : ''}`;
+}
+
 /** The entries of a list, each in words. */
-function entries(name: string, list: readonly unknown[]): string[] {
+function entries(name: string, list: readonly unknown[], currency: string): string[] {
   return list.map((each) => {
     if (typeof each === 'string') return each;
+    if (name === 'velocity_limits') return velocityWords(each as VelocityLimit, currency);
     if (name === 'active_hours') return hoursInWords(each as ActiveHours);
     if (name === 'allowed_payees') return payeeInWords(each as AllowedPayee);
     return canonical(each);
@@ -82,7 +93,9 @@ export function diffOf(before: Authority | null, after: Authority | null): Chang
     if (canonical(from) === canonical(to)) return [];
     const [old_value, new_value] = [from ?? [], to ?? []];
     const is_list = Array.isArray(old_value) && Array.isArray(new_value);
-    const [old_list, new_list] = is_list ? [entries(name, old_value), entries(name, new_value)] : [[], []];
+    const [old_list, new_list] = is_list
+      ? [entries(name, old_value, before?.currency ?? ''), entries(name, new_value, after?.currency ?? '')]
+      : [[], []];
     if (is_list && old_list.length === 0 && new_list.length === 0) return [];
     return [
       {

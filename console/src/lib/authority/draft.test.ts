@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { diffOf } from './diff.ts';
 import { authorityOf, type Draft, draftOf, EMPTY_DRAFT, fieldOf } from './draft.ts';
 import { summaryOf } from './summary.ts';
+import type { VelocityDraft } from './velocity.ts';
 
 const AUTHORITY: Authority = {
   purpose: {
@@ -37,6 +38,13 @@ const EVERYTHING: Authority = {
     { payee_id: 'stripe:acct_1032D82eZvKYlo2C' },
   ],
   on_other_merchants: 'DENY',
+  velocity_limits: [
+    { name: 'day', window: 'DAY', per: 'MERCHANT', limit_amount_minor: 50_000, limit_count: 5 },
+    { name: 'burst', window: 'ROLLING', window_seconds: 600, limit_count: 1, on_exceeded: 'REVIEW' },
+    { name: 'ads', window: 'MONTH', per: 'AGENT', limit_amount_minor: 0, merchants: ['Google Ads'] },
+  ],
+  duplicate_window_seconds: 5_400,
+  on_duplicate: 'DENY',
 };
 
 describe('the form of an authority', () => {
@@ -59,7 +67,12 @@ describe('the form of an authority', () => {
     ],
     [
       'with what the form does not know',
-      { ...AUTHORITY, reviewer_may_list: true, purpose: { ...AUTHORITY.purpose, tone: 'x' } } as never,
+      {
+        ...AUTHORITY,
+        reviewer_may_list: true,
+        purpose: { ...AUTHORITY.purpose, tone: 'x' },
+        velocity_limits: [{ name: 'day', window: 'DAY', limit_count: 1, colour: 'red' }],
+      } as never,
     ],
   ])('gives the very same authority back: %s', (_, authority) => {
     expect(authorityOf(draftOf(authority), authority)).toEqual({ authority, problems: null });
@@ -70,6 +83,27 @@ describe('the form of an authority', () => {
     const { authority } = authorityOf(draft, AUTHORITY);
     expect(authority).not.toHaveProperty('monthly_budget_minor');
     expect(authority?.purpose).not.toHaveProperty('constraints');
+  });
+
+  test('limits that are wrong are named by their place, as the service names them', () => {
+    const [day, burst] = draftOf(EVERYTHING).velocity_limits as [VelocityDraft, VelocityDraft];
+    const limits = [
+      day,
+      { ...burst, name: 'day', length: 'x' },
+      { ...day, name: 'A', amount: '', count: '' },
+    ];
+    const { problems } = authorityOf({ ...draftOf(EVERYTHING), velocity_limits: limits }, EVERYTHING);
+    expect(Object.keys(problems ?? {}).sort()).toEqual([
+      'velocity_limits[1].name',
+      'velocity_limits[1].window_seconds',
+      'velocity_limits[2].limit_amount_minor',
+      'velocity_limits[2].name',
+    ]);
+    expect(fieldOf('velocity_limits[2].limit_amount_minor')?.field).toBe(
+      'velocity_limits[2].limit_amount_minor',
+    );
+    expect(fieldOf('velocity_limits[1]')?.field).toBe('velocity_limits[1]');
+    expect(fieldOf('duplicate_window_seconds')?.field).toBe('duplicate_window');
   });
 
   test('what says nothing without another field goes with it', () => {
@@ -91,6 +125,10 @@ describe('the form of an authority', () => {
     expect(summaryOf(EVERYTHING)).toEqual([
       'A spend may be at most EUR 200.00.',
       'A calendar month (UTC) may come to EUR 1500.50.',
+      'At most EUR 500.00 and 5 spends a day at each merchant (day); beyond that a spend is denied.',
+      'At most 1 spend within 10 minutes (burst); beyond that a spend goes to a person.',
+      'At most EUR 0.00 a month at Google Ads (ads); beyond that a spend is denied.',
+      'The same amount at the same merchant within 90 minutes is denied.',
       'It may spend from 2026-12-01 00:00 until 2027-03-01 00:00 (Europe/Berlin), and at no other time.',
       'It may spend on weekdays from 08:00 to 18:00 and on Saturday from 22:00 to 24:00 in Europe/Berlin; at any other hour a spend goes to a person.',
       'A spend anywhere but at 1 merchant or 2 payees is denied.',

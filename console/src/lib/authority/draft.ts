@@ -1,6 +1,7 @@
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { exponentOf, fromInput, toInput } from '../money.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
+import { limitDrafts, limitsOf, secondsOf, spanOf, type VelocityDraft } from './velocity.ts';
 import { fromLocal, isTimeZone, toLocal } from './zones.ts';
 
 /** An authority as it stands in the form: texts, amounts in major units, lists with a line for each entry. */
@@ -29,6 +30,11 @@ export interface Draft {
   valid_until: string;
   active_hours: readonly HoursDraft[];
   on_outside_hours: string;
+  velocity_limits: readonly VelocityDraft[];
+  /** How many of the unit: seconds, minutes, hours or days. */
+  duplicate_window: string;
+  duplicate_unit: string;
+  on_duplicate: string;
 }
 
 /** What a choice means that is left out. An authority that never said it keeps its hash. */
@@ -37,6 +43,7 @@ const LEFT_OUT = {
   on_other_merchants: 'ALLOW',
   on_new_merchant: 'ALLOW',
   on_outside_hours: 'DENY',
+  on_duplicate: 'REVIEW',
 } as const;
 
 export const EMPTY_DRAFT: Draft = {
@@ -58,6 +65,9 @@ export const EMPTY_DRAFT: Draft = {
   valid_from: '',
   valid_until: '',
   active_hours: [],
+  velocity_limits: [],
+  duplicate_window: '',
+  duplicate_unit: 'minutes',
   ...LEFT_OUT,
 };
 
@@ -84,6 +94,7 @@ const AMOUNTS = {
 export function draftOf(authority: Authority): Draft {
   const { purpose, currency } = authority;
   const clocks = clocksOf(authority.time_zone);
+  const duplicate = spanOf(authority.duplicate_window_seconds);
   return {
     objective: purpose.objective,
     success_criteria: lines(purpose.success_criteria),
@@ -107,6 +118,10 @@ export function draftOf(authority: Authority): Draft {
     valid_from: toLocal(authority.valid_from, clocks),
     valid_until: toLocal(authority.valid_until, clocks),
     active_hours: authority.active_hours ?? [],
+    velocity_limits: limitDrafts(authority.velocity_limits, currency),
+    duplicate_window: duplicate.length,
+    duplicate_unit: duplicate.unit,
+    on_duplicate: authority.on_duplicate ?? LEFT_OUT.on_duplicate,
   };
 }
 
@@ -151,6 +166,12 @@ export function authorityOf(
   if (valid_from !== null && valid_until !== null && Date.parse(valid_until) <= Date.parse(valid_from))
     problems.valid_until = 'must be after the moment it holds from';
   const active_hours = hoursOf(draft.active_hours, problems);
+  const velocity_limits = limitsOf(draft.velocity_limits, currency, problems);
+  const is_duplicate = draft.duplicate_window.trim() !== '';
+  const duplicate_window_seconds = is_duplicate
+    ? secondsOf({ length: draft.duplicate_window, unit: draft.duplicate_unit })
+    : null;
+  if (is_duplicate && duplicate_window_seconds === null) problems.duplicate_window = 'must be a whole number';
   const allowed_payees = payeesOf(draft.allowed_payees, problems);
   if (Object.keys(problems).length > 0) return { authority: null, problems };
   const purpose: Record<string, unknown> = { ...base?.purpose };
@@ -169,6 +190,8 @@ export function authorityOf(
   put(authority, 'valid_from', valid_from);
   put(authority, 'valid_until', valid_until);
   put(authority, 'active_hours', active_hours);
+  put(authority, 'velocity_limits', velocity_limits);
+  put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
   for (const [name, left_out] of Object.entries(LEFT_OUT)) {
     const chosen = draft[name as keyof typeof LEFT_OUT];
     const is_said = chosen !== left_out || authority[name] !== undefined;
@@ -176,6 +199,7 @@ export function authorityOf(
   }
   // What says nothing without another field goes with it.
   if (active_hours.length === 0) delete authority.on_outside_hours;
+  if (!is_duplicate) delete authority.on_duplicate;
   if (authority.on_new_merchant === undefined) delete authority.new_merchant_threshold_minor;
   return { authority: authority as unknown as Authority, problems: null };
 }
@@ -203,7 +227,7 @@ function put(of: Record<string, unknown>, name: string, value: unknown): void {
 }
 
 /** Rows that have fields of their own: a refusal stands beside the one that it names. */
-const ROWS = /^active_hours\b/;
+const ROWS = /^(active_hours|velocity_limits)\b/;
 
 /**
  * The field of the form that a refusal of the API names, such as `purpose.constraints[2]`, and the line of it where the
@@ -212,7 +236,7 @@ const ROWS = /^active_hours\b/;
 export function fieldOf(name = ''): { field: string; line: number | null } | undefined {
   if (ROWS.test(name)) return { field: name.replace(/(\.\w+)\[\d+\]$/, '$1'), line: null };
   const [, path = '', entry] = /^([\w.]*)(?:\[(\d+)\].*)?$/.exec(name) ?? [];
-  const field = path.replace(/^purpose\./, '').replace(/_minor$/, '');
+  const field = path.replace(/^purpose\./, '').replace(/_(minor|seconds)$/, '');
   if (!Object.hasOwn(EMPTY_DRAFT, field)) return undefined;
   return { field, line: entry === undefined ? null : Number(entry) + 1 };
 }

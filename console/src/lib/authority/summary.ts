@@ -1,6 +1,7 @@
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { formatMoney } from '../money.ts';
 import { hoursInWords, inWords } from './hours.ts';
+import { limitInWords, spanInWords } from './velocity.ts';
 import { isTimeZone, toLocal } from './zones.ts';
 
 const BECOMES = { ALLOW: 'is allowed', REVIEW: 'goes to a person', DENY: 'is denied' } as const;
@@ -92,11 +93,25 @@ function actions({ allowed_action_types = [], review_action_types = [] }: Author
   ];
 }
 
+function overTime(authority: Authority): string[] {
+  const { currency, velocity_limits = [], duplicate_window_seconds, on_duplicate = 'REVIEW' } = authority;
+  return [
+    ...velocity_limits.map(
+      (limit) =>
+        `${limitInWords(limit, currency)} (${limit.name}); beyond that a spend ${BECOMES[limit.on_exceeded ?? 'DENY']}.`,
+    ),
+    duplicate_window_seconds === undefined
+      ? ''
+      : `The same amount at the same merchant within ${spanInWords(duplicate_window_seconds)} ${BECOMES[on_duplicate]}.`,
+  ];
+}
+
 /** What an authority says, in sentences for people; what it leaves out is left out. */
 export function summaryOf(authority: Authority): string[] {
   const { on_purpose_unclear = 'REVIEW' } = authority;
   return [
     ...amounts(authority),
+    ...overTime(authority),
     ...times(authority),
     ...merchants(authority),
     ...actions(authority),

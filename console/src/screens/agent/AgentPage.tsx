@@ -15,6 +15,7 @@ import { Table } from '../../components/Table.tsx';
 import { Id, Money, Time } from '../../components/Value.tsx';
 import { reasonWords } from '../../lib/words.ts';
 import { Controls } from './Controls.tsx';
+import { Limits } from './Limits.tsx';
 
 const SHOWN = 10;
 
@@ -83,6 +84,7 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
           />
         </Card>
       </CardGrid>
+      <Limits agent={agent} />
       <Recent agent={agent} />
       {may && <Keys agent={agent} />}
       <Controls agent={agent} />

@@ -2,6 +2,7 @@ import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
 import styles from './Authority.module.css';
+import { OverTime } from './OverTime.tsx';
 import { When } from './When.tsx';
 
 /** The fields that are one text. */
@@ -134,6 +135,14 @@ export function AuthorityForm({
           )}
         </datalist>
       </Card>
+      <OverTime
+        field={field}
+        limits={draft.velocity_limits}
+        currency={draft.currency}
+        problems={problems}
+        may={may}
+        onLimits={(limits) => edit('velocity_limits', limits)}
+      />
       <Card title="Merchants">
         <AreaField
           label="Blocked merchants"

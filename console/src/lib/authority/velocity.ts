@@ -1,0 +1,141 @@
+import type { VelocityLimit } from '@purser/sdk';
+import { formatMoney, fromInput, toInput } from '../money.ts';
+import { inWords } from './hours.ts';
+
+/** How long something is, as it stands in the form. */
+export interface Span {
+  length: string;
+  unit: string;
+}
+
+/** A limit over time as it stands in the form. */
+export interface VelocityDraft extends Span {
+  name: string;
+  window: string;
+  per: string;
+  amount: string;
+  count: string;
+  merchants: string;
+  action_types: string;
+  on_exceeded: string;
+  /** What it began from: it says what the form has no field for. */
+  base: VelocityLimit | null;
+}
+
+const UNITS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
+export const UNIT_OPTIONS = Object.keys(UNITS)
+  .reverse()
+  .map((unit) => [unit, unit] as const);
+
+/** So many seconds in the largest unit that they are whole in. */
+export function spanOf(seconds: number | undefined): Span {
+  if (seconds === undefined) return { length: '', unit: 'minutes' };
+  const [unit, size] = Object.entries(UNITS).find(([, each]) => seconds % each === 0) ?? ['seconds', 1];
+  return { length: String(seconds / size), unit };
+}
+
+/** The seconds of what was typed; null for what is no whole number. */
+export function secondsOf({ length, unit }: Span): number | null {
+  const text = length.trim();
+  return /^\d{1,9}$/.test(text) ? Number(text) * UNITS[unit as keyof typeof UNITS] : null;
+}
+
+/** "10 minutes", "1 day". */
+export function spanInWords(seconds: number): string {
+  const { length, unit } = spanOf(seconds);
+  return `${length} ${length === '1' ? unit.slice(0, -1) : unit}`;
+}
+
+/** Where somebody begins: so much a day. */
+export function newLimit(taken: readonly { name: string }[]): VelocityDraft {
+  const names = new Set(taken.map(({ name }) => name));
+  const name = ['day', 'week', 'burst'].find((each) => !names.has(each)) ?? `limit-${taken.length + 1}`;
+  return {
+    ...{ name, window: 'DAY', length: '10', unit: 'minutes', per: 'AGENT', amount: '', count: '' },
+    ...{ merchants: '', action_types: '', on_exceeded: 'DENY', base: null },
+  };
+}
+
+const lines = (list: readonly string[] | undefined) => (list ?? []).join('\n');
+const listOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** Limits as they stand in the form. */
+export function limitDrafts(limits: readonly VelocityLimit[] | undefined, currency: string): VelocityDraft[] {
+  return (limits ?? []).map((limit) => ({
+    name: limit.name,
+    window: limit.window,
+    ...spanOf(limit.window_seconds),
+    per: limit.per ?? 'AGENT',
+    amount: toInput(limit.limit_amount_minor, currency),
+    count: limit.limit_count === undefined ? '' : String(limit.limit_count),
+    merchants: lines(limit.merchants),
+    action_types: lines(limit.action_types),
+    on_exceeded: limit.on_exceeded ?? 'DENY',
+    base: limit,
+  }));
+}
+
+/** The limits that the form says. What is wrong is told by the place of its field. */
+export function limitsOf(
+  rows: readonly VelocityDraft[],
+  currency: string,
+  problems: Record<string, string>,
+): VelocityLimit[] {
+  return rows.map((row, i) => {
+    const wrong = (field: string, problem: string) => {
+      problems[`velocity_limits[${i}].${field}`] = problem;
+    };
+    const { base, window } = row;
+    const name = row.name.trim();
+    if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+      wrong('name', 'must be of a-z, 0-9, "_" and "-", such as day');
+    else if (rows.findIndex((each) => each.name.trim() === name) < i)
+      wrong('name', `must be its own: another limit is named ${name}`);
+    const amount = fromInput(row.amount, currency);
+    if ('problem' in amount) wrong('limit_amount_minor', amount.problem);
+    const count = row.count.trim();
+    if (count !== '' && !/^[1-9]\d{0,6}$/.test(count))
+      wrong('limit_count', 'must be a whole number from 1 to 1000000');
+    if (row.amount.trim() === '' && count === '')
+      wrong('limit_amount_minor', 'is needed, or a number of spends beside it');
+    const window_seconds = window === 'ROLLING' ? secondsOf(row) : null;
+    if (window === 'ROLLING' && window_seconds === null) wrong('window_seconds', 'must be a whole number');
+    const said = (value: string, left_out: string, before: string | undefined) =>
+      value === left_out && before === undefined ? undefined : value;
+    const fields = {
+      name,
+      window,
+      window_seconds: window_seconds ?? undefined,
+      per: said(row.per, 'AGENT', base?.per),
+      limit_amount_minor: 'problem' in amount ? undefined : (amount.amount_minor ?? undefined),
+      limit_count: count === '' ? undefined : Number(count),
+      merchants: row.merchants.trim() === '' ? undefined : listOf(row.merchants),
+      action_types: row.action_types.trim() === '' ? undefined : listOf(row.action_types),
+      on_exceeded: said(row.on_exceeded, 'DENY', base?.on_exceeded),
+    };
+    const limit = Object.entries({ ...base, ...fields }).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(limit) as unknown as VelocityLimit;
+  });
+}
+
+const WINDOWS = { DAY: 'a day', WEEK: 'a week', MONTH: 'a month' } as const;
+const PER = { AGENT: '', MERCHANT: ' at each merchant', PAYEE: ' to each payee' } as const;
+
+/** "At most EUR 500.00 and 5 spends a day at each merchant". */
+export function limitInWords(limit: VelocityLimit, currency: string): string {
+  const { window, window_seconds, per = 'AGENT', limit_amount_minor, limit_count } = limit;
+  const most = [
+    limit_amount_minor === undefined ? '' : formatMoney(limit_amount_minor, currency),
+    limit_count === undefined ? '' : `${limit_count} ${limit_count === 1 ? 'spend' : 'spends'}`,
+  ].filter((part) => part !== '');
+  const within = window === 'ROLLING' ? `within ${spanInWords(window_seconds ?? 0)}` : WINDOWS[window];
+  const only = [
+    limit.merchants === undefined ? '' : ` at ${inWords(limit.merchants, 'or')}`,
+    limit.action_types === undefined ? '' : ` for ${inWords(limit.action_types, 'or')}`,
+  ];
+  return `At most ${inWords(most)} ${within}${PER[per]}${only.join('')}`;
+}

@@ -1,0 +1,240 @@
+import { Button } from '../../components/Button.tsx';
+import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
+import { Card } from '../../components/Page.tsx';
+import type { Problems } from '../../lib/authority/draft.ts';
+import { minorHint } from '../../lib/authority/draft.ts';
+import { newLimit, type Span, UNIT_OPTIONS, type VelocityDraft } from '../../lib/authority/velocity.ts';
+import styles from './Authority.module.css';
+import type { FieldOf } from './AuthorityForm.tsx';
+
+/** The service takes no more. */
+const MAX_LIMITS = 10;
+
+const WINDOWS = [
+  ['DAY', 'A calendar day'],
+  ['WEEK', 'A week from Monday'],
+  ['MONTH', 'A calendar month'],
+  ['ROLLING', 'Any time as long as'],
+] as const;
+const PER = [
+  ['AGENT', 'All spends together'],
+  ['MERCHANT', 'Each merchant by itself'],
+  ['PAYEE', 'Each payee by itself'],
+] as const;
+const BEYOND = [
+  ['DENY', 'A spend is denied'],
+  ['REVIEW', 'A person decides'],
+] as const;
+
+/** What may be spent, and how often, over time, and what is taken for a duplicate. */
+export function OverTime({
+  field,
+  limits,
+  currency,
+  problems,
+  may,
+  onLimits,
+}: {
+  field: FieldOf;
+  limits: readonly VelocityDraft[];
+  currency: string;
+  problems: Problems;
+  may: boolean;
+  onLimits: (limits: readonly VelocityDraft[]) => void;
+}) {
+  const duplicate = field('duplicate_window');
+  return (
+    <Card title="Limits over time">
+      {limits.length === 0 && (
+        <p className={styles.status}>
+          None but the monthly budget. All that are set hold; the strictest wins.
+        </p>
+      )}
+      {problems.velocity_limits !== undefined && (
+        <p role="alert" className={styles.problem}>
+          {problems.velocity_limits}
+        </p>
+      )}
+      {limits.map((limit, i) => (
+        <Limit
+          // biome-ignore lint/suspicious/noArrayIndexKey: its name is being typed
+          key={i}
+          limit={limit}
+          number={i + 1}
+          currency={currency}
+          problemOf={(name) => problems[`velocity_limits[${i}]${name === '' ? '' : `.${name}`}`]}
+          may={may}
+          onChange={(to) => onLimits(limits.map((each, at) => (at === i ? { ...each, ...to } : each)))}
+          onRemove={() => onLimits(limits.filter((_, at) => at !== i))}
+        />
+      ))}
+      <div>
+        <Button
+          small
+          disabled={!may || limits.length >= MAX_LIMITS}
+          onClick={() => onLimits([...limits, newLimit(limits)])}
+        >
+          Add limit
+        </Button>
+      </div>
+      <div className={styles.rows}>
+        <h3>Duplicates</h3>
+        <SpanFields
+          label="Again within"
+          hint="The same amount at the same merchant, asked for anew."
+          span={{ length: duplicate.value, unit: field('duplicate_unit').value }}
+          problem={duplicate.problem}
+          placeholder="Never a duplicate"
+          may={may}
+          onSpan={({ length, unit }) => {
+            if (length !== undefined) duplicate.onValue(length);
+            if (unit !== undefined) field('duplicate_unit').onValue(unit);
+          }}
+        />
+        {duplicate.value.trim() !== '' && (
+          <SelectField
+            label="Is a duplicate, and"
+            options={[
+              ['REVIEW', 'A person decides'],
+              ['DENY', 'It is denied'],
+            ]}
+            {...field('on_duplicate')}
+          />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function Limit({
+  limit,
+  number,
+  currency,
+  problemOf,
+  may,
+  onChange,
+  onRemove,
+}: {
+  limit: VelocityDraft;
+  number: number;
+  currency: string;
+  /** Of one of its fields; of the limit as a whole where none is named. */
+  problemOf: (name: string) => string | undefined;
+  may: boolean;
+  onChange: (to: Partial<VelocityDraft>) => void;
+  onRemove: () => void;
+}) {
+  const whole = problemOf('');
+  const field = (name: Exclude<keyof VelocityDraft, 'base'>, named: string = name) => ({
+    value: limit[name],
+    problem: problemOf(named),
+    disabled: !may,
+    onValue: (value: string) => onChange({ [name]: value }),
+  });
+  return (
+    <fieldset className={styles.row}>
+      <legend className="visually-hidden">Limit {number}</legend>
+      {whole !== undefined && (
+        <p role="alert" className={styles.problem}>
+          This limit {whole}.
+        </p>
+      )}
+      <div className={styles.span}>
+        <TextField label="Name" autoComplete="off" spellCheck={false} maxLength={64} {...field('name')} />
+        <SelectField label="Within" options={WINDOWS} {...field('window')} />
+        <Button small kind="quiet" disabled={!may} onClick={onRemove} aria-label={`Remove limit ${number}`}>
+          Remove
+        </Button>
+      </div>
+      {limit.window === 'ROLLING' && (
+        <SpanFields
+          label="Length"
+          span={limit}
+          problem={problemOf('window_seconds')}
+          may={may}
+          onSpan={onChange}
+        />
+      )}
+      <div className={styles.amounts}>
+        <TextField
+          label="At most"
+          inputMode="decimal"
+          prefix={currency}
+          placeholder="Any amount"
+          hint={minorHint(limit.amount, currency)}
+          {...field('amount', 'limit_amount_minor')}
+        />
+        <TextField
+          label="Spends"
+          inputMode="numeric"
+          placeholder="Any number"
+          {...field('count', 'limit_count')}
+        />
+        <SelectField label="Counted" options={PER} {...field('per')} />
+        <SelectField label="Beyond it" options={BEYOND} {...field('on_exceeded')} />
+      </div>
+      <details
+        className={styles.more}
+        open={limit.merchants !== '' || limit.action_types !== '' || undefined}
+      >
+        <summary>Only some spends</summary>
+        <AreaField
+          label="Merchants"
+          optional
+          hint="One a line. Only spends at these count."
+          rows={2}
+          {...field('merchants')}
+        />
+        <AreaField
+          label="Types of action"
+          optional
+          hint="One a line. Only spends of these types count."
+          rows={2}
+          {...field('action_types')}
+        />
+      </details>
+    </fieldset>
+  );
+}
+
+/** A number and its unit. */
+function SpanFields({
+  label,
+  hint,
+  span,
+  problem,
+  placeholder,
+  may,
+  onSpan,
+}: {
+  label: string;
+  hint?: string;
+  span: Span;
+  problem: string | undefined;
+  placeholder?: string;
+  may: boolean;
+  onSpan: (to: Partial<Span>) => void;
+}) {
+  return (
+    <div className={styles.amounts}>
+      <TextField
+        label={label}
+        hint={hint}
+        inputMode="numeric"
+        autoComplete="off"
+        placeholder={placeholder}
+        disabled={!may}
+        value={span.length}
+        problem={problem}
+        onValue={(length) => onSpan({ length })}
+      />
+      <SelectField
+        label="Unit"
+        options={UNIT_OPTIONS}
+        disabled={!may}
+        value={span.unit}
+        onValue={(unit) => onSpan({ unit })}
+      />
+    </div>
+  );
+}
