@@ -10,13 +10,13 @@ export default defineConfig({
   resolve: {
     alias: {
       '@purser/embedded-postgres': source('./packages/embedded-postgres/src/index.ts'),
+      '@purser/purpose-data': source('./packages/purpose-data/src/index.ts'),
       '@purser/mcp/money': source('./mcp/src/money.ts'),
       '@purser/mcp/stdio': source('./mcp/src/stdio.ts'),
       '@purser/mcp': source('./mcp/src/index.ts'),
       '@purser/sdk/webhooks': source('./sdk/src/webhooks.ts'),
       '@purser/sdk/testing': source('./sdk/src/testing/index.ts'),
       '@purser/sdk': source('./sdk/src/index.ts'),
-      '@purser/server/purpose-tables': source('./server/src/purpose/data/read-data.ts'),
       '@purser/server/tools': source('./server/src/tools.ts'),
     },
   },

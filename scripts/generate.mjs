@@ -6,8 +6,9 @@ import { fail, prepare, ROOT } from './prepare.mjs';
 
 await prepare({ with_dev: true }).catch(fail);
 const { renderDocuments } = await import(pathToFileURL(join(ROOT, 'server', 'dist', 'documents.js')).href);
+const { renderLists } = await import('../packages/purpose-data/build.mjs');
 const checking = process.argv.includes('--check');
-for (const [path, text] of Object.entries(renderDocuments())) {
+for (const [path, text] of Object.entries({ ...renderLists(), ...renderDocuments() })) {
   const file = join(ROOT, path);
   let before = null;
   try {

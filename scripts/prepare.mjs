@@ -22,7 +22,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What has to be built, in this order: for the service, and with what only tests and tools need. */
-const SERVED = ['packages/embedded-postgres', 'sdk', 'mcp', 'server', 'console'];
+const SERVED = ['packages/embedded-postgres', 'packages/purpose-data', 'sdk', 'mcp', 'server', 'console'];
 const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
 /** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
 const BUNDLED = { console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src'] };

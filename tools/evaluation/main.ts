@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { leaveOut, TABLES } from '@purser/server/purpose-tables';
+import { leaveOut, TABLES } from '@purser/purpose-data';
 import type { ToolContext } from '../demo/main.ts';
 
 const HELP = `npm run eval -- [options]

@@ -1,4 +1,4 @@
-import { readTerms } from '../purpose/data/read-data.ts';
+import { readTerms } from '@purser/purpose-data';
 import { allowedBy } from './blocklist.ts';
 import { hasLookAlikes, plainText, readNameCaseless, withoutLegalForm } from './names.ts';
 

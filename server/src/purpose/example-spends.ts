@@ -44,7 +44,12 @@ function firstSentence(text: string): string {
 function* ideas(shown: ShownReading): Generator<readonly [merchant: string, description: string]> {
   const goods = shown.wanted.map(({ words }) => words);
   const merchants = shown.merchants.map(({ name }) => name);
-  const known = shown.wanted.flatMap(({ kind }) => tradeOf(kind)?.companies.slice(0, 2) ?? []);
+  const known = shown.wanted.flatMap(
+    ({ kind }) =>
+      tradeOf(kind)
+        ?.companies.slice(0, 2)
+        .map((name) => name.replace('^', '')) ?? [],
+  );
   const banned = shown.forbidden.map(({ words }) => words);
   const first = goods[0] ?? merchants[0] ?? shown.not_understood[0]?.text.slice(0, 60) ?? 'Supplies';
   const home = merchants[0] ?? known[0] ?? (UNKNOWN_SELLERS[0] as string);

@@ -1,4 +1,4 @@
-import { UNIT_CODE } from '../data/constraint-language.ts';
+import { UNIT_CODE } from '../language/figures.ts';
 import { claimsToBe } from '../reading/spend-reading.ts';
 import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
 

@@ -1,4 +1,4 @@
-import { readTerms } from '../data/read-data.ts';
+import { readTerms } from '@purser/purpose-data';
 import { privateCircleWords } from '../language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
 import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
@@ -6,7 +6,7 @@ import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } fr
 const OWN_WORDS = readTerms('private-life').get('own') ?? [];
 /** "her ponies", "the manager's son", "for my garden", "their own flat": whose it is, and a word of private life. */
 const SOMEBODYS = new RegExp(
-  String.raw`\b(?:my|his|her|their|mein\w*|sein\w*|ihr\w*|mon|ma|mes|son|sa|ses|mi|mis|su|sus|\p{L}+['’]s?) (?:\p{L}+ )?(${OWN_WORDS.join('|')})\b|\b(?:for|fur|pour|para) (?:himself|herself|myself|themselves|my own|his own|her own)\b|\b(?:his|her|my) own\b|\bpriva(?:te|ten|tes|t|tely)\b (?:use|car|flat|home|house|party|trip|wohn\w*|auto|haus|zwecke?)|\b(?:privat|personnel|particular) fur\b`,
+  String.raw`\b(?:my|his|her|their|mein\w*|sein\w*|ihr\w*|mon|ma|mes|son|sa|ses|mi|mis|su|sus|\p{L}+['’]s?) (?:\p{L}+ )?(${OWN_WORDS.join('|') || '(?!)'})\b|\b(?:for|fur|pour|para) (?:himself|herself|myself|themselves|my own|his own|her own)\b|\b(?:his|her|my) own\b|\bpriva(?:te|ten|tes|t|tely)\b (?:use|car|flat|home|house|party|trip|wohn\w*|auto|haus|zwecke?)|\b(?:privat|personnel|particular) fur\b`,
   'u',
 );
 /** "for Mrs. Hale's car", "for Beth's flat": somebody's belongings. */

@@ -1,4 +1,5 @@
-import { readTable, readTerms } from './read-data.ts';
+import { readTerms } from '@purser/purpose-data';
+
 export const FAMILIES = [
   'technology',
   'media_and_marketing',
@@ -71,9 +72,21 @@ const WORDS = readTerms('trade-words');
 const COMPANIES = readTerms('trade-companies');
 
 /** What organisations buy to do their work, then what people buy for themselves. */
-export const TRADES: readonly Trade[] = readTable<Omit<Trade, 'words' | 'companies'>[]>('trades').map(
-  (trade) => ({ ...trade, words: WORDS.get(trade.id) ?? [], companies: COMPANIES.get(trade.id) ?? [] }),
-);
+export const TRADES: readonly Trade[] = (readTerms('trades').get('trades') ?? []).map((row) => {
+  const [id = '', family = '', label = '', mcc = ''] = row.split('; ');
+  return {
+    id,
+    family: FAMILIES.find((one) => one === family) ?? unknownFamily(family),
+    label,
+    mcc,
+    words: WORDS.get(id) ?? [],
+    companies: COMPANIES.get(id) ?? [],
+  };
+});
+
+function unknownFamily(family: string): never {
+  throw new Error(`The list of trades has an unknown family: ${family}.`);
+}
 
 /** True if a merchant category code (ISO 18245) is in a list of codes and ranges such as "3000-3299, 4511". */
 function isCodeOf(code: string, codes: string): boolean {

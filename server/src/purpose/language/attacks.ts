@@ -1,5 +1,5 @@
-import { ATTACK_PATTERNS } from '../data/attack-phrases.ts';
-import { readTerms } from '../data/read-data.ts';
+import { readTerms } from '@purser/purpose-data';
+import { ATTACK_PATTERNS } from '../data/attack-patterns.ts';
 
 /** Marks that stand for a word: `[system]`, `</system>`, `<|…|>`. */
 const ATTACK_MARKS = /[[<]/;

@@ -1,24 +1,18 @@
-import { readTable } from '../data/read-data.ts';
+import { readTerms } from '@purser/purpose-data';
 import { type Token, tokenize } from './text.ts';
 
 /**
  * Properties of which a purchase has exactly one value, with the spellings of each value. A constraint that allows "only"
  * one value is broken by a description that names another.
  */
-const SCALES = readTable<{ id: string; label: string; values: string[][] }[]>('attribute-scales').map(
-  ({ id, label, values }) => ({
-    id,
-    label,
-    values: values.map((spellings) =>
-      spellings.map(
-        (spelling) =>
-          ` ${tokenize(spelling)
-            .map((token) => token.word)
-            .join(' ')} `,
-      ),
-    ),
-  }),
-);
+const SCALES: { id: string; label: string; values: string[][] }[] = [];
+for (const [heading, spellings] of readTerms('attribute-scales')) {
+  const [id = '', label = ''] = heading.split('; ');
+  const known = SCALES.find((scale) => scale.id === id) ?? { id, label, values: [] };
+  if (known.values.length === 0) SCALES.push(known);
+  const words = (spelling: string) => tokenize(spelling).map((token) => token.word);
+  known.values.push(spellings.map((spelling) => ` ${words(spelling).join(' ')} `));
+}
 
 /** The scales of which some spelling begins with a word, so that a text is searched only for what it may name. */
 const SCALES_BY_WORD = new Map<string, Set<string>>();

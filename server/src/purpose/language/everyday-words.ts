@@ -1,4 +1,4 @@
-import { readTerms } from '../data/read-data.ts';
+import { readSection, readTerms } from '@purser/purpose-data';
 import { stemsOf, type Token } from './text.ts';
 
 /** The lists of words that belong to no trade. They are read apart from the lexicon, which takes half a second to make. */
@@ -12,6 +12,19 @@ export const COMMON_STEMS: ReadonlySet<string> = new Set(
 export const LOOSE_STEMS: ReadonlySet<string> = new Set(
   EVERYDAY_WORDS.get('loose')?.flatMap((word) => [...stemsOf(word)]),
 );
+
+const GRAMMAR = readTerms('grammar');
+const stemsIn = (section: string): ReadonlySet<string> =>
+  new Set(readSection(GRAMMAR, section).flatMap((word) => [...stemsOf(word)]));
+
+/** Stems of words that all spends share; they count only if a condition demands nothing else. */
+export const PAPERS = stemsIn('papers');
+/** Stems of words that all spends share and that a condition may still be about: "no deposit before …". */
+export const OCCASIONS = stemsIn('occasions');
+/** Stems of words that only stress a prohibition: "no real fur". */
+export const STRESSES = stemsIn('stresses');
+/** Stems of broad words for goods or services. */
+export const GOODS_CLASSES = stemsIn('goods_classes');
 
 /** Those of the stems that are not loose; all where there are no others. */
 export function firmStems(stems: readonly string[]): readonly string[] {

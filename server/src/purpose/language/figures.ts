@@ -8,3 +8,9 @@ export function plainAccount(payee_id: string): string {
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toUpperCase();
 }
+
+/** The code of a unit: letters, a number of at most three digits, a letter that is no measure ("4B", not "4h"). */
+export const UNIT_CODE = /(?<![\p{L}\d.,/-])([a-z]{0,3})(\d{1,3})([a-f]?)(?![\p{L}\d/%-]|[.,]\d)/gu;
+/** "h1 to h9" */
+export const UNIT_RANGE =
+  /(?<![\p{L}\d])([a-z]{1,3})(\d{1,3})()\s?(?:to|-|through|bis)\s?\1(\d{1,3})(?![\p{L}\d])/gu;

@@ -1,7 +1,8 @@
+import { readTerms } from '@purser/purpose-data';
 import { normaliseMerchant } from '../../merchants/blocklist.ts';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
 import { hasLookAlikes, plainText } from '../../merchants/names.ts';
-import { readTable, readTerms } from '../data/read-data.ts';
+import { NOT_IN_CAPITALS, VERBS } from '../data/constraint-language.ts';
 import { PRIVATE_FAMILIES, TRADES, type Trade } from '../data/trades.ts';
 import { EVERYDAY_WORDS } from './everyday-words.ts';
 import { findPhrases, indexPhrases, type PhraseMatch, phrasesOf } from './phrase-index.ts';
@@ -16,7 +17,10 @@ const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
  * Trades that broad words imply: a purpose for a clinic, for upkeep or for travel expects these trades without naming
  * them. Such a trade is hinted at, not wanted by name: it is in scope, but goods and merchant must both support it.
  */
-const BROAD_WORDS = readTable<{ words: string[]; trades: string[] }[]>('broad-words');
+const BROAD_WORDS = [...readTerms('broad-words')].map(([trades, words]) => ({
+  words,
+  trades: trades.split(', '),
+}));
 
 /** Words of a text that match one trade. */
 export interface TradeMatch {
@@ -76,16 +80,6 @@ const tradeMatches = (tokens: readonly Token[], found: readonly PhraseMatch[]): 
   found.flatMap(({ meaning: { trade, strong, core, kind }, at, length }) =>
     trade === null ? [] : [{ trade, at, length, text: textOf(tokens, at, length), strong, core, kind }],
   );
-
-/** In capitals these words are codes (airports, units) and are not read as goods. */
-const NOT_IN_CAPITALS = new Set(
-  'ham cod gin rum ale pet ski tea jam pan pen van mop bus car cab inn egg bun rug tie hat hay ram nas fish nut bed toy'.split(
-    ' ',
-  ),
-);
-
-/** Words that are verbs in most orders; the goods of that name are written in the plural. */
-const VERBS = new Set(['book', 'present', 'post', 'ship', 'stock', 'train']);
 
 function isCode(token: Token | undefined): boolean {
   return token !== undefined && token.raw === token.raw.toUpperCase() && NOT_IN_CAPITALS.has(token.word);

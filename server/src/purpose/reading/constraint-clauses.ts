@@ -1,5 +1,6 @@
 import {
   CONDITIONAL_PROHIBITION,
+  CONJUNCTIONS,
   ELSEWHERE,
   ENDS_LIST,
   EXCEPTS,
@@ -7,11 +8,12 @@ import {
   MEASURES,
   MONEY_ITSELF,
   NOT,
+  PREPOSITIONS,
   PROHIBITS,
   RULED_OUT,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
-import { carriesMeaning } from '../language/everyday-words.ts';
+import { carriesMeaning, GOODS_CLASSES, STRESSES } from '../language/everyday-words.ts';
 import {
   companiesInText,
   impliedTrades,
@@ -19,7 +21,7 @@ import {
   privateCircleWords,
   tradeWords,
 } from '../language/lexicon.ts';
-import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
+import { foldText, type Token, tokenize } from '../language/text.ts';
 import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
 
 type Forbidden = Omit<Prohibition, 'field' | 'text'>;
@@ -29,22 +31,6 @@ export interface SentenceReading {
   forbidden: Forbidden[];
   wanted: string;
 }
-
-const CONJUNCTIONS = new Set(['and', 'or', 'nor', 'und', 'oder', 'et', 'ou', 'y', 'o', 'en', 'of']);
-const PREPOSITIONS = new Set([
-  'for',
-  'of',
-  'with',
-  'from',
-  'at',
-  'in',
-  'on',
-  'to',
-  'by',
-  'von',
-  'mit',
-  'bei',
-]);
 
 /** "X is forbidden", "X is not bought": group 1 is X. */
 const FORBIDS_IN_JAPANESE =
@@ -70,14 +56,6 @@ function itemsOf(text: string): ForbiddenItem[] {
 }
 
 const IN_KANA = /^\p{Script=Hiragana}{3,}$/u;
-
-/** Words that only stress a prohibition: "no real fur", "asbestos in any form". */
-const STRESSES = stemsOf('real genuine actual whatsoever form');
-
-/** Broad words for goods or services. Other broad words ("kitchen", "club") only say where they are used. */
-const GOODS_CLASSES = stemsOf(
-  'hardware electronics furniture equipment machinery tool food drink beverage snack clothing travel training transport gift toy stationery marketing advertising software appliance entertainment hospitality catering',
-);
 
 /** Kinds that are forbidden whatever is said of them behind: "no alcohol in the hut". */
 const PLAIN_KINDS: ReadonlySet<string> = new Set(['alcohol', 'cash_like', 'gambling', 'adult']);

@@ -1,4 +1,5 @@
 import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { LINKS } from '../data/constraint-language.ts';
 import { COMMON_STEMS, EVERYDAY_WORDS } from '../language/everyday-words.ts';
 import { stemWord } from '../language/text.ts';
 
@@ -21,12 +22,6 @@ const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** Words, hosts and signs within names: "Henry Schein", "Radio.co", "Johnny's Selected Seeds", "A&O", "B+H". */
 const PIECE =
   /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’&+/]*(?:[.-][\p{L}\p{N}][\p{L}\p{N}\p{M}'’&+/]*)*\.?|&|[,;:()"“”«»–—!?。、：]/gu;
-/** Small words that may stand within a name, not at its ends. */
-const LINKS: ReadonlySet<string> = new Set(
-  '& of de la le les du des der die das den und and et y e the van von vom zum zur di da do dos del dell st'.split(
-    ' ',
-  ),
-);
 /** "Dr Rao", "ask Mags": whose name it is. */
 const TITLE = /^(?:mr|mrs|ms|miss|dr|prof|herr|frau|mme|sr|sra|asks?|asked|tell|told)\.?$/i;
 /** "Seats only for the data team: Ana, Wei", "Manager: Priya" */

@@ -6,24 +6,15 @@ import {
   ONLY_FROM,
   ONLY_SHOWN,
   SUBJECT_FIRST,
-  UNIT_CODE,
-  UNIT_RANGE,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
-import { carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
+import { carriesMeaning, firmStems, LOOSE_STEMS, OCCASIONS, PAPERS } from '../language/everyday-words.ts';
+import { UNIT_CODE, UNIT_RANGE } from '../language/figures.ts';
 import { tradeWords } from '../language/lexicon.ts';
-import { foldText, stemsOf, type Token, tokenize } from '../language/text.ts';
+import { foldText, type Token, tokenize } from '../language/text.ts';
 import type { Requirement, SourceRule, UnitRange, UnitRule } from './authority-terms.ts';
 import type { Quote } from './named-merchants.ts';
-
-/** Words that all spends share; they count only if a condition demands nothing else. */
-const PAPERS = stemsOf(
-  'receipt invoice order quote offer contract reference number date bill agreement booking',
-);
-
-/** Words that all spends share and that a condition may still be about: "no deposit before …". */
-const OCCASIONS = stemsOf('deposit advance prepayment downpayment renewal subscription');
 
 /** Signs of a subject that lists several things. */
 const LISTS = / and | or |,|\/|&/;

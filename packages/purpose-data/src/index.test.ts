@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { patternOf, readPatterns, readSection, readTerms } from './index.ts';
+
+describe('a pattern', () => {
+  test('is its alternatives, with what stands around all of them', () => {
+    expect(patternOf(['a', 'b']).source).toBe('a|b');
+    expect(patternOf(['around \\b(?:…)\\b', 'a$', 'b'], 'u')).toEqual(/\b(?:a$|b)\b/u);
+  });
+
+  test('of a list is found by its name, with its flags', () => {
+    const found = readPatterns('constraint-patterns').get('only_shown');
+    expect(found?.flags).toBe('i');
+    expect(found?.exec('Only helmets certified by TÜV')?.slice(1)).toEqual(['helmets', 'certified by TÜV']);
+  });
+});
+
+test('a list that is not there, and a section that is not in it, are told', () => {
+  expect(() => readTerms('nothing')).toThrow(/nothing\.txt/);
+  expect(() => readSection(readTerms('grammar'), 'nothing')).toThrow(/no section nothing/);
+});
