@@ -1,0 +1,20 @@
+#!/bin/sh
+# Writes a backup of the database of DATABASE_URL, and of the checkpoints in DATA_DIR, into DIRECTORY, and keeps the
+# newest KEEP (7). Prints the backup's name. pg_dump may not be older than the server. SECRET_KEY is not in it.
+#   DATABASE_URL=... DATA_DIR=/var/lib/purser backup.sh DIRECTORY
+set -eu
+umask 077
+: "${DATABASE_URL:?set DATABASE_URL to the database}"
+directory=${1:?name the directory of the backups}
+name=$directory/purser-$(date -u +%Y%m%dT%H%M%SZ)
+mkdir -p "$directory"
+rm -rf "$name.part"
+mkdir "$name.part"
+# Of the checkpoints first: what they sign is then in the dump.
+if [ -d "${DATA_DIR:-.data}/checkpoints" ]; then cp -R "${DATA_DIR:-.data}/checkpoints" "$name.part/checkpoints"; fi
+pg_dump --dbname="$DATABASE_URL" --format=custom --no-owner --file="$name.part/database.dump"
+# Read once more before it counts: a dump that was cut off has no whole table of contents.
+pg_restore --list "$name.part/database.dump" > /dev/null
+mv "$name.part" "$name"
+ls -d "$directory"/purser-*Z | sort -r | tail -n "+$((${KEEP:-7} + 1))" | while read -r old; do rm -rf "$old"; done
+echo "$name"

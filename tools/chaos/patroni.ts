@@ -1,0 +1,345 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { access, chown, mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { freePort } from '../demo/purser-process.ts';
+import { lookInto } from './invariants.ts';
+
+/** The programs of the cluster, as Debian installs them. */
+const PROGRAMS = {
+  patroni: '/usr/bin/patroni',
+  'etcd-server': '/usr/bin/etcd',
+  haproxy: '/usr/sbin/haproxy',
+  'redis-server': '/usr/bin/redis-server',
+} as const;
+const POSTGRES_DIR = '/usr/lib/postgresql';
+const MEMBERS = 3;
+const READY_WITHIN_MS = 120_000;
+const POLL_MS = 100;
+const END_WITHIN_MS = 20_000;
+
+/**
+ * What Patroni is told, as docs/guides/scaling.md and deploy/patroni have it. A primary that is gone is replaced when its
+ * key in etcd has expired, after `ttl` seconds, of which 20 is the least that Patroni takes.
+ */
+const DCS = {
+  ttl: 20,
+  loop_wait: 2,
+  retry_timeout: 3,
+  primary_start_timeout: 0,
+  master_start_timeout: 0,
+  maximum_lag_on_failover: 1_048_576,
+  synchronous_mode: true,
+  synchronous_mode_strict: true,
+  postgresql: {
+    use_pg_rewind: true,
+    parameters: { max_connections: 250, synchronous_commit: 'on', wal_log_hints: 'on', wal_keep_size: '1GB' },
+  },
+};
+
+interface Programs {
+  etcd: string;
+  patroni: string;
+  haproxy: string;
+  redis: string;
+  postgres_dir: string;
+  /** PostgreSQL refuses to run as root; null: it runs as we do. */
+  user: { uid: number; gid: number } | null;
+}
+
+/** The programs, or a sentence that says what is missing and how to get it. */
+export async function findPrograms(): Promise<Programs | string> {
+  const missing: string[] = [];
+  for (const [name, file] of Object.entries(PROGRAMS)) {
+    await access(file).catch(() => missing.push(name));
+  }
+  const versions = await readdir(POSTGRES_DIR).catch(() => []);
+  const version = versions.map(Number).sort((a, b) => b - a)[0] ?? 0;
+  if (version < 15) missing.push('postgresql');
+  if (missing.length > 0) {
+    return `${missing.join(', ')} not found: the cluster was left out whole. Debian has it: apt-get install patroni etcd-server haproxy redis-server postgresql python3-etcd python3-psycopg2`;
+  }
+  const is_root = process.getuid?.() === 0;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return {
+    etcd: PROGRAMS['etcd-server'],
+    patroni: PROGRAMS.patroni,
+    haproxy: PROGRAMS.haproxy,
+    redis: PROGRAMS['redis-server'],
+    postgres_dir: join(POSTGRES_DIR, String(version), 'bin'),
+    user: is_root ? { uid: id('-u'), gid: id('-g') } : null,
+  };
+}
+
+/** One program of the cluster. */
+interface Daemon {
+  start(): Promise<void>;
+  /** Ends it without a word of warning. */
+  kill(): Promise<void>;
+  /** Asks it to end, and kills what does not. */
+  end(): Promise<void>;
+}
+
+function makeDaemon(options: {
+  command: string;
+  args: string[];
+  dir: string;
+  name: string;
+  user: Programs['user'];
+}): Daemon {
+  let child: ChildProcess | null = null;
+  const ended = () =>
+    child === null || child.exitCode !== null || child.signalCode !== null
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => child?.once('exit', () => resolve()));
+  const kill = async () => {
+    child?.kill('SIGKILL');
+    await ended();
+  };
+  return {
+    async start() {
+      const log = await open(join(options.dir, `${options.name}.log`), 'a', 0o644);
+      child = spawn(options.command, options.args, {
+        cwd: options.dir,
+        // In a process group of its own: Ctrl-C reaches us alone, and we end it.
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+        env: { PATH: process.env.PATH, HOME: options.dir, LANG: 'C.UTF-8' },
+        ...(options.user ?? {}),
+      });
+      child.on('error', () => {});
+      await log.close();
+    },
+    kill,
+    async end() {
+      child?.kill('SIGTERM');
+      const timer = new AbortController();
+      await Promise.race([ended(), wait(END_WITHIN_MS, null, { signal: timer.signal }).catch(() => null)]);
+      timer.abort();
+      await kill();
+    },
+  };
+}
+
+/** A PostgreSQL under Patroni. */
+export interface Member {
+  name: string;
+  port: number;
+  /** What Patroni says of it at `path`: 200 is yes. */
+  is(path: '/primary' | '/replica' | '/sync'): Promise<boolean>;
+  start(): Promise<void>;
+  /** As a machine that loses its power: Patroni and its PostgreSQL are gone at once. */
+  lose(): Promise<void>;
+}
+
+/** Three PostgreSQL under Patroni, HAProxy before them, etcd and Redis, all on loopback. */
+export interface Cluster {
+  members: readonly Member[];
+  /** The port of HAProxy, which leads to the primary. */
+  port: number;
+  /** Connects as the superuser, through HAProxy. */
+  superuser: pg.ClientConfig;
+  redis: Pick<Daemon, 'start' | 'kill'> & { url: string };
+  primary(): Promise<Member | null>;
+  /** Resolves when there is a primary with a synchronous standby and so many members follow. */
+  settled(members: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function untilTrue(what: string, look: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  const deadline_ms = performance.now() + READY_WITHIN_MS;
+  while (!(await look().catch(() => false))) {
+    signal.throwIfAborted();
+    if (performance.now() > deadline_ms) throw new Error(`${what} within ${READY_WITHIN_MS / 1000} s.`);
+    await wait(POLL_MS);
+  }
+}
+
+const listens = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+
+/** The configuration of a member, which Patroni reads as YAML and JSON is. */
+function patroniConfig(given: {
+  name: string;
+  dir: string;
+  etcd_port: number;
+  rest_port: number;
+  port: number;
+  password: string;
+  postgres_dir: string;
+}): string {
+  const { name, dir, port, password } = given;
+  return JSON.stringify({
+    scope: 'purser',
+    namespace: '/purser/',
+    name,
+    restapi: { listen: `127.0.0.1:${given.rest_port}`, connect_address: `127.0.0.1:${given.rest_port}` },
+    etcd3: { hosts: [`127.0.0.1:${given.etcd_port}`] },
+    bootstrap: { dcs: DCS, initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'] },
+    postgresql: {
+      listen: `127.0.0.1:${port}`,
+      connect_address: `127.0.0.1:${port}`,
+      data_dir: join(dir, name, 'data'),
+      bin_dir: given.postgres_dir,
+      pgpass: join(dir, name, 'pgpass'),
+      authentication: {
+        superuser: { username: 'postgres', password },
+        replication: { username: 'replicator', password },
+      },
+      pg_hba: [
+        'local all all peer',
+        'host replication replicator 127.0.0.1/32 scram-sha-256',
+        'host all all 127.0.0.1/32 scram-sha-256',
+      ],
+      parameters: { unix_socket_directories: join(dir, name), password_encryption: 'scram-sha-256' },
+    },
+    watchdog: { mode: 'off' },
+  });
+}
+
+function haproxyConfig(port: number, members: readonly { name: string; port: number; rest_port: number }[]) {
+  return `defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+  timeout check 2s
+listen primary
+  bind 127.0.0.1:${port}
+  option httpchk GET /primary
+  http-check expect status 200
+  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+${members.map((each) => `  server ${each.name} 127.0.0.1:${each.port} check port ${each.rest_port}`).join('\n')}
+`;
+}
+
+/** Starts it all in `dir`, and resolves when there is a primary with a synchronous standby. */
+export async function startCluster(programs: Programs, dir: string, signal: AbortSignal): Promise<Cluster> {
+  const { user } = programs;
+  const password = randomBytes(18).toString('hex');
+  const daemons: Daemon[] = [];
+  const place = (name: string, command: string, args: string[]) => {
+    const daemon = makeDaemon({ command, args, dir, name, user });
+    daemons.push(daemon);
+    return daemon;
+  };
+  const give = async (path: string) => {
+    if (user !== null) await chown(path, user.uid, user.gid);
+  };
+  await give(dir);
+  const [port, etcd_port, etcd_peer_port, redis_port] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  const url = (of: number) => `http://127.0.0.1:${of}`;
+  const members: (Member & { rest_port: number })[] = [];
+  const cluster: Cluster = {
+    members,
+    port,
+    superuser: { host: '127.0.0.1', port, user: 'postgres', password, database: 'purser' },
+    redis: {
+      ...place('redis', programs.redis, ['--port', String(redis_port), '--bind', '127.0.0.1', '--save', '']),
+      url: `redis://127.0.0.1:${redis_port}`,
+    },
+    async primary() {
+      for (const member of members) if (await member.is('/primary')) return member;
+      return null;
+    },
+    settled: (count) =>
+      untilTrue(
+        'No primary with a synchronous standby',
+        async () => {
+          const is = (path: '/replica' | '/sync') => Promise.all(members.map((each) => each.is(path)));
+          const replicas = (await is('/replica')).filter(Boolean).length;
+          const standbys = (await is('/sync')).filter(Boolean).length;
+          return (await cluster.primary()) !== null && standbys > 0 && replicas >= count - 1;
+        },
+        signal,
+      ),
+    async close() {
+      // HAProxy and Redis first, Patroni while etcd still listens, so that each PostgreSQL is stopped in order.
+      const [redis, etcd, haproxy, ...patroni] = daemons;
+      await Promise.all([redis?.end(), haproxy?.end()]);
+      await Promise.all(patroni.map((each) => each.end()));
+      for (const member of members) await member.lose();
+      await etcd?.end();
+    },
+  };
+  const etcd = place('etcd', programs.etcd, [
+    ...['--name', 'one', '--data-dir', join(dir, 'etcd'), '--log-level', 'warn'],
+    ...['--listen-client-urls', url(etcd_port), '--advertise-client-urls', url(etcd_port)],
+    ...['--listen-peer-urls', url(etcd_peer_port), '--initial-advertise-peer-urls', url(etcd_peer_port)],
+    ...['--initial-cluster', `one=${url(etcd_peer_port)}`],
+  ]);
+  const haproxy_file = join(dir, 'haproxy.cfg');
+  const haproxy = place('haproxy', programs.haproxy, ['-db', '-f', haproxy_file]);
+  for (let i = 1; i <= MEMBERS; i++) {
+    const name = `member${i}`;
+    const rest_port = await freePort();
+    const member_port = await freePort();
+    const config_file = join(dir, `${name}.yml`);
+    const { postgres_dir } = programs;
+    const config = { name, dir, etcd_port, rest_port, port: member_port, password, postgres_dir };
+    await mkdir(join(dir, name), { mode: 0o700 });
+    await give(join(dir, name));
+    await writeFile(config_file, patroniConfig(config), { mode: 0o600 });
+    await give(config_file);
+    const patroni = place(name, programs.patroni, [config_file]);
+    members.push({
+      name,
+      port: member_port,
+      rest_port,
+      async is(path) {
+        const answer = await fetch(`${url(rest_port)}${path}`, { signal: AbortSignal.timeout(2_000) }).catch(
+          () => null,
+        );
+        await answer?.arrayBuffer();
+        return answer?.status === 200;
+      },
+      start: patroni.start,
+      async lose() {
+        await patroni.kill();
+        const file = join(dir, name, 'data', 'postmaster.pid');
+        const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n', 1)[0]);
+        if (!(pid > 1)) return;
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // It has ended already and left its file.
+        }
+      },
+    });
+  }
+  await writeFile(haproxy_file, haproxyConfig(port, members), { mode: 0o644 });
+  try {
+    await etcd.start();
+    await untilTrue('etcd did not listen', () => listens(etcd_port), signal);
+    await cluster.redis.start();
+    for (const member of members) await member.start();
+    await haproxy.start();
+    await cluster.settled(MEMBERS);
+    const as_postgres = { ...cluster.superuser, database: 'postgres' };
+    await untilTrue(
+      'HAProxy did not lead to the primary',
+      () => lookInto(as_postgres, 'select 1').then(() => true),
+      signal,
+    );
+    await lookInto(as_postgres, `create role purser login createrole password '${password}'`);
+    await lookInto(as_postgres, 'create database purser owner purser');
+    return cluster;
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+}
