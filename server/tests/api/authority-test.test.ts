@@ -161,6 +161,111 @@ describe('a test of an authority', () => {
   });
 });
 
+/** The moment from which a step's spend is told to pass. */
+const retryAt = (step: { verdict: { remedies: { type: string; at?: string }[] } }) =>
+  step.verdict.remedies.find(({ type }) => type === 'RETRY_AT')?.at;
+const limit = (window: string, more: object) => ({ velocity_limits: [{ name: 'one', window, ...more }] });
+
+describe('limits over time', () => {
+  test('a refund gives back to the month’s budget and not to a limit over time, nor to a later window', async () => {
+    const authority = A({ monthly_budget_minor: 1_000, ...limit('MONTH', { limit_amount_minor: 1_000 }) });
+    const moment = '2026-10-31T23:59:59Z';
+    const steps = await passes(authority, [
+      at(moment, 1_000, 'ALLOW', { as: 'bought' }),
+      { at: moment, outcome: { of: 'bought', type: 'SPEND_EXECUTED', amount_minor: 1_000 } },
+      { at: moment, outcome: { of: 'bought', type: 'PARTIALLY_REFUNDED', amount_minor: 900 } },
+      at(moment, 900, 'DENY VELOCITY_LIMIT_EXCEEDED'),
+      { at: '2026-11-01T00:00:00Z', outcome: { of: 'bought', type: 'REFUNDED' } },
+      at('2026-11-01T00:00:01Z', 400, 'ALLOW'),
+    ]);
+    const traced = (step: number, stage: string) =>
+      steps[step].verdict.policy_trace.find((each: { stage: string }) => each.stage === stage);
+    expect(traced(3, 'monthly_budget')).toMatchObject({ outcome: 'PASS', observed: 1_000 });
+    expect(traced(5, 'velocity')).toMatchObject({ observed: 400, limit: 1_000 });
+    expect(traced(5, 'monthly_budget')).toMatchObject({ observed: 400 });
+  });
+
+  test('a month ends with the zone’s, the budget’s with UTC’s', async () => {
+    const zone = { time_zone: 'Europe/Berlin', monthly_budget_minor: 1_000 };
+    const steps = await passes(A({ ...zone, ...limit('MONTH', { limit_count: 1 }) }), [
+      at('2026-10-31T22:59:59.999Z', 101, 'ALLOW'),
+      at('2026-10-31T23:00:00.000Z', 102, 'ALLOW'),
+      at('2026-10-31T23:00:00.001Z', 103, 'DENY VELOCITY_LIMIT_EXCEEDED'),
+    ]);
+    expect(steps[1].verdict.reservation).toMatchObject({ period: '2026-10', budget: { held_minor: 203 } });
+  });
+
+  test.for<[string, string, [string, string][]]>([
+    [
+      'has 23 hours where the clocks go forward',
+      'Europe/Berlin',
+      [
+        ['2026-03-28T23:30:00Z', 'ALLOW'],
+        ['2026-03-29T21:59:00Z', 'DENY'],
+        ['2026-03-29T22:00:00Z', 'ALLOW'],
+      ],
+    ],
+    [
+      'has 25 hours where they go back',
+      'Europe/Berlin',
+      [
+        ['2026-10-24T22:00:00Z', 'ALLOW'],
+        ['2026-10-25T22:59:00Z', 'DENY'],
+        ['2026-10-25T23:00:00Z', 'ALLOW'],
+      ],
+    ],
+    [
+      'begins at one where midnight is skipped',
+      'Africa/Cairo',
+      [
+        ['2026-04-23T21:59:59Z', 'ALLOW'],
+        ['2026-04-23T22:00:00Z', 'ALLOW'],
+        ['2026-04-23T22:00:01Z', 'DENY'],
+      ],
+    ],
+    [
+      'begins at the first of two midnights',
+      'America/Havana',
+      [
+        ['2026-11-01T03:59:59Z', 'ALLOW'],
+        ['2026-11-01T04:00:00Z', 'ALLOW'],
+        ['2026-11-01T05:00:00Z', 'DENY'],
+        ['2026-11-02T05:00:00Z', 'ALLOW'],
+      ],
+    ],
+  ])('a day %s', async ([, time_zone, spends]) => {
+    const steps = spends.map(([moment, must], i) => at(moment, 101 + i, must));
+    await passes(A({ time_zone, ...limit('DAY', { limit_count: 1 }) }), steps);
+  });
+
+  test('a rolling window never doubles at its edge, and tells to the millisecond when there is room again', async () => {
+    const authority = A(limit('ROLLING', { window_seconds: 3_600, limit_count: 5 }));
+    const full = [1, 2, 3, 4, 5].map((amount) => at('2026-11-21T09:59:00Z', amount, 'ALLOW'));
+    const denied = at('2026-11-21T10:58:59Z', 6, 'DENY VELOCITY_LIMIT_EXCEEDED');
+    const told = retryAt((await passes(authority, [...full, denied])).at(-1)) as string;
+    expect(Date.parse(told)).toBeGreaterThan(Date.parse('2026-11-21T10:58:59Z'));
+    expect(Date.parse(told)).toBeLessThanOrEqual(Date.parse('2026-11-21T11:00:00Z'));
+    const just_before = new Date(Date.parse(told) - 1).toISOString();
+    await passes(authority, [
+      ...full,
+      at(just_before, 7, 'DENY VELOCITY_LIMIT_EXCEEDED'),
+      at(told, 8, 'ALLOW'),
+    ]);
+  });
+
+  test('a duplicate is told of while the earlier spend counts, and no longer', async () => {
+    await passes(A({ duplicate_window_seconds: 600 }), [
+      at('2026-11-21T09:00:00Z', 500, 'ALLOW', { as: 'first' }),
+      at('2026-11-21T09:05:00Z', 500, 'REVIEW DUPLICATE_SPEND', { as: 'again' }),
+      at('2026-11-21T09:05:01Z', 501, 'ALLOW'),
+      { at: '2026-11-21T09:05:02Z', review: { of: 'again', action: 'DENY' } },
+      { at: '2026-11-21T09:05:03Z', outcome: { of: 'first', type: 'SPEND_CANCELLED' } },
+      at('2026-11-21T09:06:00Z', 500, 'ALLOW'),
+      at('2026-11-21T10:00:00Z', 500, 'ALLOW'),
+    ]);
+  });
+});
+
 describe('over time', () => {
   test('a month’s budget fills, comes back on evidence and with the next month, and a refund goes to its own', async () => {
     const executed = (of: string, amount_minor: number) => ({ of, type: 'SPEND_EXECUTED', amount_minor });
@@ -204,12 +309,13 @@ describe('over time', () => {
     const hours = { time_zone: 'Europe/Berlin', active_hours: office };
     // On the Sunday between, the clocks go back by an hour.
     const steps = [
-      at('2026-10-23T15:59:59Z', 101, 'ALLOW'),
+      at('2026-10-23T15:59:59.999Z', 101, 'ALLOW'),
       at('2026-10-23T16:00:00Z', 102, 'DENY OUTSIDE_ACTIVE_HOURS'),
       at('2026-10-26T06:59:59Z', 103, 'DENY OUTSIDE_ACTIVE_HOURS'),
       at('2026-10-26T07:00:00Z', 104, 'ALLOW'),
     ];
-    await passes(A(hours), steps);
+    const [, denied] = await passes(A(hours), steps);
+    expect(retryAt(denied)).toBe('2026-10-26T07:00:00.000Z');
     await passes(A({ ...hours, on_outside_hours: 'REVIEW' }), [
       at('2026-10-23T16:00:00Z', 105, 'REVIEW OUTSIDE_ACTIVE_HOURS'),
     ]);
