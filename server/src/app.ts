@@ -47,6 +47,7 @@ import { makeKnownMerchantsFill } from './workers/fill-known-merchants.ts';
 import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts';
+import { sweepOldCounters } from './workers/sweep-counters.ts';
 
 /** The built console; the same place from the sources and from what is built of them. */
 const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.meta.url));
@@ -209,6 +210,7 @@ export function startWorkers(
       round: () => pruneOldWebhooks(webhooks_db),
     }),
     startLoop({ name: 'prune-sign-ins', pause_ms: PRUNE_PAUSE_MS, log, round: () => pruneOldSignIns(db) }),
+    startLoop({ name: 'sweep-counters', pause_ms: PRUNE_PAUSE_MS, log, round: () => sweepOldCounters(db) }),
     startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
   ];
   if (of_requests !== null) {

@@ -1,16 +1,25 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createAuthority } from '../commands/create-authority.ts';
+import { readPastSpends } from '../decisions/read-past-spends.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
 import { Fields, Id, LongText, Nullable, PageQuery, page, QueryInteger, Timestamp } from '../http/schemas.ts';
+import { Stale } from '../lane/command.ts';
 import type { Lane } from '../lane/lane.ts';
 import { originOf } from '../people/callers.ts';
 import { authorityProblem } from '../policy/authority-problem.ts';
-import { getAuthority, listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import type { PastSpends } from '../policy/past-spends.ts';
+import { getAgent } from '../storage/agents.ts';
+import {
+  getAuthority,
+  listAuthorityVersions,
+  loadAuthoritiesOf,
+  parseAuthority,
+} from '../storage/authorities.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
 
@@ -71,6 +80,24 @@ function expectedHash(header: string | string[] | undefined): string | null {
   return found[1] as string;
 }
 
+/** Each change of the authority meanwhile takes another attempt. */
+const MAX_ATTEMPTS = 5;
+
+/** What new limits of an authority are told of an agent's spends; null where it has none, or there is no such agent. */
+async function pastOf(
+  db: pg.Pool,
+  workspace_id: string,
+  ref: string,
+  authority: Authority,
+): Promise<PastSpends | null> {
+  const { velocity_limits = [], duplicate_window_seconds } = authority;
+  if (velocity_limits.length === 0 && duplicate_window_seconds === undefined) return null;
+  const agent = await getAgent(db, workspace_id, ref);
+  if (agent === undefined) return null;
+  const before = (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent.agent_id) ?? null;
+  return readPastSpends(db, workspace_id, agent.agent_id, before, authority);
+}
+
 /** What agents are allowed, version by version. */
 export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
@@ -91,9 +118,18 @@ export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       handler: async (call: Call<{ id: string }, unknown, Authority & { note?: string }>) => {
         const { note = null, ...authority } = call.body;
         const expected_hash = expectedHash(call.headers['if-match']);
-        const input = { agent: call.params.id, authority, note: note === '' ? null : note, expected_hash };
-        const row = await lane.submit(call.caller.workspace_id, createAuthority, input, originOf(call));
-        return { status: 201, body: authorityBody(row) };
+        const { workspace_id } = call.caller;
+        const given = { agent: call.params.id, authority, note: note === '' ? null : note, expected_hash };
+        for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+          const past = await pastOf(db, workspace_id, call.params.id, authority);
+          const row = await lane.submit(workspace_id, createAuthority, { ...given, past }, originOf(call));
+          if (!(row instanceof Stale)) return { status: 201, body: authorityBody(row) };
+        }
+        throw new ApiError(
+          'unavailable',
+          'The agent spent, or its authority changed, faster than its past could be counted; nothing was changed; retry.',
+          { retry_after_s: 1 },
+        );
       },
     },
     {

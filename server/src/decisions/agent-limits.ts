@@ -11,7 +11,7 @@ import { loadAuthoritiesOf } from '../storage/authorities.ts';
 import { listBudgets } from '../storage/budgets.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDueHolds } from '../storage/decision-states.ts';
-import { listFullestSubjects } from '../storage/derived/counters.ts';
+import { listCountedSince, listFullestSubjects } from '../storage/derived/counters.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { calendarWindow } from '../values/calendar.ts';
 
@@ -84,6 +84,7 @@ async function velocityOf(
   for (const { counter_id, subject, ...use } of await listFullestSubjects(db, workspace_id, wanted, page)) {
     uses.get(counter_id)?.set(subject, use);
   }
+  const cut = wanted.length === 0 ? [] : await listCountedSince(db, workspace_id, agent_id);
   // Expired holds do not count, whether the sweep has recorded their expiry or not.
   const expired = wanted.length === 0 ? [] : await loadDueHolds(db, [{ workspace_id, agent_id }]);
   for (const state of expired.filter((each) => isExpired(each, now_ms))) {
@@ -105,7 +106,18 @@ async function velocityOf(
         : slotAt(window, now_ms);
     return [...used].map(([subject, use]) => ({
       ...standing(limit.name, limit, subject, use),
+      counted_since: sinceOf(cut, counter_id, starts_ms),
       window: { type: window.type, starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
     }));
   });
+}
+
+/** Since when a counter counts that does not know all of its window; null where it does. */
+function sinceOf(
+  cut: Awaited<ReturnType<typeof listCountedSince>>,
+  counter_id: string,
+  starts_ms: number,
+): string | null {
+  const found = cut.find(({ counter_ids }) => counter_ids.includes(counter_id));
+  return found !== undefined && Date.parse(found.counted_since) > starts_ms ? found.counted_since : null;
 }

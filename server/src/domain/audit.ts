@@ -96,7 +96,7 @@ export interface AuditedState {
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
   /** What a new limit was given of the spends before it, and since when where that is not all of them. */
-  primed?: { counters: CounterRow[]; counted_since: string | null };
+  primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
 }
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */

@@ -28,6 +28,11 @@ export class Counters {
     return [...(this.#slots.get(nameOf(counter_id, subject))?.values() ?? [])];
   }
 
+  /** What is in one slot. */
+  slot(row: CounterKey & { slot: string }): CountedSlot | undefined {
+    return this.#slots.get(nameOf(row.counter_id, row.subject))?.get(row.slot);
+  }
+
   add(row: CounterRow): void {
     addToRows(this.changes, row);
     const slots = this.#slotsOf(row);

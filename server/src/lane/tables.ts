@@ -25,8 +25,18 @@ import {
   loadDueHolds,
   putDecisionStates,
 } from '../storage/decision-states.ts';
-import { insertDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
-import { addToCounters, loadCounters, type WantedCounter } from '../storage/derived/counters.ts';
+import {
+  insertDecisions,
+  loadDecisionRecords,
+  loadDecisionsAfter,
+  loadEarlierDecisions,
+} from '../storage/decisions.ts';
+import {
+  addToCounters,
+  loadCounters,
+  loadWholeCounters,
+  type WantedCounter,
+} from '../storage/derived/counters.ts';
 import {
   addKnownMerchants,
   type KnownMerchantRef,
@@ -71,6 +81,10 @@ export interface Needs {
   /** This month's budgets of these agents, with the expired holds that still count in them. */
   budgets_of?: readonly string[];
   counters?: readonly WantedCounter[];
+  /** Counters with all their subjects. */
+  whole_counters?: readonly string[];
+  /** An agent's decisions after one, at most `MAX_DECISIONS_SINCE`. */
+  decisions_since?: { agent_id: string; after: string };
   idempotency?: { agent_id: string; idempotency_key: string };
   /** Decisions with their states, agents, and the budgets they count in. */
   decisions?: readonly string[];
@@ -117,6 +131,9 @@ export interface Knowable<Row> {
   /** The rows that a batch changed, each in the place of the one that is the same. */
   replaced?: { rowsOf: (set: ChangedSet) => Iterable<Row>; isSame: (a: Row, b: Row) => boolean };
 }
+
+/** The most decisions of an agent that `decisions_since` loads; where there are as many, there may be more. */
+export const MAX_DECISIONS_SINCE = 1_000;
 
 /** One kind of row that a batch loads. */
 export interface Load<Key extends object = object, Row = object> {
@@ -168,6 +185,14 @@ const LOADS = {
     },
   }),
   counters: load(({ counters }) => counters ?? NONE, loadCounters),
+  whole_counters: load(
+    ({ whole_counters }) => whole_counters?.map((counter_id) => ({ counter_id })) ?? NONE,
+    loadWholeCounters,
+  ),
+  decisions_since: load(
+    ({ decisions_since }) => (decisions_since === undefined ? NONE : [decisions_since]),
+    (client, keys) => loadDecisionsAfter(client, keys, MAX_DECISIONS_SINCE),
+  ),
   earlier_decisions: load(
     ({ idempotency }) => (idempotency === undefined ? NONE : [idempotency]),
     loadEarlierDecisions,

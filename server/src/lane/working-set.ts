@@ -3,6 +3,7 @@ import type { Agent } from '../domain/agents.ts';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
+import { decodeDecision } from '../domain/decision-document.ts';
 import { beginsWithState, initialState } from '../domain/decision-states.ts';
 import {
   type Decision,
@@ -66,6 +67,7 @@ export class WorkingSet {
   readonly #agents = new Map<string, Agent>();
   readonly #authorities = new Map<string, AuthorityRow>();
   readonly #budgets = new Map<string, BudgetRow>();
+  readonly #since: Loaded['decisions_since'];
   readonly #earlier = new Map<string, EarlierDecision>();
   readonly #known_merchants: ReadonlySet<string>;
 
@@ -80,7 +82,8 @@ export class WorkingSet {
     this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
-    this.counters = new Counters(loaded.counters);
+    this.counters = new Counters([...loaded.counters, ...loaded.whole_counters]);
+    this.#since = loaded.decisions_since;
     this.#head = head;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
@@ -131,6 +134,11 @@ export class WorkingSet {
         committed_minor: 0,
       }
     );
+  }
+
+  /** An agent's decisions since the one that the command named, in the order of their making. */
+  decisionsSince(agent_id: string): Decision[] {
+    return this.#since.filter((row) => row.agent_id === agent_id).map((row) => decodeDecision(row.document));
   }
 
   earlierDecision(agent_id: string, key: string): EarlierDecision | undefined {

@@ -200,6 +200,29 @@ export async function loadDecisionRows(
   return result.rows;
 }
 
+/** Returns the documents of agents' decisions after an id, in the order of their making, at most `limit` of each agent. */
+export async function loadDecisionsAfter(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ agent_id: string; after: string }>[],
+  limit: number,
+): Promise<InWorkspace<{ agent_id: string; document: string }>[]> {
+  const result = await db.query<InWorkspace<{ agent_id: string; document: string }>>({
+    name: 'load_decisions_after',
+    text: `select w.workspace_id, w.agent_id, d.document
+      from unnest($1::text[], $2::text[], $3::text[]) as w(workspace_id, agent_id, after)
+      cross join lateral (
+        select document from decisions d where d.workspace_id = w.workspace_id and d.agent_id = w.agent_id
+          and d.agent_id <> '' and d.decision_id > w.after order by d.decision_id limit $4) as d`,
+    values: [
+      wanted.map((each) => each.workspace_id),
+      wanted.map((each) => each.agent_id),
+      wanted.map((each) => each.after),
+      limit,
+    ],
+  });
+  return result.rows;
+}
+
 /** Returns the ids of an agent's newest decisions made within a span of time (null: without that bound), oldest first. */
 export async function listNewestDecisionIds(
   db: Queryable,

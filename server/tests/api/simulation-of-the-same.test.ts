@@ -15,7 +15,17 @@ const LIMITS = {
   per_transaction_limit_minor: 3_500,
 };
 /** With every field that remembers what came before. */
-const REMEMBERING = { ...LIMITS, on_new_merchant: 'REVIEW', new_merchant_threshold_minor: 500 };
+const REMEMBERING = {
+  ...LIMITS,
+  on_new_merchant: 'REVIEW',
+  new_merchant_threshold_minor: 500,
+  velocity_limits: [
+    { name: 'day', window: 'DAY', limit_amount_minor: 6_000, limit_count: 9 },
+    { name: 'hour', window: 'ROLLING', window_seconds: 3_600, limit_amount_minor: 4_000 },
+    { name: 'shop', window: 'WEEK', per: 'PAYEE', limit_count: 7, on_exceeded: 'REVIEW' },
+  ],
+  duplicate_window_seconds: 900,
+};
 
 const {
   test,

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
+import { sweepOldCounters } from '../../src/workers/sweep-counters.ts';
 import {
+  AUTHORITY,
   freshKey,
   makeKey,
+  makeTestCore,
   type RunningService,
   spend,
   startTestService,
@@ -284,5 +287,64 @@ test('changed counters are found by verification, and named', async () => {
   const [found] = await isValid();
   expect(found).toMatchObject({ kind: 'ROW_MISMATCH', detail: expect.stringContaining(row.counter_id) });
   await change('count = count + 1');
+  expect(await isValid()).toEqual([]);
+});
+
+test('a new limit knows what was spent before it, and a number that is changed keeps its count', async () => {
+  const agent = await agentWith({});
+  const set = (authority: object) =>
+    post(`/v1/agents/${agent}/authority`, {
+      ...AUTHORITY,
+      on_purpose_unclear: 'ALLOW',
+      ...authority,
+    });
+  const spent = await ask(agent, 900);
+  await outcome(spent.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 850 });
+  await outcome(spent.decision_id, { type: 'PARTIALLY_REFUNDED', amount_minor: 100 });
+  await outcome((await ask(agent, 40)).decision_id, { type: 'SPEND_FAILED' });
+  await ask(agent, 45, { action: { merchant: 'Other Paper' } });
+  await set({
+    ...day({ limit_amount_minor: 1_000 }),
+    duplicate_window_seconds: 600,
+  });
+  const [standing] = await limitsOf(agent, 'day');
+  expect(standing).toMatchObject({ used_minor: 895, used_count: 2, counted_since: null });
+  expect((await ask(agent, 200)).decision).toBe('DENY');
+  const again = await ask(agent, 45, { action: { merchant: 'OTHER PAPER' } });
+  expect([again.decision, again.reason_code]).toEqual(['REVIEW', 'DUPLICATE_SPEND']);
+  await set(day({ limit_amount_minor: 1_200 }));
+  expect((await ask(agent, 201)).decision).toBe('ALLOW');
+  await set({});
+  await ask(agent, 7);
+  await set(day({ limit_amount_minor: 1_200 }));
+  expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_minor: 895 + 45 + 201 + 7, used_count: 5 });
+  expect(await isValid()).toEqual([]);
+  const [{ counter_id }] = (await s.sql('select counter_id from counters where committed_minor = 902')).rows;
+  const add = (minor: number) =>
+    s.sql('update counters set committed_minor = committed_minor + $1 where counter_id = $2', [
+      minor,
+      counter_id,
+    ]);
+  await add(-1);
+  expect(await isValid()).toMatchObject([
+    { kind: 'ROW_MISMATCH', detail: expect.stringContaining(counter_id) },
+  ]);
+  await add(1);
+  expect(await isValid()).toEqual([]);
+});
+
+test('slots that are over are swept a day later, and not before', async () => {
+  const agent = await agentWith(day({ limit_count: 5 }));
+  await ask(agent, 61);
+  const core = makeTestCore(s.database.connection, s.checkpoint_dir);
+  const rows = async () => Number((await s.sql('select count(*) from counters')).rows[0].count);
+  const before = await rows();
+  await s.setClock(Date.UTC(2026, 10, 23, 23));
+  await sweepOldCounters(core.db);
+  expect(await rows()).toBe(before);
+  await s.setClock(Date.UTC(2026, 11, 26));
+  await sweepOldCounters(core.db);
+  expect(await rows()).toBe(0);
+  await core.close();
   expect(await isValid()).toEqual([]);
 });

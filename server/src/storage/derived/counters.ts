@@ -103,3 +103,55 @@ export async function listFullestSubjects(
   });
   return result.rows;
 }
+
+/** Returns all slots of these counters that may still count, whatever their subjects. */
+export async function loadWholeCounters(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ counter_id: string }>[],
+): Promise<InWorkspace<CounterRow>[]> {
+  const result = await db.query<InWorkspace<CounterRow>>({
+    name: 'load_whole_counters',
+    text: `select c.workspace_id, c.counter_id, c.subject, c.slot, c.until, c.count,
+        least(c.held_minor, ${MAX_MINOR}) as held_minor, least(c.committed_minor, ${MAX_MINOR}) as committed_minor,
+        c.decision_id
+      from unnest($1::text[], $2::text[]) as w(workspace_id, counter_id)
+      cross join lateral (
+        select * from counters c where c.workspace_id = w.workspace_id and c.counter_id = w.counter_id
+          and c.until > (select clock_timestamp()) - interval '1 minute') as c`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.counter_id)],
+  });
+  return result.rows;
+}
+
+/** Deletes slots that count no more since a day; at most `limit`. Returns how many there were. */
+export async function sweepCounters(db: Queryable, limit: number): Promise<number> {
+  const result = await db.query({
+    name: 'sweep_counters',
+    text: `delete from counters c using (
+        select workspace_id, counter_id, subject, slot from counters
+        where counter_id <> '' and until < (select clock_timestamp()) - interval '1 day'
+        order by until limit $1 for update skip locked) as over
+      where c.workspace_id = over.workspace_id and c.counter_id = over.counter_id and c.subject = over.subject
+        and c.slot = over.slot`,
+    values: [limit],
+  });
+  return result.rowCount ?? 0;
+}
+
+/** Since when the counters of an agent count that were primed with a part of what came before, newest first. */
+export async function listCountedSince(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+): Promise<{ counter_ids: string[]; counted_since: string }[]> {
+  const result = await db.query<{ counter_ids: string[]; counted_since: string }>({
+    name: 'list_counted_since',
+    text: `select state::json->'primed'->'counter_ids' as counter_ids, state::json->'primed'->>'counted_since' as counted_since
+      from audit_records where workspace_id = $1 and target_id = $2 and target_id <> ''
+        and action = 'authority.created' and strpos(state, '"counted_since":"') > 0
+        and created_at > (select clock_timestamp()) - interval '63 days'
+      order by seq desc limit 20`,
+    values: [workspace_id, agent_id],
+  });
+  return result.rows.filter(({ counted_since }) => counted_since !== null);
+}
