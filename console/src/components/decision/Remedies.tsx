@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { formatMoney } from '../../lib/money.ts';
 import { localTime } from '../../lib/time.ts';
 import { reasonWords } from '../../lib/words.ts';
+import { Card } from '../Page.tsx';
 import styles from './decision.module.css';
 
 const THEN = {
@@ -21,32 +22,34 @@ function said(remedy: Remedy, currency: string): string {
       return `In ${remedy.currency}`;
     case 'CHOOSE_OTHER_MERCHANT':
       return 'At another merchant';
-    case 'WAIT_FOR_REVIEW':
-      return 'Once a person allows it';
     default:
       return 'As the authority stands nothing helps; with another one';
   }
 }
 
-/** What would let a spend pass, as far as the service told; nothing where it told nothing. */
+/** What would let a spend pass, besides a person who allows it; nothing where the service knows of nothing. */
 export function Remedies({ decision }: { decision: Decision }) {
   const { remedies = [], currency, agent } = decision;
+  const ways = remedies.filter(({ type }) => type !== 'WAIT_FOR_REVIEW');
+  if (ways.length === 0) return null;
   return (
-    <ul className={styles.remedies}>
-      {remedies.map((remedy) => (
-        <li key={remedy.type}>
-          <span>
-            {said(remedy, currency)} {THEN[remedy.then]}.
-            {remedy.type === 'ASK_OPERATOR' && (
-              <>
-                {' '}
-                <Link to={`/agents/${agent.slug}/authority`}>Look at it</Link>
-              </>
-            )}
-          </span>
-          <span className={styles.where}>{remedy.clears.map(reasonWords).join(' · ')}</span>
-        </li>
-      ))}
-    </ul>
+    <Card title="What would let it pass">
+      <ul className={styles.remedies}>
+        {ways.map((remedy) => (
+          <li key={remedy.type}>
+            <span>
+              {said(remedy, currency)} {THEN[remedy.then]}.
+              {remedy.type === 'ASK_OPERATOR' && (
+                <>
+                  {' '}
+                  <Link to={`/agents/${agent.slug}/authority`}>Look at it</Link>
+                </>
+              )}
+            </span>
+            <span className={styles.where}>{remedy.clears.map(reasonWords).join(' · ')}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }

@@ -11,7 +11,8 @@ import styles from './AgentPage.module.css';
 /** Whom a limit counts by itself. */
 function subjectInWords(subject: string | null): string {
   if (subject === null) return '';
-  const name = subject.slice(2);
+  // The service says whether a merchant was named by its name or by its host.
+  const name = subject.slice(2).replace(/^(name|host) /, '');
   if (subject.startsWith('m:')) return ` at ${name}`;
   return name === '' ? ' where no payee is named' : ` to ${name}`;
 }

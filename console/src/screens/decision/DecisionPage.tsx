@@ -101,11 +101,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
               <ReviewBox decision={decision} onDone={changed} />
             </Card>
           )}
-          {decision.remedies !== undefined && decision.remedies.length > 0 && (
-            <Card title="What would let it pass">
-              <Remedies decision={decision} />
-            </Card>
-          )}
+          <Remedies decision={decision} />
           <Card title="What was checked">
             <PolicyTrace decision={decision} />
           </Card>

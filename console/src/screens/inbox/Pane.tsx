@@ -75,11 +75,7 @@ export function Pane({
         {reason_codes.length > 1 && (
           <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
         )}
-        {decision.remedies?.some(({ type }) => type !== 'WAIT_FOR_REVIEW') === true && (
-          <Card title="What would let it pass">
-            <Remedies decision={decision} />
-          </Card>
-        )}
+        <Remedies decision={decision} />
         <Card title="What the agent says">
           <Request decision={decision} />
         </Card>
