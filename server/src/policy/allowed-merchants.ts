@@ -4,17 +4,15 @@ import { namesOfDescriptor } from '../merchants/descriptors.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import type { Found, Judge } from './stage.ts';
 
-/** The payees of merchants: by name, all spellings of one together. The arrays are never changed. */
+/** The payees of merchants by `allowlistKey`, so that all spellings of one merchant are together. */
 interface KnownPayees {
-  names: readonly string[];
-  /** In the order of `names`; each name is alone in its list. */
-  of_names: readonly { alone: readonly string[]; payee_ids: ReadonlySet<string> }[];
+  of_merchants: ReadonlyMap<string, ReadonlySet<string>>;
   /** Payees that may be paid whatever the merchant is called. */
   of_anybody: ReadonlySet<string>;
 }
 
 function knownPayees(entries: Iterable<AllowedPayee>): KnownPayees {
-  const of_names = new Map<string, { name: string; payee_ids: Set<string> }>();
+  const of_merchants = new Map<string, Set<string>>();
   const of_anybody = new Set<string>();
   for (const { merchant, payee_id } of entries) {
     if (merchant === undefined) {
@@ -22,16 +20,9 @@ function knownPayees(entries: Iterable<AllowedPayee>): KnownPayees {
       continue;
     }
     const key = allowlistKey(merchant);
-    const known = of_names.get(key);
-    if (known === undefined) of_names.set(key, { name: merchant, payee_ids: new Set([payee_id]) });
-    else known.payee_ids.add(payee_id);
+    of_merchants.set(key, (of_merchants.get(key) ?? new Set()).add(payee_id));
   }
-  const all = [...of_names.values()];
-  return {
-    names: all.map(({ name }) => name),
-    of_names: all.map(({ name, payee_ids }) => ({ alone: [name], payee_ids })),
-    of_anybody,
-  };
+  return { of_merchants, of_anybody };
 }
 
 const NONE: readonly never[] = [];
@@ -65,12 +56,20 @@ const payeesOfDirectory = (directory: Directory) =>
         ),
       );
 
+/** The keys of entries that match a merchant as an allowlist is matched: a host is matched by the domains above it too. */
+function keysMatching(merchant: string): string[] {
+  const key = allowlistKey(merchant);
+  if (!key.startsWith('host ')) return [key];
+  const keys: string[] = [];
+  for (let host = key.slice('host '.length); host.includes('.'); host = host.slice(host.indexOf('.') + 1))
+    keys.push(`host ${host}`);
+  return keys;
+}
+
 /** The payees at which a merchant is known to be paid; none: it is bound to none. */
-function boundPayees(known: KnownPayees, spellings: readonly string[]): string[] {
-  if (!spellings.some((name) => allowedBy(name, known.names) !== null)) return [];
-  return known.of_names.flatMap(({ alone, payee_ids }) =>
-    spellings.some((name) => allowedBy(name, alone) !== null) ? [...payee_ids] : [],
-  );
+function boundPayees({ of_merchants }: KnownPayees, spellings: readonly string[]): string[] {
+  if (of_merchants.size === 0) return [];
+  return spellings.flatMap(keysMatching).flatMap((key) => [...(of_merchants.get(key) ?? NONE)]);
 }
 
 /** Whether a list of an authority is more to it than evidence for its purpose. */

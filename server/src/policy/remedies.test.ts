@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CountedSlot } from '../counters/counters.ts';
 import type { Assessment, PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { DecisionKind, Remedy } from '../domain/decisions.ts';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { WEEKDAYS } from '../values/calendar.ts';
+import { countersOf, withSlots } from './counters.ts';
 import { decide } from './decide.ts';
 import { deniedUntilMs, remediesOf } from './remedies.ts';
 import type { DecideFacts } from './stage.ts';
@@ -25,17 +27,20 @@ interface Given {
   action?: Partial<DecideFacts['request']['action']>;
   request?: Partial<DecideFacts['request']>;
   facts?: Partial<DecideFacts>;
+  /** What is in every counter. */
+  slots?: readonly CountedSlot[];
 }
 
-function factsOf({ terms = {}, action = {}, request = {}, facts = {} }: Given): DecideFacts {
+function factsOf({ terms = {}, action = {}, request = {}, facts = {}, slots = [] }: Given): DecideFacts {
+  const authority: Authority = { purpose: { objective: 'Anything' }, currency: 'EUR', ...terms };
+  const asked = { type: 'purchase', merchant: 'Acme Paper', amount_minor: 100, currency: 'EUR', ...action };
+  const counters = countersOf(authority, 'agt_1', { ...asked, currency: authority.currency });
   return {
-    authority: { purpose: { objective: 'Anything' }, currency: 'EUR', ...terms },
-    request: {
-      action: { type: 'purchase', merchant: 'Acme Paper', amount_minor: 100, currency: 'EUR', ...action },
-      ...request,
-    },
+    authority,
+    request: { action: asked, ...request },
     directory: EMPTY_DIRECTORY,
     budget: { held_minor: 0, committed_minor: 0 },
+    counters: withSlots(counters, () => slots),
     assessment: assessed('PURPOSE_ALIGNED'),
     is_known_merchant: true,
     now_ms: NOW_MS,
@@ -178,6 +183,59 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
     [{ type: 'ASK_OPERATOR', clears: ['MERCHANT_BLOCKED', 'PER_TRANSACTION_LIMIT_EXCEEDED'], then: 'ALLOW' }],
   ],
   [
+    'a count of spends is waited for and not reduced',
+    {
+      terms: { velocity_limits: [{ name: 'few', window: 'ROLLING', window_seconds: 60, limit_count: 2 }] },
+      request: { limitable: true },
+      slots: [
+        { until_ms: NOW_MS + 1_000, count: 1, amount_minor: 1, decision_id: null },
+        { until_ms: NOW_MS + 2_000, count: 2, amount_minor: 1, decision_id: null },
+      ],
+    },
+    [
+      {
+        type: 'RETRY_AT',
+        at: '2026-11-20T12:00:02.000Z',
+        clears: ['VELOCITY_LIMIT_EXCEEDED'],
+        then: 'ALLOW',
+      },
+    ],
+  ],
+  [
+    'of an amount over time what is left may be spent now, and all of it when enough of it counts no more',
+    {
+      terms: {
+        velocity_limits: [{ name: 'some', window: 'ROLLING', window_seconds: 60, limit_amount_minor: 150 }],
+        duplicate_window_seconds: 60,
+      },
+      slots: [
+        { until_ms: NOW_MS + 1_000, count: 0, amount_minor: 40, decision_id: null },
+        { until_ms: NOW_MS + 2_000, count: 0, amount_minor: 80, decision_id: null },
+      ],
+    },
+    [
+      { type: 'REDUCE_AMOUNT', max_amount_minor: 30, then: 'ALLOW' },
+      { type: 'RETRY_AT', at: '2026-11-20T12:00:02.000Z', then: 'ALLOW' },
+    ],
+  ],
+  [
+    'what was asked for shortly before is asked for again when that is long ago',
+    {
+      terms: { duplicate_window_seconds: 60, on_duplicate: 'DENY' },
+      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+    },
+    [{ type: 'RETRY_AT', at: '2026-11-20T12:01:01.000Z', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
+  ],
+  [
+    "in the authority's currency it is judged by the limits over time too",
+    {
+      terms: { velocity_limits: [{ name: 'day', window: 'DAY', limit_amount_minor: 150 }] },
+      action: { currency: 'USD' },
+      slots: [{ until_ms: NOW_MS + 1_000, count: 1, amount_minor: 51, decision_id: null }],
+    },
+    [{ type: 'ASK_OPERATOR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' }],
+  ],
+  [
     'a review is waited for',
     { terms: { review_threshold_minor: 50 } },
     [
@@ -233,6 +291,27 @@ describe('of any authority and spend', () => {
         [{ days, from: '00:00', to: '24:00' }],
       ),
     );
+  const velocity = fc
+    .record(
+      {
+        limit_amount_minor: fc.integer({ min: 0, max: 90 }),
+        limit_count: fc.integer({ min: 1, max: 4 }),
+        per: fc.constantFrom('AGENT', 'MERCHANT', 'PAYEE'),
+        on_exceeded: fc.constantFrom('DENY', 'DENY', 'REVIEW'),
+      },
+      { requiredKeys: [] },
+    )
+    .chain((limit) =>
+      fc
+        .constantFrom<object>({ window: 'DAY' }, { window: 'ROLLING', window_seconds: 600 })
+        .map((window) => ({ name: JSON.stringify([limit, window]), ...window, ...limit })),
+    );
+  const slot = fc.record({
+    until_ms: fc.integer({ min: NOW_MS + 1, max: NOW_MS + 3 * 86_400_000 }),
+    count: fc.integer({ min: 0, max: 2 }),
+    amount_minor: fc.integer({ min: 0, max: 40 }),
+    decision_id: fc.constant(null),
+  });
   const terms = fc.record(
     {
       per_transaction_limit_minor: fc.integer({ min: 0, max: 60 }),
@@ -251,6 +330,9 @@ describe('of any authority and spend', () => {
       on_new_merchant: fc.constantFrom('ALLOW', 'REVIEW', 'DENY'),
       new_merchant_threshold_minor: fc.integer({ min: 0, max: 60 }),
       on_purpose_unclear: fc.constantFrom('ALLOW', 'REVIEW'),
+      velocity_limits: fc.array(velocity, { minLength: 1, maxLength: 2 }),
+      duplicate_window_seconds: fc.constant(600),
+      on_duplicate: fc.constantFrom('REVIEW', 'DENY'),
     },
     { requiredKeys: [] },
   ) as fc.Arbitrary<object>;
@@ -264,12 +346,14 @@ describe('of any authority and spend', () => {
       committed_minor: fc.integer({ min: 0, max: 60 }),
       is_known_merchant: fc.boolean(),
       purpose: fc.constantFrom<PurposeAssessment>('PURPOSE_ALIGNED', 'PURPOSE_UNCLEAR'),
+      slots: fc.array(slot, { maxLength: 4 }),
     })
     .map(({ terms, amount_minor, currency, limitable, min_amount_minor, ...more }) => {
-      const { committed_minor, is_known_merchant, purpose } = more;
+      const { committed_minor, is_known_merchant, purpose, slots } = more;
       return factsOf({
         terms: terms as Partial<Authority>,
         action: { amount_minor, currency },
+        slots,
         request: { limitable, ...(min_amount_minor === undefined ? {} : { min_amount_minor }) },
         facts: {
           budget: { held_minor: 0, committed_minor },
@@ -279,9 +363,16 @@ describe('of any authority and spend', () => {
       });
     });
 
-  const asking = (facts: DecideFacts, action: Partial<DecideFacts['request']['action']>): DecisionKind =>
-    decide({ ...facts, request: { ...facts.request, action: { ...facts.request.action, ...action } } })
-      .decision;
+  /** What is answered to a spend that differs in this; one of another amount repeats none. */
+  const asking = (facts: DecideFacts, change: Partial<DecideFacts['request']['action']>): DecisionKind => {
+    const request = { ...facts.request, action: { ...facts.request.action, ...change } };
+    if (request.action.amount_minor === facts.request.action.amount_minor)
+      return decide({ ...facts, request }).decision;
+    const counters = new Map(facts.counters);
+    for (const [name, counter] of counters)
+      if (counter.counter_id.startsWith('dup_')) counters.set(name, { ...counter, slots: [] });
+    return decide({ ...facts, request, counters }).decision;
+  };
   /** What an idle agent is answered at a later moment. */
   const waiting = (facts: DecideFacts, now_ms: number): DecisionKind => {
     const month = (ms: number) => new Date(ms).toISOString().slice(0, 7);

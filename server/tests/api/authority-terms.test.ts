@@ -315,4 +315,41 @@ describe('remedies', () => {
     await at('2026-12-01T00:00:00.000Z');
     expect((await ask(agent, 700)).decision).toBe('REVIEW');
   });
+
+  test('know limits over time and duplicates, and lead past them at their moment and not before', async () => {
+    await at('2026-12-10T09:59:30.000Z');
+    const agent = await makeAgent({
+      ...purposeless,
+      velocity_limits: [
+        { name: 'burst', window: 'ROLLING', window_seconds: 3_600, limit_count: 2 },
+        { name: 'day', window: 'DAY', limit_amount_minor: 1_000 },
+      ],
+      duplicate_window_seconds: 600,
+      on_duplicate: 'DENY',
+    });
+    expect((await ask(agent, 300)).decision).toBe('ALLOW');
+    const again = await ask(agent, 300);
+    expect(again.reason_codes).toEqual(['DUPLICATE_SPEND']);
+    expect(again.remedies).toMatchObject([
+      { type: 'RETRY_AT', at: '2026-12-10T10:09:40.000Z', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' },
+    ]);
+    const large = await ask(agent, 800);
+    expect(large.remedies).toMatchObject([
+      { type: 'REDUCE_AMOUNT', max_amount_minor: 700, then: 'ALLOW' },
+      { type: 'RETRY_AT', at: '2026-12-11T00:00:00.000Z', then: 'ALLOW' },
+    ]);
+    expect((await ask(agent, 699)).decision).toBe('ALLOW');
+    const third = await ask(agent, 1, { limitable: true });
+    expect([third.authorized_amount_minor, third.reason_codes]).toEqual([0, ['VELOCITY_LIMIT_EXCEEDED']]);
+    expect(third.remedies).toMatchObject([{ type: 'RETRY_AT', then: 'ALLOW' }]);
+    const dollars = await ask(agent, 1, { action: { currency: 'USD' } });
+    expect(dollars.remedies.map(({ type }: { type: string }) => type)).toEqual(['ASK_OPERATOR']);
+    const room_ms = Date.parse(third.remedies[0].at);
+    await s.setClock(room_ms - 1);
+    expect((await ask(agent, 1)).decision).toBe('DENY');
+    await s.setClock(room_ms);
+    expect((await ask(agent, 1)).decision).toBe('ALLOW');
+    await at('2026-12-11T00:00:00.000Z');
+    expect((await ask(agent, 3)).decision).toBe('ALLOW');
+  });
 });

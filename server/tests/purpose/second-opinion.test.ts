@@ -200,7 +200,24 @@ describe('the model is asked', () => {
     ]) {
       expect((await decide(body)).body.decision).toBe('DENY');
     }
+    const bound = await makeAgent({
+      valid_until: '2026-01-01T00:00:00Z',
+      allowed_action_types: ['top_up'],
+      allowed_merchants: ['Nobody Else'],
+      on_other_merchants: 'DENY',
+    });
+    expect((await decide(spend(bound, 6))).body.reason_codes.slice(0, 3)).toEqual([
+      'AUTHORITY_EXPIRED',
+      'ACTION_TYPE_NOT_ALLOWED',
+      'MERCHANT_NOT_ALLOWED',
+    ]);
     expect(model.questions).toEqual([]);
+  });
+
+  test('but where the hour or the day alone denies, and the other side of it is near', async () => {
+    const soon = await makeAgent({ valid_from: new Date(Date.now() + 240_000).toISOString() });
+    expect((await decide(aligned(soon))).body.decision).toBe('DENY');
+    expect(model.questions).toHaveLength(1);
   });
 
   test('not for those who may not spend: paused agents, agents without an authority, unknown agents', async () => {

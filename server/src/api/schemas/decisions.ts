@@ -6,7 +6,6 @@ import {
   OUTCOME_STATES,
   REASON_CODES,
   REVIEW_STATES,
-  type ReasonCode,
   STAGE_OUTCOMES,
   STAGES,
 } from '../../domain/decisions.ts';
@@ -111,10 +110,7 @@ export const DecisionRequest = Fields(
 );
 
 const cleared = {
-  clears: Type.Array(
-    Type.Unsafe<ReasonCode>({ type: 'string', enum: [...REASON_CODES], $id: 'ReasonCode' }),
-    { description: 'Reasons that are gone then.' },
-  ),
+  clears: Type.Array(OneOf(REASON_CODES), { description: 'Reasons that are gone then.' }),
   then: OneOf(DECISIONS, { description: 'What would be decided then, if nothing else changed.' }),
 };
 
