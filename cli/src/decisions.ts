@@ -28,6 +28,8 @@ export interface TailOptions {
 export async function tail(context: Context, options: TailOptions): Promise<number> {
   const client = await context.client();
   const { agent, decision, lines, follow } = options;
+  // Of an agent that is not there nothing would ever come.
+  if (agent !== undefined) await client.agents.retrieve(agent);
   const filters = { agent, decision } as DecisionListQuery;
   const show = (found: Decision) => (options.json ? context.json(found) : context.say(decisionLine(found)));
   const newest = lines === 0 ? [] : (await client.decisions.list({ ...filters, limit: lines })).data;

@@ -51,8 +51,8 @@ async function deliver(url: string, secret: string, event: WebhookEvent): Promis
     await response.body?.cancel();
     return String(response.status);
   } catch (error) {
-    const { cause, message } = error as Error & { cause?: { code?: string } };
-    return `not delivered: ${cause?.code ?? message}`;
+    const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+    return `not delivered: ${cause?.code ?? cause?.message ?? message}`;
   }
 }
 

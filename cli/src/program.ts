@@ -201,7 +201,8 @@ export async function runProgram(context: Context, args: readonly string[]): Pro
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError && error.code !== 'commander.invalidArgument') return error.exitCode;
+    // Commander has told it already.
+    if (error instanceof CommanderError) return error.exitCode;
     context.stderr.write(`purser: ${told(error)}\n`);
     return EXIT.failed;
   }

@@ -1,0 +1,108 @@
+import { writeFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { makeKey } from '../../server/tests/support/running-service.ts';
+import { until } from '../../server/tests/support/until.ts';
+import { AUTHORITY, lines, programTest } from './world.ts';
+
+const { test, s, start, run, pathOf, makeAgent, decide } = programTest();
+
+test('ask: an agent in SHADOW is asked for, one in ENFORCE only for real; 2 where it is not allowed', async () => {
+  const shadow = await makeAgent();
+  const enforce = await makeAgent({ mode: 'ENFORCE' });
+  const of = (agent: string, amount: string, ...more: string[]) =>
+    run([
+      'ask',
+      '--agent',
+      agent,
+      '--merchant',
+      'Hetzner Online',
+      '--amount',
+      amount,
+      '--currency',
+      'EUR',
+      '--description',
+      'A server for staging',
+      ...more,
+    ]);
+  expect(await of(shadow, '54.40')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^ALLOW, EUR 54\.40 {2}\(WITHIN_AUTHORITY\)\n/),
+  });
+  expect(await of(shadow, '250')).toMatchObject({ code: 2, out: expect.stringMatching(/^DENY/) });
+  expect(await of(enforce, '54.40')).toMatchObject({ code: 1, err: expect.stringContaining('--for-real') });
+  const named = ['--for-real', '--name', 'order-1', '--json'];
+  const [one, two] = [await of(enforce, '54.40', ...named), await of(enforce, '54.40', ...named)];
+  expect(JSON.parse(one.out).decision_id).toBe(JSON.parse(two.out).decision_id);
+  expect(await of(shadow, '1,5')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--amount must be'),
+  });
+});
+
+test('simulate tells what a draft would have changed', async () => {
+  const agent = await makeAgent();
+  await decide(agent, 5_440);
+  const file = pathOf(`${agent}.json`);
+  await writeFile(
+    file,
+    JSON.stringify({ agent, authority: { ...AUTHORITY, blocked_merchants: ['Hetzner Online'] } }),
+  );
+  expect((await run(['simulate', '-f', file, '--limit', '5'])).out).toContain('1 ALLOW → DENY (EUR 54.40)');
+  expect(JSON.parse((await run(['simulate', '-f', file, '--json'])).out).evaluated).toBe(1);
+});
+
+test('decisions tail shows the newest, then each that is made, and ends with Ctrl-C', async () => {
+  const agent = await makeAgent();
+  const first = await decide(agent, 1_000);
+  const { child, told, ended } = start(['decisions', 'tail', '--agent', agent]);
+  await until(() => told.out.includes(first.decision_id));
+  const next = await decide(agent, 2_000, 'Bad\u202e Merchant');
+  await until(() => told.out.includes(next.decision_id));
+  child.kill('SIGINT');
+  expect((await ended).code).toBe(0);
+  const shown = lines(told.out);
+  expect(shown.map((line) => /dec_\w+/.exec(line)?.[0])).toEqual([first.decision_id, next.decision_id]);
+  expect(shown[0]).toContain('EUR 10.00  Hetzner Online');
+  expect(told.out).not.toContain('\u202e');
+  expect(await run(['decisions', 'tail', '--agent', 'nobody'])).toMatchObject({
+    code: 1,
+    out: '',
+    err: 'purser: There is no such agent. (not_found)\n',
+  });
+  const data = await run(['decisions', 'tail', '--agent', agent, '--no-follow', '-n', '1', '--json']);
+  expect(JSON.parse(data.out).decision_id).toBe(next.decision_id);
+});
+
+test('review: walks through what waits, or reviews one; a reviewer’s key is enough', async () => {
+  const agent = await makeAgent({ mode: 'ENFORCE' });
+  const env = {
+    PURSER_API_KEY: (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' })).key,
+  };
+  const [one, two, three] = [
+    await decide(agent, 9_000),
+    await decide(agent, 9_100),
+    await decide(agent, 9_200),
+  ];
+  const walked = await run(['review'], { env, input: 's\nn\nnot needed\nq\n' });
+  expect(walked.code).toBe(0);
+  expect(walked.out).toContain('EUR 90.00 to Hetzner Online');
+  expect(walked.out).toContain('DENY is recorded; in force: DENY.');
+  const stateOf = async (id: string) => (await s.call('GET', `/v1/decisions/${id}`)).body;
+  expect((await stateOf(two.decision_id)).review).toMatchObject({
+    action: 'DENY',
+    comment: 'not needed',
+    principal_id: 'user:ada',
+  });
+  expect((await stateOf(one.decision_id)).review_state).toBe('PENDING');
+  const allow = ['review', one.decision_id, '--allow', '--reason', 'WITHIN_TASK'];
+  expect((await run(allow, { env })).out).toContain('ALLOW is recorded; in force: ALLOW.');
+  expect(await run(allow, { env })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('(review_final)'),
+  });
+  const listed = lines((await run(['review', '--json'], { env })).out).map(
+    (line) => JSON.parse(line).decision_id,
+  );
+  expect(listed).toContain(three.decision_id);
+  for (const { decision_id } of [one, two]) expect(listed).not.toContain(decision_id);
+});

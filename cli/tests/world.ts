@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spend } from '../../server/tests/support/running-service.ts';
+import { serviceTest } from '../../server/tests/support/service-test.ts';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+export const OBJECTIVE = 'Keep the staging servers running: cloud servers and hosting.';
+export const AUTHORITY = {
+  purpose: { objective: OBJECTIVE },
+  currency: 'EUR',
+  per_transaction_limit_minor: 20_000,
+  review_threshold_minor: 8_000,
+  blocked_merchants: ['Evil Corporation'],
+};
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+interface Given {
+  env?: Record<string, string>;
+  input?: string;
+}
+
+let agents = 0;
+let asked = 0;
+export const lines = (text: string) => text.trim().split('\n');
+
+/** The built program for one test file, beside a service and in a folder of its own, which is its home too. */
+export function programTest() {
+  const { test, s } = serviceTest({ plan: 'enterprise' });
+  const place = { folder: '' };
+  test.beforeAll(async () => {
+    place.folder = await mkdtemp(join(tmpdir(), 'purser-cli-'));
+  });
+  test.afterAll(() => rm(place.folder, { recursive: true, force: true }));
+
+  /** Starts it with nothing in its environment but this; with `input` null its standard input stays open. */
+  function start(
+    args: string[],
+    { env = {}, input = '' }: Omit<Given, 'input'> & { input?: string | null } = {},
+  ) {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: place.folder,
+      env: {
+        PATH: process.env.PATH,
+        HOME: place.folder,
+        PURSER_BASE_URL: s.url,
+        PURSER_API_KEY: s.admin_key,
+        ...env,
+      },
+    });
+    const told = { out: '', err: '' };
+    child.stdout.on('data', (chunk) => {
+      told.out += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      told.err += chunk;
+    });
+    if (input !== null) child.stdin.end(input);
+    const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, ...told })));
+    return { child, told, ended };
+  }
+
+  return {
+    test,
+    s,
+    start,
+    run: (args: string[], given: Given = {}) => start(args, given).ended,
+    /** A path in its folder. */
+    pathOf: (name: string) => join(place.folder, name),
+    async makeAgent(more: object = {}): Promise<string> {
+      const slug = `cli-${++agents}`;
+      await s.call('POST', '/v1/agents', { body: { slug, authority: AUTHORITY, ...more } });
+      return slug;
+    },
+    async decide(agent: string, amount_minor: number, merchant = 'Hetzner Online') {
+      const body = spend(agent, amount_minor, { action: { merchant } });
+      return (await s.call('POST', '/v1/decisions', { body, idempotency_key: `cli-${++asked}` })).body;
+    },
+  };
+}
