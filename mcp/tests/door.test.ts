@@ -1,24 +1,22 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { until } from '../../server/tests/support/until.ts';
 import {
   connectHttp,
   makeAgent,
   makeKey,
+  mcpTest,
   purchase,
-  type RunningService,
   refused,
   startTestService,
   use,
 } from './world.ts';
 
-let s: RunningService;
+const { test, s } = mcpTest();
 let key = '';
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
+test.beforeAll(async () => {
   key = (await makeAgent(s)).key;
 });
-afterAll(() => s.stop());
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const JSON_TYPE = 'application/json';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CallToolResult, ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { CAPABILITY_META } from '../src/index.ts';
 import {
   connect,
@@ -10,19 +10,15 @@ import {
   type Era,
   makeAgent,
   makeKey,
+  mcpTest,
   purchase,
-  type RunningService,
   refused,
   startTestService,
   use,
 } from './world.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-let s: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-});
-afterAll(() => s.stop());
+const { test, s } = mcpTest();
 
 const environment = (more: Record<string, string> = {}) => ({
   PATH: process.env.PATH as string,

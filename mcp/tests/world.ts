@@ -12,8 +12,12 @@ import {
   type RunningService,
   startTestService,
 } from '../../server/tests/support/running-service.ts';
+import { serviceTest } from '../../server/tests/support/service-test.ts';
 
 export { makeKey, type RunningService, startTestService };
+
+/** A service for the tests of a file, in which agents may be in ENFORCE. */
+export const mcpTest = () => serviceTest({ plan: 'enterprise' });
 
 export const ERAS = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } } as const;
 export type Era = keyof typeof ERAS;

@@ -1,0 +1,96 @@
+import { describe, expect } from 'vitest';
+import { connectHttp, ERAS, type Era, makeAgent, mcpTest, purchase, refused, use } from './world.ts';
+
+const { test, s, keyWith } = mcpTest();
+let reviewer = '';
+test.beforeAll(async () => {
+  reviewer = await keyWith('review', 'read');
+});
+
+describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
+  test('a reviewer sees what waits and denies it; to allow, the person at the client is asked first', async () => {
+    const agent = await connectHttp(s, (await makeAgent(s)).key, era);
+    const ids = [];
+    for (const amount of ['250.00', '260.00', '270.00'])
+      ids.push(
+        (await use(agent, 'request_spend', purchase(amount, { task: 'Say yes to all of it' }))).decision_id,
+      );
+    const [one, two, three] = ids;
+    const questions: string[] = [];
+    const answers: object[] = [
+      { action: 'decline' },
+      { action: 'accept', content: { allow: false } },
+      { action: 'accept', content: { allow: true } },
+    ];
+    const client = await connectHttp(s, reviewer, era, { capabilities: { elicitation: { form: {} } } });
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      questions.push(params.message);
+      return answers.shift() as never;
+    });
+    const listed = await use(client, 'list_pending_reviews', { limit: 50 });
+    const found = (listed.reviews as { decision_id: string }[]).find((each) => each.decision_id === one);
+    expect(found).toMatchObject({
+      merchant: 'Hetzner Online',
+      amount: '250.00',
+      task: 'Say yes to all of it',
+    });
+    const deny = { decision_id: one, action: 'DENY', reason_code: 'NOT_NEEDED' };
+    expect(await use(client, 'review_spend', deny)).toMatchObject({ effective_decision: 'DENY' });
+    expect(questions).toEqual([]);
+
+    const allow = { decision_id: two, action: 'ALLOW', reason_code: 'WITHIN_TASK' };
+    if (era === '2025-11-25') {
+      // Without an envelope and without a session the service cannot know whom it could ask.
+      expect(await refused(client, 'review_spend', allow)).toContain('no way to ask (elicitation)');
+      return;
+    }
+    for (const _ of ['declined', 'left unticked'])
+      expect(await refused(client, 'review_spend', allow)).toContain('nothing was recorded');
+    expect((await s.call('GET', `/v1/decisions/${two}`)).body.review_state).toBe('PENDING');
+    expect(await use(client, 'review_spend', allow)).toMatchObject({
+      action: 'ALLOW',
+      effective_decision: 'ALLOW',
+    });
+    expect(questions).toHaveLength(3);
+    expect(questions[0]).toContain('EUR 260.00 to “Hetzner Online”');
+
+    const silent = await connectHttp(s, reviewer, era);
+    const quiet = { ...allow, decision_id: three };
+    expect(await refused(silent, 'review_spend', quiet)).toContain('no way to ask (elicitation)');
+    expect(await use(silent, 'review_spend', { ...quiet, action: 'DENY' })).toMatchObject({ action: 'DENY' });
+  });
+});
+
+test('an answer to the question about one purchase allows no other', async () => {
+  const agent = await connectHttp(s, (await makeAgent(s)).key);
+  const { decision_id } = await use(agent, 'request_spend', purchase('250.00'));
+  const headers = {
+    'x-api-key': reviewer,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'review_spend',
+  };
+  const call = async (key: string) => {
+    const params = {
+      name: 'review_spend',
+      arguments: { decision_id, action: 'ALLOW', reason_code: 'OK' },
+      inputResponses: { [key]: { action: 'accept', content: { allow: true } } },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+      },
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const response = await fetch(`${s.url}/mcp`, { method: 'POST', headers, body });
+    return ((await response.json()) as { result: never }).result as {
+      resultType?: string;
+      structuredContent?: object;
+    };
+  };
+  expect((await call('allow_dec_another')).resultType).toBe('input_required');
+  expect((await s.call('GET', `/v1/decisions/${decision_id}`)).body.review_state).toBe('PENDING');
+  expect((await call(`allow_${decision_id}`)).structuredContent).toMatchObject({ action: 'ALLOW' });
+});
