@@ -6,8 +6,8 @@ import { pushTo } from '../values/maps.ts';
 
 /** How far back an agent's own spends are compared. */
 const DAYS = 14;
-/** The newest decisions of an agent that are looked at. */
-const MAX_LOOKED_AT = 100;
+/** The newest of them that are compared. */
+const MAX_PAID = 100;
 
 /** An agent's own spends of the last days that moved or returned money, by the two things that a spend is bound to. */
 export interface PaidSpends {
@@ -48,7 +48,7 @@ function actionIn(part: string): { payee_id?: string; type?: string; description
 
 /**
  * Reads an agent's spends of the last `DAYS` that were executed, whoever said so: what is compared with them can only lower
- * an assessment. Of an agent that asked more than `MAX_LOOKED_AT` times since, the older ones are left out.
+ * an assessment. Of more than `MAX_PAID`, the older ones are left out. An agent that has paid nothing costs one look into an index.
  */
 export async function loadPaidSpends(
   db: Queryable,
@@ -62,13 +62,11 @@ export async function loadPaidSpends(
         s.outcome_state, (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms,
         split_part(split_part(d.document, ',"action":', 2), ',"task":', 1) as action_part
       from (
-        select decision_id from decisions where workspace_id = $1 and agent_id = $2 and agent_id <> ''
-          order by decision_id desc limit ${MAX_LOOKED_AT}) as made
+        select decision_id, outcome_state from decision_states where workspace_id = $1 and agent_id = $2
+          and outcome_state in ('EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED')
+          order by decision_id desc limit ${MAX_PAID}) as s
       cross join lateral (
-        select * from decision_states s where s.workspace_id = $1 and s.decision_id = made.decision_id
-          and s.outcome_state in ('EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED') limit 1) as s
-      cross join lateral (
-        select * from decisions d where d.workspace_id = $1 and d.decision_id = made.decision_id limit 1) as d
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = s.decision_id limit 1) as d
       where d.created_at > clock_timestamp() - interval '${DAYS} days'
       order by d.decision_id desc`,
     values: [workspace_id, agent_id],
