@@ -59,6 +59,7 @@ test('the page says where, when and how it was measured, and what became of ever
   expect(page).toContain('| 64 clients \\| one workspace | 5000 |');
   expect(page).toContain('- How it was measured.');
   expect(page).toContain('every ledger is valid');
+  expect(page).toMatch(/## What others publish\n[\s\S]*\| \[pgledger: [^\]]*\]\(https:\/\/[^)]+\) \|/);
 });
 
 test('a shared machine is called one', () => {

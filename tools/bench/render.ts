@@ -1,5 +1,6 @@
 import { type Cell, renderTable } from '../demo/table.ts';
 import { type Goal, isReached, shownAim, shownValue, shownVerdict } from './goals.ts';
+import { PUBLISHED } from './peers.ts';
 import type { GroupResult, ResultTable } from './result.ts';
 import type { Spread } from './statistics.ts';
 
@@ -130,5 +131,16 @@ export function renderPage(report: BenchReport): string {
     }
     lines.push('', ...result.notes.map((note) => `- ${note}`));
   }
+  lines.push(
+    '',
+    '## What others publish',
+    '',
+    'Figures of their authors, on machines of theirs and of other work than a decision of Purser, which judges a purpose, holds a budget, chains a history and is durable when it is answered. They give the order of magnitude; what was measured here, on one machine, stands above.',
+    '',
+    ...markdownTable(
+      ['what', 'published', 'where'],
+      PUBLISHED.map(({ what, figure, where, source }) => [`[${what}](${source})`, figure, where]),
+    ),
+  );
   return `${lines.join('\n')}\n`;
 }
