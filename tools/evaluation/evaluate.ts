@@ -16,10 +16,11 @@ import {
 import type { ToolContext } from '../demo/main.ts';
 import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
 import { percentilesOf } from '../demo/totals.ts';
+import { measureChecks, measureConflicts } from './conflicts.ts';
 import { judgeCases } from './measure.ts';
 import { makeJudge, measureModel, renderModel } from './model.ts';
 import { measureAdditions, measureWarm } from './modes.ts';
-import { type Measured, renderPage, renderTerminal } from './report.ts';
+import { type Measured, renderPage, renderTerminal, UNSEEN } from './report.ts';
 
 const OWN_FILES = [
   './cases/trades-unseen.jsonl',
@@ -88,6 +89,7 @@ export async function evaluate(
 ): Promise<void> {
   const assess = options.without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], options.without);
   const all: Measured[] = [];
+  const seen: Awaited<ReturnType<typeof readCases>> = [];
   for (const file of options.files.length > 0 ? options.files : OWN_FILES) {
     const cases = await readCases(relative('.', file));
     const measured = {
@@ -97,6 +99,7 @@ export async function evaluate(
       warm: measureWarm(cases, assess),
     };
     all.push(measured);
+    if (!UNSEEN.has(measured.name)) seen.push(...cases);
     if (options.json) {
       const lines = measured.cold.map(({ request: _, ...one }) =>
         JSON.stringify({ file: measured.name, ...one }),
@@ -109,7 +112,8 @@ export async function evaluate(
     }
   }
   if (!options.write) return;
-  await writeFile(PAGE, renderPage(all, METHOD));
+  const conflicts = { firings: measureConflicts(seen), checks: measureChecks(seen) };
+  await writeFile(PAGE, renderPage(all, METHOD, conflicts));
   stderr.write(`${relative('.', PAGE)} written\n`);
 }
 

@@ -3,6 +3,7 @@ import { type Assess, assessBuiltIn, METHOD, type PurposeAssessment } from '@pur
 import { describe, expect, it } from 'vitest';
 import { type ExpectedSpend, readSpends } from '../demo/spends-file.ts';
 import { harmless, stuffings } from './additions.ts';
+import { measureChecks, measureConflicts } from './conflicts.ts';
 import { confirmed, factsAfter, seasonsOf } from './histories.ts';
 import {
   byAttack,
@@ -111,6 +112,31 @@ describe('the measurement', () => {
     expect(rightCalledMisaligned(judgeCases(three, said('PURPOSE_MISALIGNED')))).toEqual({ count: 1, of: 1 });
   });
 
+  it('tells of each conflict how often it fired, by the right answer', () => {
+    const cards = case_of('d1', 'PURPOSE_MISALIGNED');
+    (cards.request.action as { description?: string }).description = 'gift cards';
+    const firings = measureConflicts([...three, cards]);
+    expect(firings.get('cash-like')).toEqual({
+      denied: { misaligned: 1, unclear: 0, right: 0 },
+      held: { misaligned: 0, unclear: 0, right: 0 },
+    });
+    expect([...firings.values()].flatMap(({ denied }) => denied.right)).not.toContain(1);
+  });
+
+  it('conflicts that need history fire on every spend that is made for them, and on none of their twins', () => {
+    const checks = measureChecks(own);
+    expect(checks.map(({ id }) => id)).toEqual([
+      'paid-already',
+      'split-sum',
+      'refund-elsewhere',
+      'other-payee',
+    ]);
+    for (const { id, caught, wrongly } of checks) {
+      expect([id, caught.count, wrongly.count]).toEqual([id, caught.of, 0]);
+      expect(caught.of).toBeGreaterThan(10);
+    }
+  });
+
   it('leaves cases without an authority out', () => {
     const none = { ...case_of('d1', 'PURPOSE_UNCLEAR'), authority: null };
     expect(judgeCases([none], assessBuiltIn)).toEqual([]);
@@ -171,8 +197,9 @@ describe('the measurement', () => {
       additions: measureAdditions(own.slice(0, 12), assessBuiltIn),
       warm: measureWarm(own, assessBuiltIn),
     });
-    const page = renderPage([measured()], METHOD);
-    expect(renderPage([measured()], METHOD)).toBe(page);
+    const conflicts = () => ({ firings: measureConflicts(own), checks: measureChecks(own) });
+    const page = renderPage([measured()], METHOD, conflicts());
+    expect(renderPage([measured()], METHOD, conflicts())).toBe(page);
     expect(page).toContain(METHOD);
     for (const { request } of own) {
       const { description } = request.action as { description?: string };

@@ -1,6 +1,7 @@
 import { PURPOSE_ASSESSMENTS } from '@purser/server/tools';
 import { type Column, printable, renderTable } from '../demo/table.ts';
 import type { Percentiles } from '../demo/totals.ts';
+import type { Check, Firings } from './conflicts.ts';
 import {
   byAttack,
   type Judged,
@@ -62,6 +63,39 @@ function mainTable({ cold, additions, warm }: Measured): Table {
       row('warm: misaligned taken for ALIGNED', warm.slipped),
       row('warm: changed by an unrelated edit of the authority', warm.changed_by_edit),
     ],
+  };
+}
+
+/** One row a conflict: on how many spends of each right answer it said MISALIGNED, and on how many UNCLEAR. */
+function conflictsTable(rows: ReadonlyMap<string, Firings>): Table {
+  return {
+    head: [
+      'conflict',
+      'MISALIGNED, rightly',
+      '… on unclear ones',
+      '… on right ones',
+      'UNCLEAR, rightly',
+      '… on right ones',
+    ],
+    rows: [...rows].map(([id, { denied, held }]) => [
+      id,
+      ...[denied.misaligned, denied.unclear, denied.right, held.misaligned + held.unclear, held.right].map(
+        String,
+      ),
+    ]),
+  };
+}
+
+function checksTable(checks: readonly Check[]): Table {
+  return {
+    head: ['conflict', 'made for it', 'fired', 'its twin', 'fired'],
+    rows: checks.map(({ id, made_for_it, twin, caught, wrongly }) => [
+      id,
+      made_for_it,
+      cell(caught),
+      twin,
+      cell(wrongly),
+    ]),
   };
 }
 
@@ -153,8 +187,14 @@ first rule; whoever wrote the cases also wrote the assessor, so they are easier 
 \`apart-held-out.jsonl\` knew neither the assessor nor other cases, and many of its spends ask for careful reading. A→M:
 expected ALIGNED, said MISALIGNED.`;
 
+/** What each conflict did on cases that tuning may look at. */
+export interface MeasuredConflicts {
+  firings: ReadonlyMap<string, Firings>;
+  checks: readonly Check[];
+}
+
 /** The page of reference. The same for the same files: no clock, no names of the machine, no text of the cases. */
-export function renderPage(all: readonly Measured[], method: string): string {
+export function renderPage(all: readonly Measured[], method: string, conflicts: MeasuredConflicts): string {
   const table = ({ head, rows }: Table) =>
     [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
   const section = (measured: Measured, level: string) =>
@@ -181,5 +221,14 @@ ${of(true)}
 ## Seen
 
 ${of(false)}
+
+## Conflicts
+
+How often each conflict fires on the seen cases, cold, by the right answer. One that needs history cannot fire there; below it
+is measured on spends made from the right ones of those cases, and on twins that it must leave alone.
+
+${table(conflictsTable(conflicts.firings))}
+
+${table(checksTable(conflicts.checks))}
 `;
 }

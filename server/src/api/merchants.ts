@@ -1,15 +1,18 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { type Listing, listMerchants } from '../commands/merchants/list-merchants.ts';
 import { unlistMerchant } from '../commands/merchants/unlist-merchant.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
 import {
+  gatherMerchants,
   MAX_EXAMPLES,
   MAX_LOOKED_AT,
   MAX_PAYEES,
+  makeIsListed,
+  type PlacedSuggestion,
   SUGGESTION_DAYS,
   SUGGESTIONS,
-  suggestMerchants,
 } from '../directory/suggest-merchants.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -36,6 +39,9 @@ import { readClock } from '../storage/workspaces.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 
 const MAX_LISTINGS = 200;
+/** Gathered merchants that are kept for the pages behind a first one, and how long. Some hundred bytes each. */
+const MAX_GATHERED = 20_000;
+const GATHERED_TTL_MS = 60_000;
 
 const EntryBody = Fields(
   {
@@ -147,6 +153,11 @@ export function makeMerchantRoutes(options: {
   cursors: Cursors;
 }): Route[] {
   const { db, lists_db, lane, cursors } = options;
+  const gathered = new LRUCache<string, PlacedSuggestion[]>({
+    maxSize: MAX_GATHERED,
+    sizeCalculation: (found) => found.length + 1,
+    ttl: GATHERED_TTL_MS,
+  });
   const isReviewer = ({ caller }: Pick<Call, 'caller'>) => !caller.scopes.includes('admin');
   return [
     {
@@ -177,13 +188,19 @@ export function makeMerchantRoutes(options: {
         const after = JSON.parse((cursors.open(list, cursor) as string | null) ?? 'null') as
           | [number, string]
           | null;
-        const found = await suggestMerchants(lists_db, workspace_id, agent_id, {
-          now_ms: await readClock(db),
-          directory: await loadDirectory(db, workspace_id, agent_id),
-          authority: (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent_id) ?? null,
-        });
+        // The pages behind the first one are of what it was cut from, less what was listed since.
+        const found =
+          (after === null ? undefined : gathered.get(agent_id)) ??
+          (await gatherMerchants(lists_db, workspace_id, agent_id, await readClock(db)));
+        if (after === null) gathered.set(agent_id, found);
+        const isListed = makeIsListed(
+          await loadDirectory(db, workspace_id, agent_id),
+          (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent_id) ?? null,
+        );
         const rest = found.filter(
-          ({ count, key }) => after === null || count < after[0] || (count === after[0] && key > after[1]),
+          ({ count, key, row }) =>
+            (after === null || count < after[0] || (count === after[0] && key > after[1])) &&
+            !isListed(row.merchant),
         );
         const { rows, next_cursor } = pageOf(rest, limit, ({ count, key }) =>
           cursors.seal(list, JSON.stringify([count, key])),

@@ -148,14 +148,14 @@ export interface SuggestionPlace {
 export type PlacedSuggestion = SuggestionPlace & { row: Suggestion };
 
 /**
- * The merchants of an agent's newest decisions of the last `SUGGESTION_DAYS`, at most `MAX_LOOKED_AT` of them, that neither
- * its authority nor its directory lists: the most frequent first, then by name.
+ * The merchants of an agent's newest decisions of the last `SUGGESTION_DAYS`, at most `MAX_LOOKED_AT` of them, listed or
+ * not: the most frequent first, then by name.
  */
-export async function suggestMerchants(
+export async function gatherMerchants(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
-  { now_ms, ...listed }: { now_ms: number; directory: Directory; authority: Authority | null },
+  now_ms: number,
 ): Promise<PlacedSuggestion[]> {
   const known = new Map<string, Known>();
   const from = firstIdAt('decision', now_ms - SUGGESTION_DAYS * DAY_MS);
@@ -172,9 +172,7 @@ export async function suggestMerchants(
     if (last === undefined || page.length < READ_AT_ONCE) break;
     before = last.decision_id;
   }
-  const is_listed = makeIsListed(listed.directory, listed.authority);
   return [...known]
-    .filter(([, { merchant }]) => !is_listed(merchant))
     .sort(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))
     .map(([key, merchant]) => {
       const { payees, sums, ...rest } = merchant;

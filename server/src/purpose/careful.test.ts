@@ -74,6 +74,24 @@ describe('a merchant that is only named does not vouch for any account that its 
   });
 });
 
+it('a merchant that is listed in two spellings is vouched for by the one with the payee', () => {
+  const [one] = chosen('Nordhandel').listed as [ReturnType<typeof chosen>['listed'][number]];
+  const facts = {
+    ...NO_FACTS,
+    listed: [
+      { ...one, payee_ids: ['iban:DE1'] as never[] },
+      { ...one, entry_id: 'mer_2', merchant: 'NORDHANDEL GmbH', payee_ids: ['iban:DE2'] as never[] },
+    ],
+  };
+  for (const [payee_id, entry_id] of [
+    ['iban:DE1', 'mer_1'],
+    ['iban:DE2', 'mer_2'],
+    ['iban:DE3', undefined],
+  ] as const) {
+    expect(judged(OFFICE, 'Nordhandel', 'gloves', { payee_id }, facts).vouched_by?.entry_id).toBe(entry_id);
+  }
+});
+
 describe('what only a list or a request outside the purpose could show is unclear until a person chose the merchant', () => {
   it.each([
     'Only titles on the approved list',

@@ -1,6 +1,6 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import type { ListedMerchant, Voucher } from '../domain/spend-facts.ts';
-import { allowedBy } from '../merchants/blocklist.ts';
+import { allowedBy, normaliseMerchant } from '../merchants/blocklist.ts';
 import type { Inquiry } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
 import { plainAccount } from './language/figures.ts';
@@ -32,15 +32,28 @@ function entryFor({ merchant_names }: SpendReading, list: readonly string[]): st
   return null;
 }
 
-const allowed_names = new WeakMap<readonly ListedMerchant[], readonly string[]>();
+/** The allowed entries of a directory: their names as one array, and those of one name in all its spellings. */
+interface Allowed {
+  names: readonly string[];
+  by_name: ReadonlyMap<string, readonly ListedMerchant[]>;
+}
+const allowed_of = new WeakMap<readonly ListedMerchant[], Allowed>();
 
-/** The allowed names of a directory, as one array for as long as the directory lives. */
-function allowedNames(listed: readonly ListedMerchant[]): readonly string[] {
-  const known = allowed_names.get(listed);
+/** What a directory allows, kept for as long as the directory lives. */
+function allowedIn(listed: readonly ListedMerchant[]): Allowed {
+  const known = allowed_of.get(listed);
   if (known !== undefined) return known;
-  const names = listed.filter((one) => one.verdict === 'ALLOWED').map((one) => one.merchant);
-  allowed_names.set(listed, names);
-  return names;
+  const by_name = new Map<string, ListedMerchant[]>();
+  for (const one of listed) {
+    if (one.verdict !== 'ALLOWED') continue;
+    const name = normaliseMerchant(one.merchant);
+    const same = by_name.get(name);
+    if (same === undefined) by_name.set(name, [one]);
+    else same.push(one);
+  }
+  const allowed = { names: [...by_name.values()].flat().map((one) => one.merchant), by_name };
+  allowed_of.set(listed, allowed);
+  return allowed;
 }
 
 const byOperator = (
@@ -69,16 +82,18 @@ function byAllowedList({ authority, spend }: Inquiry): Vouched | undefined {
 }
 
 function byDirectory({ facts: { listed }, spend }: Inquiry): Vouched | undefined {
-  const entry = entryFor(spend, allowedNames(listed));
-  if (entry === null) return undefined;
+  const { names, by_name } = allowedIn(listed);
+  const name = entryFor(spend, names);
+  if (name === null) return undefined;
   const { payee_id } = spend.request.action;
-  const found = listed.find(
-    (one) =>
-      one.verdict === 'ALLOWED' &&
-      one.merchant === entry &&
-      (one.payee_ids.length === 0 || (payee_id !== undefined && one.payee_ids.includes(payee_id))),
-  );
+  // One merchant may be listed in several spellings, each with payees of its own.
+  const found = by_name
+    .get(normaliseMerchant(name))
+    ?.find(
+      ({ payee_ids }) => payee_ids.length === 0 || (payee_id !== undefined && payee_ids.includes(payee_id)),
+    );
   if (found === undefined) return undefined;
+  const entry = found.merchant;
   const says = `listed by ${found.listed_by} on ${found.listed_at.slice(0, 10)}`;
   return {
     voucher: { by: 'DIRECTORY', says, entry_id: found.entry_id },
