@@ -174,6 +174,40 @@ test('every name that the reading shows as a merchant vouches, and no name that 
   expect(people.filter(({ name }) => is_vouched(name))).toEqual([]);
 });
 
+describe('a sum over one that a constraint names', () => {
+  it.each([
+    ['Bills above 400 euros are shown to Ruth first', 40_000, 40_100],
+    ['Nothing over €1,000', 100_000, 100_001],
+    ['Keine Bestellung über 1.500 Euro', 150_000, 150_001],
+  ])('%s', (constraint, within, beyond) => {
+    const authority = under('Order gloves.', [constraint], 'Sellers: Medline.');
+    const found = (amount_minor: number) => {
+      const action = {
+        type: 'purchase',
+        merchant: 'Medline',
+        amount_minor,
+        currency: 'EUR',
+        description: 'gloves',
+      };
+      return conflictsFound(authority, { action }).map(({ id, severity }) => [id, severity]);
+    };
+    expect(found(within)).toEqual([]);
+    expect(found(beyond)).toEqual([['over-mark', 'unclear']]);
+    expect(verdict(authority, 'Medline', 'gloves', { amount_minor: beyond })).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it('not where the sum is for a piece, an hour or a kilo, nor in another currency', () => {
+    const authority = under(
+      'Order gloves.',
+      ['Nothing over 40 euros a box', 'Nothing over 90 euros'],
+      'Sellers: Medline.',
+    );
+    expect(verdict(authority, 'Medline', 'gloves', { amount_minor: 5_000 })).toBe('PURPOSE_ALIGNED');
+    const action = { type: 'purchase', merchant: 'Medline', amount_minor: 99_000, currency: 'JPY' };
+    expect(conflictsFound(authority, { action })).toEqual([]);
+  });
+});
+
 describe('misaligned is only what a person would say in one sentence', () => {
   it('what is ruled out from something is not ruled out', () => {
     const authority = under('Refund the customers.', [

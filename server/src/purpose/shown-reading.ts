@@ -110,7 +110,7 @@ const BOUND_MET: Record<BoundRule['to'], string> = {
 };
 
 function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Quote; met_by: string }[] {
-  const { requirements, sources, units, attributes, bounds, account_changes } = reading;
+  const { requirements, sources, units, attributes, bounds, account_changes, marks } = reading;
   return [
     ...requirements.map((one) => ({
       quote: one,
@@ -136,6 +136,7 @@ function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Q
     ...(account_changes === undefined
       ? []
       : [{ quote: account_changes, met_by: 'Another account than a known one waits for a person.' }]),
+    ...marks.map((one) => ({ quote: one, met_by: `The sum is at most ${one.amount}, or a person looks.` })),
     ...bounds.map((one) => ({ quote: one, met_by: BOUND_MET[one.to] })),
   ];
 }

@@ -6,6 +6,7 @@ import { otherGoods } from './other-goods.ts';
 import { otherPayee } from './other-payee.ts';
 import { otherSource } from './other-source.ts';
 import { otherUnit } from './other-unit.ts';
+import { overMark } from './over-mark.ts';
 import { paidAlready } from './paid-already.ts';
 import { plantedText } from './planted-text.ts';
 import { privateUse } from './private-use.ts';
@@ -35,5 +36,6 @@ export const CONFLICTS: readonly Conflict[] = [
   refusedBefore,
   splitSum,
   unusualAmount,
+  overMark,
   otherGoods,
 ];

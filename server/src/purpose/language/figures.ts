@@ -9,6 +9,18 @@ export function plainAccount(payee_id: string): string {
     .toUpperCase();
 }
 
+/** "Above 1,000 euros", "up to €50", not "over 400 dollars a piece": group 1 or 2 is the sum. */
+const MARK =
+  /\b(?:over|above|more than|exceed(?:s|ing)?|beyond|up to|at most|no more than|maximum(?: of)?|under|below|uber|mehr als|bis zu|plus de|au-dessus de|mas de|hasta) (?:(?:€|\$|£|eur|usd|gbp|chf) ?(\d[\d.,' ]*\d|\d)|(\d[\d.,' ]*\d|\d) ?(?:€|\$|£|euros?|eur|dollars?|usd|pounds?|gbp|francs?|franken|chf|yen|jpy|kronen|nok|sek|cad)\b)(?! ?(?:(?:a|an|each|per|pro|par|por)\b|\/))/g;
+const GROUPS = /[.,' ](?=\d{3}(?:\D|$))/g;
+
+/** The sums that a folded text names as a mark, in major units. */
+export function marksIn(folded: string): number[] {
+  return Array.from(folded.matchAll(MARK), (match) =>
+    Number((match[1] ?? match[2] ?? '').replace(GROUPS, '').replace(',', '.')),
+  ).filter((amount) => Number.isFinite(amount) && amount > 0);
+}
+
 /** The code of a unit: letters, a number of at most three digits, a letter that is no measure ("4B", not "4h"). */
 export const UNIT_CODE = /(?<![\p{L}\d.,/-])([a-z]{0,3})(\d{1,3})([a-f]?)(?![\p{L}\d/%-]|[.,]\d)/gu;
 /** "h1 to h9" */

@@ -14,7 +14,7 @@ import {
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { COMMON_STEMS, carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
-import { IBAN_REST, plainAccount } from '../language/figures.ts';
+import { IBAN_REST, marksIn, plainAccount } from '../language/figures.ts';
 import { companiesInText, impliedTrades, tradesOfWord, tradeWords } from '../language/lexicon.ts';
 import {
   foldText,
@@ -28,6 +28,7 @@ import type {
   AttributeRule,
   AuthorityReading,
   BoundRule,
+  MarkRule,
   Prohibition,
   Requirement,
   SourceRule,
@@ -122,6 +123,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const not_understood: Quote[] = [];
   const sources: SourceRule[] = [];
   const bounds: BoundRule[] = [];
+  const marks: MarkRule[] = [];
   let account_changes: Quote | undefined;
   let forbidden_count = 0;
   const wholePurpose = partsOf(authority);
@@ -142,6 +144,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     units.length +
     attributes.length +
     bounds.length +
+    marks.length +
     Number(account_changes !== undefined);
 
   function readSentence({ field, kind }: Part, sentence: string): void {
@@ -156,6 +159,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       if (forbidden_count > MAX_FORBIDDEN) break;
       prohibitions.push({ ...one, ...quote });
     }
+    if (kind === 'constraint') marks.push(...marksIn(folded).map((amount) => ({ ...quote, amount })));
     const source = kind === 'constraint' ? readSource(sentence, quote) : undefined;
     if (source !== undefined) sources.push(source);
     if (kind === 'constraint') units.push(...readUnits(sentence, quote));
@@ -300,6 +304,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     accounts,
     bounds: bounds.slice(0, MAX_RULES),
     account_changes,
+    marks: marks.slice(0, MAX_RULES),
     merchants: [...merchants.values()],
     merchant_names: [...merchants.values()].flatMap(({ name, is_person }) => (is_person ? [] : name)),
     not_understood,

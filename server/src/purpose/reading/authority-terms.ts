@@ -50,6 +50,11 @@ export interface BoundRule extends Quote {
   to: 'what is asked for' | 'what is listed' | 'named sellers' | 'those that are named';
 }
 
+/** A sum beyond which a constraint says something, in major units of the authority's currency. */
+export interface MarkRule extends Quote {
+  amount: number;
+}
+
 /** How the purpose names a trade, with the words that do. */
 export interface WantedTrade extends Quote {
   /** By a word with one meaning. */
@@ -79,6 +84,8 @@ export interface AuthorityReading {
   bounds: readonly BoundRule[];
   /** The sentence that says what has to happen where a payee's account changes. */
   account_changes: Quote | undefined;
+  /** Sums in constraints beyond which they say something. */
+  marks: readonly MarkRule[];
   sources: readonly SourceRule[];
   units: readonly UnitRule[];
   /** Names and hosts that a merchant or payee may bear, outside of what is forbidden. */
