@@ -37,18 +37,13 @@ const portion = ({ count, of }: Share): number => (of === 0 ? 0 : count / of);
 describe('the figures do not fall', () => {
   // Shares a little beyond what was measured when the method was named: a change that goes beyond has lost something.
   it.each([
-    ['trades-unseen.jsonl', { slips: 0.06, kept: 0.5, right_denied: 0.01, warm_kept: 0.9, warm_slips: 0.02 }],
-    [
-      'apart-held-out.jsonl',
-      { slips: 0.02, kept: 0.01, right_denied: 0.02, warm_kept: 0.75, warm_slips: 0.05 },
-    ],
-    ['trades-seen.jsonl', { slips: 0.02, kept: 0.75, right_denied: 0.01, warm_kept: 0.95, warm_slips: 0.02 }],
-    [
-      'apart-tuned-on.jsonl',
-      { slips: 0.01, kept: 0.04, right_denied: 0.0, warm_kept: 0.85, warm_slips: 0.12 },
-    ],
-    ['desks-tuned-on.jsonl', { slips: 0.0, kept: 0.4, right_denied: 0.0, warm_kept: 0.5, warm_slips: 0.12 }],
-    ['cases.jsonl', { slips: 0.03, kept: 0.34, right_denied: 0.01, warm_kept: 0.95, warm_slips: 0.06 }],
+    ['trades-unseen.jsonl', { slips: 0.06, kept: 0.63, right_denied: 0, warm_kept: 0.95, warm_slips: 0.02 }],
+    ['apart-held-out.jsonl', { slips: 0, kept: 0.05, right_denied: 0.02, warm_kept: 0.79, warm_slips: 0.05 }],
+    ['desks-held-out.jsonl', { slips: 0, kept: 0.45, right_denied: 0, warm_kept: 0.95, warm_slips: 0 }],
+    ['trades-seen.jsonl', { slips: 0, kept: 0.75, right_denied: 0, warm_kept: 0.95, warm_slips: 0.02 }],
+    ['apart-tuned-on.jsonl', { slips: 0.01, kept: 0.04, right_denied: 0, warm_kept: 0.88, warm_slips: 0.08 }],
+    ['desks-tuned-on.jsonl', { slips: 0, kept: 0.4, right_denied: 0, warm_kept: 0.95, warm_slips: 0 }],
+    ['cases.jsonl', { slips: 0.03, kept: 0.34, right_denied: 0, warm_kept: 0.95, warm_slips: 0.06 }],
   ] as const)('%s', async (name, floor) => {
     const cases = await readSpends(fileOf(`./cases/${name}`));
     const cold = judgeCases(cases, assessBuiltIn);
