@@ -7,6 +7,7 @@ import type { ToolContext } from '../demo/main.ts';
 import { type Bench, startBench } from './bench.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
+import { measureLimits } from './limits.ts';
 import { measureLongHistory } from './reading.ts';
 import { type BenchReport, renderPage, renderReport } from './render.ts';
 import type { Group, Plan } from './result.ts';
@@ -16,6 +17,7 @@ import { measureWebhooks } from './webhooks.ts';
 /** Every part of the measurements, in their order. Each runs on a service and a database of its own. */
 const GROUPS: readonly Group[] = [
   { name: 'decisions', title: 'Decisions', measure: measureDecisions },
+  { name: 'limits', title: 'Limits over time', measure: measureLimits },
   { name: 'ways', title: 'The other hot ways', measure: measureWays },
   { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },

@@ -1,5 +1,5 @@
 import { Purser } from '@purser/sdk';
-import { addWorkspace, makeCore, openDatabase, readConfig } from '@purser/server/tools';
+import { type Authority, addWorkspace, makeCore, openDatabase, readConfig } from '@purser/server/tools';
 import pino from 'pino';
 import { type JsonClient, makeJsonClient } from '../demo/json-client.ts';
 import type { PurserProcess } from '../demo/purser-process.ts';
@@ -32,7 +32,7 @@ const AT_ONCE = 8;
 async function addAgents(
   base_url: string,
   made: { workspace_id: string; admin_key: string },
-  options: { agents: number; mode: 'SHADOW' | 'ENFORCE' },
+  options: { agents: number; mode: 'SHADOW' | 'ENFORCE'; authority?: Authority | undefined },
 ): Promise<BenchWorkspace> {
   const purser = new Purser({ baseURL: base_url, apiKey: made.admin_key, timeout: TIMEOUT_MS });
   const { workspace_id } = made;
@@ -42,7 +42,7 @@ async function addAgents(
     const { id } = await purser.agents.create({
       slug: `workshop-${number}`,
       mode: options.mode,
-      authority: BENCH_AUTHORITY,
+      authority: options.authority ?? BENCH_AUTHORITY,
     });
     const { key } = await purser.apiKeys.create({ name: `Workshop ${number}`, agent_id: id });
     targets.push({ workspace_id, agent_key: key });
@@ -76,7 +76,7 @@ export async function prepareFirstWorkspace(
  */
 export async function makeWorkspaces(
   purser: Pick<PurserProcess, 'base_url' | 'env'>,
-  options: { count: number; agents: number; mode?: 'SHADOW' | 'ENFORCE' },
+  options: { count: number; agents: number; mode?: 'SHADOW' | 'ENFORCE'; authority?: Authority },
 ): Promise<BenchWorkspace[]> {
   const log = pino({ level: 'silent' });
   const database = await openDatabase(readConfig(purser.env), { as: 'command', log });
@@ -91,10 +91,10 @@ export async function makeWorkspaces(
     await database.close();
   }
   const workspaces: BenchWorkspace[] = [];
-  const { agents, mode = 'SHADOW' } = options;
+  const { agents, mode = 'SHADOW', authority } = options;
   const worker = async () => {
     for (let next = made.pop(); next !== undefined; next = made.pop()) {
-      workspaces.push(await addAgents(purser.base_url, next, { agents, mode }));
+      workspaces.push(await addAgents(purser.base_url, next, { agents, mode, authority }));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
