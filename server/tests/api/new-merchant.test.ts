@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { makeKnownMerchantsFill } from '../../src/workers/fill-known-merchants.ts';
-import { makeTestCore } from '../support/running-service.ts';
+import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 
 const { test, s, get, post, ask, makeAgent, keyWith } = serviceTest({ plan: 'team' });
@@ -90,6 +90,25 @@ describe('a spend with someone the agent is not known to have paid', () => {
     await review(second.decision_id, 'ALLOW');
     expect((await ask(agent, 6_003, at('Acme Pens'))).decision).toBe('ALLOW');
   });
+});
+
+test('a simulation begins with whom the agent had paid, and goes on with what its own decisions make known', async () => {
+  const agent = await makeAgent({ on_purpose_unclear: 'ALLOW' });
+  for (const [i, merchant] of ['Acme Old', 'Acme Old', 'Acme New', 'Acme New'].entries()) {
+    const made = await ask(agent, 9_001 + i, at(merchant));
+    expect(made.decision).toBe('ALLOW');
+    if (i % 2 === 0) await outcome(made.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 9_001 + i });
+  }
+  const drafted = async (limit: number, draft: object = {}) => {
+    const path = `/v1/agents/${agent}/authority/simulate?limit=${limit}`;
+    const { status, body } = await s.call('POST', path, { body: { ...AUTHORITY, ...FIRST_TIME, ...draft } });
+    expect([status, body.evaluated]).toEqual([200, limit]);
+    return body.changed.map((each: { amount_minor: number }) => each.amount_minor);
+  };
+  // What the draft sends to a person was executed without one, so its merchant stays new.
+  expect(await drafted(3)).toEqual([9_004, 9_003]);
+  expect(await drafted(4)).toEqual([9_004, 9_003, 9_002, 9_001]);
+  expect(await drafted(3, { new_merchant_threshold_minor: 9_003 })).toEqual([]);
 });
 
 test('an authority that does not ask whom the agent paid has no such stage', async () => {

@@ -78,7 +78,8 @@ const step = fc.record({
     'consume',
     'wait',
   ),
-  amount: fc.integer({ min: 1, max: 4_000 }),
+  // Some sums come twice, so that spends repeat others.
+  amount: fc.oneof(fc.integer({ min: 1, max: 4_000 }), fc.constantFrom(400, 900)),
   limitable: fc.boolean(),
   payee: fc.boolean(),
   pick: fc.nat(),
