@@ -51,8 +51,10 @@ export function calendarWindow(window: CalendarWindow, time_zone: string, at_ms:
 
 /** What clocks show in a time zone. An hour that they skip is never shown, and one that comes twice is shown twice. */
 export function wallClock(time_zone: string, at_ms: number): WallClock {
-  const { dayOfWeek, hour, minute } = zoned(at_ms, time_zone);
-  return { weekday: WEEKDAYS[dayOfWeek - 1] as Weekday, minute: hour * 60 + minute };
+  const shown_ms = at_ms + offsetMs(time_zone, at_ms);
+  // 1970 began on a Thursday.
+  const weekday = WEEKDAYS[(((Math.floor(shown_ms / DAY_MS) + 3) % 7) + 7) % 7] as Weekday;
+  return { weekday, minute: Math.floor((((shown_ms % DAY_MS) + DAY_MS) % DAY_MS) / 60_000) };
 }
 
 /** What clocks of a time zone show, with the date: `2026-11-23 00:00`. */
@@ -82,6 +84,22 @@ export function nextClockChangeMs(time_zone: string, at_ms: number): number | nu
 /** The window that was asked for last, by kind and zone: most decisions of a day fall into the same ones. */
 const LAST_WINDOWS = new Map<string, CalendarSpan>();
 const MAX_LAST_WINDOWS = 1_000;
+
+const DAY_MS = 86_400_000;
+
+/** The offset of a zone's clocks that was asked for last, with the time for which it is known to hold. */
+const LAST_OFFSETS = new Map<string, CalendarSpan & { offset_ms: number }>();
+
+/** How far clocks of a time zone are ahead of UTC. */
+function offsetMs(time_zone: string, at_ms: number): number {
+  const last = LAST_OFFSETS.get(time_zone);
+  if (last !== undefined && at_ms >= last.starts_ms && at_ms < last.ends_ms) return last.offset_ms;
+  const offset_ms = zoned(at_ms, time_zone).offsetNanoseconds / 1e6;
+  const ends_ms = nextClockChangeMs(time_zone, at_ms) ?? Number.POSITIVE_INFINITY;
+  if (LAST_OFFSETS.size >= MAX_LAST_WINDOWS) LAST_OFFSETS.clear();
+  LAST_OFFSETS.set(time_zone, { starts_ms: at_ms, ends_ms, offset_ms });
+  return offset_ms;
+}
 
 const FIRST_DATE: Record<CalendarWindow, (date: Temporal.PlainDate) => Temporal.PlainDate> = {
   DAY: (date) => date,
