@@ -107,7 +107,8 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
     const tried = await many(24, () =>
       send(`${url}/v1/auth/sign-in`, { method: 'POST', body: wrong, headers }),
     );
-    expect([ofStatus(tried, 401), ofStatus(tried, 429)]).toEqual([10, 14]);
+    // On a slow machine some wait too long for their hash; they count as tried like those that were wrong.
+    expect([ofStatus(tried, 401) + ofStatus(tried, 503), ofStatus(tried, 429)]).toEqual([10, 14]);
 
     // What a process tells is at most a second old.
     await until(async () => {
