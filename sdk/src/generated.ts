@@ -162,7 +162,7 @@ export interface Authority {
   active_hours?: ActiveHours[] | undefined;
   /** What a spend outside them becomes; `DENY` when left out. */
   on_outside_hours?: 'DENY' | 'REVIEW' | undefined;
-  /** What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what was executed on a decision in force as ALLOW. */
+  /** What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW. */
   on_new_merchant?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
   /** Amounts up to it pass at a new merchant. */
   new_merchant_threshold_minor?: number | undefined;
@@ -266,7 +266,7 @@ export interface AuthorityRequest {
   active_hours?: ActiveHours[] | undefined;
   /** What a spend outside them becomes; `DENY` when left out. */
   on_outside_hours?: 'DENY' | 'REVIEW' | undefined;
-  /** What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what was executed on a decision in force as ALLOW. */
+  /** What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW. */
   on_new_merchant?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
   /** Amounts up to it pass at a new merchant. */
   new_merchant_threshold_minor?: number | undefined;

@@ -7,6 +7,7 @@ import {
 } from '../domain/decisions.ts';
 import { sha256 } from '../domain/ledger.ts';
 import type { Action } from '../domain/spends.ts';
+import { trustOfReport } from '../domain/trust.ts';
 import { allowlistKey } from '../merchants/blocklist.ts';
 
 /** A merchant, or a payee, that an agent is known to have paid. */
@@ -30,9 +31,10 @@ export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant'
 }
 
 /**
- * Whether an event makes known whom its decision pays: a person allows the spend, or it was executed while the decision, or
- * a person's review of it, was ALLOW. That holds in SHADOW too, where nothing stops a spend: that it went through is no
- * one's approval. `review_state`: what people had said of it before.
+ * Whether an event makes known whom its decision pays: a person allows the spend, or the payment rail reports it as executed
+ * while the decision, or a person's review of it, was ALLOW. A client's report makes nobody known, since it is the agent's
+ * word. In SHADOW, where nothing stops a spend, that it went through is no one's approval either. `review_state`: what
+ * people had said of it before.
  */
 export function makesKnown(
   decision: DecisionKind,
@@ -43,6 +45,7 @@ export function makesKnown(
   return (
     event.type === 'decision.outcome.recorded' &&
     event.report.type === 'SPEND_EXECUTED' &&
+    trustOfReport(event.report) === 'RAIL' &&
     effectiveDecision('ENFORCE', decision, review_state) === 'ALLOW'
   );
 }

@@ -5,8 +5,10 @@ import { serviceTest } from '../support/service-test.ts';
 
 const { test, s, get, post, ask, makeAgent, keyWith } = serviceTest({ plan: 'team' });
 let reviewer: string;
+let rail: string;
 test.beforeAll(async () => {
   reviewer = await keyWith('review', 'read');
+  rail = await keyWith('consume');
 });
 
 const FIRST_TIME = { on_purpose_unclear: 'ALLOW', on_new_merchant: 'REVIEW' };
@@ -16,7 +18,12 @@ const at = (merchant: string, payee_id?: string) => ({
 });
 const review = (decision_id: string, action: string, extra: object = {}) =>
   post(`/v1/decisions/${decision_id}/reviews`, { action, reason_code: 'CHECKED', ...extra }, reviewer);
-const outcome = (decision_id: string, body: object) => post(`/v1/decisions/${decision_id}/outcomes`, body);
+const executed = (decision_id: string, amount_minor: number, by_rail: boolean) =>
+  post(
+    `/v1/decisions/${decision_id}/outcomes`,
+    { type: 'SPEND_EXECUTED', amount_minor, ...(by_rail ? { source: 'PAYMENT_RAIL' } : {}) },
+    by_rail ? rail : undefined,
+  );
 // biome-ignore lint/suspicious/noExplicitAny: a decision as the service answers it.
 const reasons = (made: any) => [made.decision, made.reason_codes];
 const stageOf = async (decision_id: string) =>
@@ -57,17 +64,23 @@ describe('a spend with someone the agent is not known to have paid', () => {
   test('stays new by an execution that was not authorized, by a denial, and by a spend that was allowed but not executed', async () => {
     const agent = await enforced({ new_merchant_threshold_minor: 100 });
     const pending = await ask(agent, 4_001, at('Acme Glue'));
-    const { flags } = await outcome(pending.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 4_001 });
+    const { flags } = await executed(pending.decision_id, 4_001, true);
     expect(flags).toContain('UNAUTHORIZED_EXECUTION');
     const denied = await ask(agent, 4_002, at('Acme Glue'));
     expect(reasons(denied)).toEqual(['REVIEW', ['NEW_MERCHANT']]);
     await review(denied.decision_id, 'DENY');
-    // What was allowed without a person is known only once it was executed.
-    const small = await ask(agent, 90, at('Acme Tape'));
-    expect(small.decision).toBe('ALLOW');
+    expect((await ask(agent, 90, at('Acme Tape'))).decision).toBe('ALLOW');
     expect((await ask(agent, 4_003, at('Acme Tape'))).decision).toBe('REVIEW');
-    await outcome(small.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 90 });
-    expect((await ask(agent, 4_004, at('Acme Tape'))).decision).toBe('ALLOW');
+  });
+
+  test('stays new by what the agent reports of a small spend that passed, and is known once the rail reports it', async () => {
+    const agent = await enforced({ new_merchant_threshold_minor: 100 });
+    const claimed = await ask(agent, 91, at('Acme Tape'));
+    await executed(claimed.decision_id, 91, false);
+    expect(reasons(await ask(agent, 4_004, at('Acme Tape')))).toEqual(['REVIEW', ['NEW_MERCHANT']]);
+    const small = await ask(agent, 92, at('Acme Tape'));
+    await executed(small.decision_id, 92, true);
+    expect((await ask(agent, 4_005, at('Acme Tape'))).decision).toBe('ALLOW');
   });
 
   test('is known where a person listed the merchant as allowed', async () => {
@@ -84,7 +97,7 @@ describe('a spend with someone the agent is not known to have paid', () => {
   test('in SHADOW becomes known by an execution only where the decision was ALLOW, or a person allowed it', async () => {
     const agent = await makeAgent(FIRST_TIME);
     const first = await ask(agent, 6_001, at('Acme Pens'));
-    await outcome(first.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 6_001 });
+    await executed(first.decision_id, 6_001, true);
     const second = await ask(agent, 6_002, at('Acme Pens'));
     expect(reasons(second)).toEqual(['REVIEW', ['NEW_MERCHANT']]);
     await review(second.decision_id, 'ALLOW');
@@ -97,7 +110,7 @@ test('a simulation begins with whom the agent had paid, and goes on with what it
   for (const [i, merchant] of ['Acme Old', 'Acme Old', 'Acme New', 'Acme New'].entries()) {
     const made = await ask(agent, 9_001 + i, at(merchant));
     expect(made.decision).toBe('ALLOW');
-    if (i % 2 === 0) await outcome(made.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 9_001 + i });
+    if (i % 2 === 0) await executed(made.decision_id, 9_001 + i, true);
   }
   const drafted = async (limit: number, draft: object = {}) => {
     const path = `/v1/agents/${agent}/authority/simulate?limit=${limit}`;

@@ -342,7 +342,8 @@ describe('a deleted row is reported at its own event', () => {
 
 describe('an inserted row, of which no event speaks, is reported at the end of the chain', () => {
   const fresh: Record<string, string> = {
-    text: "left(COLUMN, -1) || case right(COLUMN, 1) when 'Y' then 'X' else 'Y' end",
+    // Another last character may be that of the next id, since ids of one moment ascend.
+    text: "COLUMN || 'Y'",
     bigint: 'COLUMN + 1000',
     integer: 'COLUMN + 1000',
     bytea: 'set_byte(COLUMN, 0, get_byte(COLUMN, 0) # 255)',

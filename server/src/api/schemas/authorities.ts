@@ -186,7 +186,7 @@ export const AuthorityBody = Fields(
     on_new_merchant: Type.Optional(
       OneOf(ON_NEW_MERCHANT, {
         description:
-          'What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what was executed on a decision in force as ALLOW.',
+          'What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW.',
       }),
     ),
     new_merchant_threshold_minor: Type.Optional(
