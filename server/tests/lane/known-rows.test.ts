@@ -246,7 +246,7 @@ describe('what a process knows of a workspace', () => {
             );
           } else if (what === 'edit') {
             const authority = authorityOf(amount_minor * 20);
-            const input = { agent: agent_id, authority, note: null, expected_hash: null };
+            const input = { agent: agent_id, authority, note: null, expected_hash: null, past: null };
             await submit(createAuthority as never, input as never, by_operator);
           } else if (what === 'key') {
             const made = await submit(createApiKey as never, keyInput() as never, by_operator);

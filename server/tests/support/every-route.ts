@@ -159,7 +159,8 @@ export const ROUTE_CASES: Record<string, RouteCase> = {
     scopes: ['consume'],
     request: async (world) => ({
       path: '/v1/capabilities/consume',
-      body: { token: (await world.ask(10)).capability?.token, amount_minor: 10, currency: 'EUR' },
+      // An amount of its own: what was paid before may be asked for again only with a person.
+      body: { token: (await world.ask(11)).capability?.token, amount_minor: 11, currency: 'EUR' },
       idempotency_key: freshKey(),
     }),
     status: 201,
