@@ -5,10 +5,10 @@ import { shownNumber, shownSpread } from './render.ts';
 import type { GroupResult } from './result.ts';
 import { BENCH_AUTHORITY } from './spend-bodies.ts';
 import { medianOf, ratiosOf, spreadOf } from './statistics.ts';
-import { type BenchWorkspace, makeWorkspaces } from './workspaces.ts';
+import { type BenchWorkspace, makeWorkspaces, type Target } from './workspaces.ts';
 
 const CLIENTS = 64;
-/** Agents of each workspace; each has counters of its own. */
+/** Agents with each number of limits; each has counters of its own. */
 const AGENTS = 10;
 const NUMBERS_OF_LIMITS = [0, 3, 10] as const;
 /** With ten limits at least so much of what an agent without limits does. */
@@ -32,24 +32,28 @@ const LIMITS: NonNullable<Authority['velocity_limits']> = [
 
 interface Crowd {
   limits: number;
-  workspace: BenchWorkspace;
+  targets: Target[];
   loads: Loaded[];
 }
 
 /** Decisions over HTTP of agents without limits over time and with some and many, in turn on one service. */
 export async function measureLimits(bench: Bench): Promise<GroupResult> {
   const { plan, purser, say } = bench;
-  const crowds: Crowd[] = [];
-  for (const limits of NUMBERS_OF_LIMITS) {
-    const authority = {
-      ...BENCH_AUTHORITY,
-      ...(limits === 0 ? {} : { velocity_limits: LIMITS.slice(0, limits) }),
-    };
-    const [workspace] = await makeWorkspaces(purser, { count: 1, agents: AGENTS, authority });
-    crowds.push({ limits, workspace: workspace as BenchWorkspace, loads: [] });
-  }
-  const load = ({ workspace }: Crowd, measured_ms: number) =>
-    bench.load(CLIENTS, bench.decisionsOf(workspace.targets), { warm_up_ms: plan.warm_up_ms, measured_ms });
+  // All in one workspace: of several, each would be given its share of the time alone.
+  const [workspace] = (await makeWorkspaces(purser, {
+    count: 1,
+    agents: AGENTS * NUMBERS_OF_LIMITS.length,
+    authorityOf: (number) => {
+      const limits = NUMBERS_OF_LIMITS[Math.ceil(number / AGENTS) - 1];
+      return { ...BENCH_AUTHORITY, ...(limits === 0 ? {} : { velocity_limits: LIMITS.slice(0, limits) }) };
+    },
+  })) as [BenchWorkspace];
+  const crowds = NUMBERS_OF_LIMITS.map((limits, i): Crowd => {
+    const targets = workspace.targets.slice(i * AGENTS, (i + 1) * AGENTS);
+    return { limits, targets, loads: [] };
+  });
+  const load = ({ targets }: Crowd, measured_ms: number) =>
+    bench.load(CLIENTS, bench.decisionsOf(targets), { warm_up_ms: plan.warm_up_ms, measured_ms });
   for (const crowd of crowds) await load(crowd, 2 * plan.warm_up_ms);
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const crowd of crowds) {
@@ -99,8 +103,8 @@ export async function measureLimits(bench: Bench): Promise<GroupResult> {
       },
     ],
     notes: [
-      `${AGENTS} agents a workspace, ${CLIENTS} clients, ${plan.rounds} rounds of ${plan.seconds} s each in turn; limits of every kind, none of them reached.`,
+      `${AGENTS} agents with each number of limits, ${CLIENTS} clients, ${plan.rounds} rounds of ${plan.seconds} s each in turn; limits of every kind, none of them reached.`,
     ],
-    problems: await bench.findProblems(crowds.map(({ workspace }) => workspace)),
+    problems: await bench.findProblems([workspace]),
   };
 }

@@ -24,6 +24,9 @@ export interface BenchWorkspace {
   events_before: number;
 }
 
+/** What an agent is allowed, by its number from 1. */
+type AuthorityOf = (number: number) => Authority;
+
 /** A long history takes its time to verify. */
 const TIMEOUT_MS = 120_000;
 /** How many workspaces are given their agents at a time. */
@@ -32,7 +35,7 @@ const AT_ONCE = 8;
 async function addAgents(
   base_url: string,
   made: { workspace_id: string; admin_key: string },
-  options: { agents: number; mode: 'SHADOW' | 'ENFORCE'; authority?: Authority | undefined },
+  options: { agents: number; mode: 'SHADOW' | 'ENFORCE'; authorityOf?: AuthorityOf | undefined },
 ): Promise<BenchWorkspace> {
   const purser = new Purser({ baseURL: base_url, apiKey: made.admin_key, timeout: TIMEOUT_MS });
   const { workspace_id } = made;
@@ -42,7 +45,7 @@ async function addAgents(
     const { id } = await purser.agents.create({
       slug: `workshop-${number}`,
       mode: options.mode,
-      authority: options.authority ?? BENCH_AUTHORITY,
+      authority: options.authorityOf?.(number) ?? BENCH_AUTHORITY,
     });
     const { key } = await purser.apiKeys.create({ name: `Workshop ${number}`, agent_id: id });
     targets.push({ workspace_id, agent_key: key });
@@ -76,7 +79,7 @@ export async function prepareFirstWorkspace(
  */
 export async function makeWorkspaces(
   purser: Pick<PurserProcess, 'base_url' | 'env'>,
-  options: { count: number; agents: number; mode?: 'SHADOW' | 'ENFORCE'; authority?: Authority },
+  options: { count: number; agents: number; mode?: 'SHADOW' | 'ENFORCE'; authorityOf?: AuthorityOf },
 ): Promise<BenchWorkspace[]> {
   const log = pino({ level: 'silent' });
   const database = await openDatabase(readConfig(purser.env), { as: 'command', log });
@@ -91,10 +94,10 @@ export async function makeWorkspaces(
     await database.close();
   }
   const workspaces: BenchWorkspace[] = [];
-  const { agents, mode = 'SHADOW', authority } = options;
+  const { agents, mode = 'SHADOW', authorityOf } = options;
   const worker = async () => {
     for (let next = made.pop(); next !== undefined; next = made.pop()) {
-      workspaces.push(await addAgents(purser.base_url, next, { agents, mode, authority }));
+      workspaces.push(await addAgents(purser.base_url, next, { agents, mode, authorityOf }));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

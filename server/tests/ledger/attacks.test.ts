@@ -17,6 +17,14 @@ import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 let h: FullHistory;
 let tables: string[];
 let files: string;
+/** Copies all tables as they stand at one moment, since followers write meanwhile. */
+const copyAs = (kind: 'kept' | 'older') =>
+  [
+    'begin isolation level repeatable read',
+    ...tables.map((table) => `create table ${kind}_${table} as table ${table}`),
+    'commit',
+  ].join(';');
+
 beforeAll(async () => {
   h = await makeFullHistory(async (s) => {
     tables = (
@@ -24,9 +32,9 @@ beforeAll(async () => {
         "select tablename from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
       )
     ).rows.map((row) => row.tablename);
-    for (const table of tables) await s.sql(`create table older_${table} as table ${table}`);
+    await s.sql(copyAs('older'));
   });
-  for (const table of tables) await h.sql(`create table kept_${table} as table ${table}`);
+  await h.sql(copyAs('kept'));
   files = await mkdtemp(join(tmpdir(), 'purser-kept-'));
   await cp(h.checkpoint_dir, files, { recursive: true });
 });
