@@ -87,6 +87,8 @@ const LIMITS: ModelAuthority[] = [
 ];
 const authorityBody = ({ per_transaction, threshold, budget }: ModelAuthority) => ({
   ...AUTHORITY,
+  // What was paid or denied before is learnt in its own time, which is not of this model.
+  on_purpose_unclear: 'ALLOW',
   per_transaction_limit_minor: per_transaction,
   review_threshold_minor: threshold,
   monthly_budget_minor: budget,
