@@ -157,8 +157,9 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
     });
     await until(() => acknowledged.size > 40);
     const decided = async () => {
-      const { text } = await send(`${url}/metrics`).catch(() => ({ text: '' }));
-      return [...text.matchAll(/^purser_decisions_total\{.*\} (\d+)$/gm)].reduce(
+      const reply = await send(`${url}/metrics`).catch(() => null);
+      if (reply === null) return null;
+      return [...reply.text.matchAll(/^purser_decisions_total\{.*\} (\d+)$/gm)].reduce(
         (sum, [, n]) => sum + Number(n),
         0,
       );
