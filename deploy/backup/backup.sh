@@ -11,7 +11,16 @@ mkdir -p "$directory"
 rm -rf "$name.part"
 mkdir "$name.part"
 # Of the checkpoints first: what they sign is then in the dump.
-if [ -d "${DATA_DIR:-.data}/checkpoints" ]; then cp -R "${DATA_DIR:-.data}/checkpoints" "$name.part/checkpoints"; fi
+checkpoints=${DATA_DIR:-.data}/checkpoints
+mkdir "$name.part/checkpoints"
+# The service goes on meanwhile: its drafts are no checkpoints, and what it has pruned since the listing is no loss.
+if [ -d "$checkpoints" ]; then
+  find "$checkpoints" -name '*.txt' -exec sh -c 'for file; do
+    folder=$0/$(basename "$(dirname "$file")")
+    mkdir -p "$folder"
+    cp "$file" "$folder/" || [ ! -e "$file" ] || exit 1
+  done' "$name.part/checkpoints" {} +
+fi
 pg_dump --dbname="$DATABASE_URL" --format=custom --no-owner --file="$name.part/database.dump"
 # Read once more before it counts: a dump that was cut off has no whole table of contents.
 pg_restore --list "$name.part/database.dump" > /dev/null
