@@ -6,6 +6,7 @@ import { rotateWebhookSecret } from '../commands/rotate-webhook-secret.ts';
 import { testWebhook } from '../commands/test-webhook.ts';
 import { NO_SUCH_WEBHOOK, updateWebhook } from '../commands/update-webhook.ts';
 import {
+  DEFAULT_EVENT_TYPES,
   DISABLED_REASONS,
   eventsOf,
   MAX_EVENT_TYPES,
@@ -144,7 +145,7 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
       operationId: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Create an endpoint',
-      description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` all types are delivered, also those that are still to come. The secret is shown once, in this answer.`,
+      description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` the endpoint is told of ${DEFAULT_EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}; any later type goes only to endpoints that name it. The secret is shown once, in this answer.`,
       scopes: ['admin'],
       body: CreateBody,
       responses: { 201: { description: 'The endpoint, with its secret.', schema: NewWebhook } },

@@ -1,5 +1,5 @@
 import {
-  ALL_EVENTS,
+  DEFAULT_EVENTS,
   MAX_WEBHOOKS,
   type WebhookEndpoint,
   type WebhookEventType,
@@ -11,7 +11,7 @@ import { type Command, done, refuse } from '../lane/command.ts';
 export interface CreateWebhookInput {
   /** Has been checked already. */
   url: string;
-  /** Null: all types. */
+  /** Null: DEFAULT_EVENT_TYPES. */
   events: readonly WebhookEventType[] | null;
   /** The secret, encrypted. */
   sealed_secret: string;
@@ -33,7 +33,7 @@ export const createWebhook: Command<CreateWebhookInput, WebhookEndpoint> = {
     const endpoint: WebhookEndpoint = {
       endpoint_id: set.newId('webhook'),
       url: input.url,
-      events: input.events ?? [ALL_EVENTS],
+      events: input.events ?? [DEFAULT_EVENTS],
       status: 'active',
       disabled_reason: null,
       secrets: [{ sealed: input.sealed_secret, expires_at: null }],

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   ATTEMPTS,
+  DEFAULT_EVENTS,
+  DELIVERED_EVENT_TYPES,
   type DecisionBrief,
   deliveryHeaders,
   eventPayload,
@@ -12,6 +14,7 @@ import {
   standardSignature,
   takes,
   validSecrets,
+  type WebhookEventType,
   webhookBody,
 } from './webhooks.ts';
 
@@ -105,11 +108,23 @@ test('the payload is the envelope around the unchanged data', () => {
   expect(JSON.parse(text).data).toEqual({ b: 1, a: 'é\0' });
 });
 
-test('an endpoint takes the types that it subscribed to, all types for `*`, and none while it is disabled', () => {
+test('an endpoint takes the types that it subscribed to, and none while it is disabled', () => {
   const one = { events: ['decision.created'], status: 'active' } as const;
   expect([takes(one, 'decision.created'), takes(one, 'decision.label.recorded')]).toEqual([true, false]);
-  expect(takes({ events: ['*'], status: 'active' }, 'decision.label.recorded')).toBe(true);
-  expect(takes({ events: ['*'], status: 'disabled' }, 'decision.created')).toBe(false);
+  expect(takes({ events: [DEFAULT_EVENTS], status: 'disabled' }, 'decision.created')).toBe(false);
+});
+
+test('an endpoint without a list is told of the default types, and of no type that was added since', () => {
+  const unlisted = { events: [DEFAULT_EVENTS], status: 'active' } as const;
+  expect(DELIVERED_EVENT_TYPES.filter((type) => takes(unlisted, type as WebhookEventType))).toEqual([
+    'decision.created',
+    'decision.review.recorded',
+    'decision.label.recorded',
+    'decision.outcome.recorded',
+  ]);
+  const later = 'decision.of.a.later.release' as WebhookEventType;
+  expect(takes(unlisted, later)).toBe(false);
+  expect(takes({ events: [later], status: 'active' }, later)).toBe(true);
 });
 
 test('a secret signs until its overlap ends, and is shown by no list', () => {

@@ -2,13 +2,18 @@ import { createHmac } from 'node:crypto';
 import type { Mode } from './agents.ts';
 import type { DecisionKind, ReasonCode } from './decisions.ts';
 
-/** The event types that an endpoint can subscribe to. */
-export const WEBHOOK_EVENT_TYPES = [
+/**
+ * The event types that an endpoint without a list of its own is told of. No type is ever added here: receivers were
+ * written for these, so a later type goes only to endpoints that name it.
+ */
+export const DEFAULT_EVENT_TYPES = [
   'decision.created',
   'decision.review.recorded',
   'decision.label.recorded',
   'decision.outcome.recorded',
 ] as const;
+/** The event types that an endpoint can subscribe to. */
+export const WEBHOOK_EVENT_TYPES = [...DEFAULT_EVENT_TYPES] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
 /** Sent to one endpoint when its owner asks for it. It cannot be subscribed to. */
@@ -16,8 +21,8 @@ export const TEST_EVENT_TYPE = 'webhook.test';
 export const DELIVERED_EVENT_TYPES = [...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE] as const;
 export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
 
-/** In `events`: every type, including types that are added later. */
-export const ALL_EVENTS = '*';
+/** In the `events` that are stored: the owner gave no list. */
+export const DEFAULT_EVENTS = '*';
 
 export const MAX_WEBHOOKS = 20;
 export const MAX_EVENT_TYPES = 10;
@@ -47,7 +52,7 @@ export interface WebhookEndpoint {
   endpoint_id: string;
   /** In its canonical form. */
   url: string;
-  /** Types, or `*` alone. */
+  /** Types, or DEFAULT_EVENTS alone. */
   events: readonly string[];
   status: WebhookStatus;
   disabled_reason: DisabledReason | null;
@@ -111,7 +116,7 @@ export interface WebhookAttempt {
 
 /** Whether the endpoint is active and subscribed to this type. */
 export function takes(endpoint: Pick<WebhookEndpoint, 'events' | 'status'>, type: WebhookEventType): boolean {
-  return endpoint.status === 'active' && endpoint.events.some((each) => each === type || each === ALL_EVENTS);
+  return endpoint.status === 'active' && eventsOf(endpoint).includes(type);
 }
 
 /** The body of every delivery of an event. `data` is JSON text and is inserted unchanged. */
@@ -220,9 +225,9 @@ export function deliveryHeaders(
   };
 }
 
-/** The types that an endpoint is subscribed to, with `*` spelled out. */
+/** The types that an endpoint is told of. */
 export function eventsOf(endpoint: Pick<WebhookEndpoint, 'events'>): readonly string[] {
-  return endpoint.events.includes(ALL_EVENTS) ? WEBHOOK_EVENT_TYPES : endpoint.events;
+  return endpoint.events.includes(DEFAULT_EVENTS) ? DEFAULT_EVENT_TYPES : endpoint.events;
 }
 
 /** An endpoint as the API and the audit list show it: without its secrets. */

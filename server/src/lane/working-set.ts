@@ -192,14 +192,14 @@ export class WorkingSet {
 
   /**
    * Records an administrative change: an audit record, and the event in the chain that seals it. The audit list shows
-   * `from` and `to`; `state` has every changed row as it is after the change.
+   * `from` and `to`; `state` has every changed row as it is after the change. Returns the event's id.
    */
   audit(
     action: LedgerEventType,
     target: { type: SubjectType; id: string },
     origin: Origin,
     change: AuditedChange,
-  ): void {
+  ): string {
     const record: AuditRecord = {
       seq: this.#head.seq + 1,
       audit_id: this.newId('audit'),
@@ -213,7 +213,7 @@ export class WorkingSet {
       created_at: this.now,
     };
     this.changes.audit.push(record);
-    this.append(action, target.type, target.id, recordHash(record));
+    return this.append(action, target.type, target.id, recordHash(record));
   }
 
   /**
