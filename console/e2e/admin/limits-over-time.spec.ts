@@ -64,6 +64,8 @@ test('a limit over time is set in the form, stands as a meter, and a refusal say
   await expect(page.getByRole('region', { name: 'What was checked' })).toContainText(
     'Limits over time seven-days',
   );
+  const counted = page.getByRole('region', { name: 'Limits over time' });
+  await expect(counted, 'what is refused counts in nothing').toContainText('2 of 2 spends');
   const ways = page.getByRole('region', { name: 'What would let it pass' });
   await expect(ways).toContainText(/From .* it would be allowed\./);
   await expect(ways).toContainText('Over a limit over time');

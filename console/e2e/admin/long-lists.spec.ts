@@ -1,5 +1,6 @@
 import type { Page, Route } from '@playwright/test';
 import { expectAccessible } from '../support/axe.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { expect, test } from '../support/test.ts';
 
 const LISTED = /\/v1\/decisions\?/;
@@ -9,8 +10,8 @@ const PAGE = 2_500;
 const RENDERED = 400;
 
 /** Has pages of the service come with so many rows, so that a few spends are many pages. */
-async function withPagesOf(page: Page, rows: number): Promise<void> {
-  await page.route(LISTED, (route) => {
+async function withPagesOf(page: Page, rows: number, listed = LISTED): Promise<void> {
+  await page.route(listed, (route) => {
     const url = new URL(route.request().url());
     url.searchParams.set('limit', String(rows));
     return route.continue({ url: String(url) });
@@ -112,3 +113,52 @@ test('a change has a bounded number of pages fetched, however many are loaded, a
   await expect(items.filter({ hasText: 'Merchant 16' })).toHaveCount(0);
   await expect(items).toHaveCount(23);
 });
+
+for (const { list, path, listed } of [
+  { list: 'Audit', path: '/audit', listed: /\/v1\/audit\?/ },
+  { list: 'Entries', path: '/ledger', listed: /\/v1\/ledger\/events\?/ },
+  { list: 'Deliveries', path: '/webhooks', listed: /\/v1\/webhooks\/deliveries\?/ },
+]) {
+  test(`${list}: a change has the first page fetched alone, and tells what is new without moving what is read`, async ({
+    page,
+    workspace,
+  }) => {
+    const receiver = await startReceiver();
+    try {
+      await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+      // Each is an entry, a record of the audit and, as a decision, a delivery.
+      await workspace.agent();
+      for (let i = 0; i < 8; i++) {
+        await workspace.call('POST', '/v1/api-keys', { name: `Key ${i}`, scopes: ['read'] });
+        await workspace.spend({ amount_minor: 1_000 + i });
+      }
+      await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(8);
+      await withPagesOf(page, 3, listed);
+      await page.goto(`/console${path}`);
+      const rows = page.getByRole('region', { name: list }).getByRole('table').locator('tbody tr');
+      for (const loaded of [3, 6]) {
+        await expect(rows).toHaveCount(loaded);
+        await page.getByRole('button', { name: 'Load more' }).click();
+      }
+      await expect(rows).toHaveCount(list === 'Deliveries' ? 8 : 9);
+      const newest = rows.first().locator('time').first();
+      const at = (await newest.getAttribute('datetime')) as string;
+
+      const further: string[] = [];
+      page.on('request', (request) => {
+        if (listed.test(request.url()) && /[?&]cursor=/.test(request.url())) further.push(request.url());
+      });
+      if (list === 'Deliveries') await page.getByRole('button', { name: 'Resend' }).last().click();
+      else await workspace.call('POST', '/v1/api-keys', { name: 'The last one', scopes: ['read'] });
+      const news = page.getByRole('button', { name: '1 new' });
+      await expect(news).toBeVisible();
+      expect(further, 'pages fetched again').toEqual([]);
+      await expect(newest).toHaveAttribute('datetime', at);
+      await news.click();
+      await expect(rows).toHaveCount(3);
+      await expect(newest).not.toHaveAttribute('datetime', at);
+    } finally {
+      await receiver.stop();
+    }
+  });
+}

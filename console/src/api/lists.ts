@@ -89,7 +89,7 @@ export function useCaughtUp<T>(
     [hash],
   );
   useQuery({
-    queryKey: ['decisions', 'catch-up', ...key],
+    queryKey: [...key, 'catch-up'],
     enabled: is_long && list.isSuccess,
     // The pages that are there are new enough to begin with.
     initialData: 0,

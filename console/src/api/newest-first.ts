@@ -34,14 +34,14 @@ export function useNewestFirst<T>(
   key: readonly unknown[],
   fetch: Fetch<T>,
   idOf: (row: T) => string,
-  is_on: boolean,
+  is_on = true,
 ) {
   const list = useList<T>(key, fetch, { still: true });
   const is_down = useIsDown();
   const is_still = is_down || (list.data?.pages.length ?? 0) > 1;
   useStill(key, is_still);
   const newest = useQuery({
-    queryKey: ['decisions', 'newest', ...key],
+    queryKey: [...key, 'newest'],
     queryFn: async () => (await fetch(undefined)).data,
     enabled: is_on && is_still && list.isSuccess,
   }).data;

@@ -2,6 +2,7 @@ import type { Workspace } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { purser } from '../api/client.ts';
+import { makeOld } from '../api/live.ts';
 import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../api/queries.ts';
 import { useUnderWay } from '../api/under-way.ts';
 import { useForm } from '../lib/use-form.ts';
@@ -19,7 +20,7 @@ const MAX_REASON = 2_000;
 /** The workspace as the service answered: every screen shows it at once. */
 function show(workspace: Workspace): void {
   queryClient.setQueryData(workspaceQuery.queryKey, workspace);
-  void queryClient.invalidateQueries({ queryKey: ['audit'] });
+  void makeOld('audit');
 }
 
 /** Above every screen while all agents are stopped: who stopped them, when and why, and the way back. */

@@ -1,19 +1,22 @@
-import type { WebhookAttempt } from '@purser/sdk';
+import type { NewWebhook, WebhookAttempt } from '@purser/sdk';
 
-/** The types of events that an endpoint can take, with when each of them happens. */
-export const EVENT_TYPES = [
-  ['decision.created', 'A decision was made'],
-  ['decision.review.recorded', 'A person reviewed one'],
-  ['decision.label.recorded', 'A person labelled one'],
-  ['decision.outcome.recorded', 'What became of the spend was reported'],
-] as const;
+export type EventType = NewWebhook['events'][number];
 
-const TEST_TYPE = ['webhook.test', 'A test was sent'] as const;
+/** What an endpoint can take: when it happens, and whether an endpoint takes it that names nothing. A type that is new is missed here by the compiler. */
+const EVENTS: Readonly<Record<EventType, { says: string; by_default: boolean }>> = {
+  'decision.created': { says: 'A decision was made', by_default: true },
+  'decision.review.recorded': { says: 'A person reviewed one', by_default: true },
+  'decision.label.recorded': { says: 'A person labelled one', by_default: true },
+  'decision.outcome.recorded': { says: 'What became of the spend was reported', by_default: true },
+};
+
+/** The types of events that an endpoint can take, and those that it takes when it names none. */
+export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
+export const DEFAULT_EVENT_TYPES = EVENT_TYPES.filter((type) => EVENTS[type].by_default);
+export const eventWords = (type: EventType): string => EVENTS[type].says;
 
 /** All types that are delivered, for filters. */
-export const DELIVERED_TYPES: readonly (readonly [string, string])[] = [...EVENT_TYPES, TEST_TYPE].map(
-  ([type]) => [type, type] as const,
-);
+export const DELIVERED_TYPES = [...EVENT_TYPES, 'webhook.test'].map((type) => [type, type] as const);
 
 const ERRORS: Record<string, string> = {
   dns_error: 'The name could not be found',

@@ -1,3 +1,5 @@
+import type { StageFinding } from '@purser/sdk';
+
 /** How the API's codes are said. What is missing here is said by its own letters. */
 const WORDS: Record<string, string> = {
   ALLOW: 'Allow',
@@ -72,8 +74,8 @@ const WORDS: Record<string, string> = {
   ENFORCE: 'ENFORCE',
 };
 
-/** Reasons of decisions, in a few words. */
-const REASONS: Record<string, string> = {
+/** Reasons of decisions, in a few words. One that is new is missed here by the compiler, as is a stage below. */
+const REASONS: Readonly<Record<NonNullable<StageFinding['reason_code']>, string>> = {
   WITHIN_AUTHORITY: 'Within the authority',
   NO_AUTHORITY: 'No authority',
   CURRENCY_NOT_AUTHORIZED: 'Other currency',
@@ -100,7 +102,7 @@ const REASONS: Record<string, string> = {
 };
 
 /** Stages of a decision, as headings. */
-const STAGES: Record<string, string> = {
+const STAGES: Readonly<Record<StageFinding['stage'], string>> = {
   authority: 'Authority',
   currency: 'Currency',
   merchant: 'Merchant',
@@ -126,6 +128,7 @@ function spelled(code: string): string {
 }
 
 export const words = (code: string): string => WORDS[code] ?? spelled(code);
-export const reasonWords = (code: string): string => REASONS[code] ?? spelled(code);
-export const stageWords = (stage: string): string => STAGES[stage] ?? spelled(stage);
+export const reasonWords = (code: string): string =>
+  (REASONS as Record<string, string | undefined>)[code] ?? spelled(code);
+export const stageWords = (stage: StageFinding['stage']): string => STAGES[stage];
 export const REASON_CODES: readonly string[] = Object.keys(REASONS);

@@ -1,7 +1,8 @@
 import type { ListWebhookDeliveriesQuery, WebhookAttempt } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
+import { pageLimit } from '../../api/lists.ts';
+import { useNewestFirst } from '../../api/newest-first.ts';
 import { refetchSoon } from '../../api/refetch-soon.ts';
 import type { Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
@@ -10,6 +11,7 @@ import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
 import { Button } from '../Button.tsx';
 import { type Filter, Filters } from '../Filters.tsx';
+import { NewRows } from '../list/NewRows.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { Card, Empty, Loading } from '../Page.tsx';
 import { type Column, LoadMore, Table } from '../Table.tsx';
@@ -40,39 +42,49 @@ export function Deliveries({
     DELIVERY_PARAMS.filter((name) => search[name] !== undefined).map((name) => [name, search[name]]),
   );
   const query = { ...filters, ...fixed };
-  const list = useList<WebhookAttempt>(['webhooks', 'deliveries', query], (cursor) =>
-    purser.webhookDeliveries.list({ ...query, limit: 50, cursor } as ListWebhookDeliveriesQuery),
+  const list = useNewestFirst<WebhookAttempt>(
+    ['webhooks', 'deliveries', query],
+    (cursor) =>
+      purser.webhookDeliveries.list({
+        ...query,
+        limit: pageLimit(cursor),
+        cursor,
+      } as ListWebhookDeliveriesQuery),
+    (each) => each.id,
   );
   return (
-    <Card title="Deliveries" flush={list.rows.length > 0}>
-      {fixed.event === undefined && (
-        <div style={list.rows.length > 0 ? { padding: '0 1.15rem 0.75rem' } : undefined}>
-          <Filters filters={filtersOf(endpoints)} search={search} to={to} />
-        </div>
-      )}
-      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending && <Loading lines={5} />}
-      {list.isSuccess && list.rows.length === 0 && (
-        <Empty
-          title={
-            Object.keys(filters).length > 0 ? 'No delivery fits these filters' : 'Nothing was delivered yet'
-          }
-        >
-          <p>Every attempt is listed here with what came of it. “Send test” makes the first.</p>
-        </Empty>
-      )}
-      {list.rows.length > 0 && (
-        <>
-          <Table
-            label="Deliveries"
-            columns={columnsOf(endpoints, fixed)}
-            rows={list.rows}
-            keyOf={(each) => each.id}
-          />
-          <LoadMore query={list} />
-        </>
-      )}
-    </Card>
+    <>
+      <NewRows list={list} />
+      <Card title="Deliveries" flush={list.rows.length > 0}>
+        {fixed.event === undefined && (
+          <div style={list.rows.length > 0 ? { padding: '0 1.15rem 0.75rem' } : undefined}>
+            <Filters filters={filtersOf(endpoints)} search={search} to={to} />
+          </div>
+        )}
+        {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+        {list.isPending && <Loading lines={5} />}
+        {list.isSuccess && list.rows.length === 0 && (
+          <Empty
+            title={
+              Object.keys(filters).length > 0 ? 'No delivery fits these filters' : 'Nothing was delivered yet'
+            }
+          >
+            <p>Every attempt is listed here with what came of it. “Send test” makes the first.</p>
+          </Empty>
+        )}
+        {list.rows.length > 0 && (
+          <>
+            <Table
+              label="Deliveries"
+              columns={columnsOf(endpoints, fixed)}
+              rows={list.rows}
+              keyOf={(each) => each.id}
+            />
+            <LoadMore query={list} />
+          </>
+        )}
+      </Card>
+    </>
   );
 }
 
@@ -137,7 +149,7 @@ function columnsOf(
 function Resend({ attempt }: { attempt: WebhookAttempt }) {
   const sending = useAction(async () => {
     await purser.webhookDeliveries.replay(attempt.endpoint_id, { event_id: attempt.event_id });
-    refetchSoon(['webhooks', 'deliveries']);
+    refetchSoon('webhooks', 'deliveries');
   });
   if (attempt.event_type === 'webhook.test') return null;
   return (

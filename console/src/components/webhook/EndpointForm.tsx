@@ -1,16 +1,16 @@
-import type { NewWebhook } from '@purser/sdk';
 import { useState } from 'react';
 import { useForm } from '../../lib/use-form.ts';
-import { EVENT_TYPES } from '../../lib/webhooks.ts';
+import { EVENT_TYPES, type EventType, eventWords } from '../../lib/webhooks.ts';
 import { Button } from '../Button.tsx';
 import { Actions } from '../Dialog.tsx';
 import { TextField } from '../Field.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import styles from './webhook.module.css';
 
-export type EventType = NewWebhook['events'][number];
-
-/** What an endpoint is: its address, and what it takes. `submit` gets `events: undefined` for all, also later ones. */
+/**
+ * What an endpoint is: its address, and what it takes. `submit` gets `events` only where the choice was changed, so that
+ * an endpoint that names none goes on naming none.
+ */
 export function EndpointForm({
   initial,
   action,
@@ -19,15 +19,17 @@ export function EndpointForm({
 }: {
   initial: { url: string; events: readonly EventType[] };
   action: string;
-  submit: (values: { url: string; events: EventType[] | undefined }) => Promise<unknown>;
+  submit: (values: { url: string; events?: EventType[] }) => Promise<unknown>;
   onClose: () => void;
 }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(initial.events));
   const form = useForm(
     { url: initial.url, events: '' },
     async ({ url }) => {
-      const types = EVENT_TYPES.map(([type]) => type).filter((type) => chosen.has(type));
-      await submit({ url: url.trim(), events: types.length === EVENT_TYPES.length ? undefined : types });
+      const events = EVENT_TYPES.filter((type) => chosen.has(type));
+      const is_same =
+        events.length === initial.events.length && initial.events.every((each) => chosen.has(each));
+      await submit({ url: url.trim(), ...(is_same ? {} : { events }) });
     },
     {
       check: ({ url }) => ({
@@ -54,7 +56,7 @@ export function EndpointForm({
       />
       <fieldset className={styles.events}>
         <legend>Events</legend>
-        {EVENT_TYPES.map(([type, says]) => (
+        {EVENT_TYPES.map((type) => (
           <label key={type}>
             <input
               type="checkbox"
@@ -68,7 +70,7 @@ export function EndpointForm({
               }}
             />
             <span>
-              {says}
+              {eventWords(type)}
               <code>{type}</code>
             </span>
           </label>

@@ -14,7 +14,10 @@ export interface Change {
   added: readonly string[];
 }
 
-const NAMES: Record<string, string> = {
+type Field = Exclude<keyof Authority, 'purpose'> | `purpose.${keyof Authority['purpose']}`;
+
+/** How fields are said, in the order in which they are read. A field that is new is missed here by the compiler. */
+const NAMES: Readonly<Record<Field, string>> = {
   'purpose.objective': 'Objective',
   'purpose.success_criteria': 'Success criteria',
   'purpose.constraints': 'Constraints',
@@ -99,7 +102,7 @@ export function diffOf(before: Authority | null, after: Authority | null): Chang
     if (is_list && old_list.length === 0 && new_list.length === 0) return [];
     return [
       {
-        name: NAMES[name] ?? name,
+        name: NAMES[name as Field] ?? name,
         before: is_list ? null : say(name, from, before?.currency ?? ''),
         after: is_list ? null : say(name, to, after?.currency ?? ''),
         removed: old_list.filter((each) => !new_list.includes(each)),

@@ -1,10 +1,12 @@
 import type { AuditRecord, ListAuditRecordsQuery } from '@purser/sdk';
 import { useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
+import { pageLimit } from '../../api/lists.ts';
+import { useNewestFirst } from '../../api/newest-first.ts';
 import { useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
+import { NewRows } from '../../components/list/NewRows.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
@@ -39,8 +41,10 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 
 export default function Audit() {
   const filters = pick(useSearch({ strict: false }), PARAMS) as Search;
-  const list = useList<AuditRecord>(['audit', filters], (cursor) =>
-    purser.audit.list({ ...filters, limit: 50, cursor } as ListAuditRecordsQuery),
+  const list = useNewestFirst<AuditRecord>(
+    ['audit', filters],
+    (cursor) => purser.audit.list({ ...filters, limit: pageLimit(cursor), cursor } as ListAuditRecordsQuery),
+    (each) => each.id,
   );
   const exporting = useAction(async () => {
     const csv = await purser.audit.csv(filters as ListAuditRecordsQuery);
@@ -61,6 +65,7 @@ export default function Audit() {
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={10} />}
+      <NewRows list={list} />
       {list.isSuccess && (
         <Card flush>
           {list.rows.length === 0 ? (

@@ -1,4 +1,4 @@
-import type { Decision } from '@purser/sdk';
+import type { Decision, LimitStanding } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
@@ -12,11 +12,13 @@ import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
+import { LimitMeters } from '../../components/limits/LimitMeters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
 import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.tsx';
 import { Who } from '../../components/Who.tsx';
 import { downloadText } from '../../lib/download.ts';
+import { localTime } from '../../lib/time.ts';
 import styles from './DecisionPage.module.css';
 import { Deliveries, LedgerEntry } from './Evidence.tsx';
 import { Outcomes } from './Outcomes.tsx';
@@ -169,6 +171,12 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             <Hold decision={decision} />
             <Budget decision={decision} />
           </Card>
+          {decision.reservation.limits !== undefined && (
+            <Card title="Limits over time">
+              <p>As they stood after this decision.</p>
+              <LimitMeters limits={decision.reservation.limits} currency={currency} windowOf={windowThen} />
+            </Card>
+          )}
           {decision.capability !== null && (
             <Card title="Capability">
               <CapabilityFacts decision={decision} />
@@ -189,6 +197,9 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
     </Page>
   );
 }
+
+const windowThen = ({ window }: LimitStanding): string =>
+  `${localTime(window.starts_at)} to ${localTime(window.ends_at)}${window.type === 'ROLLING' ? ', rolling' : ''}`;
 
 function Hold({ decision: { reservation, currency } }: { decision: Decision }) {
   const { status, amount_minor, expires_at } = reservation;

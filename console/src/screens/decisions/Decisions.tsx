@@ -11,6 +11,7 @@ import { TextField } from '../../components/Field.tsx';
 import chips from '../../components/Filters.module.css';
 import { Filters } from '../../components/Filters.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
+import { NewRows } from '../../components/list/NewRows.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -130,13 +131,7 @@ export default function Decisions() {
       {is_counted && <CountedBars filters={filters} />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && !is_counted && <Loading lines={10} />}
-      <div role="status" className={styles.newest}>
-        {list.new_count > 0 && !is_counted && (
-          <Button kind="primary" small onClick={() => void list.showNew()}>
-            {list.has_more_new ? `${list.new_count} or more` : list.new_count} new
-          </Button>
-        )}
-      </div>
+      {!is_counted && <NewRows list={list} />}
       {list.isSuccess &&
         !is_counted &&
         (list.rows.length > 0 && is_bars ? (

@@ -1,9 +1,11 @@
 import type { LedgerEvent, ListLedgerEventsQuery } from '@purser/sdk';
 import { Link, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
+import { pageLimit } from '../../api/lists.ts';
+import { useNewestFirst } from '../../api/newest-first.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
+import { NewRows } from '../../components/list/NewRows.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
@@ -56,8 +58,12 @@ export default function Ledger() {
   const search = useSearch({ strict: false });
   const filters = pick(search, PARAMS) as Search;
   const { since } = pick(search, ['since']);
-  const list = useList<LedgerEvent>(['ledger', 'events', filters], (cursor) =>
-    purser.ledger.events({ ...filters, limit: 50, cursor } as ListLedgerEventsQuery),
+  const list = useNewestFirst<LedgerEvent>(
+    ['ledger', 'events', filters],
+    (cursor) =>
+      purser.ledger.events({ ...filters, limit: pageLimit(cursor), cursor } as ListLedgerEventsQuery),
+    (each) => String(each.seq),
+    filters.order !== 'asc',
   );
   const exporting = useAction(() => downloadStreamed('/v1/ledger/export'));
   return (
@@ -75,6 +81,7 @@ export default function Ledger() {
         <Verify since={since ?? ''} />
         <Checkpoints />
       </CardGrid>
+      <NewRows list={list} />
       <Card title="Entries" flush>
         <div style={{ padding: '0 1.15rem 0.75rem' }}>
           <Filters filters={FILTERS} search={filters} to="/ledger" />

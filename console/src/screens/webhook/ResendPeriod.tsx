@@ -23,7 +23,7 @@ export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onC
       setSent(answer);
       // What did not go at a time goes on from there.
       if (answer.next_from !== null) form.set('from', answer.next_from);
-      refetchSoon(['webhooks']);
+      refetchSoon('webhooks');
     },
   );
   return (

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { refetchSoon } from '../../api/refetch-soon.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
@@ -21,12 +22,12 @@ import styles from '../../components/webhook/webhook.module.css';
 import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { useForm } from '../../lib/use-form.ts';
-import { EVENT_TYPES, healthOf } from '../../lib/webhooks.ts';
+import { healthOf } from '../../lib/webhooks.ts';
 import { ResendPeriod } from './ResendPeriod.tsx';
 
 const HEALTH_ATTEMPTS = 200;
 
-const refetchEndpoint = () => queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+const refetchEndpoint = () => makeOld('webhooks');
 
 export default function WebhookPage() {
   const { id } = useParams({ strict: false }) as { id: string };
@@ -64,7 +65,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
     setSent(false);
     await purser.webhookEndpoints.test(endpoint.id);
     setSent(true);
-    refetchSoon(['webhooks']);
+    refetchSoon('webhooks');
   });
   const switching = useAction(async () => {
     const status = endpoint.status === 'active' ? 'disabled' : 'active';
@@ -159,11 +160,8 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
             initial={endpoint}
             action="Save"
             onClose={close}
-            submit={async ({ url, events }) => {
-              await purser.webhookEndpoints.update(endpoint.id, {
-                url,
-                events: events ?? EVENT_TYPES.map(([type]) => type),
-              });
+            submit={async (changes) => {
+              await purser.webhookEndpoints.update(endpoint.id, changes);
               await refetchEndpoint();
               close();
             }}
@@ -178,7 +176,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
           work={async () => {
             await purser.webhookEndpoints.delete(endpoint.id);
             await navigate({ to: '/webhooks' });
-            void queryClient.invalidateQueries({ queryKey: ['webhooks', 'endpoints'] });
+            void makeOld('webhooks', 'endpoints');
           }}
         >
           <p>

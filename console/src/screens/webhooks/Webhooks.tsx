@@ -4,7 +4,8 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useEndpoints } from '../../api/endpoints.ts';
-import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button, buttonClass } from '../../components/Button.tsx';
@@ -17,9 +18,7 @@ import { CodeBlock, Time } from '../../components/Value.tsx';
 import { DELIVERY_PARAMS, Deliveries } from '../../components/webhook/Deliveries.tsx';
 import { EndpointForm } from '../../components/webhook/EndpointForm.tsx';
 import { pick, type Search } from '../../lib/search.ts';
-import { EVENT_TYPES } from '../../lib/webhooks.ts';
-
-const ALL_TYPES = EVENT_TYPES.map(([type]) => type);
+import { DEFAULT_EVENT_TYPES, EVENT_TYPES } from '../../lib/webhooks.ts';
 
 const COLUMNS: readonly Column<WebhookItem>[] = [
   {
@@ -31,11 +30,11 @@ const COLUMNS: readonly Column<WebhookItem>[] = [
   {
     name: 'Events',
     cell: (each) =>
-      each.events.length === ALL_TYPES.length ? (
+      each.events.length === EVENT_TYPES.length ? (
         'All'
       ) : (
         <span title={each.events.join(', ')}>
-          {each.events.length} of {ALL_TYPES.length}
+          {each.events.length} of {EVENT_TYPES.length}
         </span>
       ),
   },
@@ -135,15 +134,12 @@ function AddEndpoint({ onClose }: { onClose: () => void }) {
     <Dialog title={made === null ? 'Add endpoint' : 'The endpoint’s secret'} onClose={onClose}>
       {made === null ? (
         <EndpointForm
-          initial={{ url: '', events: ALL_TYPES }}
+          initial={{ url: '', events: DEFAULT_EVENT_TYPES }}
           action="Add endpoint"
           onClose={onClose}
-          submit={async ({ url, events }) => {
-            const answer = await purser.webhookEndpoints.create({
-              url,
-              ...(events === undefined ? {} : { events }),
-            });
-            void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+          submit={async (values) => {
+            const answer = await purser.webhookEndpoints.create(values);
+            void makeOld('webhooks');
             setMade(answer);
           }}
         />

@@ -1,0 +1,58 @@
+import type { LimitStanding } from '@purser/sdk';
+import { formatMoney, majorUnits } from '../../lib/money.ts';
+import decision from '../decision/decision.module.css';
+import styles from './limits.module.css';
+import { Meter } from './Meter.tsx';
+
+/** Whom a limit counts by itself. */
+function subjectInWords(subject: string | null): string {
+  if (subject === null) return '';
+  // The service says whether a merchant was named by its name or by its host.
+  const name = subject.slice(2).replace(/^(name|host) /, '');
+  if (subject.startsWith('m:')) return ` at ${name}`;
+  return name === '' ? ' where no payee is named' : ` to ${name}`;
+}
+
+/** Limits as meters, of amounts, of numbers of spends or of both; `windowOf` says when each counts. */
+export function LimitMeters({
+  limits,
+  currency,
+  windowOf,
+}: {
+  limits: readonly LimitStanding[];
+  currency: string;
+  windowOf: (limit: LimitStanding) => string;
+}) {
+  return (
+    <ul className={styles.limits}>
+      {limits.map((limit) => (
+        <li key={`${limit.kind} ${limit.name} ${limit.subject}`}>
+          {limit.kind === 'duplicate' ? (
+            <>
+              <strong>Duplicates</strong>
+              <span className="figures">
+                {limit.used_count === 1 ? 'The only one of its kind' : `${limit.used_count} of the same kind`}
+              </span>
+            </>
+          ) : (
+            <strong>
+              {limit.name}
+              {subjectInWords(limit.subject)}
+            </strong>
+          )}
+          {limit.limit_minor !== null && (
+            <Meter used={limit.used_minor} limit={limit.limit_minor}>
+              {formatMoney(limit.used_minor, currency)} of {majorUnits(limit.limit_minor, currency)}
+            </Meter>
+          )}
+          {limit.limit_count !== null && (
+            <Meter used={limit.used_count ?? 0} limit={limit.limit_count}>
+              {limit.used_count} of {limit.limit_count} {limit.limit_count === 1 ? 'spend' : 'spends'}
+            </Meter>
+          )}
+          <span className={decision.where}>{windowOf(limit)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
