@@ -56,7 +56,12 @@ test('of ten thousand decisions a bounded number is rendered, wherever one looks
     expect(await rows.count()).toBeLessThanOrEqual(RENDERED);
   }
   await expect(page.getByRole('row', { name: /Merchant 1 / })).toHaveAttribute('aria-rowindex', '2');
+  // The browser's own search would find few of them.
+  await page.keyboard.press('Control+f');
+  await expect(page.getByText('Your browser’s search finds only the rows near the screen.')).toBeVisible();
   await expectAccessible(page, 'ten thousand decisions');
+  await page.keyboard.press('f');
+  await expect(page.getByRole('search').getByLabel('Merchant')).toBeFocused();
   await scrollTo(1);
   await expect(page.getByRole('link', { name: `Merchant ${ROWS}`, exact: true })).toBeVisible();
 });

@@ -33,6 +33,28 @@ test('an endpoint is added with its secret shown once, and a test arrives signed
   expect(given).toBe(createHmac('sha256', secret).update(`${at}.${sent?.body}`).digest('hex'));
 });
 
+test('an edited address leaves what an endpoint takes as it was', async ({ page, workspace, receiver }) => {
+  const { id } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+  await page.goto(`/console/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('URL').fill(`${receiver.url}/moved`);
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  expect((await sent).postDataJSON()).toEqual({ url: `${receiver.url}/moved` });
+  await expect(dialog).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('A person labelled one').uncheck();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect((await workspace.call('GET', `/v1/webhooks/${id}`)).events).toEqual([
+    'decision.created',
+    'decision.review.recorded',
+    'decision.outcome.recorded',
+  ]);
+});
+
 test('an attempt shows the body as it was sent, byte for byte', async ({ page, workspace, receiver }) => {
   await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
   await workspace.agent();

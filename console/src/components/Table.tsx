@@ -2,6 +2,7 @@ import { memo, type ReactNode, useEffect, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import { Button } from './Button.tsx';
 import { Blocks, WHOLE_ROWS } from './list/Blocks.tsx';
+import { FindHint } from './list/FindHint.tsx';
 import styles from './Table.module.css';
 
 export interface Column<Row> {
@@ -69,6 +70,7 @@ export function Table<Row>({
           )}
         />
       </table>
+      {is_long && <FindHint />}
     </section>
   );
 }

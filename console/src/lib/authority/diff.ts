@@ -22,6 +22,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   'purpose.success_criteria': 'Success criteria',
   'purpose.constraints': 'Constraints',
   'purpose.context': 'Context',
+  'purpose.judge': 'Judge of the purpose',
   currency: 'Currency',
   per_transaction_limit_minor: 'Per-transaction limit',
   review_threshold_minor: 'Review threshold',
@@ -38,6 +39,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   allowed_action_types: 'Allowed types of action',
   review_action_types: 'Types that go to a person',
   on_purpose_unclear: 'When the purpose is unclear',
+  reviewer_may_list: 'Reviewers may list merchants',
   time_zone: 'Time zone',
   valid_from: 'Valid from',
   valid_until: 'Valid until',
@@ -58,6 +60,7 @@ function say(name: string, value: unknown, currency: string): string | null {
   if (value === undefined || value === null) return null;
   if (name.endsWith('_minor') && typeof value === 'number') return formatMoney(value, currency);
   if (name.endsWith('_seconds') && typeof value === 'number') return spanInWords(value);
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
