@@ -1,21 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RUNTIMES, run, runSmoke } from '../../sdk/tests/runtimes.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Runs a program to its end; rejects with what it wrote when it fails. */
-async function run(file: string, args: string[], cwd = ROOT): Promise<string> {
-  const ended = promisify(execFile)(file, args, { cwd, maxBuffer: 10_000_000 });
-  const { stdout, stderr } = await ended.catch((error: Error & { stdout: string; stderr: string }) => {
-    throw new Error(`${file} ${args.join(' ')}\n${error.stdout}${error.stderr}`, { cause: error });
-  });
-  return stdout + stderr;
-}
+const node = (args: string[], cwd = ROOT) => run(process.execPath, args, { cwd });
 
 /** A folder with nothing in it but the packed packages and the client, installed. */
 let folder: string;
@@ -26,16 +18,13 @@ beforeAll(async () => {
   const packed: string[] = [];
   for (const name of ['sdk', 'agents', 'adapters']) {
     const args = ['pack', '--json', '--pack-destination', folder, '--loglevel=error'];
-    const { stdout } = await promisify(execFile)('npm', args, { cwd: join(ROOT, name) });
-    const [{ filename, files: within }] = JSON.parse(stdout);
+    const [{ filename, files: within }] = JSON.parse(await run('npm', args, { cwd: join(ROOT, name) }));
     packed.push(join(folder, filename));
     files[name] = within.map((file: { path: string }) => file.path);
   }
-  await run(
-    'npm',
-    ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...packed],
-    folder,
-  );
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...packed], {
+    cwd: folder,
+  });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -74,11 +63,9 @@ describe.each(PACKAGES)('@purser/%s', (name, entries) => {
   test('publint and attw have nothing to say', async () => {
     const publint = join(ROOT, 'node_modules/publint/src/cli.js');
     const at = join(ROOT, name);
-    expect(await run(process.execPath, [publint, 'run', at, '--strict', '--pack', 'npm'])).toContain(
-      'All good!',
-    );
+    expect(await node([publint, 'run', at, '--strict', '--pack', 'npm'])).toContain('All good!');
     const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-    await run(process.execPath, [attw, '--pack', at, '--profile', 'esm-only', '--no-emoji']);
+    await node([attw, '--pack', at, '--profile', 'esm-only', '--no-emoji']);
   });
 
   test('the packed package can be imported and required, every entry of it', async () => {
@@ -97,6 +84,24 @@ describe.each(PACKAGES)('@purser/%s', (name, entries) => {
       }
       console.log(functions >= ${entries.length} ? 'all there' : functions);`;
     await writeFile(join(folder, `${name}.mjs`), program);
-    expect(await run(process.execPath, [`${name}.mjs`], folder)).toBe('all there\n');
+    expect(await node([`${name}.mjs`], folder)).toBe('all there\n');
   });
 });
+
+test.each(RUNTIMES)(
+  'under %s the packed guards and rails let through what was decided, once',
+  async (runtime) => {
+    const told = await runSmoke(runtime, folder, new URL('./smoke.mjs', import.meta.url), {});
+    expect(JSON.parse(told.slice(0, told.indexOf(' on ')))).toEqual({
+      guarded: ['bought a', 'ALREADY_PAID', 'DENIED'],
+      claude: ['left', 'deny'],
+      ai_sdk: ['approved', 'denied'],
+      langchain: ['bought g', 'DENIED'],
+      openai: ['allow', 'rejectContent'],
+      stripe_issuing: { approved: [true, true, false, false], forged: 400 },
+      lithic: { approved: ['APPROVED', 'APPROVED', 'UNAUTHORIZED_MERCHANT'], forged: 401 },
+      x402: ['signed', 'refused', 0],
+      reported: ['SPEND_EXECUTED 100', 'SPEND_EXECUTED 100', 'SPEND_EXECUTED 900', 'SPEND_EXECUTED 1'],
+    });
+  },
+);

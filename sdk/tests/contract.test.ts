@@ -313,7 +313,10 @@ describe.each([
     ['422 merchant_mismatch', { merchant: 'Evil Corp' }],
     ['422 currency_mismatch', { currency: 'USD' }],
     ['422 amount_exceeds_authorized', { amount_minor: 5441 }],
+    ['422 merchant_mismatch', { merchant: 'Hetzner Online Refunds' }],
     ['no refusal', { merchant: 'HETZNER ONLINE', amount_minor: 1 }],
+    ['no refusal', { merchant: 'HETZNER ONLINE GMBH 0123' }],
+    ['no refusal', { merchant: 'PAYPAL *HETZNER ONLINE 4029357733' }],
   ])('a consumption is answered with %s for %o', async (told, other) => {
     const { consumption } = await allowed();
     const body = { ...consumption, ...other } as typeof consumption;

@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { VERSION } from '../src/index.ts';
+import { RUNTIMES, run, runSmoke } from './runtimes.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -19,18 +18,6 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 const require = createRequire(import.meta.url);
 const manifest = JSON.parse(await readFile(join(SDK, 'package.json'), 'utf8'));
 
-/** Runs a program to its end; rejects with what it wrote when it fails. */
-async function run(
-  file: string,
-  args: string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
-): Promise<string> {
-  const ended = promisify(execFile)(file, args, { maxBuffer: 10_000_000, ...options });
-  const { stdout, stderr } = await ended.catch((error: Error & { stdout: string; stderr: string }) => {
-    throw new Error(`${file} ${args.join(' ')}\n${error.stdout}${error.stderr}`, { cause: error });
-  });
-  return stdout + stderr;
-}
 const node = (args: string[], options = {}) => run(process.execPath, args, options);
 const npm = (args: string[], cwd: string) => run('npm', [...args, '--loglevel=error'], { cwd });
 
@@ -38,17 +25,6 @@ const npm = (args: string[], cwd: string) => run('npm', [...args, '--loglevel=er
 const compilers = {
   'TypeScript 7': require.resolve('typescript/package.json'),
   'TypeScript 5': createRequire(require.resolve('@arethetypeswrong/core')).resolve('typescript/package.json'),
-};
-
-/** Run times that the package is tried under: this one, and in `SDK_RUNTIMES` the paths of more with ":" between them. */
-const runtimes = [
-  process.execPath,
-  ...(process.env.SDK_RUNTIMES ?? '').split(':').filter((path) => path !== ''),
-];
-/** What a run time needs besides the name of the program, where it needs more. */
-const HOW_TO_RUN: Record<string, string[]> = {
-  deno: ['run', '--allow-net=127.0.0.1', 'run-smoke.mjs'],
-  workerd: ['test', 'workerd.capnp'],
 };
 
 /** A folder with nothing in it but the packed package, installed. */
@@ -210,33 +186,12 @@ describe('against a started service', () => {
     ]);
   });
 
-  test.each(runtimes)('under %s the packed package pays once and verifies deliveries', async (runtime) => {
-    const name = `smoke-${runtimes.indexOf(runtime)}`;
-    const settings = JSON.stringify({ url: s.url, name, ...(await keysOf(name)) });
-    await copyFile(join(SDK, 'tests/smoke.mjs'), join(folder, 'smoke.mjs'));
-    await writeFile(
-      join(folder, 'run-smoke.mjs'),
-      `import { smoke } from './smoke.mjs'; console.log(await smoke(${settings}));`,
-    );
-    // A worker is one file, and its settings come with its configuration.
-    const bundle = await rolldown({ input: join(folder, 'smoke.mjs') });
-    await bundle.write({ file: join(folder, 'worker.mjs') });
-    await writeFile(
-      join(folder, 'workerd.capnp'),
-      `using Workerd = import "/workerd/workerd.capnp";
-      const config :Workerd.Config = (services = [
-        (name = "internet", network = (allow = ["public", "private"])),
-        (name = "smoke", worker = (
-          modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
-          bindings = [(name = "SETTINGS", json = ${JSON.stringify(settings)})],
-          compatibilityDate = "2026-01-01")),
-      ]);`,
-    );
-    const args = HOW_TO_RUN[basename(runtime, '.exe')] ?? ['run-smoke.mjs'];
-    const told = await run(runtime, args, { cwd: folder });
+  test.each(RUNTIMES)('under %s the packed package pays once and verifies deliveries', async (runtime) => {
+    const name = `smoke-${RUNTIMES.indexOf(runtime)}`;
+    const settings = { url: s.url, name, ...(await keysOf(name)) };
+    const told = await runSmoke(runtime, folder, new URL('./smoke.mjs', import.meta.url), settings);
     expect(told).toContain(
       `evt_1 WebhookSignatureError 401 paid PAYMENT_RAIL already_paid EXECUTED by ${VERSION} on `,
     );
-    if (process.env.SDK_RUNTIMES !== undefined) console.log(told);
   });
 });

@@ -3,14 +3,6 @@ import { APIError, Purser, VERSION, webhooks } from '@purser/sdk';
 
 /** @typedef {{ url: string, agent_key: string, consume_key: string, name: string }} Settings */
 
-/** Which run time this is, as it says itself. */
-function runtime() {
-  const { Bun, Deno, navigator, process } = /** @type {any} */ (globalThis);
-  if (Bun !== undefined) return `bun ${Bun.version}`;
-  if (Deno !== undefined) return `deno ${Deno.version.deno}`;
-  return navigator?.userAgent === 'Cloudflare-Workers' ? 'workerd' : `node ${process.versions.node}`;
-}
-
 /** Verifies a delivery, is refused, spends, and finds it spent. @param {Settings} settings */
 export async function smoke({ url, agent_key, consume_key, name }) {
   /** @param {string} apiKey */
@@ -40,11 +32,5 @@ export async function smoke({ url, agent_key, consume_key, name }) {
     if (decision_id === first.decision?.decision_id) states.push(outcome_state);
   }
   const told = [id, forged, refused.status, first.status, first.outcome?.source, second.status, ...states];
-  return `${told.join(' ')} by ${VERSION} on ${runtime()}`;
+  return `${told.join(' ')} by ${VERSION}`;
 }
-
-/** For workerd, which runs this as a test of a worker. */
-export default {
-  /** @param {unknown} _ @param {{ SETTINGS: Settings }} env */
-  test: async (_, env) => console.log(await smoke(env.SETTINGS)),
-};

@@ -189,7 +189,18 @@ export function review(kept: Kept, body: ReviewRequest): RecordedReview {
   };
 }
 
-const sameName = (one: string, other: string) => one.trim().toLowerCase() === other.trim().toLowerCase();
+/** A name without what a card's statement adds to it: a processor's prefix, a legal form, a number and what follows them. */
+const plainName = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/^[a-z]{2,6} ?\*/, '')
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/,.*| #.*| \S*\d{3}.*/, '')
+    .replace(/ (?:gmbh|inc|corp|ltd|llc|limited|sarl|s\.?a\.?)\b.*$/, '');
+const sameName = (one: string, other: string) => plainName(one) === plainName(other);
 
 /** Consumes the capability of a decision. Refuses what the service refuses, in its order. */
 export function consume(
