@@ -7,13 +7,24 @@ export type McpClient = (typeof CLIENTS)[number];
 /** A placeholder that the client fills in. */
 const inBraces = (name: string) => `\${${name}}`;
 
-/** Where each client looks for its configuration, and how it writes the value of a key that is not in the file. */
-const FORMS: Record<McpClient, { title: string; file: string; key: string; list: string; more: object }> = {
+interface Form {
+  title: string;
+  /** Where the client looks for its configuration. */
+  file: string;
+  /** How it writes the value of a key that is not in the file. */
+  key: string;
+  list: string;
+  /** What names a service at an address; Cursor tells one by its `url`. */
+  remote: { type?: 'http' };
+  more: object;
+}
+const FORMS: Record<McpClient, Form> = {
   'claude-code': {
     title: 'Claude Code',
     file: '.mcp.json',
     key: inBraces('PURSER_API_KEY'),
     list: 'mcpServers',
+    remote: { type: 'http' },
     more: {},
   },
   cursor: {
@@ -21,6 +32,7 @@ const FORMS: Record<McpClient, { title: string; file: string; key: string; list:
     file: '.cursor/mcp.json',
     key: inBraces('env:PURSER_API_KEY'),
     list: 'mcpServers',
+    remote: {},
     more: {},
   },
   vscode: {
@@ -28,6 +40,7 @@ const FORMS: Record<McpClient, { title: string; file: string; key: string; list:
     file: '.vscode/mcp.json',
     key: inBraces('input:purser-api-key'),
     list: 'servers',
+    remote: { type: 'http' },
     more: {
       inputs: [
         {
@@ -43,7 +56,7 @@ const FORMS: Record<McpClient, { title: string; file: string; key: string; list:
 
 /** The configuration of one client: of the program, or of a service that is reached at an address. The key is in none. */
 export function configurationOf(client: McpClient, base_url: string, over: 'stdio' | 'http'): object {
-  const { key, list, more } = FORMS[client];
+  const { key, list, remote, more } = FORMS[client];
   const server =
     over === 'stdio'
       ? {
@@ -52,7 +65,7 @@ export function configurationOf(client: McpClient, base_url: string, over: 'stdi
           args: ['-y', '@purser/mcp'],
           env: { PURSER_API_KEY: key, PURSER_BASE_URL: base_url },
         }
-      : { type: 'http', url: new URL('/mcp', base_url).href, headers: { Authorization: `Bearer ${key}` } };
+      : { ...remote, url: new URL('/mcp', base_url).href, headers: { Authorization: `Bearer ${key}` } };
   return { ...more, [list]: { purser: server } };
 }
 

@@ -37,32 +37,37 @@ describe('keys', () => {
 });
 
 describe('mcp', () => {
+  // The forms that the clients' own documentation gives, as of November 2026.
+  const INPUTS = [
+    { type: 'promptString', id: 'purser-api-key', description: expect.any(String), password: true },
+  ];
   test.each([
-    ['claude-code', 'mcpServers', '.mcp.json'],
-    ['cursor', 'mcpServers', '.cursor/mcp.json'],
-    ['vscode', 'servers', '.vscode/mcp.json'],
-  ])('the configuration of %s can be parsed, and holds no key', async (client, list, file) => {
-    for (const flags of [[], ['--http']]) {
-      const { code, out } = await run(['mcp', 'config', client, ...flags]);
-      expect(code).toBe(0);
-      const printed = lines(out)
-        .filter((line) => !line.startsWith('#'))
-        .join('\n');
-      const { purser } = JSON.parse(printed)[list];
-      if (flags.length === 0) {
-        expect(purser).toMatchObject({ command: 'npx', args: ['-y', '@purser/mcp'] });
-        expect(purser.env).toEqual({
-          PURSER_API_KEY: expect.stringMatching(/^\$\{.+\}$/),
-          PURSER_BASE_URL: s.url,
-        });
-      } else {
-        expect(purser).toMatchObject({ type: 'http', url: `${s.url}/mcp` });
-        expect(purser.headers.Authorization).toMatch(/^Bearer \$\{.+\}$/);
+    ['claude-code', '.mcp.json', 'mcpServers', 'PURSER_API_KEY', { type: 'http' }, {}],
+    ['cursor', '.cursor/mcp.json', 'mcpServers', 'env:PURSER_API_KEY', {}, {}],
+    ['vscode', '.vscode/mcp.json', 'servers', 'input:purser-api-key', { type: 'http' }, { inputs: INPUTS }],
+  ])(
+    'the configuration of %s is what it documents, and holds no key',
+    async (client, file, list, name, remote, more) => {
+      const key = `\${${name}}`;
+      const local = {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', '@purser/mcp'],
+        env: { PURSER_API_KEY: key, PURSER_BASE_URL: s.url },
+      };
+      const at_address = { ...remote, url: `${s.url}/mcp`, headers: { Authorization: `Bearer ${key}` } };
+      for (const [flags, purser] of [[[], local] as const, [['--http'], at_address] as const]) {
+        const { code, out } = await run(['mcp', 'config', client, ...flags]);
+        expect(code).toBe(0);
+        const printed = lines(out)
+          .filter((line) => !line.startsWith('#'))
+          .join('\n');
+        expect(JSON.parse(printed)).toEqual({ ...more, [list]: { purser } });
+        expect(out).toContain(file);
+        expect(out).not.toContain(s.admin_key);
       }
-      expect(out).toContain(file);
-      expect(out).not.toContain(s.admin_key);
-    }
-  });
+    },
+  );
 
   test('serves on standard input and output', async () => {
     const agent = await makeAgent();

@@ -55,6 +55,11 @@ export async function startStdio(options: StdioOptions = {}): Promise<{ close():
 function clientOf({ apiKey = process.env.PURSER_API_KEY, baseURL }: StdioOptions): Purser {
   if (apiKey === undefined || apiKey === '')
     throw new StartRefused('PURSER_API_KEY is not set: put the key of an agent there.');
+  // Clients hand a placeholder on as it is where they have no value for it.
+  if (/^\$\{.*\}$/.test(apiKey))
+    throw new StartRefused(
+      'PURSER_API_KEY is still the placeholder of the configuration: set it where the client is started.',
+    );
   try {
     return new Purser({ apiKey, baseURL });
   } catch (error) {

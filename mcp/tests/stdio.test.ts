@@ -132,6 +132,11 @@ describe('the token of a capability', () => {
 describe('a start that is refused ends with a word on it', () => {
   test.each([
     ['no key', {}, /PURSER_API_KEY is not set/],
+    [
+      'a placeholder that the client left',
+      { PURSER_API_KEY: `\${${'env:PURSER_API_KEY'}}` },
+      /the placeholder/,
+    ],
     ['an unknown key', { PURSER_API_KEY: 'sk_unknown-unknown-unknown-unknown' }, /no valid key/],
     [
       'no service',
