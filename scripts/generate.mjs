@@ -5,24 +5,32 @@ import { pathToFileURL } from 'node:url';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
 await prepare({ with_dev: true }).catch(fail);
-const { renderDocuments } = await import(pathToFileURL(join(ROOT, 'server', 'dist', 'documents.js')).href);
-const { renderLists } = await import('../packages/purpose-data/build.mjs');
 const checking = process.argv.includes('--check');
-for (const [path, text] of Object.entries({ ...renderLists(), ...renderDocuments() })) {
-  const file = join(ROOT, path);
-  let before = null;
-  try {
-    before = readFileSync(file, 'utf8');
-  } catch {
-    // A file that is not there yet is stale like any other.
+
+/** Writes the files that are stale, or tells of them. @param {Record<string, string>} files texts by their paths */
+function bringUpToDate(files) {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(ROOT, path);
+    let before = null;
+    try {
+      before = readFileSync(file, 'utf8');
+    } catch {
+      // A file that is not there yet is stale like any other.
+    }
+    if (before === text) continue;
+    if (checking) {
+      process.stderr.write(`${path} is not up to date; run npm run generate.\n`);
+      process.exitCode = 1;
+      continue;
+    }
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    process.stdout.write(`wrote ${path}\n`);
   }
-  if (before === text) continue;
-  if (checking) {
-    process.stderr.write(`${path} is not up to date; run npm run generate.\n`);
-    process.exitCode = 1;
-    continue;
-  }
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  process.stdout.write(`wrote ${path}\n`);
 }
+
+const { renderLists } = await import('../packages/purpose-data/build.mjs');
+bringUpToDate(renderLists());
+// The service reads the lists when it is loaded, so they have to be there before its documents can be rendered.
+const { renderDocuments } = await import(pathToFileURL(join(ROOT, 'server', 'dist', 'documents.js')).href);
+bringUpToDate(renderDocuments());

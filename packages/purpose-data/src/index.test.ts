@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { patternOf, readPatterns, readSection, readTerms } from './index.ts';
+import { patternOf, readPattern, readPatterns, readSection, readTerms } from './index.ts';
 
 describe('a pattern', () => {
   test('is its alternatives, with what stands around all of them', () => {
@@ -14,7 +14,8 @@ describe('a pattern', () => {
   });
 });
 
-test('a list that is not there, and a section that is not in it, are told', () => {
+test('a list that is not there, and a section or pattern that is not in it, are told', () => {
   expect(() => readTerms('nothing')).toThrow(/nothing\.txt/);
   expect(() => readSection(readTerms('grammar'), 'nothing')).toThrow(/no section nothing/);
+  expect(() => readPattern(readPatterns('spend-patterns'), 'nothing')).toThrow(/no pattern nothing/);
 });

@@ -66,3 +66,10 @@ export function readPatterns(name: string): ReadonlyMap<string, RegExp> {
     }),
   );
 }
+
+/** A pattern of a list. Throws for one that is not there. */
+export function readPattern(list: ReadonlyMap<string, RegExp>, name: string): RegExp {
+  const found = list.get(name);
+  if (found === undefined) throw new Error(`The list has no pattern ${name}.`);
+  return found;
+}

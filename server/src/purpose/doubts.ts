@@ -1,6 +1,8 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import { conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflicts/conflict.ts';
 import { isRefund, isSameMerchant } from './conflicts/own-spends.ts';
+import { RAIL_WORDS } from './data/constraint-language.ts';
+import { PAYS_BILL } from './data/spend-language.ts';
 import type { Trade } from './data/trades.ts';
 import { carriesMeaning, LOOSE_STEMS } from './language/everyday-words.ts';
 import { plainAccount } from './language/figures.ts';
@@ -71,8 +73,7 @@ function familiarWords({ facts, spend }: Inquiry): ReadonlySet<string> {
 
 /** True if a condition is about this spend. What would exempt it is not read, because the agent could write it. */
 function isMeant(one: Requirement, spend: SpendReading): boolean {
-  if (one.about_payment)
-    return /bill|invoice|pay|reimburs|refund/.test(spend.request.action.type.toLowerCase());
+  if (one.about_payment) return PAYS_BILL.test(spend.request.action.type.toLowerCase());
   if (one.subject.size === 0) return true;
   if (spend.description_matches.some(({ trades }) => trades.some((trade) => one.subject_trades.has(trade))))
     return true;
@@ -128,18 +129,6 @@ function unread({ purpose }: Inquiry, { voucher }: Vouched): Doubt | undefined {
   };
 }
 
-/** Words of an id that belong to the rail and name nobody. */
-const ID_WORDS: ReadonlySet<string> = new Set([
-  'acct',
-  'account',
-  'bank',
-  'card',
-  'tok',
-  'token',
-  'cus',
-  'payee',
-]);
-
 /** The words of a payee's id, if they are a name and no code: "vk-trading-7731", "kent-express"; empty for a code. */
 function nameOfPayee(payee_id: string): string[] {
   const rail = payee_id.slice(0, Math.max(0, payee_id.indexOf(':'))).toLowerCase();
@@ -147,7 +136,7 @@ function nameOfPayee(payee_id: string): string[] {
     .slice(payee_id.indexOf(':') + 1)
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => /^\p{L}{2,}$/u.test(word) && !ID_WORDS.has(word));
+    .filter((word) => /^\p{L}{2,}$/u.test(word) && !RAIL_WORDS.has(word));
   return words.length > 1 || rail === 'payee' ? words : [];
 }
 

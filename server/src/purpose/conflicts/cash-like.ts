@@ -1,11 +1,6 @@
+import { CASH_RAILS, CASH_TYPES } from '../data/spend-language.ts';
 import { plainAccount } from '../language/figures.ts';
 import { type Conflict, conflictsWith } from './conflict.ts';
-
-const CASH_TYPES =
-  /^(?:cash|withdrawal|cash_?(?:out|advance)|gift_?(?:card)?|crypto\w*|remittance|money_?transfer)$/;
-/** Ways to send money that no business asks for and that cannot be reversed. */
-const CASH_RAILS =
-  /^(?:zelle|venmo|cash_?app|crypto|btc|bitcoin|eth|usdt|wallet|gift_?card|western_?union|moneygram)$/;
 
 /** Money in another form that the purpose does not ask for: gift cards, coins, cash. */
 export const cashLike: Conflict = {

@@ -1,10 +1,7 @@
+import { DENIED } from '../data/spend-language.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { stemWord } from '../language/text.ts';
 import { type Conflict, conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflict.ts';
-
-/** "not signed", "not yet confirmed", "without licence": group 1 is what is denied. */
-const DENIED =
-  /\b(?:not|no|without|never|lacks|missing|nicht|kein\w*|ohne|sans|pas|sin|senza|geen|niet)\s(?:yet |been |a |an |the |noch |encore )?([\p{L}]{3,30})|\b(?:un|in)(signed|confirmed|approved|verified|licen[sc]ed|certified)\b/gu;
 
 interface Denial {
   field: string;

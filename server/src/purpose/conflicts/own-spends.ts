@@ -1,13 +1,14 @@
 import type { PaidSpend } from '../../domain/spend-facts.ts';
 import type { Action } from '../../domain/spends.ts';
 import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { PAYS_BACK } from '../data/spend-language.ts';
 import { carriesMeaning } from '../language/everyday-words.ts';
 import { tokenize } from '../language/text.ts';
 
 const DAY_MS = 86_400_000;
 
 /** True for a request by which money goes back to where it came from. */
-export const isRefund = (type: string): boolean => /refund|reversal|chargeback/.test(type.toLowerCase());
+export const isRefund = (type: string): boolean => PAYS_BACK.test(type.toLowerCase());
 
 /** Days between two RFC 3339 times; infinite where one is missing. */
 export const daysBetween = (from: string, to: string | null): number =>

@@ -1,17 +1,7 @@
-import { readTerms } from '@purser/purpose-data';
+import { BELONGINGS, SOMEBODYS } from '../data/spend-language.ts';
 import { privateCircleWords } from '../language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
 import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
-
-const OWN_WORDS = readTerms('private-life').get('own') ?? [];
-/** "her ponies", "the manager's son", "for my garden", "their own flat": whose it is, and a word of private life. */
-const SOMEBODYS = new RegExp(
-  String.raw`\b(?:my|his|her|their|mein\w*|sein\w*|ihr\w*|mon|ma|mes|son|sa|ses|mi|mis|su|sus|\p{L}+['’]s?) (?:\p{L}+ )?(${OWN_WORDS.join('|') || '(?!)'})\b|\b(?:for|fur|pour|para) (?:himself|herself|myself|themselves|my own|his own|her own)\b|\b(?:his|her|my) own\b|\bpriva(?:te|ten|tes|t|tely)\b (?:use|car|flat|home|house|party|trip|wohn\w*|auto|haus|zwecke?)|\b(?:privat|personnel|particular) fur\b`,
-  'u',
-);
-/** "for Mrs. Hale's car", "for Beth's flat": somebody's belongings. */
-const BELONGINGS =
-  /\bfor (?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?(?!\p{L}+day['’])(\p{Lu}[\p{L}-]{1,30})['’]s? (?:(?!order|team|desk|class|room|project|visit|course)\p{Ll}+)/u;
 
 /** Something for somebody's private life, under a purpose for work or one that forbids private use. */
 export const privateUse: Conflict = {

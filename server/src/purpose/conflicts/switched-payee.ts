@@ -1,3 +1,4 @@
+import { TOKEN_RAILS } from '../data/spend-language.ts';
 import { carriesMeaning } from '../language/everyday-words.ts';
 import { IBAN_REST, plainAccount } from '../language/figures.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
@@ -5,8 +6,6 @@ import type { SpendReading } from '../reading/spend-reading.ts';
 import { type Conflict, conflictsWith } from './conflict.ts';
 
 const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
-/** Rails whose ids are tokens of a payment processor, which operators do not write down. */
-const TOKEN_RAILS = /^(?:card|stripe|token|tok|applepay|googlepay)$/;
 
 /** True if the merchant's name shares a word with `lead`, the words before an account in the operator's text. */
 export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {

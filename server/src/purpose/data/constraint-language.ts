@@ -1,4 +1,4 @@
-import { readPatterns, readSection, readTerms } from '@purser/purpose-data';
+import { readPattern, readPatterns, readSection, readTerms } from '@purser/purpose-data';
 
 /*
  * How operators write constraints: the sections of two lists, which say what each is for. Patterns are matched against folded
@@ -7,11 +7,7 @@ import { readPatterns, readSection, readTerms } from '@purser/purpose-data';
 const PATTERNS = readPatterns('constraint-patterns');
 const GRAMMAR = readTerms('grammar');
 
-function pattern(name: string): RegExp {
-  const found = PATTERNS.get(name);
-  if (found === undefined) throw new Error(`The list of constraints has no pattern ${name}.`);
-  return found;
-}
+const pattern = (name: string): RegExp => readPattern(PATTERNS, name);
 const words = (name: string): ReadonlySet<string> => new Set(readSection(GRAMMAR, name));
 
 export const PROHIBITS = words('prohibits');
@@ -40,8 +36,17 @@ export const ONLY_THESE = pattern('only_these');
 export const MONEY_ITSELF = pattern('money_itself');
 export const MONEY_PAID = pattern('money_paid');
 export const ONLY_SHOWN = pattern('only_shown');
+export const PRIVATE_USE = pattern('private_use');
+export const RELATIVE = pattern('relative');
+export const FORBIDS_IN_JAPANESE = pattern('forbids_in_japanese');
+export const TRAVELS = pattern('travels');
+export const MARK = pattern('mark');
+export const TITLE = pattern('title');
+export const BETWEEN_NAMES = pattern('between_names');
+export const SENTENCE_END = pattern('sentence_end');
 export const CONJUNCTIONS = words('conjunctions');
 export const PREPOSITIONS = words('prepositions');
 export const LINKS = words('links');
 export const NOT_IN_CAPITALS = words('not_in_capitals');
 export const VERBS = words('verbs');
+export const RAIL_WORDS = words('rail_words');

@@ -1,3 +1,5 @@
+import { MARK } from '../data/constraint-language.ts';
+
 /** Source of a pattern for an IBAN after its country, written in groups or in one piece. */
 export const IBAN_REST = String.raw`\d{2}(?:(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|[A-Z0-9]{8,30}\b)`;
 
@@ -9,9 +11,6 @@ export function plainAccount(payee_id: string): string {
     .toUpperCase();
 }
 
-/** "Above 1,000 euros", "up to €50", not "over 400 dollars a piece": group 1 or 2 is the sum. */
-const MARK =
-  /\b(?:over|above|more than|exceed(?:s|ing)?|beyond|up to|at most|no more than|maximum(?: of)?|under|below|uber|mehr als|bis zu|plus de|au-dessus de|mas de|hasta) (?:(?:€|\$|£|eur|usd|gbp|chf) ?(\d[\d.,' ]*\d|\d)|(\d[\d.,' ]*\d|\d) ?(?:€|\$|£|euros?|eur|dollars?|usd|pounds?|gbp|francs?|franken|chf|yen|jpy|kronen|nok|sek|cad)\b)(?! ?(?:(?:a|an|each|per|pro|par|por)\b|\/))/g;
 const GROUPS = /[.,' ](?=\d{3}(?:\D|$))/g;
 
 /** The sums that a folded text names as a mark, in major units. */

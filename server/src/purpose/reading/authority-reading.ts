@@ -10,6 +10,7 @@ import {
   ONLY_NAMED,
   ONLY_THESE,
   REQUIREMENT,
+  SENTENCE_END,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
@@ -66,8 +67,6 @@ const MAX_PURPOSE_TEXT = { max_words: 1_500, max_size: 12_000 };
 /** Limits of what is read, because every spend is compared with each forbidden item and each rule. */
 const MAX_FORBIDDEN = 1_000;
 const MAX_RULES = 200;
-const SENTENCES =
-  /(?<!\b(?:cat|no|nr|approx|incl|excl|max|min|art|vol|st|dr|mr|mrs|ms|prof|etc|ca|vs|e\.g|i\.e|z\.b))[.](?=\s|$)|[;!?](?=\s|$)|\n|[。！？]/i;
 /** Matches IBANs, numbers in groups, customer numbers and handles. */
 const ACCOUNT = new RegExp(
   String.raw`\b[A-Z]{2}${IBAN_REST}|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b`,
@@ -224,7 +223,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   }
 
   for (const part of parts) {
-    for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCES)) {
+    for (const sentence of part.text.slice(0, MAX_TEXT_LENGTH).split(SENTENCE_END)) {
       if (!/[\p{L}\p{N}]/u.test(sentence)) continue;
       const rules_before = countRules();
       readSentence(part, sentence);

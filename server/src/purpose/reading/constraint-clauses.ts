@@ -4,12 +4,15 @@ import {
   ELSEWHERE,
   ENDS_LIST,
   EXCEPTS,
+  FORBIDS_IN_JAPANESE,
   FREE_OF,
   MEASURES,
   MONEY_ITSELF,
   NOT,
   PREPOSITIONS,
+  PRIVATE_USE,
   PROHIBITS,
+  RELATIVE,
   RULED_OUT,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
@@ -31,10 +34,6 @@ export interface SentenceReading {
   forbidden: Forbidden[];
   wanted: string;
 }
-
-/** "X is forbidden", "X is not bought": group 1 is X. */
-const FORBIDS_IN_JAPANESE =
-  /^\s*(.{1,40}?)(?:の(?:購入|利用|支払い?))?(?:は|を|も)?(?:一切|絶対に)?(?:禁止|不可|対象外|買わない|購入しない|使わない|支払わない|頼まない|注文しない)/u;
 
 /** The items of a list, split at commas, slashes and conjunctions. */
 function itemsOf(text: string): ForbiddenItem[] {
@@ -94,13 +93,6 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
     ),
   };
 }
-
-const PRIVATE_USE =
-  /\b(?:private(?:ly)?|personal (?:use|items?|things?|purchases?|spending|expenses?)|for themselves|for oneself|(?:their|his|her|\w+s') own|own use|privat\w*)\b/i;
-
-/** What is ruled out from something is not ruled out altogether. */
-const RELATIVE =
-  /^\s*(?:from|by|under|against|in|on|at|for|with|within|during|after|before|of|against|vom|von|aus|de|du|por)\b/;
 
 function forbiddenBy(text: string, exceptions: string, is_relative: boolean): Forbidden | undefined {
   const items = itemsOf(text);

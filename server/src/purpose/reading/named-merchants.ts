@@ -1,5 +1,5 @@
 import { normaliseMerchant } from '../../merchants/blocklist.ts';
-import { LINKS } from '../data/constraint-language.ts';
+import { BETWEEN_NAMES, LINKS, TITLE } from '../data/constraint-language.ts';
 import { COMMON_STEMS, EVERYDAY_WORDS } from '../language/everyday-words.ts';
 import { stemWord } from '../language/text.ts';
 
@@ -22,8 +22,6 @@ const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** Words, hosts and signs within names: "Henry Schein", "Radio.co", "Johnny's Selected Seeds", "A&O", "B+H". */
 const PIECE =
   /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’&+/]*(?:[.-][\p{L}\p{N}][\p{L}\p{N}\p{M}'’&+/]*)*\.?|&|[,;:()"“”«»–—!?。、：]/gu;
-/** "Dr Rao", "ask Mags": whose name it is. */
-const TITLE = /^(?:mr|mrs|ms|miss|dr|prof|herr|frau|mme|sr|sra|asks?|asked|tell|told)\.?$/i;
 /** "Seats only for the data team: Ana, Wei", "Manager: Priya" */
 const LISTS_PEOPLE = new RegExp(String.raw`\b(?:${ROLES.join('|')})s?\b[^:.]{0,20}:`, 'i');
 /** "The treasurer is Helen Marsh", "our teacher, Tom Adeyemi": what stands before the name. */
@@ -103,10 +101,5 @@ export function namesIn(text: string, field: string): NamedMerchant[] {
 /** Runs of one script, and of kanji with the kana behind them, in a text that sets no blanks between words. */
 function unspacedNames(text: string): string[] {
   const runs = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+/gu) ?? [];
-  return runs.flatMap((run) => {
-    const parts = run
-      .split(/(?:仕入先|購入|配送|電気|は|を|が|で|と|や|の|から|へ|に|も|、)/u)
-      .filter((part) => part.length >= 2);
-    return parts;
-  });
+  return runs.flatMap((run) => run.split(BETWEEN_NAMES).filter((part) => part.length >= 2));
 }

@@ -6,6 +6,7 @@ import {
   ONLY_FROM,
   ONLY_SHOWN,
   SUBJECT_FIRST,
+  TRAVELS,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
@@ -117,9 +118,6 @@ function namesIn([, ...tokens]: readonly Token[]): Set<string> {
       .map((token) => token.stem),
   );
 }
-
-/** "Flights only from Berlin" says where, not whom. */
-const TRAVELS = /\b(?:flights?|trains?|trips?|travel|tickets?|journeys?|deliver(?:y|ies))\b/;
 
 /** Reads "X only from A or B"; undefined if it does not list names. */
 export function readSource(sentence: string, quote: Quote): SourceRule | undefined {
