@@ -37,7 +37,7 @@ const requestSpend = (output: Tool<unknown>['output']): Tool<schemas.RequestSpen
   name: 'request_spend',
   title: 'Ask whether a purchase may be made',
   description:
-    'Ask before every purchase, subscription, top-up or other payment, and pay only when the status is ALLOWED. Give each purchase one stable name and say the same name when you ask again about it. Never split a purchase into smaller ones. WAITING_FOR_REVIEW means that a person has to allow it first; DENIED means that it must not be made in any form. Follow next_step.',
+    'Ask before every purchase, subscription, top-up or other payment, and pay only when the status is ALLOWED. Give each purchase one stable name and say the same name when you ask again about it. Never split a purchase into smaller ones. WAITING_FOR_REVIEW means that a person has to allow it first; DENIED means that it must not be made; what remedies and next_step name may be asked for instead, and nothing else. Follow next_step.',
   input: schemas.RequestSpend,
   output,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },

@@ -193,6 +193,24 @@ const SPEND_FIELDS = {
   explanation: { type: 'string' },
   outcome_state: { type: 'string', description: 'What was reported of it; NONE: nothing yet.' },
   expires_at: { ...nullable('string'), description: 'Until when this status holds.' },
+  remedies: {
+    type: 'array',
+    description: 'What alone would lead out of a denial, or out of waiting; empty where nothing is known.',
+    items: object(
+      {
+        type: {
+          type: 'string',
+          description:
+            'REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY, CHOOSE_OTHER_MERCHANT, WAIT_FOR_REVIEW, ASK_OPERATOR, …',
+        },
+        max_amount: { type: 'string', description: 'The largest amount that would do, in major units.' },
+        currency: { type: 'string', description: 'To be asked for with the same number of minor units.' },
+        at: { ...nullable('string'), description: 'When to ask again, or when the review ends.' },
+        then: { type: 'string', description: 'The status that the purchase would have then.' },
+      },
+      ['max_amount', 'currency', 'at'],
+    ),
+  },
   next_step: { type: 'string', description: 'What to do now.' },
 };
 const TOKEN_FIELD = {

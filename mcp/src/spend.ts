@@ -15,7 +15,22 @@ export interface Spend {
   explanation: string;
   outcome_state: string;
   expires_at: string | null;
+  remedies: SpendRemedy[];
   next_step: string;
+}
+
+type Remedy = NonNullable<Decision['remedies']>[number];
+
+/** A way out of a refusal, or of waiting. */
+export interface SpendRemedy {
+  type: Remedy['type'];
+  /** Of a smaller amount: the largest that would do. */
+  max_amount?: string;
+  currency?: string;
+  /** When to ask again, or until when a review is waited for. */
+  at?: string | null;
+  /** How the spend would then stand. */
+  then: Spend['status'];
 }
 
 /**
@@ -53,12 +68,24 @@ const MEANINGS: Readonly<Record<Decision['reason_code'], string>> = {
 
 const DO_NOT_BUY = 'Do not buy this, and do not try again in another way; tell your principal.';
 
+const STATUSES = { ALLOW: 'ALLOWED', REVIEW: 'WAITING_FOR_REVIEW', DENY: 'DENIED' } as const;
+
+/** What may be done about a denial; the others are of no use to whoever only spends. */
+const WAYS_OUT: Readonly<Partial<Record<Remedy['type'], (remedy: SpendRemedy, currency: string) => string>>> =
+  {
+    REDUCE_AMOUNT: ({ max_amount }, currency) => `at most ${currency} ${max_amount} would do`,
+    RETRY_AT: ({ at }) => `ask at ${at} or later`,
+    USE_CURRENCY: ({ currency }) => `pay the same number in ${currency}`,
+    CHOOSE_OTHER_MERCHANT: () => 'buy it at another merchant',
+  };
+
 /** What is in force: in SHADOW nothing is stopped, and what would have been is for people to see. */
 export function spendOf(decision: Decision): Spend {
   const { decision_id, mode, currency, outcome_state } = decision;
   const status = statusOf(decision);
   const is_shadow = mode === 'SHADOW';
   const amount_minor = amountOf(decision, status);
+  const remedies = remediesOf(decision, status);
   return {
     decision_id,
     status,
@@ -70,8 +97,34 @@ export function spendOf(decision: Decision): Spend {
     explanation: is_shadow ? 'Purser watches this agent and stops nothing.' : explanationOf(decision),
     outcome_state,
     expires_at: expiryOf(decision, status),
-    next_step: nextStepOf(decision, status, formatMoney(amount_minor, currency)),
+    remedies,
+    next_step: nextStepOf(decision, status, formatMoney(amount_minor, currency), remedies),
   };
+}
+
+/** What the service told when it decided, as long as that is what stands: a person's word leaves nothing to be done. */
+function remediesOf(decision: Decision, status: Spend['status']): SpendRemedy[] {
+  const { currency, outcome_state, remedies } = decision;
+  if (outcome_state !== 'NONE' || status === 'ALLOWED' || STATUSES[decision.decision] !== status) return [];
+  return (remedies ?? []).map((remedy) => ({
+    type: remedy.type,
+    ...(remedy.type === 'REDUCE_AMOUNT' ? { max_amount: majorUnits(remedy.max_amount_minor, currency) } : {}),
+    ...(remedy.type === 'USE_CURRENCY' ? { currency: remedy.currency } : {}),
+    ...(remedy.type === 'RETRY_AT' ? { at: remedy.at } : {}),
+    ...(remedy.type === 'WAIT_FOR_REVIEW' ? { at: remedy.expires_at } : {}),
+    then: STATUSES[remedy.then],
+  }));
+}
+
+/** What to do about a denial: one of the ways out where there are any. */
+function afterDenial(remedies: readonly SpendRemedy[], currency: string): string {
+  const ways = remedies.flatMap((remedy) => {
+    const way = WAYS_OUT[remedy.type]?.(remedy, currency);
+    if (way === undefined) return [];
+    return remedy.then === 'ALLOWED' ? way : `${way}, and a person would look at it`;
+  });
+  if (ways.length === 0) return DO_NOT_BUY;
+  return `Do not buy this as it is. If your task allows it, ask again under a new name in one of these ways, and in no other: ${ways.join('; ')}. Else tell your principal.`;
 }
 
 function statusOf({ effective_decision, review_state }: Decision): Spend['status'] {
@@ -99,14 +152,19 @@ function explanationOf(decision: Decision): string {
   return reason_codes.map((code) => MEANINGS[code] ?? code).join(' ');
 }
 
-function nextStepOf(decision: Decision, status: Spend['status'], amount: string): string {
-  const { outcome_state, capability } = decision;
+function nextStepOf(
+  decision: Decision,
+  status: Spend['status'],
+  amount: string,
+  remedies: readonly SpendRemedy[],
+): string {
+  const { outcome_state, capability, currency } = decision;
   if (outcome_state === 'FAILED' || outcome_state === 'CANCELLED')
     return 'This purchase is over. A new attempt is a new purchase: ask for it under a new name.';
   if (outcome_state !== 'NONE') return 'This is bought and reported already: do not buy it again.';
   if (status === 'WAITING_FOR_REVIEW')
     return 'Do not buy yet: a person has to allow it. Call wait_for_review with this decision_id.';
-  if (status === 'DENIED') return DO_NOT_BUY;
+  if (status === 'DENIED') return afterDenial(remedies, currency);
   if (capability?.status === 'EXPIRED' || capability?.status === 'REVOKED')
     return 'Do not buy: the time for it is over. Ask again under a new name.';
   if (capability?.status === 'CONSUMED')

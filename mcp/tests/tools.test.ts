@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { AUTHORITY } from '../../server/tests/support/running-service.ts';
 import { connectHttp, ERAS, type Era, makeAgent, mcpTest, purchase, refused, use } from './world.ts';
 
 const { test, s, keyWith } = mcpTest();
@@ -102,6 +103,64 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
       status: 'DENIED',
       explanation: 'A person denied it.',
       next_step: expect.stringContaining('Do not buy this'),
+    });
+  });
+});
+
+describe('ways out of a denial', () => {
+  const remediesOf = (spend: Record<string, unknown>) => spend.remedies as { type: string; at?: string }[];
+
+  test('are told as data and in words, and lead where they say', async () => {
+    const client = await connectHttp(s, (await makeAgent(s)).key);
+    const denied = await use(client, 'request_spend', purchase('600'));
+    expect(denied).toMatchObject({
+      status: 'DENIED',
+      remedies: [{ type: 'REDUCE_AMOUNT', max_amount: '500.00', then: 'WAITING_FOR_REVIEW' }],
+      next_step:
+        'Do not buy this as it is. If your task allows it, ask again under a new name in one of these ways, and in no other: at most EUR 500.00 would do, and a person would look at it. Else tell your principal.',
+    });
+    const asked = await use(client, 'request_spend', purchase('500'));
+    expect(asked).toMatchObject({
+      status: 'WAITING_FOR_REVIEW',
+      remedies: [{ type: 'WAIT_FOR_REVIEW', at: asked.expires_at, then: 'ALLOWED' }],
+    });
+    const dollars = await use(client, 'request_spend', purchase('20', { currency: 'USD' }));
+    expect(dollars).toMatchObject({
+      remedies: [{ type: 'USE_CURRENCY', currency: 'EUR', then: 'ALLOWED' }],
+      next_step: expect.stringContaining('pay the same number in EUR.'),
+    });
+    expect(await use(client, 'request_spend', purchase('21'))).toMatchObject({
+      status: 'ALLOWED',
+      remedies: [],
+    });
+    const evil = await use(client, 'request_spend', purchase('22', { merchant: 'Evil Corporation' }));
+    expect(evil).toMatchObject({
+      remedies: [{ type: 'CHOOSE_OTHER_MERCHANT' }],
+      next_step: expect.stringContaining('buy it at another merchant'),
+    });
+    await review(asked.decision_id, 'DENY');
+    const { decision_id } = asked;
+    expect(await use(client, 'get_spend', { decision_id })).toMatchObject({
+      remedies: [],
+      next_step: expect.stringContaining('do not try again in another way'),
+    });
+  });
+
+  test('are moments where a limit over time has room again, and nothing where only an operator can help', async () => {
+    const velocity_limits = [{ name: 'day', window: 'DAY', limit_count: 1 }];
+    const agent = await makeAgent(s, { authority: { ...AUTHORITY, velocity_limits } });
+    const client = await connectHttp(s, agent.key);
+    await use(client, 'request_spend', purchase('31'));
+    const denied = await use(client, 'request_spend', purchase('32'));
+    const [retry] = remediesOf(denied);
+    expect(retry).toMatchObject({ type: 'RETRY_AT', then: 'ALLOWED' });
+    expect(retry?.at).toMatch(/T00:00:00\.000Z$/);
+    expect(denied.next_step).toContain(`ask at ${retry?.at} or later.`);
+    const none = await makeAgent(s, { authority: null });
+    expect(await use(await connectHttp(s, none.key), 'request_spend', purchase('33'))).toMatchObject({
+      status: 'DENIED',
+      remedies: [{ type: 'ASK_OPERATOR', then: 'WAITING_FOR_REVIEW' }],
+      next_step: expect.stringContaining('do not try again in another way'),
     });
   });
 });

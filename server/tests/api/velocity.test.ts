@@ -158,23 +158,24 @@ test('what is executed on a denial counts where it would have', async () => {
   expect((await limitsOf(agent, 'day'))[0]).toMatchObject({ used_minor: 2_600, used_count: 1 });
 });
 
-test('200 requests at once over two nodes: exactly as many pass as a rolling limit has room for', async () => {
+test('200 requests at once over four nodes: exactly as many pass as a rolling limit has room for', async () => {
   const agent = await agentWith({
     velocity_limits: [{ name: 'burst', window: 'ROLLING', window_seconds: 3_600, limit_amount_minor: 5_000 }],
   });
-  const beside: RunningService = await startTestService({ beside: s });
+  const beside: RunningService[] = [];
   try {
-    const nodes = [makeClient(s), makeClient(beside)];
+    for (let node = 1; node < 4; node++) beside.push(await startTestService({ beside: s }));
+    const nodes = [s, ...beside].map(makeClient);
     const made = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
-        (nodes[i % 2] as (typeof nodes)[number]).ask(agent, 100, {}, s.admin_key),
+        (nodes[i % nodes.length] as (typeof nodes)[number]).ask(agent, 100, {}, s.admin_key),
       ),
     );
     const passed = made.filter(({ decision }) => decision === 'ALLOW');
     expect([passed.length, made.filter(({ decision }) => decision === 'DENY').length]).toEqual([50, 150]);
     expect((await limitsOf(agent, 'burst'))[0]).toMatchObject({ used_minor: 5_000, used_count: 50 });
   } finally {
-    await beside.stop();
+    for (const node of beside) await node.stop();
   }
   expect(await isValid()).toEqual([]);
 });
