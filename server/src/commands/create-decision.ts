@@ -24,7 +24,7 @@ import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { remediesOf } from '../policy/remedies.ts';
-import type { WantedCounter } from '../storage/derived/counters.ts';
+import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -71,25 +71,20 @@ export interface CreatedDecision {
   } | null;
 }
 
+/** What a spend is judged by where the agent has no authority: no stage then looks at the merchants. */
+const UNASSESSED = { authority: null, assessment: null, directory: EMPTY_DIRECTORY };
+
+type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed'>;
+
 /** The counters that the spend counts in under the authority that it was assessed for. */
-function countersAssessed({
-  agent_id,
-  request,
-  assessed,
-}: Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed'>): CountersOf<SpendCounter> {
+function countersAssessed({ agent_id, request, assessed }: Spend): CountersOf<SpendCounter> {
   return assessed === null ? NO_COUNTERS : countersOf(assessed.authority, agent_id, request.action);
 }
 
-/** What is loaded of counters. */
-function wantedOf(counters: CountersOf<SpendCounter>): { counters?: WantedCounter[] } {
-  if (counters.size === 0) return {};
-  return {
-    counters: [...counters.values()].map(({ counter_id, subject, window }) => ({
-      counter_id,
-      subject,
-      reach_seconds: reachSeconds(window),
-    })),
-  };
+/** Whom the agent would pay, where that authority asks whether it has paid them before. */
+function merchantAsked({ agent_id, request, assessed }: Spend): KnownMerchantRef | undefined {
+  if (assessed === null || !asksForKnown(assessed.authority)) return undefined;
+  return { agent_id, key: knownMerchantKey(request.action) };
 }
 
 /**
@@ -104,15 +99,17 @@ export function makeCreateDecision(options: {
   const { review_ttl_seconds, capability_ttl_seconds } = options;
   return {
     name: 'createDecision',
-    needs: ({ agent_id, idempotency_key, assessed, request }) => ({
-      agents: [agent_id],
-      budgets_of: [agent_id],
-      ...wantedOf(countersAssessed({ agent_id, assessed, request })),
-      idempotency: { agent_id, idempotency_key },
+    needs: (input) => ({
+      agents: [input.agent_id],
+      budgets_of: [input.agent_id],
+      counters: [...countersAssessed(input).values()].map(({ counter_id, subject, window }) => ({
+        counter_id,
+        subject,
+        reach_seconds: reachSeconds(window),
+      })),
+      idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
+      known_merchant: merchantAsked(input),
       webhooks: true,
-      ...(assessed !== null && asksForKnown(assessed.authority)
-        ? { known_merchant: { agent_id, key: knownMerchantKey(request.action) } }
-        : {}),
     }),
     apply(set, input, origin) {
       const { request, idempotency_key, request_hash, assessed } = input;
@@ -153,28 +150,21 @@ export function makeCreateDecision(options: {
         return { kind: 'stale', current: known };
       }
 
-      const counters = withSlots(countersAssessed(input), (counter) => set.counters.slots(counter));
+      const { authority, assessment, directory } =
+        known === null || assessed === null ? UNASSESSED : assessed;
       const { action } = request;
       const { currency } = action;
       const period = periodOf(set.now_ms);
-      const budget = set.budget(agent_id, period, currency);
-      const authority = known?.authority ?? null;
-      const assessment = authority === null || assessed === null ? null : assessed.assessment;
-      // Without an authority no stage looks at the merchants.
-      const directory = assessed?.directory ?? EMPTY_DIRECTORY;
-      const is_known_merchant =
-        authority !== null &&
-        asksForKnown(authority) &&
-        set.isKnownMerchant({ agent_id, key: knownMerchantKey(action) });
-      const in_its_currency = authority === null || authority.currency === currency;
+      const counters = withSlots(countersAssessed(input), (counter) => set.counters.slots(counter));
+      const merchant = merchantAsked(input);
       const facts = {
         authority,
         request,
         directory,
-        budget: in_its_currency ? budget : set.budget(agent_id, period, authority.currency),
+        budget: set.budget(agent_id, period, authority?.currency ?? currency),
         counters,
         assessment,
-        is_known_merchant,
+        is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
         now_ms: set.now_ms,
       };
       const verdict = decide(facts);
@@ -186,23 +176,24 @@ export function makeCreateDecision(options: {
         const expires_at = capabilityExpiry(set.now_ms, capability_ttl_seconds, authority);
         capability = newCapability(decision_id, { ...action, amount_minor }, set.now_ms, expires_at);
       }
+      const budget = set.budget(agent_id, period, currency);
       // A limit in another currency says nothing about this counter.
-      const limit_minor = authority?.currency === currency ? (authority.monthly_budget_minor ?? null) : null;
+      const in_its_currency = authority?.currency === currency;
+      const limit_minor = in_its_currency ? (authority.monthly_budget_minor ?? null) : null;
       let reservation = noReservation(currency, period, budget, limit_minor);
       if (decision !== 'DENY') {
         const held = { ...budget, held_minor: budget.held_minor + amount_minor };
         set.putBudget(held);
         reservation = {
+          ...reservation,
           reservation_id: reservationIdOf(decision_id),
           status: 'HELD',
           amount_minor,
-          currency,
-          period,
           expires_at: newHoldExpiresAt(mode, decision, capability, set.now_ms, review_ttl_seconds),
           budget: budgetStatus(held, limit_minor),
         };
       }
-      if (authority !== null && in_its_currency && counters.size > 0) {
+      if (in_its_currency && counters.size > 0) {
         const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
         reservation = { ...reservation, limits: standingsOf(authority, counters, set.now_ms, own) };
       }

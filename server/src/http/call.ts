@@ -6,7 +6,7 @@ import { ApiError, invalidField } from '../errors.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { ParsedQuery } from './query-string.ts';
 import type { Answer, Call, Dispatch, Route } from './route.ts';
-import { parseStrictJson, StrictJsonError } from './strict-json.ts';
+import { parseStrictJson } from './strict-json.ts';
 import { compileSchema, echo } from './validation.ts';
 
 /** The largest request body, in bytes. */
@@ -135,21 +135,11 @@ function refuseBody({ body }: FastifyRequest): void {
 function parseJson(request: FastifyRequest): void {
   const { exchange } = request;
   const bytes = request.body as Buffer | undefined;
-  const is_left_out = exchange.route?.bodyOptional === true && (bytes === undefined || bytes.length === 0);
-  request.body = is_left_out ? {} : parseBody(bytes);
+  const is_empty = bytes === undefined || bytes.length === 0;
+  if (is_empty && exchange.route?.bodyOptional !== true) throw invalidField('body', 'is required');
+  request.body = is_empty ? {} : parseStrictJson(bytes);
   // The hash is taken before validation, which replaces text by its normalised form.
   if (exchange.route?.idempotent === true) exchange.body_hash = hashBody(request.body);
-}
-
-/** Parses the bytes of a body as JSON. Throws `invalid_request` that names the field at fault. */
-function parseBody(bytes: Buffer | undefined): unknown {
-  if (bytes === undefined || bytes.length === 0) throw invalidField('body', 'is required');
-  try {
-    return parseStrictJson(bytes);
-  } catch (error) {
-    if (error instanceof StrictJsonError) throw invalidField(error.field, error.problem);
-    throw error;
-  }
 }
 
 /** Returns the SHA-256 of the RFC 8785 form of a parsed body. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { invalidField } from '../errors.ts';
 
 /** The deepest nesting of objects and arrays, the outermost included. */
 const MAX_DEPTH = 32;
@@ -6,29 +7,15 @@ const MAX_DEPTH = 32;
 const MAX_ECHO_LENGTH = 20;
 const MAX_PATH_LENGTH = 200;
 
-/** Why a body is refused. `field` is a path such as `action.amount_minor` or `trace[2].step`, or `body`. */
-export class StrictJsonError extends Error {
-  readonly field: string;
-  /** The rest of the sentence after the name of the field. */
-  readonly problem: string;
-
-  constructor(field: string, problem: string) {
-    super(`${field}: ${problem}`);
-    this.name = 'StrictJsonError';
-    this.field = field;
-    this.problem = problem;
-  }
-}
-
 /**
- * Parses a JSON text in UTF-8; a byte order mark is tolerated. Throws StrictJsonError if it is not JSON, and if
+ * Parses a JSON text in UTF-8; a byte order mark is tolerated. Throws `invalid_request` if it is not JSON, and if
  * `JSON.parse` would silently change its meaning: a key given twice, a `__proto__` key, a number that becomes another
  * one (9007199254740993, 1e999). The last is checked by writing the parsed integer and comparing it with the input. It
- * also throws on NUL and lone surrogates, which the database cannot store as text, and on nesting deeper than 32. It
- * takes linear time and does not recurse.
+ * also throws on NUL and lone surrogates, which the database cannot store as text, and on nesting deeper than 32. The
+ * message names the field, by a path such as `trace[2].step`, or `body`. It takes linear time and does not recurse.
  */
 export function parseStrictJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new StrictJsonError('body', 'must be valid UTF-8');
+  if (!isUtf8(bytes)) throw invalidField('body', 'must be valid UTF-8');
   let text = bytes.toString('utf8');
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
   new Scan(text).run();
@@ -69,7 +56,7 @@ class Scan {
 
   run(): void {
     this.skipSpace();
-    if (this.at === this.text.length) throw new StrictJsonError('body', 'must not be empty');
+    if (this.at === this.text.length) throw invalidField('body', 'must not be empty');
     do this.value();
     while (this.afterValue());
   }
@@ -137,7 +124,7 @@ class Scan {
   enter(keys: Set<string> | null): void {
     if (this.open.length === MAX_DEPTH) {
       const outermost = typeof this.path[0] === 'string' ? showKey(this.path[0]) : 'body';
-      throw new StrictJsonError(outermost, `must not be nested deeper than ${MAX_DEPTH} levels`);
+      throw invalidField(outermost, `must not be nested deeper than ${MAX_DEPTH} levels`);
     }
     this.open.push(keys);
     this.path.push(keys === null ? 0 : null);
@@ -161,8 +148,8 @@ class Scan {
       : this.text.slice(start + 1, this.at - 1);
     const keys = this.open[depth - 1] as Set<string>;
     this.path[depth - 1] = key;
-    if (keys.has(key)) throw new StrictJsonError(this.field(), 'must not be given twice');
-    if (key === '__proto__') throw new StrictJsonError(this.field(), 'is not a key that may be used');
+    if (keys.has(key)) throw invalidField(this.field(), 'must not be given twice');
+    if (key === '__proto__') throw invalidField(this.field(), 'is not a key that may be used');
     keys.add(key);
     this.skipSpace();
     if (this.text.charCodeAt(this.at) !== COLON) this.fail('":"');
@@ -196,7 +183,7 @@ class Scan {
     if (SIMPLE_ESCAPES.has(code)) return;
     if (code !== LOWER_U) this.fail('an escape of JSON');
     const unit = this.hex();
-    if (unit === 0) throw new StrictJsonError(this.field(), 'must not contain control character U+0000');
+    if (unit === 0) throw invalidField(this.field(), 'must not contain control character U+0000');
     if (unit < 0xd800 || unit > 0xdfff) return;
     const followed =
       this.text.charCodeAt(this.at + 1) === BACKSLASH && this.text.charCodeAt(this.at + 2) === LOWER_U;
@@ -205,7 +192,7 @@ class Scan {
       const second = this.hex();
       if (second >= 0xdc00 && second <= 0xdfff) return;
     }
-    throw new StrictJsonError(this.field(), 'must be well-formed Unicode, but has a lone surrogate');
+    throw invalidField(this.field(), 'must be well-formed Unicode, but has a lone surrogate');
   }
 
   /** Reads the four digits after `\u`. */
@@ -245,9 +232,9 @@ class Scan {
     if (plain && this.at - first <= EXACT_DIGITS) return;
     const token = this.text.slice(start, this.at);
     const value = Number(token);
-    if (!Number.isFinite(value)) throw new StrictJsonError(this.field(), 'is too large a number');
+    if (!Number.isFinite(value)) throw invalidField(this.field(), 'is too large a number');
     if (Number.isInteger(value) && decimalForm(token) !== decimalForm(String(value))) {
-      throw new StrictJsonError(this.field(), 'is a number that JSON cannot carry exactly');
+      throw invalidField(this.field(), 'is a number that JSON cannot carry exactly');
     }
   }
 
@@ -285,7 +272,7 @@ class Scan {
     const column = this.at - before.lastIndexOf('\n');
     const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0);
     const found = this.at >= this.text.length ? 'the text ends' : `found ${JSON.stringify(character)}`;
-    throw new StrictJsonError(
+    throw invalidField(
       'body',
       `is not valid JSON at line ${line}, column ${column} (offset ${this.at}): expected ${expected}, but ${found}`,
     );

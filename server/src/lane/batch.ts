@@ -153,30 +153,32 @@ export function fold(
   }
 }
 
+/** What the commands of a workspace made of what was found. */
+interface Folded {
+  set: WorkingSet;
+  found: Opened;
+}
+
 /** Sends the writes of everything that the batch changed, and of the new heads, without waiting. */
-function write(
-  client: Client,
-  sets: readonly WorkingSet[],
-  opened: ReadonlyMap<string, Opened>,
-): Promise<unknown>[] {
-  const heads = sets.map((set) => ({
+function write(client: Client, changed: readonly [Folded, ...Folded[]]): Promise<unknown>[] {
+  const headOf = ({ set, found }: Folded) => ({
     workspace_id: set.workspace_id,
     ...set.head,
     time_ms: set.now_ms,
-    has_webhooks: set.outbox.hasEndpoints(opened.get(set.workspace_id)?.has_webhooks === true),
+    has_webhooks: set.outbox.hasEndpoints(found.has_webhooks),
     stop: encodeStop(set.stop),
-  }));
-  const [head] = heads;
-  const begins = head !== undefined && opened.get(head.workspace_id)?.begins === true;
+  });
+  const sets = changed.map(({ set }) => set);
+  const [first] = changed;
   return sendWide(client, (collector) => [
     ...sendWrites(collector, sets),
-    begins ? insertHead(collector, head) : writeHeads(collector, heads),
+    first.found.begins ? insertHead(collector, headOf(first)) : writeHeads(collector, changed.map(headOf)),
   ]);
 }
 
 /** Keeps what a committed batch found and changed in a workspace that had begun before. */
-function keep(known: KnownRows, found: Opened | undefined, set: WorkingSet): void {
-  if (found === undefined || found.begins) return;
+function keep(known: KnownRows, { set, found }: Folded): void {
+  if (found.begins) return;
   const written = set.change_count > 0 ? { ...set.head, time_ms: set.now_ms } : found.head;
   known.keep(set, found.loaded, found.head, written);
 }
@@ -220,45 +222,38 @@ export async function runBatch(
   options: BatchOptions,
 ): Promise<(JobResult[] | null)[]> {
   const opened = await open(client, parts, options);
-  const sets: WorkingSet[] = [];
-  const unchanged: WorkingSet[] = [];
+  const folded: Folded[] = [];
   const results = parts.map(({ workspace_id, jobs }) => {
     const found = opened.get(workspace_id);
     if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
     const { head, stop, now_ms, loaded } = found;
     const newId: NewId = makeIdsAt(now_ms, options.random);
-    const folded = fold(jobs, () =>
+    const { set, results } = fold(jobs, () =>
       Object.assign(new WorkingSet(workspace_id, head, now_ms, newId, loaded), { stop }),
     );
-    (folded.set.change_count > 0 ? sets : unchanged).push(folded.set);
-    return folded.results;
+    folded.push({ set, found });
+    return results;
   });
+  const [changed, ...others] = folded.filter(({ set }) => set.change_count > 0);
   const began_ms = options.now_ms();
   // A batch without changes commits too: the decision that a replay returns may not have reached a synchronous standby
   // yet, and a commit waits for everything before it.
-  const writes = sets.length === 0 ? [] : write(client, sets, opened);
+  const writes = changed === undefined ? [] : write(client, [changed, ...others]);
   const commit = client.query({ text: 'commit' });
-  // PostgreSQL answers the commit of a failed transaction with ROLLBACK; the failed write then has the cause.
-  const [written, committed] = await Promise.all([
-    Promise.allSettled(writes),
-    commit.then(
-      (result) => ({ ok: result.command === 'COMMIT' }),
-      (error: unknown) => ({ ok: false, error }),
-    ),
-  ]);
+  const [committed, ...written] = await Promise.allSettled([commit, ...writes]);
+  if (committed.status === 'rejected') {
+    if (refusedByDatabase(committed.reason)) throw committed.reason;
+    throw new UnknownCommit('the answer of a commit did not come', { cause: committed.reason });
+  }
   const failure = written.find((each) => each.status === 'rejected');
-  if (committed.ok) {
-    // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
-    if (failure !== undefined)
-      throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
-    for (const set of [...sets, ...unchanged]) keep(options.known, opened.get(set.workspace_id), set);
-    options.onCommitted?.(options.now_ms() - began_ms);
-    if (sets.some((set) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
-    return results;
-  }
-  if ('error' in committed) {
-    if (refusedByDatabase(committed.error)) throw committed.error;
-    throw new UnknownCommit('the answer of a commit did not come', { cause: committed.error });
-  }
-  throw failure?.reason ?? new ApiError('internal_error', 'The change could not be kept.');
+  // PostgreSQL answers the commit of a failed transaction with ROLLBACK; the failed write then has the cause.
+  if (committed.value.command !== 'COMMIT')
+    throw failure?.reason ?? new ApiError('internal_error', 'The change could not be kept.');
+  // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
+  if (failure !== undefined)
+    throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
+  for (const each of folded) keep(options.known, each);
+  options.onCommitted?.(options.now_ms() - began_ms);
+  if (folded.some(({ set }) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
+  return results;
 }

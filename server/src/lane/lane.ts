@@ -312,15 +312,10 @@ export function makeLane(options: LaneOptions): Lane {
   }
 
   return {
-    submit<Input, Output, Current>(
-      workspace_id: string,
-      command: Command<Input, Output, Current>,
-      input: Input,
-      origin: Origin,
-    ) {
+    submit(workspace_id, command, input, origin) {
       if (draining) return Promise.reject(unavailable('The service is stopping; retry.'));
       if (isFull()) return Promise.reject(OVERLOADED);
-      return new Promise<Submitted<Output, Current>>((resolve, reject) => {
+      return new Promise((resolve, reject) => {
         const job: Waiting = {
           command,
           input,
@@ -341,9 +336,9 @@ export function makeLane(options: LaneOptions): Lane {
     isFull,
     drain() {
       draining = true;
-      if (busy.size === 0 && queues.size === 0) return Promise.resolve();
-      return new Promise<void>((resolve) => {
+      return new Promise((resolve) => {
         onDrained = resolve;
+        pump();
       });
     },
   };

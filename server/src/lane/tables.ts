@@ -116,7 +116,7 @@ export interface Needs {
   listed_merchants_of?: readonly string[];
   merchant_entries?: readonly string[];
   /** Whether the agent is known to have paid this. */
-  known_merchant?: KnownMerchantRef;
+  known_merchant?: KnownMerchantRef | undefined;
 }
 
 /**
@@ -151,33 +151,45 @@ const load = <Key extends object, Row>(
 ): Load<Key, Row> => ({ keysOf, rowsOf, known });
 
 const NONE: readonly never[] = [];
-const refs = (all?: readonly string[]) => all?.map((ref) => ({ ref })) ?? NONE;
-const agentIds = (all?: readonly string[]) => all?.map((agent_id) => ({ agent_id })) ?? NONE;
-const decisionIds = (all?: readonly string[]) => all?.map((decision_id) => ({ decision_id })) ?? NONE;
-const keyIds = (all?: readonly string[]) => all?.map((key_id) => ({ key_id })) ?? NONE;
-const emails = (all?: readonly string[]) => all?.map((email) => ({ email })) ?? NONE;
-/** The key of what is needed of a workspace as a whole. */
-const whole = (is_wanted = false): readonly object[] => (is_wanted ? [{}] : NONE);
-const workspaceIds = (keys: readonly InWorkspace<object>[]) => keys.map(({ workspace_id }) => workspace_id);
+/** The keys of rows that are found by one column. */
+const by = <Column extends string>(column: Column, values?: readonly string[]) =>
+  values?.map((value) => ({ [column]: value }) as Record<Column, string>) ?? NONE;
+const one = <Key>(key?: Key): readonly Key[] => (key === undefined ? NONE : [key]);
+
+/** Makes the load of what is needed of a workspace as a whole. */
+const loadWhole = <Row>(
+  isNeeded: (needs: Needs) => boolean | undefined,
+  rowsOf: (client: Client, workspace_ids: string[]) => Promise<InWorkspace<Row>[]>,
+  known?: Knowable<Row>,
+) =>
+  load<object, Row>(
+    (needs) => (isNeeded(needs) === true ? [{}] : NONE),
+    (client, keys) =>
+      rowsOf(
+        client,
+        keys.map(({ workspace_id }) => workspace_id),
+      ),
+    known,
+  );
 
 /**
  * Everything that a batch can load, in the order in which the statements are sent. Each statement takes its snapshot
  * when it begins, which is after the heads were locked. Kinds that no command of the batch needs send no statement.
  */
 const LOADS = {
-  agents: load((needs) => refs(needs.agents), findAgents, {
+  agents: load((needs) => by('ref', needs.agents), findAgents, {
     keyOf: ({ agent_id }) => agent_id,
     changed: ({ changes }) => changes.agents.keys(),
   }),
-  authorities: load((needs) => refs(needs.agents), findCurrentAuthorities, {
+  authorities: load((needs) => by('ref', needs.agents), findCurrentAuthorities, {
     keyOf: ({ agent_id }) => agent_id,
     // Which version is current stands in the agent.
     changed: ({ changes }) => changes.agents.keys(),
   }),
   // This comes before the budgets: a hold that has expired for this statement has also expired for the later one, which
   // therefore loads the counter of its month.
-  due_holds: load((needs) => agentIds(needs.budgets_of), loadDueHolds),
-  budgets: load((needs) => agentIds(needs.budgets_of), loadBudgets, {
+  due_holds: load((needs) => by('agent_id', needs.budgets_of), loadDueHolds),
+  budgets: load((needs) => by('agent_id', needs.budgets_of), loadBudgets, {
     keyOf: ({ agent_id }) => agent_id,
     replaced: {
       rowsOf: ({ changes }) => changes.budgets.values(),
@@ -185,87 +197,53 @@ const LOADS = {
     },
   }),
   counters: load(({ counters }) => counters ?? NONE, loadCounters),
-  whole_counters: load(
-    ({ whole_counters }) => whole_counters?.map((counter_id) => ({ counter_id })) ?? NONE,
-    loadWholeCounters,
-  ),
+  whole_counters: load((needs) => by('counter_id', needs.whole_counters), loadWholeCounters),
   decisions_since: load(
-    ({ decisions_since }) => (decisions_since === undefined ? NONE : [decisions_since]),
+    (needs) => one(needs.decisions_since),
     (client, keys) => loadDecisionsAfter(client, keys, MAX_DECISIONS_SINCE),
   ),
-  earlier_decisions: load(
-    ({ idempotency }) => (idempotency === undefined ? NONE : [idempotency]),
-    loadEarlierDecisions,
-  ),
-  keys: load((needs) => keyIds(needs.keys), loadKeys, {
+  earlier_decisions: load((needs) => one(needs.idempotency), loadEarlierDecisions),
+  keys: load((needs) => by('key_id', needs.keys), loadKeys, {
     keyOf: ({ key_id }) => key_id,
     changed: ({ changes }) => changes.keys.keys(),
   }),
-  admin_keys: load(
-    (needs) => whole(needs.admin_keys),
-    (client, keys) => loadAdminKeys(client, workspaceIds(keys)),
+  admin_keys: loadWhole((needs) => needs.admin_keys, loadAdminKeys),
+  workspaces: loadWhole((needs) => needs.workspace, loadWorkspaces),
+  agent_counts: loadWhole((needs) => needs.workspace, countAgentsOf),
+  decisions: load((needs) => by('decision_id', needs.decisions), loadDecisionRecords),
+  agents_of_decisions: load((needs) => by('decision_id', needs.decisions), findAgentsOfDecisions),
+  authorities_of_decisions: load(
+    (needs) => by('decision_id', needs.authorities_of),
+    findAuthoritiesOfDecisions,
   ),
-  workspaces: load(
-    (needs) => whole(needs.workspace),
-    (client, keys) => loadWorkspaces(client, workspaceIds(keys)),
-  ),
-  agent_counts: load(
-    (needs) => whole(needs.workspace),
-    (client, keys) => countAgentsOf(client, workspaceIds(keys)),
-  ),
-  decisions: load((needs) => decisionIds(needs.decisions), loadDecisionRecords),
-  agents_of_decisions: load((needs) => decisionIds(needs.decisions), findAgentsOfDecisions),
-  authorities_of_decisions: load((needs) => decisionIds(needs.authorities_of), findAuthoritiesOfDecisions),
-  budgets_of_decisions: load((needs) => decisionIds(needs.decisions), loadBudgetsOfDecisions),
-  labels: load((needs) => decisionIds(needs.labels_of), loadLabelsOfDecisions),
-  outcomes: load((needs) => decisionIds(needs.outcomes_of), loadOutcomesOfDecisions),
+  budgets_of_decisions: load((needs) => by('decision_id', needs.decisions), loadBudgetsOfDecisions),
+  labels: load((needs) => by('decision_id', needs.labels_of), loadLabelsOfDecisions),
+  outcomes: load((needs) => by('decision_id', needs.outcomes_of), loadOutcomesOfDecisions),
   earlier_consumptions: load(
-    ({ consumption_key }) => (consumption_key === undefined ? NONE : [{ idempotency_key: consumption_key }]),
+    (needs) => by('idempotency_key', one(needs.consumption_key)),
     loadEarlierConsumptions,
   ),
-  sessions: load(({ sessions }) => sessions?.map((session_id) => ({ session_id })) ?? NONE, loadSessions),
-  members: load(({ members }) => members?.map((user_id) => ({ user_id })) ?? NONE, loadMembers),
-  admin_members: load(
-    (needs) => whole(needs.admin_members),
-    (client, keys) => loadAdminMembers(client, workspaceIds(keys)),
-  ),
-  members_by_principal: load(
-    ({ principals }) => principals?.map((principal_id) => ({ principal_id })) ?? NONE,
-    loadMembersByPrincipal,
-  ),
-  people: load((needs) => emails(needs.emails), loadPeopleByEmail),
-  any_person: load(
-    (needs) => whole(needs.any_person),
-    (client, keys) => loadAnyPerson(client, workspaceIds(keys)),
-  ),
-  invitations: load(
-    ({ invitations }) => invitations?.map((invitation_id) => ({ invitation_id })) ?? NONE,
-    loadInvitations,
-  ),
-  invitations_by_email: load((needs) => emails(needs.emails), loadInvitationsByEmail),
-  listed_merchants: load((needs) => refs(needs.listed_merchants_of), findListedMerchants),
-  merchant_entries: load(
-    ({ merchant_entries }) => merchant_entries?.map((entry_id) => ({ entry_id })) ?? NONE,
-    loadMerchantEntries,
-  ),
-  known_merchants: load(
-    ({ known_merchant }) => (known_merchant === undefined ? NONE : [known_merchant]),
-    loadKnownMerchants,
-  ),
+  sessions: load((needs) => by('session_id', needs.sessions), loadSessions),
+  members: load((needs) => by('user_id', needs.members), loadMembers),
+  admin_members: loadWhole((needs) => needs.admin_members, loadAdminMembers),
+  members_by_principal: load((needs) => by('principal_id', needs.principals), loadMembersByPrincipal),
+  people: load((needs) => by('email', needs.emails), loadPeopleByEmail),
+  any_person: loadWhole((needs) => needs.any_person, loadAnyPerson),
+  invitations: load((needs) => by('invitation_id', needs.invitations), loadInvitations),
+  invitations_by_email: load((needs) => by('email', needs.emails), loadInvitationsByEmail),
+  listed_merchants: load((needs) => by('ref', needs.listed_merchants_of), findListedMerchants),
+  merchant_entries: load((needs) => by('entry_id', needs.merchant_entries), loadMerchantEntries),
+  known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
 };
 
 /**
  * Loaded after the heads, because only they tell which workspaces have webhooks: the others send no statement for
  * them.
  */
-export const WEBHOOKS = load(
-  (needs) => whole(needs.webhooks),
-  (client, keys) => loadEndpointsOf(client, workspaceIds(keys)),
-  {
-    keyOf: () => '',
-    changed: ({ outbox: { changes } }) => (changes.endpoints.size + changes.deleted.size === 0 ? [] : ['']),
-  },
-);
+export const WEBHOOKS = loadWhole((needs) => needs.webhooks, loadEndpointsOf, {
+  keyOf: () => '',
+  changed: ({ outbox: { changes } }) => (changes.endpoints.size + changes.deleted.size === 0 ? [] : ['']),
+});
 
 type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<InWorkspace<infer Row>[]> }
   ? readonly Row[]

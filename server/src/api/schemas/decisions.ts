@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TProperties } from 'typebox';
 import { MODES } from '../../domain/agents.ts';
 import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '../../domain/assessment.ts';
 import {
@@ -6,6 +6,7 @@ import {
   OUTCOME_STATES,
   REASON_CODES,
   REVIEW_STATES,
+  type Remedy,
   STAGE_OUTCOMES,
   STAGES,
 } from '../../domain/decisions.ts';
@@ -109,35 +110,30 @@ export const DecisionRequest = Fields(
   },
 );
 
-const cleared = {
-  clears: Type.Array(OneOf(REASON_CODES), { description: 'Reasons that are gone then.' }),
-  then: OneOf(DECISIONS, { description: 'What would be decided then, if nothing else changed.' }),
-};
+const remedy = (type: Remedy['type'], more: TProperties = {}) =>
+  Fields({
+    type: Type.Literal(type),
+    ...more,
+    clears: Type.Array(OneOf(REASON_CODES), { description: 'Reasons that are gone then.' }),
+    then: OneOf(DECISIONS, { description: 'What would be decided then, if nothing else changed.' }),
+  });
 
 const RemedyBody = Type.Union(
   [
-    Fields({
-      type: Type.Literal('REDUCE_AMOUNT'),
+    remedy('REDUCE_AMOUNT', {
       max_amount_minor: AmountMinor({ description: 'Of all amounts that would pass, the largest.' }),
-      ...cleared,
     }),
-    Fields({
-      type: Type.Literal('RETRY_AT'),
+    remedy('RETRY_AT', {
       at: Timestamp({ description: 'The earliest moment, if nobody spends meanwhile.' }),
-      ...cleared,
     }),
-    Fields({
-      type: Type.Literal('USE_CURRENCY'),
+    remedy('USE_CURRENCY', {
       currency: Type.String({ description: 'With the same number of minor units.', examples: ['EUR'] }),
-      ...cleared,
     }),
-    Fields({ type: Type.Literal('CHOOSE_OTHER_MERCHANT'), ...cleared }),
-    Fields({
-      type: Type.Literal('WAIT_FOR_REVIEW'),
+    remedy('CHOOSE_OTHER_MERCHANT'),
+    remedy('WAIT_FOR_REVIEW', {
       expires_at: Nullable(Timestamp({ description: 'Null: it waits for as long as it takes.' })),
-      ...cleared,
     }),
-    Fields({ type: Type.Literal('ASK_OPERATOR'), ...cleared }),
+    remedy('ASK_OPERATOR'),
   ],
   {
     $id: 'Remedy',
