@@ -4,7 +4,7 @@ import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/route
 import { WEBHOOK_EVENTS } from './api/schemas/webhook-events.ts';
 import { readConfig, renderConfigurationReference } from './config/config.ts';
 import type { Authority } from './domain/authorities.ts';
-import { CONTRACT_STAGES, REASONS, STAGES } from './domain/decisions.ts';
+import { CONTRACT_STAGES, REASONS, STAGES, type Stage } from './domain/decisions.ts';
 import { ERRORS } from './errors.ts';
 import { makeOwnLimiter } from './http/limiters.ts';
 import { makeMetrics } from './metrics.ts';
@@ -105,31 +105,31 @@ function renderOperations(document: OpenApi): string {
   return lines.join('\n');
 }
 
-/** The stage that judges a spend by each field of an authority, or none; a new field has to name its own. */
-const STAGE_OF_FIELD: Record<keyof Authority, (typeof STAGES)[number] | null> = {
-  purpose: 'purpose',
-  currency: 'currency',
-  per_transaction_limit_minor: 'per_transaction_limit',
-  review_threshold_minor: 'review_threshold',
-  monthly_budget_minor: 'monthly_budget',
-  blocked_merchants: 'merchant',
-  allowed_merchants: 'purpose',
-  velocity_limits: 'velocity',
-  duplicate_window_seconds: 'duplicate',
-  on_duplicate: 'duplicate',
-  on_purpose_unclear: 'purpose',
-  on_new_merchant: 'new_merchant',
-  new_merchant_threshold_minor: 'new_merchant',
-  reviewer_may_list: null,
-  valid_from: 'validity',
-  valid_until: 'validity',
-  time_zone: 'active_hours',
-  active_hours: 'active_hours',
-  on_outside_hours: 'active_hours',
-  allowed_action_types: 'action_type',
-  review_action_types: 'action_type',
-  allowed_payees: 'merchant_allowlist',
-  on_other_merchants: 'merchant_allowlist',
+/** The stages whose judges read each field of an authority; a new field has to name its own. */
+const STAGES_OF_FIELD: Record<keyof Authority, readonly Stage[]> = {
+  purpose: ['purpose'],
+  currency: ['currency'],
+  per_transaction_limit_minor: ['per_transaction_limit'],
+  review_threshold_minor: ['review_threshold'],
+  monthly_budget_minor: ['monthly_budget'],
+  blocked_merchants: ['merchant'],
+  allowed_merchants: ['merchant_allowlist', 'purpose'],
+  velocity_limits: ['velocity'],
+  duplicate_window_seconds: ['duplicate'],
+  on_duplicate: ['duplicate'],
+  on_purpose_unclear: ['purpose'],
+  on_new_merchant: ['new_merchant'],
+  new_merchant_threshold_minor: ['new_merchant'],
+  reviewer_may_list: [],
+  valid_from: ['validity'],
+  valid_until: ['validity'],
+  time_zone: ['active_hours', 'velocity'],
+  active_hours: ['active_hours'],
+  on_outside_hours: ['active_hours'],
+  allowed_action_types: ['action_type'],
+  review_action_types: ['action_type'],
+  allowed_payees: ['merchant_allowlist'],
+  on_other_merchants: ['merchant_allowlist'],
 };
 
 function renderAuthority(document: OpenApi): string {
@@ -145,11 +145,11 @@ function renderAuthority(document: OpenApi): string {
     '',
     `What an agent may spend, and what for. \`POST /v1/agents\` takes it as \`authority\`, \`POST /v1/agents/:id/authority\` as its whole body: each makes a new version, and earlier ones stay on record. \`POST /v1/agents/:id/authority/simulate\` tries out a draft. ${schema.description}`,
     '',
-    '| Field | Required | Type | Meaning | Stage that judges by it |',
+    '| Field | Required | Type | Meaning | Stages that judge by it |',
     '|---|---|---|---|---|',
     ...rows.map(({ name, required, type, description }) => {
-      const stage = STAGE_OF_FIELD[name.split('.')[0] as keyof Authority];
-      const judged_by = stage === null ? '' : `\`${stage}\``;
+      const stages = STAGES_OF_FIELD[name.split('.')[0] as keyof Authority];
+      const judged_by = stages.map((stage) => `\`${stage}\``).join(', ');
       const cells = [`\`${name}\``, required ? 'yes' : 'no', type, description, judged_by];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     }),

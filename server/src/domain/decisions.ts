@@ -46,7 +46,7 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Every reason code, with its meaning for people. */
+/** Every reason code, with its meaning for people, in the order in which the reference lists them. */
 export const REASONS = {
   WITHIN_AUTHORITY: 'Nothing speaks against the spend.',
   NO_AUTHORITY: 'The agent has no authority.',
