@@ -42,7 +42,8 @@ export function StackedBars({
   const [first, last] = [from ?? days[0]?.day, to ?? days.at(-1)?.day];
   if (first === undefined || last === undefined) return <p>Nothing was asked in this time.</p>;
   const buckets = bucketsOf(days, first, last, is_wide ? MAX_BARS : MAX_BARS_NARROW);
-  const highest = Math.max(1, ...buckets.map((each) => each.allow + each.review + each.deny));
+  const highest = Math.max(...buckets.map((each) => each.allow + each.review + each.deny));
+  if (highest === 0) return <p>Nothing was asked in this time.</p>;
   return (
     <figure>
       <div className={styles.bars}>

@@ -1,7 +1,7 @@
 import type { AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
@@ -109,15 +109,22 @@ const columnsOf = ({
 ];
 
 export default function Agents() {
+  const given = useSearch({ strict: false });
   const search = pick(
-    useSearch({ strict: false }),
+    given,
     FILTERS.map(({ param }) => param),
   ) as Search;
   const may = useMay('admin');
   const days = useDays();
   const columns = useMemo(() => columnsOf(days), [days]);
   const navigate = useNavigate();
-  const [is_making, setMaking] = useState(false);
+  // A link may lead right to the form; once it is open the address is the list's.
+  const is_asked = may && pick(given, ['new']).new !== undefined;
+  const [is_making, setMaking] = useState(is_asked);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what stood in the address that was opened
+  useEffect(() => {
+    if (is_asked) void navigate({ to: '/agents', search, replace: true });
+  }, [is_asked]);
   // Revoked agents never come back: they are shown when they are asked for.
   const query = { status: 'active,paused', ...search };
   const list = useList<AgentWithBudgets>(['agents', 'list', query], (cursor) =>

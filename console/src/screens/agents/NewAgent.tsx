@@ -131,7 +131,7 @@ function FirstKey({ made: { agent, key, key_error }, onClose }: { made: Made; on
       </p>
       <CodeBlock
         label="a first spend"
-        code={decisionCurl(agent.slug).replace('$PURSER_KEY', key === null ? '$PURSER_KEY' : key.key)}
+        code={decisionCurl(agent.slug).replace('$PURSER_API_KEY', (variable) => key?.key ?? variable)}
       />
       <Actions>
         <Button onClick={onClose}>Close</Button>

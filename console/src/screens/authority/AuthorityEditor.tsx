@@ -203,7 +203,8 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
             <Notice tone="good">
               <span role="status">
                 Saved as version {saved.version}. It holds from the agent’s next request on.
-              </span>
+              </span>{' '}
+              {saved.version === 1 && <Link to={`/agents/${slug}`}>Next: see it ask for a spend</Link>}
             </Notice>
           )}
           <div className={styles.saveRow}>

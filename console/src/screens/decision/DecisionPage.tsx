@@ -251,7 +251,7 @@ function curlOf({ agent, action, task, trace, limitable, min_amount_minor, conte
   };
   const text = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
   return [
-    `curl -s ${location.origin}/v1/decisions -H "x-api-key: $PURSER_KEY" \\`,
+    `curl -s ${location.origin}/v1/decisions -H "x-api-key: $PURSER_API_KEY" \\`,
     `  -H 'content-type: application/json' -H "idempotency-key: $(date +%s)" \\`,
     `  -d '${text}'`,
   ].join('\n');

@@ -6,6 +6,7 @@ import { pageLimit, useCaughtUp } from '../../api/lists.ts';
 import { askForChanges, makeOld } from '../../api/live.ts';
 import { useMe } from '../../api/queries.ts';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
+import { FirstReview } from '../../components/FirstSteps.tsx';
 import { Blocks } from '../../components/list/Blocks.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
@@ -229,7 +230,9 @@ export default function Inbox() {
         )}
       </section>
       <div key={id} className={styles.right}>
-        {id === undefined ? null : (
+        {id === undefined ? (
+          tab === 'waiting' && list.isSuccess && rows.length === 0 && <FirstReview />
+        ) : (
           <Pane
             id={id}
             known={rows[place]}

@@ -125,7 +125,7 @@ function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
         <CodeBlock label="a line for .env" code={`PURSER_API_KEY=${made.key}`} />
         {asks ? (
           <>
-            <p>Try it, with the key in the variable PURSER_KEY:</p>
+            <p>Try it, with that line in your shell:</p>
             <CodeBlock label="a request" code={decisionCurl(slug ?? 'infra-bot')} />
           </>
         ) : (

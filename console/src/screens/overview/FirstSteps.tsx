@@ -3,12 +3,14 @@ import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { Card } from '../../components/Page.tsx';
+import type { Search } from '../../lib/search.ts';
 import styles from './Overview.module.css';
 
 interface Step {
   name: string;
   says: string;
   to: string;
+  search?: Search;
   is_done: boolean;
 }
 
@@ -17,12 +19,16 @@ function useSteps(): Step[] | null {
   const may = useMay('admin');
   const workspace = useQuery(workspaceQuery).data;
   const agents = useQuery({
-    queryKey: ['agents', 'names'],
+    queryKey: ['agents', 'steps'],
     queryFn: async () => (await purser.agents.list({ limit: 200 })).data,
   }).data;
   const decided = useQuery({
     queryKey: ['decisions', 'any'],
     queryFn: async () => (await purser.decisions.list({ limit: 1 })).data.length > 0,
+  }).data;
+  const reviewed = useQuery({
+    queryKey: ['decisions', 'any', 'reviewed'],
+    queryFn: async () => (await purser.decisions.list({ limit: 1, reviewed: true })).data.length > 0,
   }).data;
   const labelled = useQuery({
     queryKey: ['decisions', 'any', 'labelled'],
@@ -34,13 +40,15 @@ function useSteps(): Step[] | null {
     queryFn: async () => (await purser.webhookEndpoints.list({ limit: 1 })).data.length > 0,
     enabled: has_webhooks,
   }).data;
-  if (!may || agents === undefined || decided === undefined || labelled === undefined) return null;
+  const is_known = agents !== undefined && decided !== undefined && reviewed !== undefined;
+  if (!may || !is_known || labelled === undefined) return null;
   const without = agents.find((each) => each.authority_version === null && each.status !== 'revoked');
   const steps: Step[] = [
     {
       name: 'Make an agent',
       says: 'The program that wants to spend, with a key of its own.',
       to: '/agents',
+      search: { new: '1' },
       is_done: agents.length > 0,
     },
     {
@@ -56,6 +64,12 @@ function useSteps(): Step[] | null {
       is_done: decided,
     },
     {
+      name: 'Review a spend',
+      says: 'The inbox shows what waits, and how to have one wait.',
+      to: '/reviews',
+      is_done: reviewed,
+    },
+    {
       name: 'Label a spend',
       says: 'People’s words teach the assessor and back the report.',
       to: '/decisions',
@@ -69,7 +83,7 @@ function useSteps(): Step[] | null {
     },
   ];
   if (has_webhooks) {
-    steps.splice(4, 0, {
+    steps.splice(-1, 0, {
       name: 'Add a webhook',
       says: 'Be told at once of what waits for a person.',
       to: '/webhooks',
@@ -90,7 +104,7 @@ export function FirstSteps() {
       aside={<span className={styles.sub}>{`${count} of ${steps.length} done`}</span>}
     >
       <ol className={styles.steps}>
-        {steps.map(({ name, says, to, is_done }) => (
+        {steps.map(({ name, says, to, search, is_done }) => (
           <li key={name}>
             <span className={styles.mark} data-done={is_done || undefined} aria-hidden="true">
               ✓
@@ -102,7 +116,9 @@ export function FirstSteps() {
               </span>
             ) : (
               <span>
-                <Link to={to}>{name}</Link>
+                <Link to={to} search={search ?? {}}>
+                  {name}
+                </Link>
                 <br />
                 <span className={styles.sub}>{says}</span>
               </span>
