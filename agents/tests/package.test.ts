@@ -12,16 +12,17 @@ const node = (args: string[], cwd = ROOT) => run(process.execPath, args, { cwd }
 /** A folder with nothing in it but the packed packages and the client, installed. */
 let folder: string;
 const files: Record<string, string[]> = {};
+const tarballs: Record<string, string> = {};
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'purser-packages-'));
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  const packed: string[] = [];
   for (const name of ['sdk', 'agents', 'adapters']) {
     const args = ['pack', '--json', '--pack-destination', folder, '--loglevel=error'];
     const [{ filename, files: within }] = JSON.parse(await run('npm', args, { cwd: join(ROOT, name) }));
-    packed.push(join(folder, filename));
+    tarballs[name] = join(folder, filename);
     files[name] = within.map((file: { path: string }) => file.path);
   }
+  const packed = Object.values(tarballs);
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...packed], {
     cwd: folder,
   });
@@ -62,10 +63,10 @@ describe.each(PACKAGES)('@purser/%s', (name, entries) => {
 
   test('publint and attw have nothing to say', async () => {
     const publint = join(ROOT, 'node_modules/publint/src/cli.js');
-    const at = join(ROOT, name);
-    expect(await node([publint, 'run', at, '--strict', '--pack', 'npm'])).toContain('All good!');
+    const tarball = tarballs[name] as string;
+    expect(await node([publint, 'run', tarball, '--strict'])).toContain('All good!');
     const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-    await node([attw, '--pack', at, '--profile', 'esm-only', '--no-emoji']);
+    await node([attw, tarball, '--profile', 'esm-only', '--no-emoji']);
   });
 
   test('the packed package can be imported and required, every entry of it', async () => {
