@@ -41,7 +41,7 @@ import {
  * path: run it again with HISTORIES_SEED and HISTORIES_PATH. HISTORIES_RUNS makes a longer run.
  */
 const SEED = Number(process.env.HISTORIES_SEED ?? 20_261_121);
-const RUNS = Number(process.env.HISTORIES_RUNS ?? 12);
+const RUNS = Number(process.env.HISTORIES_RUNS ?? 6);
 const PATH = process.env.HISTORIES_PATH;
 const MIN_COMMANDS = 40;
 const MAX_COMMANDS = 60;

@@ -13,6 +13,9 @@ import { makeExportVerifier } from '../../src/verification/ledger-export.ts';
 import { verifyLedgerFile } from '../../src/verification/ledger-file.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
+/** EXPORT_RUNS makes a longer run. */
+const RUNS = Number(process.env.EXPORT_RUNS ?? 150);
+
 let h: FullHistory;
 let whole: Buffer;
 let key: VerifyingKey;
@@ -143,7 +146,7 @@ describe('damage', () => {
         damaged[bit >> 3] = (damaged[bit >> 3] as number) ^ (1 << (bit & 7));
         expect(verify(damaged).valid).toBe(false);
       }),
-      { numRuns: 600 },
+      { numRuns: RUNS },
     );
   });
   test('of any single bit is found also when the last line was made to fit again', () => {
@@ -163,7 +166,7 @@ describe('damage', () => {
         fc.pre(!sayTheSame(text, whole.toString()));
         expect(verify(rewritten(linesOf(damaged))).valid).toBe(false);
       }),
-      { numRuns: 600 },
+      { numRuns: RUNS },
     );
   });
   test('by a cut at any byte is found', () => {
@@ -171,7 +174,7 @@ describe('damage', () => {
       fc.property(fc.nat(whole.length - 1), (length) => {
         expect(verify(whole.subarray(0, length)).valid).toBe(false);
       }),
-      { numRuns: 200 },
+      { numRuns: RUNS },
     );
   });
   test('by anything added behind is found', () => {

@@ -52,14 +52,17 @@ const tables = () => [...new Set(columns.map((each) => each.table))];
 const sql = (text: string) => h.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
 
 async function restore(): Promise<void> {
-  for (const table of tables()) {
-    const changed = await sql(
-      `select exists ((table ${table} except all table kept_${table}) union all (table kept_${table} except all table ${table})) as is`.replaceAll(
-        /table (\w+)/g,
-        'select $1::text from $1',
-      ),
-    );
-    if (!changed.rows[0].is) continue;
+  const differs = (one: string, other: string) =>
+    `select ${one}::text from ${one} except all select ${other}::text from ${other}`;
+  const changed = await sql(
+    tables()
+      .map(
+        (table) =>
+          `select '${table}' as table where exists ((${differs(table, `kept_${table}`)}) union all (${differs(`kept_${table}`, table)}))`,
+      )
+      .join(' union all '),
+  );
+  for (const { table } of changed.rows) {
     await sql(`truncate ${table}`);
     await sql(`insert into ${table} select * from kept_${table}`);
   }

@@ -442,12 +442,13 @@ describe('an authority that changes while the model thinks', () => {
     const answer = await asked;
     const changed = { ...AUTHORITY, purpose: { objective: 'Buy flowers for the reception.' } };
     await s.call('POST', `/v1/agents/${agent}/authority`, { body: changed });
+    model.behave(opines('PURPOSE_ALIGNED'));
     answer();
     const { body } = await deciding;
     expect(body.authority_version).toBe(2);
     expect(body.decision).toBe('REVIEW');
     expect(body.purpose.assessment).not.toBe('PURPOSE_ALIGNED');
-    expect(body.purpose.method).toBe(METHOD);
+    expect(body.purpose.method).toBe(WITH_MODEL);
   });
 
   test('to one that the spend still serves has the model asked again, about the new one', async () => {
