@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { until } from '../../server/tests/support/until.ts';
 import { Purser, webhooks } from '../src/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
 // Processes start slowly on a busy machine.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
-const PATIENCE_MS = 300_000;
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 let s: RunningService;
@@ -31,7 +31,10 @@ function start(name: string, env: Record<string, string>, args: string[] = []) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
-  const told = { output: '', child };
+  const told = { output: '', child, is_over: false };
+  child.on('close', () => {
+    told.is_over = true;
+  });
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
       told.output += chunk.toString('utf8');
@@ -39,6 +42,14 @@ function start(name: string, env: Record<string, string>, args: string[] = []) {
   }
   return told;
 }
+
+/** Resolves when an example has written this, and rejects with what it has when it ends without. */
+const untilTold = (example: ReturnType<typeof start>, what: string | RegExp) =>
+  until(() => {
+    const found = example.output.match(what);
+    if (found === null && example.is_over) throw new Error(`ended without ${what}: ${example.output}`);
+    return found;
+  });
 
 async function run(name: string, env: Record<string, string>, args: string[] = []): Promise<string> {
   const told = start(name, env, args);
@@ -73,7 +84,7 @@ test('guarded-payment waits for a person, whom review asks, and then pays', asyn
   const reviewed = await run('review.mjs', { PURSER_API_KEY: reviewer.key }, ['ALLOW']);
   expect(reviewed).toContain('reviewed wants 5440 EUR for Hetzner Online');
   expect(reviewed).toContain('ALLOW recorded by user:ada');
-  await vi.waitFor(() => expect(paying.output).toContain('invoice-1002: paid'), PATIENCE_MS);
+  await untilTold(paying, 'invoice-1002: paid');
   const denied = { ...keys, INVOICE: 'invoice-1003' };
   await run('guarded-payment.mjs', { ...denied, WAIT_MS: '0' });
   await run('review.mjs', { PURSER_API_KEY: reviewer.key }, ['DENY']);
@@ -118,9 +129,7 @@ test('x402 pays five times out of one decision, and nothing that is not allowed'
 test('webhook-receiver takes each event once, whoever signs it wrongly is refused', async () => {
   // The endpoint's secret comes with the endpoint, so that the receiver's port has to be known first.
   const probe = start('webhook-receiver.mjs', { PURSER_WEBHOOK_SECRET: 'whsec_none', PORT: '0' });
-  const address = () => /http:\/\/\S+/.exec(probe.output)?.[0];
-  await vi.waitFor(() => expect(address()).toBeDefined(), PATIENCE_MS);
-  const url = address() as string;
+  const url = (await untilTold(probe, /http:\/\/\S+/))[0];
   probe.child.kill('SIGKILL');
   await once(probe.child, 'close');
   const { id, secret } = await admin.webhookEndpoints.create({ url });
@@ -128,10 +137,10 @@ test('webhook-receiver takes each event once, whoever signs it wrongly is refuse
     PURSER_WEBHOOK_SECRET: `whsec_of_old,${secret}`,
     PORT: new URL(url).port,
   });
-  await vi.waitFor(() => expect(receiver.output).toContain('listening'), PATIENCE_MS);
+  await untilTold(receiver, 'listening');
 
   const { event_id } = await admin.webhookEndpoints.test(id);
-  await vi.waitFor(() => expect(receiver.output).toContain(`webhook.test ${event_id}`), PATIENCE_MS);
+  await untilTold(receiver, `webhook.test ${event_id}`);
   const body = JSON.stringify({
     id: event_id,
     type: 'webhook.test',
@@ -145,6 +154,6 @@ test('webhook-receiver takes each event once, whoever signs it wrongly is refuse
     headers: await webhooks.sign(body, 'whsec_forged'),
   });
   expect([again.status, forged.status]).toEqual([204, 400]);
-  await vi.waitFor(() => expect(receiver.output).toContain('refused'), PATIENCE_MS);
+  await untilTold(receiver, 'refused');
   expect(receiver.output.split(event_id)).toHaveLength(2);
 });

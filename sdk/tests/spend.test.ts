@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { until } from '../../server/tests/support/until.ts';
 import {
   AbortedError,
   APIError,
@@ -469,14 +470,16 @@ describe('a review', () => {
   test('is waited for, and then it is paid', async () => {
     const { fake, spend, id } = await pending();
     const spending = spend({ waitForReview: 20_000 });
-    await vi.waitFor(() => fake.review(id(), 'ALLOW'));
+    await until(id);
+    fake.review(id(), 'ALLOW');
     expect((await spending).resolved.status).toBe('paid');
   });
 
   test('that says no ends it', async () => {
     const { fake, spend, id } = await pending();
     const spending = spend({ waitForReview: 20_000 });
-    await vi.waitFor(() => fake.review(id(), 'DENY'));
+    await until(id);
+    fake.review(id(), 'DENY');
     expect(await spending).toBeInstanceOf(SpendDenied);
   });
 
@@ -506,7 +509,7 @@ describe('a review', () => {
     // No pause of the client ever ends, so only what it is told can make it look again.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const spending = spend({ waitForReview: 60_000 });
-    await vi.waitFor(() => expect(looks).toBeGreaterThan(0));
+    await until(() => looks > 0);
     fake.review(id(), 'ALLOW');
     purser.notify({
       type: 'decision.review.recorded',

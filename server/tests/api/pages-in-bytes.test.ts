@@ -4,6 +4,7 @@ import type { Core } from '../../src/runtime.ts';
 import { exportLedger } from '../../src/verification/export-ledger.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { until } from '../support/until.ts';
 
 /** A page ends with the item that brings it to a megabyte, and an item is 200 KB at the most. */
 const PAGE_AT_MOST = 1_250_000;
@@ -131,7 +132,7 @@ test('an export whose reader takes its time holds no connection', async () => {
   }
   const { ledger_db } = core;
   // What is read ahead comes to its end by itself.
-  await expect.poll(() => ledger_db.totalCount - ledger_db.idleCount).toBe(0);
+  await until(() => ledger_db.totalCount === ledger_db.idleCount);
   await Promise.all(readers.map((reader) => reader.return()));
 });
 

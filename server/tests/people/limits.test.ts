@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { ARGON2 } from '../../src/people/passwords.ts';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import { until } from '../support/until.ts';
 
 /** How many hashes were begun, and what the next ones wait for. */
 const hashes = { begun: 0, under_way: 0, most: 0, gate: Promise.resolve() };
@@ -175,7 +176,7 @@ test('a flood of sign-ins takes two hashes at a time, is refused beyond what may
     answered.push(reply.status);
     return reply;
   });
-  await vi.waitUntil(() => answered.length > 0);
+  await until(() => answered.length > 0);
   expect(hashes.begun).toBeLessThanOrEqual(2);
   expect((await s.call('GET', '/v1/workspace')).status).toBe(200);
   expect((await ada.call('GET', '/v1/me')).status).toBe(200);

@@ -5,6 +5,7 @@ import { probe, startProbing } from '../../src/model-judge/probe.ts';
 import { promptFor } from '../../src/model-judge/prompt.ts';
 import { PROTOCOLS, type ProtocolName, type Question } from '../../src/model-judge/protocols.ts';
 import { type Behaviour, type ModelServer, sends, startModelServer } from '../support/model-server.ts';
+import { until } from '../support/until.ts';
 
 /** The protocols of the providers, in the shapes that their servers send. */
 
@@ -302,7 +303,7 @@ describe('the probe', () => {
     });
     probing.noteRefused();
     probing.noteRefused();
-    await expect.poll(() => probing.form().is_lean).toBe(true);
+    await until(() => probing.form().is_lean);
     now_ms += 30_000;
     probing.noteRefused();
     expect(server.questions).toHaveLength(3);

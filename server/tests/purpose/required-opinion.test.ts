@@ -17,6 +17,7 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { until } from '../support/until.ts';
 
 /** `PURPOSE_MODEL_REQUIRED=true`: without the model's opinion nothing is aligned that nobody vouches for. */
 
@@ -177,7 +178,7 @@ test('the calls that one workspace has under way and waiting leave another one i
     else late.push(() => opines('PURPOSE_MISALIGNED')(response, question));
   });
   const flood = Array.from({ length: 12 }, () => decide(aligned(agent)));
-  await expect.poll(() => late.length).toBe(2);
+  await until(() => late.length === 2);
   const honest = await decide(aligned(its_agent, { action: { merchant: 'OVH Cloud' } }), s, other.admin_key);
   expect(honest.body.decision).toBe('ALLOW');
   expect(honest.body.purpose.rationale).toContain('agrees');
