@@ -158,6 +158,22 @@ describe('against a started service', () => {
     return { agent_key: asks.key, consume_key: pays.key };
   }
 
+  test('the ten lines that the README begins with pay', async () => {
+    const readme = await readFile(join(folder, 'node_modules/@purser/sdk/README.md'), 'utf8');
+    const program = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    expect(program.trim().split('\n')).toHaveLength(10);
+    await writeFile(join(folder, 'ten-lines.mjs'), program);
+    const env = { ...process.env, PURSER_BASE_URL: s.url, PURSER_KEY: s.admin_key };
+    const told = await node(['ten-lines.mjs'], { cwd: folder, env });
+    expect(told).toContain("status: 'paid'");
+    const { body } = await s.call('GET', '/v1/decisions?agent=first-agent');
+    expect([body.data.length, body.data[0].outcome_state, body.data[0].verified]).toEqual([
+      1,
+      'EXECUTED',
+      true,
+    ]);
+  });
+
   test('the example pays', async () => {
     const { agent_key, consume_key } = await keysOf('example');
     await writeFile(
