@@ -17,10 +17,12 @@ import type { ToolContext } from '../demo/main.ts';
 import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
 import { percentilesOf } from '../demo/totals.ts';
 import { measureChecks, measureConflicts } from './conflicts.ts';
+import { measureMadeJudges, renderMadeJudges } from './made-judges.ts';
 import { judgeCases } from './measure.ts';
 import { makeJudge, measureModel, renderModel } from './model.ts';
 import { measureAdditions, measureWarm } from './modes.ts';
 import { type Measured, renderPage, renderTerminal, UNSEEN } from './report.ts';
+import { renderTimes } from './times.ts';
 
 const OWN_FILES = [
   './cases/trades-unseen.jsonl',
@@ -140,4 +142,23 @@ export async function evaluateModel(
   } finally {
     await stop();
   }
+}
+
+/** The files given, else the project's own whose totals may be looked at as often as one likes. */
+const seenOr = (files: readonly string[]): readonly string[] =>
+  files.length > 0 ? files : OWN_FILES.filter((file) => !UNSEEN.has(basename(file)));
+
+/** Prints what rules and judges that are wrong in known ways come to together. */
+export async function evaluateJudges(files: readonly string[], stdout: ToolContext['stdout']): Promise<void> {
+  for (const file of seenOr(files)) {
+    const measured = await measureMadeJudges(await readCases(relative('.', file)), assessBuiltIn);
+    stdout.write(`${renderMadeJudges(basename(file), measured)}\n`);
+  }
+}
+
+/** Prints how long the assessor takes. */
+export async function evaluateTime(files: readonly string[], stdout: ToolContext['stdout']): Promise<void> {
+  const cases = [];
+  for (const file of seenOr(files)) cases.push(...(await readCases(relative('.', file))));
+  stdout.write(renderTimes(cases));
 }

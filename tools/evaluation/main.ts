@@ -14,6 +14,8 @@ harmless words added, and after a SHADOW whose suggestions were confirmed. No se
   --json            every case as JSON
   --model           rules and the model of PURPOSE_MODEL_URL and PURPOSE_MODEL together: how often it agrees, what
                     passes, what is kept, time, tokens, cost, and whether it may clear; asks it about every open case
+  --judges          rules and judges made for it that are wrong in known ways, instead of a model: what they let pass
+  --time            how long a spend, the dearest text and the dearest reading take, at best
   --write           writes the tables to docs/reference/purpose-evaluation.md
   --help            this text
 `;
@@ -29,6 +31,8 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
         mistakes: { type: 'string', default: '0' },
         json: { type: 'boolean', default: false },
         model: { type: 'boolean', default: false },
+        judges: { type: 'boolean', default: false },
+        time: { type: 'boolean', default: false },
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -40,11 +44,16 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
     if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
     for (const name of values.without) if (TABLES.has(name)) leaveOut(name);
     // The tables are read when the assessor is loaded, so it is loaded only now.
-    const { evaluate, evaluateModel, isExpected } = await import('./evaluate.ts');
+    const { evaluate, evaluateJudges, evaluateModel, evaluateTime, isExpected } = await import(
+      './evaluate.ts'
+    );
     // npm changes to the package's directory and tells where it was called.
     const files = values.file.map((file) => resolve(env.INIT_CWD ?? '.', file));
     try {
       if (values.model) return await evaluateModel(files, { env, stdout, stderr });
+      if (values.judges) await evaluateJudges(files, stdout);
+      if (values.time) await evaluateTime(files, stdout);
+      if (values.judges || values.time) return 0;
       const { json, write } = values;
       const without = new Set(values.without);
       await evaluate({ files, mistakes: Number(values.mistakes), json, write, without }, { stdout, stderr });

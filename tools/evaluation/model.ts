@@ -7,7 +7,6 @@ import {
   isOpen,
   makeModelClient,
   type Opinion,
-  PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
   promptFor,
   protocolFor,
@@ -163,28 +162,6 @@ export async function makeJudge(
       const usage = answer.usage ?? estimatedUsage(prompt);
       return { opinion: readOpinion(answer.content, seen), usage, duration_ms };
     },
-  };
-}
-
-/** A judge that says what `verdict` says and quotes the operator, in the words of a model's answer. */
-export function fakeJudge(verdict: (one: ExpectedSpend) => PurposeAssessment): Judge {
-  return async (seen, one) => {
-    const evidence = [{ field: 'purpose.objective', text: seen.purpose['purpose.objective'] }];
-    const assessment = verdict(one);
-    const answer = JSON.stringify({ rationale: 'So it says.', evidence, assessment, confidence: 0.9 });
-    return { opinion: readOpinion(answer, seen), usage: null, duration_ms: 0 };
-  };
-}
-
-/** Says what is expected, but of some share of the cases another verdict. `draw` gives each case its number, 0 to 1. */
-export function honest(
-  noise: number,
-  draw: (id: string) => number,
-): (one: ExpectedSpend) => PurposeAssessment {
-  return ({ id, expected }) => {
-    if (draw(id) >= noise) return expected.purpose;
-    const others = PURPOSE_ASSESSMENTS.filter((one) => one !== expected.purpose);
-    return others[Math.floor(draw(`${id} other`) * others.length)] as PurposeAssessment;
   };
 }
 

@@ -135,19 +135,15 @@ export function withinBudget(
   return { texts: read, cut };
 }
 
+/** Letters that no decomposition takes apart. */
+const UNDECOMPOSED = /[ßøłæœ]/g;
+const SPELLED_OUT: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', ł: 'l', æ: 'ae', œ: 'oe' };
+
 /** A word or text in lower case and without diacritics; `ß` becomes `ss`. It is cut if it grows too long in NFKD. */
 export function foldWord(word: string): string {
   if (ASCII_ONLY.test(word)) return word.toLowerCase();
-  return word
-    .normalize('NFKD')
-    .slice(0, longestDecomposed(word))
-    .replace(MARKS, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .replaceAll('ø', 'o')
-    .replaceAll('ł', 'l')
-    .replaceAll('æ', 'ae')
-    .replaceAll('œ', 'oe');
+  const folded = word.normalize('NFKD').slice(0, longestDecomposed(word)).replace(MARKS, '').toLowerCase();
+  return folded.replace(UNDECOMPOSED, (letter) => SPELLED_OUT[letter] ?? letter);
 }
 
 /**

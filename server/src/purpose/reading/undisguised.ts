@@ -73,6 +73,7 @@ export function undisguised(text: string): Disguise {
     }
     if (LIKE_LATIN.test(read) || SMALL_CAPITALS.test(read)) {
       read = read.replace(RUN_OF_LETTERS, (run) => {
+        if (ASCII_ONLY.test(run)) return run;
         const is_mixed = LATIN.test(run) && LIKE_LATIN.test(run.replace(IN_UNITS, ''));
         if (!is_mixed && !SMALL_CAPITALS.test(run)) return run;
         how ??= is_mixed ? 'letters of several alphabets within one word' : 'small capitals';
