@@ -13,6 +13,14 @@ function subjectInWords(subject: string | null): string {
   return name === '' ? ' where no payee is named' : ` to ${name}`;
 }
 
+/** What is taken for a duplicate is counted by the merchant and by the payee; the higher count is what mattered. */
+function withOneDuplicate(limits: readonly LimitStanding[]): LimitStanding[] {
+  const duplicates = limits.filter(({ kind }) => kind === 'duplicate');
+  const most = Math.max(...duplicates.map(({ used_count }) => used_count ?? 0));
+  const shown = duplicates.find(({ used_count }) => used_count === most);
+  return limits.filter((each) => each.kind !== 'duplicate' || each === shown);
+}
+
 /** Limits as meters, of amounts, of numbers of spends or of both; `windowOf` says when each counts. */
 export function LimitMeters({
   limits,
@@ -25,7 +33,7 @@ export function LimitMeters({
 }) {
   return (
     <ul className={styles.limits}>
-      {limits.map((limit) => (
+      {withOneDuplicate(limits).map((limit) => (
         <li key={`${limit.kind} ${limit.name} ${limit.subject}`}>
           {limit.kind === 'duplicate' ? (
             <>
