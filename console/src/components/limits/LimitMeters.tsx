@@ -13,7 +13,7 @@ function subjectInWords(subject: string | null): string {
   return name === '' ? ' where no payee is named' : ` to ${name}`;
 }
 
-/** What is taken for a duplicate is counted by the merchant and by the payee; the higher count is what mattered. */
+/** The same amount at a merchant is counted for all payees and for each by itself: of these counts that for all is told. */
 function withOneDuplicate(limits: readonly LimitStanding[]): LimitStanding[] {
   const duplicates = limits.filter(({ kind }) => kind === 'duplicate');
   const most = Math.max(...duplicates.map(({ used_count }) => used_count ?? 0));
@@ -39,7 +39,9 @@ export function LimitMeters({
             <>
               <strong>Duplicates</strong>
               <span className="figures">
-                {limit.used_count === 1 ? 'The only one of its kind' : `${limit.used_count} of the same kind`}
+                {limit.used_count === 1
+                  ? 'The only spend of this amount at this merchant'
+                  : `${limit.used_count} spends of this amount at this merchant`}
               </span>
             </>
           ) : (
