@@ -9,9 +9,14 @@ import { type Fault, purserBehindFaults } from './purser-away.ts';
 let runs = 0;
 
 /** A shop behind x402, an agent with a wallet, and Purser between them. */
-async function open(price: string, more: Partial<X402Options> = {}, mode: 'SHADOW' | 'ENFORCE' = 'ENFORCE') {
+async function open(
+  price: string,
+  more: Partial<X402Options> = {},
+  mode: 'SHADOW' | 'ENFORCE' = 'ENFORCE',
+  facilitator_at_address = false,
+) {
   const purser = purserBehindFaults({ mode });
-  const { shop, scheme, till } = await openShop(price);
+  const { shop, scheme, till, close } = await openShop(price, { facilitator_at_address });
   const clock = { ahead: 0 };
   const lines: string[] = [];
   const wallet = new x402Client().register(NETWORK, scheme).setSpendControls(false);
@@ -31,7 +36,7 @@ async function open(price: string, more: Partial<X402Options> = {}, mode: 'SHADO
       ({ status }) => status,
       (error: Error) => error.message,
     );
-  return { ...purser, till, rail, buy, clock, lines };
+  return { ...purser, till, rail, buy, clock, lines, close };
 }
 
 test('payments below one cent draw on one top-up, which is reported rounded up', async () => {
@@ -118,6 +123,27 @@ test('what was signed and not seen settled is uncertain until it can be settled 
   expect(await shop.rail.close()).toBe(0);
   expect(asked).toHaveLength(1);
   expect(shop.fake.outcomes.map(({ type }) => type)).toEqual(['SPEND_FAILED']);
+});
+
+test('over HTTP, what a facilitator settles is paid; with it away, what was signed is uncertain', async () => {
+  const shop = await open('600000', {}, 'ENFORCE', true);
+  try {
+    expect(await shop.buy()).toBe(200);
+    shop.till.settles = false;
+    expect(await shop.buy()).toBe(402);
+  } finally {
+    shop.close();
+  }
+  expect(await shop.buy()).not.toBe(200);
+  expect([shop.till.settled.length, shop.till.signed]).toEqual([1, 3]);
+  expect(await shop.rail.close()).toBe(2);
+  shop.clock.ahead = 61_000;
+  expect(await shop.rail.close()).toBe(0);
+  expect(shop.fake.outcomes.map((each) => [each.type, each.amount_minor])).toEqual([
+    ['SPEND_EXECUTED', 60],
+    ['SPEND_EXECUTED', 60],
+    ['SPEND_EXECUTED', 60],
+  ]);
 });
 
 test('with nobody to look at the chain, what was signed counts as paid', async () => {

@@ -3,14 +3,15 @@
 //
 //   PURSER_BASE_URL=http://127.0.0.1:8080 PURSER_AGENT_KEY=sk_… PURSER_CONSUME_KEY=sk_… node examples/x402/run.mjs
 //
-// The agent has to be in ENFORCE, with an authority in EUR. The shop is a local one (shop.mjs).
+// The agent has to be in ENFORCE, with an authority in EUR. The shop and its facilitator
+// are local ones (shop.mjs).
 import { guardX402 } from '@purser/adapters/x402';
 import { Purser } from '@purser/sdk';
 import { x402Client } from '@x402/core/client';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { NETWORK, openShop, PAY_TO } from './shop.mjs';
 
-const { shop, scheme, till } = await openShop('2500');
+const { shop, scheme, till, close } = await openShop('2500', { facilitator_at_address: true });
 // A currency without a known chain: x402's own cap in USD does not know it.
 const client = new x402Client().register(NETWORK, scheme).setSpendControls(false);
 const rail = guardX402(client, {
@@ -33,3 +34,4 @@ for (let i = 1; i <= 5; i++) {
   }
 }
 console.log(`${till.settled.length} payments, ${await rail.close()} top-ups left open`);
+close();

@@ -1,17 +1,51 @@
 // @ts-check
-// A shop that sells for x402 payments: x402's own server and facilitator in this process, and a scheme that settles without a
-// chain, so that all of it runs anywhere.
+// A shop that sells for x402 payments: x402's own server and facilitator, and a scheme that settles without a chain, so that
+// all of it runs anywhere.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { x402Facilitator } from '@x402/core/facilitator';
-import { x402HTTPResourceServer, x402ResourceServer } from '@x402/core/server';
+import { HTTPFacilitatorClient, x402HTTPResourceServer, x402ResourceServer } from '@x402/core/server';
 
 export const NETWORK = 'x402:cash';
 export const PAY_TO = '0xWeatherShop';
 
 /**
- * Opens the shop. `price` is in atomic units, of which a EUR has a million.
- * @param {string} price
+ * Serves a facilitator at an address of this machine, as x402 has it: `/supported`, `/verify` and `/settle`.
+ * @param {any} facilitator
  */
-export async function openShop(price) {
+async function serve(facilitator) {
+  const server = createServer(async (request, reply) => {
+    try {
+      const asked = request.method === 'POST' ? /** @type {any} */ (await json(request)) : {};
+      const { paymentPayload, paymentRequirements } = asked;
+      const answer =
+        request.url === '/supported'
+          ? facilitator.getSupported()
+          : request.url === '/verify'
+            ? await facilitator.verify(paymentPayload, paymentRequirements)
+            : await facilitator.settle(paymentPayload, paymentRequirements);
+      reply.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    } catch (error) {
+      reply.writeHead(500).end(String(error));
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { client: new HTTPFacilitatorClient({ url: `http://127.0.0.1:${port}` }), close };
+}
+
+/**
+ * Opens the shop. `price` is in atomic units, of which a EUR has a million. With `facilitator_at_address` the shop reaches
+ * its facilitator over HTTP, as shops do, until `close`; else it stands in this process.
+ * @param {string} price
+ * @param {{ facilitator_at_address?: boolean }} [options]
+ */
+export async function openShop(price, { facilitator_at_address = false } = {}) {
   /** What was settled, and whether the till settles at all. */
   const till = { settles: true, settled: /** @type {string[]} */ ([]), signed: 0 };
   /** What the wallet of the buyer is registered with: its "signature" is a name. */
@@ -40,7 +74,10 @@ export async function openShop(price) {
       },
     }),
   );
-  const resources = new x402ResourceServer(/** @type {any} */ (facilitator)).register(
+  const served = facilitator_at_address
+    ? await serve(facilitator)
+    : { client: /** @type {any} */ (facilitator), close: () => {} };
+  const resources = new x402ResourceServer(served.client).register(
     NETWORK,
     /** @type {any} */ ({
       scheme: 'cash',
@@ -80,5 +117,5 @@ export async function openShop(price) {
     );
     return new Response('sunny', { status: success ? 200 : 402, headers });
   }
-  return { shop, scheme, till };
+  return { shop, scheme, till, close: served.close };
 }
