@@ -39,7 +39,7 @@ const BUSY_FILE = join(DIST, '.preparing');
 const BUSY_MAX_MS = 15 * 60_000;
 
 /** Something is missing that we cannot put right; the message says what to do. */
-export class PrepareError extends Error {
+class PrepareError extends Error {
   /** @param {string} message @param {number} exit_code */
   constructor(message, exit_code = 1) {
     super(message);

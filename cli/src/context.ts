@@ -24,7 +24,7 @@ export interface Context {
 }
 
 /** Where the key is kept, when it is not in the environment. */
-export function keyFile(env: NodeJS.ProcessEnv): string {
+function keyFile(env: NodeJS.ProcessEnv): string {
   const { PURSER_API_KEY_FILE: named, XDG_CONFIG_HOME: config } = env;
   return named ?? join(config ?? join(homedir(), '.config'), 'purser', 'key');
 }

@@ -9,7 +9,7 @@ const FOLLOW_MS = 2_000;
 const PAGE = 200;
 
 /** A decision on one line. */
-export function decisionLine(decision: Decision): string {
+function decisionLine(decision: Decision): string {
   const { created_at, decision_id, agent, action, requested_amount_minor, currency, mode } = decision;
   const amount = formatMoney(requested_amount_minor, currency);
   const shadow = mode === 'SHADOW' ? ' [SHADOW]' : '';

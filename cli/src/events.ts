@@ -29,7 +29,7 @@ function secretOf(env: NodeJS.ProcessEnv): { secret: string; is_new: boolean } {
 }
 
 /** An id below all of events from `time_ms` on: ids begin with the time of their making. */
-export function eventIdAt(time_ms: number): string {
+function eventIdAt(time_ms: number): string {
   let rest = time_ms;
   let text = '';
   for (let i = 0; i < TIME_CHARACTERS; i++) {
@@ -102,7 +102,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
 }
 
 /** An event of a type, as the service would send it, of a spend that never was. */
-export async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
+async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
   const fake = fakePurser({ agent: 'sample-agent' });
   const purser = new Purser({ apiKey: 'sk_sample', fetch: fake.fetch });
   fake.decide(type === 'decision.review.recorded' ? 'REVIEW' : 'ALLOW');

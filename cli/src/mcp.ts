@@ -55,7 +55,7 @@ const FORMS: Record<McpClient, Form> = {
 };
 
 /** The configuration of one client: of the program, or of a service that is reached at an address. The key is in none. */
-export function configurationOf(client: McpClient, base_url: string, over: 'stdio' | 'http'): object {
+function configurationOf(client: McpClient, base_url: string, over: 'stdio' | 'http'): object {
   const { key, list, remote, more } = FORMS[client];
   const server =
     over === 'stdio'

@@ -35,7 +35,7 @@ function address(text: string): string {
 }
 
 /** Makes the command line. `done` is told the exit code of the command that ran. */
-export function makeProgram(context: Context, done: (code: number) => void): Command {
+function makeProgram(context: Context, done: (code: number) => void): Command {
   const program = new Command('purser')
     .description('Purser on the command line: what agents may spend, and what they ask for.')
     .version(VERSION)

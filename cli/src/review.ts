@@ -11,7 +11,7 @@ const DEFAULT_REASONS = { ALLOW: 'REVIEWED_OK', DENY: 'REVIEWED_NOT_OK' } as con
 type Action = keyof typeof DEFAULT_REASONS;
 
 /** What a reviewer needs to see of a spend. */
-export function reviewLines(decision: Decision): string[] {
+function reviewLines(decision: Decision): string[] {
   const { decision_id, agent, action, requested_amount_minor, currency, purpose, explanation, task } =
     decision;
   const until = decision.reservation.expires_at;

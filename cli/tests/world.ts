@@ -7,7 +7,7 @@ import { spend } from '../../server/tests/support/running-service.ts';
 import { serviceTest } from '../../server/tests/support/service-test.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-export const OBJECTIVE = 'Keep the staging servers running: cloud servers and hosting.';
+const OBJECTIVE = 'Keep the staging servers running: cloud servers and hosting.';
 export const AUTHORITY = {
   purpose: { objective: OBJECTIVE },
   currency: 'EUR',

@@ -49,7 +49,7 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
 }
 
 /** Returns the directory in which this node keeps its copies of checkpoints, with either kind of database. */
-export function checkpointDir(config: Pick<Config, 'data_dir'>): string {
+function checkpointDir(config: Pick<Config, 'data_dir'>): string {
   return join(config.data_dir, 'checkpoints');
 }
 

@@ -9,7 +9,7 @@ const BYTES_PER_KIB = 1024;
 const TICKS_PER_SECOND = 100;
 
 /** Resident memory of a process in bytes. Throws when it cannot be told, as when the process is gone. */
-export async function residentBytes(pid: number): Promise<number> {
+async function residentBytes(pid: number): Promise<number> {
   if (process.platform === 'linux') {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * BYTES_PER_KIB;

@@ -8,7 +8,7 @@ import { between } from './random.ts';
 import { type Finding, makeStage, type Surroundings } from './stage.ts';
 
 /** What a proxy does to the bytes between a service and its PostgreSQL. */
-export const FAULTS = ['lose-commit-answers', 'cut', 'swallow', 'half-open'] as const;
+const FAULTS = ['lose-commit-answers', 'cut', 'swallow', 'half-open'] as const;
 type Fault = (typeof FAULTS)[number] | 'none';
 
 /** A plain TCP proxy in front of a PostgreSQL. */

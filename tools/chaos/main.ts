@@ -41,7 +41,7 @@ interface Scenario {
 }
 
 /** Every scenario, in the order in which they run. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'kill-service': { says: 'kill -9 of the service under load', run: killService },
   'kill-postgres': { says: 'kill -9 of PostgreSQL under load', run: killPostgres },
   connections: {

@@ -40,7 +40,7 @@ export async function makeOld(...queryKey: readonly string[]): Promise<void> {
 }
 
 /** The first words of the keys of queries that these events make old. The ledger has grown by any event. */
-export function madeOld(types: readonly string[]): ReadonlySet<string> {
+function madeOld(types: readonly string[]): ReadonlySet<string> {
   const found = MAKES_OLD.filter(([pattern]) => types.some((type) => pattern.test(type)));
   return new Set(['ledger', ...found.flatMap(([, keys]) => keys)]);
 }

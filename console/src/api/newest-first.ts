@@ -20,7 +20,7 @@ function useIsDown(): boolean {
 }
 
 /** How many of the newest rows stand before one that is known; all of them where none is. */
-export function countNew<T>(newest: readonly T[], known: readonly T[], idOf: (row: T) => string): number {
+function countNew<T>(newest: readonly T[], known: readonly T[], idOf: (row: T) => string): number {
   const ids = new Set(known.map(idOf));
   const at = newest.findIndex((each) => ids.has(idOf(each)));
   return at < 0 ? newest.length : at;

@@ -6,7 +6,7 @@ import styles from './decision/decision.module.css';
 type Budgets = AgentWithBudgets['budgets'];
 
 /** What is spent, held and left of a month's budget. */
-export function partsOfBudget({ committed_minor, held_minor, remaining_minor }: Budgets[number]): Part[] {
+function partsOfBudget({ committed_minor, held_minor, remaining_minor }: Budgets[number]): Part[] {
   const parts: Part[] = [
     { kind: 'committed', name: 'Spent', amount_minor: committed_minor },
     { kind: 'held', name: 'Held', amount_minor: held_minor },

@@ -14,7 +14,7 @@ let read: { text: string; views: readonly View[] } = { text: '', views: [] };
 const keyOf = (screen: string) => `purser.views.${screen}`;
 
 /** The views that a stored text holds; what is damaged or foreign is left out. */
-export function parseViews(text: string): View[] {
+function parseViews(text: string): View[] {
   try {
     const found: unknown = JSON.parse(text);
     if (!Array.isArray(found)) return [];

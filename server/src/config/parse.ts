@@ -119,7 +119,7 @@ export function parseUrl(text: string, protocols: readonly string[]): string | W
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /** Returns whether a URL's host name is this machine itself, where plain http cannot be listened to. */
-export function isLoopbackName(hostname: string): boolean {
+function isLoopbackName(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
@@ -306,7 +306,7 @@ export function parseAdminKey(text: string): string | Wrong {
 }
 
 /** `/0` is refused: it would let every client choose the address it is known by. */
-export function isProxyRange(text: string): boolean {
+function isProxyRange(text: string): boolean {
   if (isIP(text) !== 0) return !text.includes('%');
   const [address, prefix, ...rest] = text.split('/');
   if (address === undefined || prefix === undefined || rest.length > 0) return false;

@@ -32,7 +32,7 @@ export function encodeCountedIn(counted: readonly CountedIn[]): string | null {
 }
 
 /** The slots that were stored with a state. Throws SyntaxError where the text is none that was. */
-export function decodeCountedIn(text: string | null): CountedIn[] {
+function decodeCountedIn(text: string | null): CountedIn[] {
   if (text === null) return [];
   return (JSON.parse(text) as [string, string, string, string][]).map(
     ([counter_id, subject, slot, until]) => ({ counter_id, subject, slot, until }),

@@ -17,7 +17,7 @@ import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { makeImaginedAgent } from './imagined-agent.ts';
 
 /** What a decision may be expected to be. */
-export const EXPECTABLE = ['decision', 'reason_code', 'reason_codes', 'authorized_amount_minor'] as const;
+const EXPECTABLE = ['decision', 'reason_code', 'reason_codes', 'authorized_amount_minor'] as const;
 export type Expected = Partial<Pick<Decision, (typeof EXPECTABLE)[number]>>;
 
 /** One step of a test. Exactly one of `decide`, `outcome` and `review` is there. */

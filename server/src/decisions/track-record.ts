@@ -79,7 +79,7 @@ const noCounts = (): Counts => ({
  * The sums that count under `now`: those under a purpose of which no change since is about the merchant's name or the words
  * of what was bought there. `purposeOf`: the purposes that the other sums were made under; unknown ones count for nothing.
  */
-export function countingNow(
+function countingNow(
   rows: readonly FeedbackRow[],
   now: Purpose,
   purposeOf: ReadonlyMap<string, Purpose>,
@@ -117,7 +117,7 @@ export function factsAbout(
 }
 
 /** Sums in the form of the assessor's input. */
-export function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends): TrackRecords {
+function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends): TrackRecords {
   if (rows.length === 0) return paid === NOTHING_PAID ? NOTHING : { ...NOTHING, paid };
   const said = new Map<string, Said>();
   for (const { agent_id, purpose_hash, merchant, payee_id, word, ...counts } of rows) {

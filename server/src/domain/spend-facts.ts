@@ -32,7 +32,7 @@ export interface Precedent {
 }
 
 /** States of an own earlier spend that checks on the agent's history tell apart. */
-export const PAID_STATES = ['HELD', 'EXECUTED', 'REFUNDED'] as const;
+const PAID_STATES = ['HELD', 'EXECUTED', 'REFUNDED'] as const;
 
 /** A spend of the same agent that holds, moved or returned money. */
 export interface PaidSpend {
@@ -81,7 +81,7 @@ export const NO_FACTS: SpendFacts = {
 };
 
 /** Kinds of facts that may vouch for a spend; none is the agent's free text. */
-export const VOUCHERS = ['OPERATOR', 'DIRECTORY', 'PERSON', 'RAIL', 'TRADE'] as const;
+const VOUCHERS = ['OPERATOR', 'DIRECTORY', 'PERSON', 'RAIL', 'TRADE'] as const;
 
 /** The fact that an aligned spend rests on. */
 export interface Voucher {

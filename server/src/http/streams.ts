@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Limits } from './admission.ts';
 
 /** Long answers are written in slices of this many bytes, which shows whether a slow client is receiving them. */
-export const SLICE_BYTES = 65_536;
+const SLICE_BYTES = 65_536;
 
 type Chunks = AsyncGenerator<string, void, void>;
 type DeliveryLimits = Pick<Limits, 'stall_ms' | 'max_delivery_ms'>;

@@ -6,7 +6,7 @@ import type { NewUser } from '../storage/members.ts';
 export type PeopleChanges = ReturnType<typeof noPeopleChanges>;
 
 /** Returns an empty set of changes. */
-export function noPeopleChanges() {
+function noPeopleChanges() {
   return {
     users: [] as NewUser[],
     members: new Map<string, Member>(),

@@ -108,7 +108,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'unavailable',
 ];
 /** The same of routes without a key. */
-export const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'];
+const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'];
 
 /** How often an agent key's exception is told: once, in the same words everywhere. */
 const OWN_ONLY = "An agent key may call this too, without the scope; it sees what is its own agent's.";

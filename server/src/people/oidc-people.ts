@@ -54,7 +54,7 @@ export class OidcRefusal extends Error {
 const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
 
 /** The role that the claims give, the highest of several; null: none. */
-export function roleOfClaims(claims: Readonly<Record<string, unknown>>, rules: OidcRules): Role | null {
+function roleOfClaims(claims: Readonly<Record<string, unknown>>, rules: OidcRules): Role | null {
   if (rules.oidc_role_claim === null) return null;
   const value = claims[rules.oidc_role_claim];
   const held = Array.isArray(value) ? value : [value];

@@ -11,7 +11,7 @@ import {
 const DAYS_TO_LOOK_AT = 8;
 
 /** Minutes since 00:00 of a time that is written `HH:MM`. */
-export const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 
 /** True where clocks of the time zone show a time in one of the periods. */
 export function isActive(periods: ActivePeriod[], time_zone: string, at_ms: number): boolean {

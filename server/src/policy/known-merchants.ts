@@ -51,7 +51,7 @@ export function makesKnown(
 }
 
 /** When the events of a decision, in the order of the ledger, made known whom it pays; null: they did not. */
-export function knownSince(
+function knownSince(
   { decision }: Pick<DecisionCore, 'decision'>,
   events: readonly DecisionEvent[],
 ): string | null {

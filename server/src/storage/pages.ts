@@ -2,7 +2,7 @@
  * A page ends with the row that brings it to about this size. Rows with texts written by customers may be 100 KB each,
  * and reading 200 of them at once would take memory and time from all other requests.
  */
-export const MAX_PAGE_BYTES = 1_000_000;
+const MAX_PAGE_BYTES = 1_000_000;
 
 /** The rows of one page, and whether more follow. */
 export interface PageRows<Row> {

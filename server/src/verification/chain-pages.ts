@@ -64,7 +64,7 @@ export async function loadChain(
 }
 
 /** Tables whose ids ascend along the chain, with their id columns: events come in the order of the ids of their rows. */
-export const WALKED = {
+const WALKED = {
   decisions: 'decision_id',
   reviews: 'review_id',
   labels: 'label_id',

@@ -75,7 +75,7 @@ const ofWebhook = (tail: string, body?: unknown) => async (world: World) => ({
   ...(body === undefined ? {} : { body }),
 });
 
-export const ROUTE_CASES: Record<string, RouteCase> = {
+const ROUTE_CASES: Record<string, RouteCase> = {
   'POST /v1/decisions': {
     scopes: ['authorize'],
     request: async (world) => ({

@@ -61,7 +61,7 @@ export interface Model {
 }
 
 export const hashOf = (authority: ModelAuthority) => JSON.stringify(Object.values(authority));
-export const periodAt = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+const periodAt = (ms: number) => new Date(ms).toISOString().slice(0, 7);
 
 /** The moment itself, or a little later: none at which anything runs out. */
 export function clearMoment(model: Model, wanted_ms: number): number {

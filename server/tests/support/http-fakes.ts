@@ -35,7 +35,7 @@ import { makeMetrics } from '../../src/metrics.ts';
 
 /** Routes, keys and a client for tests of the HTTP machinery; no database behind them. */
 
-export const SpendBody = Fields(
+const SpendBody = Fields(
   {
     action: Fields({
       type: Line({ max: 64 }, { examples: ['purchase'] }),

@@ -24,7 +24,7 @@ export interface Started {
 }
 
 /** Starts the program with nothing in its environment but `env`, on any free port. */
-export function startProgram(args: string[], env: Record<string, string>): Started {
+function startProgram(args: string[], env: Record<string, string>): Started {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH, PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...env },
   });

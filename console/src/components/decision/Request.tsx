@@ -14,7 +14,7 @@ const MEANING: Record<Effect, string> = {
 };
 
 /** A text of the request with what was quoted from it marked. */
-export function Quoted({ text, field, evidence }: { text: string; field: string; evidence: Evidence }) {
+function Quoted({ text, field, evidence }: { text: string; field: string; evidence: Evidence }) {
   const quotes = evidence.filter((each) => each.field === field || each.field.startsWith(`${field}[`));
   let at = 0;
   return (

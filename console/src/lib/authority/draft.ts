@@ -1,6 +1,7 @@
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { exponentOf, fromInput, toInput } from '../money.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
+import { linesOf, listOf } from './lines.ts';
 import { limitDrafts, limitsOf, secondsOf, spanOf, type VelocityDraft } from './velocity.ts';
 import { fromLocal, isTimeZone, toLocal } from './zones.ts';
 
@@ -71,13 +72,6 @@ export const EMPTY_DRAFT: Draft = {
   ...LEFT_OUT,
 };
 
-const lines = (list: readonly string[] | undefined) => (list ?? []).join('\n');
-const listOf = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
 /** The zone of an authority's clocks; UTC where the browser does not know it. */
 const clocksOf = (time_zone: string | undefined) =>
   time_zone !== undefined && isTimeZone(time_zone) ? time_zone : 'UTC';
@@ -97,19 +91,19 @@ export function draftOf(authority: Authority): Draft {
   const duplicate = spanOf(authority.duplicate_window_seconds);
   return {
     objective: purpose.objective,
-    success_criteria: lines(purpose.success_criteria),
-    constraints: lines(purpose.constraints),
+    success_criteria: linesOf(purpose.success_criteria),
+    constraints: linesOf(purpose.constraints),
     context: purpose.context ?? '',
     currency,
     per_transaction_limit: toInput(authority.per_transaction_limit_minor, currency),
     review_threshold: toInput(authority.review_threshold_minor, currency),
     monthly_budget: toInput(authority.monthly_budget_minor, currency),
-    blocked_merchants: lines(authority.blocked_merchants),
-    allowed_merchants: lines(authority.allowed_merchants),
-    allowed_payees: lines(authority.allowed_payees?.map(payeeInWords)),
+    blocked_merchants: linesOf(authority.blocked_merchants),
+    allowed_merchants: linesOf(authority.allowed_merchants),
+    allowed_payees: linesOf(authority.allowed_payees?.map(payeeInWords)),
     new_merchant_threshold: toInput(authority.new_merchant_threshold_minor, currency),
-    allowed_action_types: lines(authority.allowed_action_types),
-    review_action_types: lines(authority.review_action_types),
+    allowed_action_types: linesOf(authority.allowed_action_types),
+    review_action_types: linesOf(authority.review_action_types),
     on_purpose_unclear: authority.on_purpose_unclear ?? LEFT_OUT.on_purpose_unclear,
     on_other_merchants: authority.on_other_merchants ?? LEFT_OUT.on_other_merchants,
     on_new_merchant: authority.on_new_merchant ?? LEFT_OUT.on_new_merchant,

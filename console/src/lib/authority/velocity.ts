@@ -1,6 +1,7 @@
 import type { VelocityLimit } from '@purser/sdk';
 import { formatMoney, fromInput, toInput } from '../money.ts';
 import { inWords } from './hours.ts';
+import { linesOf, listOf } from './lines.ts';
 
 /** How long something is, as it stands in the form. */
 export interface Span {
@@ -56,13 +57,6 @@ export function newLimit(taken: readonly { name: string }[]): VelocityDraft {
   };
 }
 
-const lines = (list: readonly string[] | undefined) => (list ?? []).join('\n');
-const listOf = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
 /** Limits as they stand in the form. */
 export function limitDrafts(limits: readonly VelocityLimit[] | undefined, currency: string): VelocityDraft[] {
   return (limits ?? []).map((limit) => ({
@@ -72,8 +66,8 @@ export function limitDrafts(limits: readonly VelocityLimit[] | undefined, curren
     per: limit.per ?? 'AGENT',
     amount: toInput(limit.limit_amount_minor, currency),
     count: limit.limit_count === undefined ? '' : String(limit.limit_count),
-    merchants: lines(limit.merchants),
-    action_types: lines(limit.action_types),
+    merchants: linesOf(limit.merchants),
+    action_types: linesOf(limit.action_types),
     on_exceeded: limit.on_exceeded ?? 'DENY',
     base: limit,
   }));

@@ -156,6 +156,6 @@ export default function SignIn() {
 }
 
 /** Where to go on after signing in: a screen of this console, and never another address. */
-export function ownPath(next: string | undefined): string {
+function ownPath(next: string | undefined): string {
   return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/';
 }

@@ -1,6 +1,6 @@
 import { readTerms } from '@purser/purpose-data';
 
-export const FAMILIES = [
+const FAMILIES = [
   'technology',
   'media_and_marketing',
   'office',

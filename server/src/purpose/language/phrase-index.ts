@@ -29,7 +29,7 @@ export interface PhraseMatch {
 const meanings = new Map<string, Meaning>();
 
 /** Returns the shared object of equal meanings. */
-export function meaningOf(meaning: Meaning): Meaning {
+function meaningOf(meaning: Meaning): Meaning {
   const { trade, strong, core, kind, ordinary } = meaning;
   const name = `${trade?.id} ${strong} ${core} ${kind} ${ordinary}`;
   const known = meanings.get(name);

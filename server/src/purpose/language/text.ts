@@ -140,7 +140,7 @@ const UNDECOMPOSED = /[ßøłæœ]/g;
 const SPELLED_OUT: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', ł: 'l', æ: 'ae', œ: 'oe' };
 
 /** A word or text in lower case and without diacritics; `ß` becomes `ss`. It is cut if it grows too long in NFKD. */
-export function foldWord(word: string): string {
+function foldWord(word: string): string {
   if (ASCII_ONLY.test(word)) return word.toLowerCase();
   const folded = word.normalize('NFKD').slice(0, longestDecomposed(word)).replace(MARKS, '').toLowerCase();
   return folded.replace(UNDECOMPOSED, (letter) => SPELLED_OUT[letter] ?? letter);
