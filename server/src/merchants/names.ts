@@ -1,3 +1,4 @@
+import { readSection, readTerms } from '@purser/purpose-data';
 import { foldLookAlikes, STROKE } from './look-alikes.ts';
 
 /** One word of a name, folded. `spaced`: white space precedes it, and not just punctuation. */
@@ -44,37 +45,15 @@ const ABBREVIATION = /(?<![\p{L}\p{N}])\p{L}(?:[./] ?\p{L})+(?![\p{L}\p{N}])/gu;
 const ITALIAN_COMPANY = /[ ,](?:SpA|[Ss]\. ?[Pp]\. ?[Aa])\.? ?$/u;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
-/**
- * Prefixes by which payment processors name themselves on a statement, before an asterisk and the merchant's name.
- * Companies that bill for themselves in this form (GOOGLE *, AMZN *, SHOPIFY*) are merchants and so not listed.
- */
-const PROCESSORS: ReadonlySet<string> = new Set(
-  (
-    'sq gosq gosq.com square paypal pp pypl stripe tst toast sp sumup zettle izettle iz adyen klarna ' +
-    'mollie payu cko checkout.com wpy wepay fs fsprg paddle paddle.net dri 2co 2co.com 2checkout ' +
-    'ebanx dlo dlocal mp mercadopago mercpago pagseguro pag clv clover alp alipay tenpay rzp razorpay ' +
-    'paytm bt braintree nyx cke worldpay wp payoneer lsq ls gumroad xsolla afterpay'
-  ).split(' '),
-);
+const NOT_THE_NAME = readTerms('merchant-names');
+const PROCESSORS: ReadonlySet<string> = new Set(readSection(NOT_THE_NAME, 'processors'));
 const PROCESSOR_PREFIX = /^ ?([a-z0-9.]{1,20}) ?\* ?/i;
 
-/**
- * Folded words for the legal form of a company. Missing are those that are also words at the end of a name: spa, me, is, ad,
- * pc, bt.
- */
-const LEGAL_FORMS: ReadonlySet<string> = new Set(
-  (
-    'inc incorporated corp corporation co company ltd limited llc llp lp lllp pllc plc pbc ulc gmbh ' +
-    'ggmbh mbh gesmbh ag kg kgaa ohg ug gbr se sa sas sasu sarl eurl snc sca srl bv nv vof bvba ab as ' +
-    'asa aps oy oyj pty pte pvt sdn bhd kk gk sl slu ltda eireli sro doo ood eood kft zrt nyrt uab ' +
-    'ehf fze fzco dmcc wll jsc pjsc ojsc ooo zao'
-  ).split(' '),
+const LEGAL_FORMS: ReadonlySet<string> = new Set(readSection(NOT_THE_NAME, 'legal_forms'));
+/** Those of several words, each with its last word first. */
+const LONG_LEGAL_FORMS = readSection(NOT_THE_NAME, 'long_legal_forms').map((form) =>
+  form.split(' ').reverse(),
 );
-/** Legal forms of several words, each with its last word first. */
-const LONG_LEGAL_FORMS = [
-  ['cv', 'de'],
-  ['oo', 'z', 'sp'],
-];
 
 /** Full case folding, as closely as JavaScript offers it: the variants of ß, σ, ſ, İ and ı come out alike. */
 export function foldCase(text: string): string {
