@@ -48,8 +48,8 @@ async function freePortAt(host: string): Promise<number> {
 
 /**
  * Starts the processes of the service, which share its ports, and starts anew, after a pause that grows, each that ends
- * unasked. The first one starts before the others, since it prepares what is made once; a process that fails before all
- * of them listen fails the start.
+ * unasked. The first one starts before the others, since it prepares what is made once. A process that fails before all
+ * of them listen fails the start; one that is killed then is started again, if the first one has listened.
  */
 export async function startProcesses(options: ProcessesOptions): Promise<Processes> {
   const { count, log, ports, signal, now_ms } = options;
@@ -57,6 +57,9 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   if (ports.port === 0) env.PORT = String(await freePortAt(ports.host));
   if (ports.metrics_port === 0) env.METRICS_PORT = String(await freePortAt(ports.metrics_host));
   const running = new Map<number, Worker>();
+  // Each takes connections from the port itself. What the primary hands out by turns hangs for as long as the client
+  // waits when the process that it was handed to dies before it takes it.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   const { RateLimiterClusterMaster } = await import('rate-limiter-flexible');
   new RateLimiterClusterMaster();
   // Whatever ends the primary, no process of it stays behind.
@@ -66,6 +69,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
 
   const restarts = new Set<NodeJS.Timeout>();
   let is_starting = true;
+  let has_first = false;
   let is_stopping = false;
   let fail = (_message: string) => {};
   let allEnded = () => {};
@@ -73,7 +77,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   const metrics = makeSummedMetrics((of, id) => tell(of, { purser: 'count', id }));
 
   /** Starts the process of a place, and again when it ends; `pause_ms` is the pause before that. */
-  function start(place: number, is_first: boolean, pause_ms: number) {
+  function start(place: number, is_first: boolean, pause_ms: number, onListening: (of: Listening) => void) {
     const began_ms = now_ms();
     cluster.setupPrimary({ exec: options.exec, args: options.argsOf(place, is_first) });
     const worker = cluster.fork(env);
@@ -82,36 +86,36 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
     let problem = '';
     // What is sent to a process that has just ended fails, and its end is seen to below.
     worker.on('error', () => {});
-    const listening = new Promise<Listening>((resolve) => {
-      worker.on('message', (message: unknown) => {
-        if (!isOurs<ToPrimary>(message)) return;
-        if (message.purser === 'made') options.onFirst(message.admin_key);
-        else if (message.purser === 'listening') resolve(message.listening);
-        else if (message.purser === 'failed') problem = message.message;
-        else if (message.purser === 'counted') metrics.counted(id, message.id, message.metrics);
-        else if (message.purser === 'scrape') {
-          const answer = { purser: 'scraped', id: message.id } as const;
-          void metrics.text([...running.keys()]).then((text) => tell(id, { ...answer, text }));
-        }
-      });
+    worker.on('message', (message: unknown) => {
+      if (!isOurs<ToPrimary>(message)) return;
+      if (message.purser === 'made') options.onFirst(message.admin_key);
+      else if (message.purser === 'listening') onListening(message.listening);
+      else if (message.purser === 'failed') problem = message.message;
+      else if (message.purser === 'counted') metrics.counted(id, message.id, message.metrics);
+      else if (message.purser === 'scrape') {
+        const answer = { purser: 'scraped', id: message.id } as const;
+        void metrics.text([...running.keys()]).then((text) => tell(id, { ...answer, text }));
+      }
     });
     worker.on('exit', (code, by_signal) => {
       running.delete(id);
       void metrics.ended(id);
       if (running.size === 0) allEnded();
       if (is_stopping) return;
-      if (is_starting) return fail(problem);
+      if (is_starting && !(has_first && by_signal !== null)) return fail(problem);
       const next_ms = now_ms() - began_ms > RESTART_RESET_MS ? RESTART_FIRST_MS : pause_ms;
       const how = { process: place, code, signal: by_signal, ...(problem === '' ? {} : { problem }) };
       log.error(how, `a process of the service has ended; it is started again in ${next_ms} ms`);
       const timer = setTimeout(() => {
         restarts.delete(timer);
-        start(place, false, Math.min(2 * next_ms, RESTART_MAX_MS));
+        start(place, false, Math.min(2 * next_ms, RESTART_MAX_MS), onListening);
       }, next_ms);
       restarts.add(timer);
     });
-    return listening;
   }
+  /** Resolves when the process of a place listens, the first of it or one that was started again. */
+  const listening = (place: number) =>
+    new Promise<Listening>((resolve) => start(place, place === 1, RESTART_FIRST_MS, resolve));
 
   async function stop(): Promise<void> {
     is_stopping = true;
@@ -131,8 +135,9 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   });
   failed.catch(() => {});
   try {
-    const first = await Promise.race([start(1, true, RESTART_FIRST_MS), failed]);
-    const others = Array.from({ length: count - 1 }, (_, i) => start(i + 2, false, RESTART_FIRST_MS));
+    const first = await Promise.race([listening(1), failed]);
+    has_first = true;
+    const others = Array.from({ length: count - 1 }, (_, i) => listening(i + 2));
     await Promise.race([Promise.all(others), failed]);
     is_starting = false;
     return { ...first, stop };
