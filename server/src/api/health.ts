@@ -76,8 +76,16 @@ const Readiness = Fields({
           'Events of all workspaces that could not be added up and were left out: of the shadow report, and of what is learnt for later judgements. The log of the moment says why.',
       },
     ),
+    time_zone_data: Type.String({
+      description:
+        'The version of the IANA time zone database that calendar limits and active hours are counted by. It comes with Node; equal nodes have equal ones.',
+      examples: ['2025c'],
+    }),
   }),
 });
+
+/** Every Node that has time zones names the version of their data. */
+const TIME_ZONE_DATA = process.versions.tz ?? 'unknown';
 
 const shared = {
   method: 'GET',
@@ -141,7 +149,7 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       handler: async () => {
         if (options.isStopping()) throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1 });
         const detail = await readiness();
-        return { status: 200, body: { status: 'ok', detail } };
+        return { status: 200, body: { status: 'ok', detail: { ...detail, time_zone_data: TIME_ZONE_DATA } } };
       },
     },
     ...(options.metrics_route === null ? [] : [options.metrics_route]),

@@ -57,6 +57,12 @@ describe('hours of a time zone', () => {
     );
   });
 
+  test('of one gap tell nothing of the gap after it, or of the one before', () => {
+    const gaps = ['2026-11-17T20:00Z', '2026-11-18T20:00Z', '2026-11-16T20:00Z'];
+    const ends = gaps.map((moment) => new Date(nextActiveMs(office, 'Europe/Berlin', at(moment)) as number));
+    expect(ends.map((end) => end.getUTCDate())).toEqual([18, 19, 17]);
+  });
+
   test('begin again at the very moment that is told, and not before', () => {
     const time = fc
       .integer({ min: 0, max: 1439 })
@@ -77,6 +83,11 @@ describe('hours of a time zone', () => {
         expect(isActive(periods, zone, next_ms)).toBe(true);
         for (let between = ms; between < next_ms; between += 7 * 60_000)
           expect(isActive(periods, zone, between)).toBe(false);
+        // What is known of a gap is what its other moments would find.
+        for (const between of [next_ms - 1, ms + Math.floor((next_ms - ms) / 2)]) {
+          expect(nextActiveMs(periods, zone, between)).toBe(next_ms);
+          expect(nextActiveMs([...periods, ...periods], zone, between)).toBe(next_ms);
+        }
       }),
       { numRuns: 50 },
     );

@@ -1,5 +1,6 @@
 import type { ActivePeriod } from '../domain/authorities.ts';
 import {
+  type CalendarSpan,
   nextClockChangeMs,
   WEEKDAYS,
   type Weekday,
@@ -24,11 +25,18 @@ export function isActive(periods: ActivePeriod[], time_zone: string, at_ms: numb
   });
 }
 
+/** What was found last for periods of a time zone: it holds at every moment of the gap, up to its end. */
+const LAST_GAPS = new Map<string, CalendarSpan>();
+const MAX_LAST_GAPS = 1_000;
+
 /**
  * The first moment after `at_ms` that lies in one of the periods, for a moment that lies in none: where a period begins,
  * or where clocks are set back into one. Null where clocks never show any of them. Milliseconds since 1970 UTC.
  */
 export function nextActiveMs(periods: ActivePeriod[], time_zone: string, at_ms: number): number | null {
+  const key = `${time_zone} ${JSON.stringify(periods)}`;
+  const last = LAST_GAPS.get(key);
+  if (last !== undefined && at_ms >= last.starts_ms && at_ms < last.ends_ms) return last.ends_ms;
   const moments = periods.flatMap(({ from }) =>
     Array.from({ length: DAYS_TO_LOOK_AT + 1 }, (_, days) =>
       wallClockReachedMs(time_zone, at_ms, days, minuteOf(from)),
@@ -37,5 +45,9 @@ export function nextActiveMs(periods: ActivePeriod[], time_zone: string, at_ms: 
   const change_ms = nextClockChangeMs(time_zone, at_ms);
   if (change_ms !== null) moments.push(change_ms);
   const open = moments.filter((ms) => ms > at_ms && isActive(periods, time_zone, ms));
-  return open.length === 0 ? null : Math.min(...open);
+  if (open.length === 0) return null;
+  const ends_ms = Math.min(...open);
+  if (LAST_GAPS.size >= MAX_LAST_GAPS) LAST_GAPS.clear();
+  LAST_GAPS.set(key, { starts_ms: at_ms, ends_ms });
+  return ends_ms;
 }

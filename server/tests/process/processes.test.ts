@@ -266,7 +266,7 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
     const service = run(['serve'], { ...env, LOG_LEVEL: 'error' });
     const [, killed, held] = await until(() => {
       const serving = servingBelow(service.child.pid);
-      return serving.length === 3 && serving.sort((a, b) => a - b);
+      return serving.length === 3 ? serving.sort((a, b) => a - b) : null;
     });
     process.kill(held as number, 'SIGSTOP');
     process.kill(killed as number, 'SIGKILL');

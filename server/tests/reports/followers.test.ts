@@ -129,7 +129,7 @@ describe('an event that cannot be added up', () => {
     expect(names.rows).toHaveLength(39);
     const again = await startTestService({ beside: s });
     const ready = await again.call('GET', '/readyz', { key: null });
-    expect(ready.body).toEqual({ status: 'ok', detail: { skipped_events: { report: 1, learning: 0 } } });
+    expect(ready.body.detail.skipped_events).toEqual({ report: 1, learning: 0 });
     await again.halt();
   });
 
