@@ -353,7 +353,7 @@ export function renderConfigurationReference(): string {
   return [
     '# Configuration',
     '',
-    'Generated from `server/src/config.ts`.',
+    'Generated from `server/src/config/config.ts`.',
     '',
     'The service is configured by environment variables alone. An empty variable counts as unset. All of them are',
     'checked at the start: a wrong value stops it with one line that names the variable, the value (unless it is',
