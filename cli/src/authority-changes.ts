@@ -22,6 +22,7 @@ const LISTS: Readonly<
   allowed_payees: { entry: 'among the allowed payees', more: 'maybe', fewer: 'maybe' },
   allowed_action_types: { entry: 'among the allowed action types', more: 'yes', fewer: 'no', open: true },
   review_action_types: { entry: 'an action type that goes to a person', more: 'no', fewer: 'yes' },
+  budgets: { entry: 'a shared budget that it counts in', more: 'no', fewer: 'yes' },
   'purpose.constraints': { entry: 'a constraint', more: 'no', fewer: 'yes' },
   'purpose.success_criteria': { entry: 'a success criterion', more: 'maybe', fewer: 'maybe' },
 };

@@ -174,6 +174,8 @@ export interface Authority {
   allowed_payees?: AllowedPayee[] | undefined;
   /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
   on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
+  /** Shared budgets, by slug, in the same currency. A spend counts in each of them and in all above, from then on; one that is over what is left of any is denied, or capped where the request is `limitable`. A frozen one denies. */
+  budgets?: string[] | undefined;
   /** What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters. */
   velocity_limits?: VelocityLimit[] | undefined;
   /** For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ. */
@@ -278,6 +280,8 @@ export interface AuthorityRequest {
   allowed_payees?: AllowedPayee[] | undefined;
   /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
   on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
+  /** Shared budgets, by slug, in the same currency. A spend counts in each of them and in all above, from then on; one that is over what is left of any is denied, or capped where the request is `limitable`. A frozen one denies. */
+  budgets?: string[] | undefined;
   /** What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters. */
   velocity_limits?: VelocityLimit[] | undefined;
   /** For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ. */
@@ -406,6 +410,48 @@ export interface AuthorityVersionPage {
   next_cursor: string | null;
 }
 
+/** What several agents may spend together. Authorities name it in `budgets`. */
+export interface Budget {
+  id: string;
+  slug: string;
+  name: string;
+  currency: string;
+  /** A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never. */
+  period: 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR' | 'TOTAL';
+  time_zone: string;
+  /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+  limit_minor: number;
+  parent: string | null;
+  status: 'active' | 'frozen';
+  /** How it stands in the current period. */
+  standing: {
+    name: string;
+    kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
+    subject: string | null;
+    window: {
+      /** `TOTAL` ends with the year 9999. */
+      type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING' | 'QUARTER' | 'YEAR' | 'TOTAL';
+      starts_at: string;
+      ends_at: string;
+    };
+    limit_minor: number | null;
+    /** Held and spent. Refunds do not lower it in a limit of pace. */
+    used_minor: number;
+    remaining_minor: number | null;
+    limit_count: number | null;
+    used_count: number | null;
+    counted_since: string | null;
+  };
+  created_at: string;
+  updated_at: string;
+}
+
+export interface BudgetPage {
+  data: Budget[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** Leave for one payment. Only in ENFORCE. */
 export interface Capability {
   capability_id: string;
@@ -469,10 +515,11 @@ export interface Consumption {
 /** A limit over time as it stood after the decision. Of a rolling window `window` is the step that the decision counts in: from when, and until when, it counts. */
 export interface CountedLimit {
   name: string;
-  kind: 'monthly_budget' | 'velocity' | 'duplicate';
+  kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
   subject: string | null;
   window: {
-    type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING';
+    /** `TOTAL` ends with the year 9999. */
+    type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING' | 'QUARTER' | 'YEAR' | 'TOTAL';
     starts_at: string;
     ends_at: string;
   };
@@ -485,6 +532,23 @@ export interface CountedLimit {
   counted_since: string | null;
   /** Limits with the same counter count the same, under whatever name. */
   counter_id: string;
+}
+
+export interface CreateBudgetRequest {
+  /** What authorities name it by. */
+  slug: string;
+  /** The slug when left out. */
+  name?: string | undefined;
+  /** An active ISO 4217 code. */
+  currency: string;
+  /** A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never. */
+  period: 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR' | 'TOTAL';
+  /** Of the period; `UTC` when left out. */
+  time_zone?: string | undefined;
+  /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+  limit_minor: number;
+  /** Slug or id of the budget that it is a part of, in the same currency; at most 4 lie above each other. */
+  parent?: string | undefined;
 }
 
 export interface CurrentApiKey {
@@ -602,7 +666,7 @@ export interface Error {
 }
 
 /** What clients branch on. */
-export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'last_way_in' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
+export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'budget_exists' | 'budget_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'last_way_in' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
   data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent)[];
@@ -687,9 +751,9 @@ export interface LedgerEvent {
   /** 1, 2, 3, … without a gap. */
   seq: number;
   id: string;
-  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
+  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
   subject: {
-    type: 'workspace' | 'agent' | 'authority' | 'merchant' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
+    type: 'workspace' | 'agent' | 'authority' | 'merchant' | 'budget' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
     id: string;
   };
   occurred_at: string;
@@ -729,10 +793,11 @@ export interface LedgerVerification {
 /** How a limit over time stands. Of a rolling window `window` is the time that lies in it now; spends count up to a sixtieth of it longer. */
 export interface LimitStanding {
   name: string;
-  kind: 'monthly_budget' | 'velocity' | 'duplicate';
+  kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
   subject: string | null;
   window: {
-    type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING';
+    /** `TOTAL` ends with the year 9999. */
+    type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING' | 'QUARTER' | 'YEAR' | 'TOTAL';
     starts_at: string;
     ends_at: string;
   };
@@ -1718,6 +1783,15 @@ export interface TraceStep {
   at?: string | undefined;
 }
 
+export interface UpdateBudgetRequest {
+  /** The slug when left out. */
+  name?: string | undefined;
+  /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+  limit_minor?: number | undefined;
+  /** Of a `frozen` budget nothing may be spent. */
+  status?: 'active' | 'frozen' | undefined;
+}
+
 /** A limit over time: `limit_amount_minor`, `limit_count`, or both. */
 export interface VelocityLimit {
   /** Its own among the limits of the authority. Findings and standings name it. */
@@ -1982,6 +2056,14 @@ export interface ListAuthorityVersionsQuery {
   cursor?: string | undefined;
 }
 
+/** The query of `GET /v1/budgets`. */
+export interface ListBudgetsQuery {
+  /** How many items to answer with. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  cursor?: string | undefined;
+}
+
 /** The query of `GET /v1/agents/{id}/merchants/suggestions`. */
 export interface SuggestMerchantsQuery {
   /** How many items to answer with. */
@@ -2155,7 +2237,7 @@ export interface UpdateWorkspaceRequest {
 /** The query of `GET /v1/audit`. */
 export interface ListAuditRecordsQuery {
   /** One or several, separated by commas. */
-  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** Who did it: the id of a key, a session or a user, or a principal. */
   actor?: string | string[] | undefined;
   /** The id of what was changed. */
@@ -2199,7 +2281,7 @@ export interface GetOverviewQuery {
 /** The query of `GET /v1/ledger/events`. */
 export interface ListLedgerEventsQuery {
   /** One or several, separated by commas. */
-  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** The id of what the event is about. */
   subject?: string | string[] | undefined;
   /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */

@@ -12,6 +12,7 @@ export class Purser {
   readonly decisions: resources.Decisions;
   readonly capabilities: resources.Capabilities;
   readonly agents: resources.Agents;
+  readonly budgets: resources.Budgets;
   readonly authority: resources.AuthorityDrafts;
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
@@ -37,6 +38,7 @@ export class Purser {
     this.decisions = new resources.Decisions(transport);
     this.capabilities = new resources.Capabilities(transport);
     this.agents = new resources.Agents(transport);
+    this.budgets = new resources.Budgets(transport);
     this.authority = new resources.AuthorityDrafts(transport);
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);

@@ -221,6 +221,25 @@ export class Agents extends Resource {
   }
 }
 
+/** What several agents may spend together. Authorities name a budget by its slug. */
+export class Budgets extends Resource {
+  /** Not sent again after a lost connection. */
+  create(body: t.CreateBudgetRequest, options?: Options): APIPromise<t.Budget> {
+    return this.call('POST', '/v1/budgets', { body, options });
+  }
+  /** As it stands now. */
+  retrieve(idOrSlug: string, options?: Options): APIPromise<t.Budget> {
+    return this.call('GET', '/v1/budgets/:id', { params: { id: idOrSlug }, options });
+  }
+  list(query?: t.ListBudgetsQuery, options?: Options): PagePromise<t.Budget> {
+    return this.pages('/v1/budgets', { query, options });
+  }
+  /** Its name, limit or status; the rest is fixed for good. */
+  update(idOrSlug: string, body: t.UpdateBudgetRequest, options?: Options): APIPromise<t.Budget> {
+    return this.call('PATCH', '/v1/budgets/:id', { params: { id: idOrSlug }, body, options });
+  }
+}
+
 export class ApiKeys extends Resource {
   /** The key's value is shown in this answer alone. Not sent again after a lost connection. */
   create(body: t.CreateApiKeyRequest, options?: Options): APIPromise<t.NewApiKey> {

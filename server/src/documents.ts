@@ -115,6 +115,7 @@ const STAGES_OF_FIELD: Record<keyof Authority, readonly Stage[]> = {
   blocked_merchants: ['merchant'],
   allowed_merchants: ['merchant_allowlist', 'purpose'],
   velocity_limits: ['velocity'],
+  budgets: ['shared_budget'],
   duplicate_window_seconds: ['duplicate'],
   on_duplicate: ['duplicate'],
   on_purpose_unclear: ['purpose'],

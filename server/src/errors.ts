@@ -90,6 +90,16 @@ export const ERRORS = {
     when: 'The agent has as many merchants listed as it may.',
     retry: false,
   },
+  budget_exists: {
+    status: 409,
+    when: 'A shared budget with this slug exists: choose another slug.',
+    retry: false,
+  },
+  budget_limit: {
+    status: 409,
+    when: 'The workspace has as many shared budgets as it may.',
+    retry: false,
+  },
   last_admin_key: {
     status: 409,
     when: "The workspace's last active admin key cannot revoke itself.",

@@ -13,6 +13,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'authority.created': true,
   'merchant.listed': true,
   'merchant.unlisted': true,
+  'budget.created': true,
+  'budget.updated': true,
   'api_key.created': true,
   'api_key.revoked': true,
   'api_key.rewrapped': true,

@@ -65,6 +65,8 @@ const WORDS: Record<string, string> = {
   'agent.updated': 'Agent changed',
   'merchant.listed': 'Merchant listed',
   'merchant.unlisted': 'Merchant unlisted',
+  'budget.created': 'Shared budget created',
+  'budget.updated': 'Shared budget changed',
   BLOCKED: 'Blocked',
   'authority.created': 'Authority saved',
   'workspace.updated': 'Workspace changed',

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import Type from 'typebox';
 import type { CreateDecisionInput, CreatedDecision, KnownAuthority } from '../commands/create-decision.ts';
 import type { CreatedReview, CreateReviewInput } from '../commands/create-review.ts';
@@ -8,6 +9,7 @@ import {
   stepsProblem,
   type TestedStep,
 } from '../decisions/authority-test.ts';
+import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { MODES, type Mode } from '../domain/agents.ts';
 import { type Assess, PURPOSE_ASSESSMENTS } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
@@ -153,13 +155,14 @@ const TestAnswer = Fields(
 
 /** Makes the route that tries out an authority on spends that are thought up. */
 export function makeAuthorityTestRoutes(options: {
+  db: pg.Pool;
   assess: Assess;
   createDecision: Command<CreateDecisionInput, CreatedDecision, KnownAuthority>;
   createReview: Command<CreateReviewInput, CreatedReview>;
   /** The time of the event loop that replays and tests may take. */
   replay_time: WorkTime;
 }): Route[] {
-  const { replay_time, ...machine } = options;
+  const { db, replay_time, ...machine } = options;
   return [
     {
       method: 'POST',
@@ -167,20 +170,21 @@ export function makeAuthorityTestRoutes(options: {
       operationId: 'testAuthority',
       tag: 'Agents',
       summary: 'Test an authority on spends that are thought up',
-      description: `Decides up to ${MAX_STEPS} spends one after the other at given times, with what becomes of them in between, as the service would for a new agent in a workspace of its own. So what happens at the edge of a month, when the clocks change, or when an authority ends is tested without waiting for it. Nothing is saved. The merchants listed for agents are not looked at.`,
+      description: `Decides up to ${MAX_STEPS} spends one after the other at given times, with what becomes of them in between, as the service would for a new agent in a workspace of its own. So what happens at the edge of a month, when the clocks change, or when an authority ends is tested without waiting for it. Nothing is saved. The merchants listed for agents are not looked at; of shared budgets nothing is used yet.`,
       scopes: ['admin'],
       takes_long: true,
       shares: 'simulations',
       body: TestRequest,
       responses: { 200: { description: 'What each step made of it.', schema: TestAnswer } },
-      errors: [],
+      errors: ['not_found'],
       handler: async (
         call: Call<unknown, unknown, { authority: Authority; mode?: Mode; steps: AuthorityTestStep[] }>,
       ) => {
         const { authority, mode = 'ENFORCE', steps: given } = call.body;
         const missing = missingList(authority, 0);
         if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
-        const run = makeAuthorityTest({ ...machine, authority, mode });
+        const budgets = await budgetsOfDraft(db, call.caller.workspace_id, authority, 'authority.');
+        const run = makeAuthorityTest({ ...machine, authority, mode, budgets });
         const steps: TestedStep[] = [];
         for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => run(step)));
         const passed = steps.every(({ mismatches }) => mismatches.length === 0);

@@ -23,6 +23,7 @@ import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
 import { makeReadingRoutes } from './authority-readings.ts';
 import { makeAuthorityTestRoutes } from './authority-tests.ts';
+import { makeBudgetRoutes } from './budgets/budgets.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionReadRoutes } from './decision-reads.ts';
@@ -110,10 +111,11 @@ export function makeApiRoutes(
     ...makeCapabilityRoutes({ lane, tokens }),
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
+    ...makeBudgetRoutes({ db, lane, cursors }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
-    ...makeAuthorityTestRoutes({ assess, createDecision, createReview, replay_time }),
+    ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
     ...makeWebhookRoutes({
       db,

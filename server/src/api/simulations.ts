@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import Type, { type Static } from 'typebox';
+import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { makeSimulation, SKIP_REASONS } from '../decisions/simulate.ts';
 import type { Assess } from '../domain/assessment.ts';
 import { type Authority, authorityHash } from '../domain/authorities.ts';
@@ -237,6 +238,7 @@ export function makeSimulationRoutes(options: {
         if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
         const missing = missingList(draft, agent.directory_version);
         if (missing !== null) throw invalidField(missing.field, missing.problem);
+        const budgets = await budgetsOfDraft(db, workspace_id, draft);
         const { agent_id } = agent;
         const { limit = DEFAULT_DECISIONS, from, to } = call.query;
         const ids = await listNewestDecisionIds(db, workspace_id, agent_id, {
@@ -259,6 +261,7 @@ export function makeSimulationRoutes(options: {
           directory: directoryAt(agent.directory_version, entries),
           directoryAtVersion: (version) => directoryAt(version, entries),
           events,
+          budgets,
         });
         const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
         const knownTo = asksForKnown(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;

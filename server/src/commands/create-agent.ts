@@ -3,6 +3,7 @@ import type { Authority } from '../domain/authorities.ts';
 import { agentQuota, mayEnforce } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { missingList } from '../policy/authority-problem.ts';
+import { budgetsProblem } from '../policy/shared-budgets.ts';
 import { addAuthorityVersion } from './create-authority.ts';
 
 export interface CreateAgentInput {
@@ -19,7 +20,11 @@ export const ENFORCE_NEEDS_PLAN =
 /** Creates an agent, with its first authority if one is given. */
 export const createAgent: Command<CreateAgentInput, Agent> = {
   name: 'createAgent',
-  needs: ({ slug }) => ({ agents: [slug], workspace: true }),
+  needs: ({ slug, authority }) => ({
+    agents: [slug],
+    workspace: true,
+    shared_budgets: authority?.budgets !== undefined,
+  }),
   apply(set, input, origin) {
     const workspace = set.workspace();
     if (workspace === undefined) return refuse('not_found', 'There is no such workspace.');
@@ -49,6 +54,9 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
     };
     const missing = input.authority === undefined ? null : missingList(input.authority, 0);
     if (missing !== null) return refuse('invalid_request', `authority.${missing.field}: ${missing.problem}`);
+    const wrong =
+      input.authority === undefined ? null : budgetsProblem(input.authority, set.shared_budgets.all());
+    if (wrong !== null) return refuse(wrong.code, `authority.${wrong.field}: ${wrong.problem}`);
     set.putAgent(agent);
     set.audit('agent.created', { type: 'agent', id: agent.agent_id }, origin, {
       from: null,

@@ -7,6 +7,7 @@ import { MAX_DECISIONS_SINCE } from '../lane/tables.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 import { missingList } from '../policy/authority-problem.ts';
 import { countedOfPast, missingIn, newCounterIds, type PastSpends } from '../policy/past-spends.ts';
+import { budgetsProblem } from '../policy/shared-budgets.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 
 export interface CreateAuthorityInput {
@@ -27,8 +28,9 @@ export interface CreateAuthorityInput {
  */
 export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> = {
   name: 'createAuthority',
-  needs: ({ agent, past }) => ({
+  needs: ({ agent, authority, past }) => ({
     agents: [agent],
+    shared_budgets: authority.budgets !== undefined,
     ...(past === null
       ? {}
       : {
@@ -52,6 +54,8 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
     }
     const missing = missingList(authority, agent.directory_version);
     if (missing !== null) return refuse('invalid_request', `${missing.field}: ${missing.problem}`);
+    const wrong = budgetsProblem(authority, set.shared_budgets.all());
+    if (wrong !== null) return refuse(wrong.code, `${wrong.field}: ${wrong.problem}`);
     const wanted = newCounterIds(agent.agent_id, set.authority(agent.agent_id)?.authority ?? null, authority);
     if (wanted.length === 0) return done(addAuthorityVersion(set, agent, { authority, note }, origin).row);
     const primed = primedBy(set, authority, wanted, input.past);

@@ -24,6 +24,7 @@ import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { remediesOf } from '../policy/remedies.ts';
+import { budgetStandings, loadedBudgets } from '../policy/shared-budgets.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 
 export interface CreateDecisionInput {
@@ -109,6 +110,8 @@ export function makeCreateDecision(options: {
       })),
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
+      shared_budgets: input.assessed?.authority.budgets !== undefined,
+      counters_of_budgets: input.assessed?.authority.budgets,
       webhooks: true,
     }),
     apply(set, input, origin) {
@@ -157,12 +160,16 @@ export function makeCreateDecision(options: {
       const period = periodOf(set.now_ms);
       const counters = withSlots(countersAssessed(input), (counter) => set.counters.slots(counter));
       const merchant = merchantAsked(input);
+      const shared_budgets = loadedBudgets(authority ?? {}, set.shared_budgets.all(), ({ budget_id }) =>
+        set.counters.slots({ counter_id: budget_id, subject: '' }),
+      );
       const facts = {
         authority,
         request,
         directory,
         budget: set.budget(agent_id, period, authority?.currency ?? currency),
         counters,
+        shared_budgets,
         assessment,
         is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
         now_ms: set.now_ms,
@@ -193,9 +200,13 @@ export function makeCreateDecision(options: {
           budget: budgetStatus(held, limit_minor),
         };
       }
-      if (in_its_currency && counters.size > 0) {
+      if (in_its_currency && counters.size + shared_budgets.length > 0) {
         const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-        reservation = { ...reservation, limits: standingsOf(authority, counters, set.now_ms, own) };
+        const limits = [
+          ...standingsOf(authority, counters, set.now_ms, own),
+          ...budgetStandings(shared_budgets, set.now_ms, own),
+        ];
+        reservation = { ...reservation, limits };
       }
       const made = composeDecision({
         decision_id,

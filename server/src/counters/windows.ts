@@ -1,15 +1,32 @@
-import { type CalendarSpan, type CalendarWindow, calendarWindow } from '../values/calendar.ts';
+import {
+  type CALENDAR_WINDOWS,
+  type CalendarSpan,
+  type CalendarWindow,
+  calendarWindow,
+} from '../values/calendar.ts';
 
-/** Over what time spends are counted: the days, weeks or months of a time zone, or the last so many seconds. */
-export type CounterWindow =
-  | { type: CalendarWindow; time_zone: string }
+/** Over what time limits count: the days, weeks or months of a time zone, or the last so many seconds. */
+export type PaceWindow =
+  | { type: (typeof CALENDAR_WINDOWS)[number]; time_zone: string }
   | { type: 'ROLLING'; window_seconds: number };
+
+/** Over what time spends are counted: those of limits, longer stretches of the calendar, or all time. */
+export type CounterWindow = PaceWindow | { type: CalendarWindow; time_zone: string } | { type: 'TOTAL' };
+
+/** All time, in the moments that timestamps of four-digit years have. */
+const ALL_TIME: CalendarSpan = { starts_ms: 0, ends_ms: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
 /** A rolling window is counted in this many steps, so that a counter has few slots however many spends there are. */
 const STEPS = 60;
 const DAY_SECONDS = 86_400;
-/** No month is longer, whatever its clocks do. */
-const MAX_CALENDAR_SECONDS = 32 * DAY_SECONDS;
+/** No calendar window is longer, whatever its clocks do. */
+const MAX_CALENDAR_DAYS: Record<CalendarWindow, number> = {
+  DAY: 32,
+  WEEK: 32,
+  MONTH: 32,
+  QUARTER: 93,
+  YEAR: 367,
+};
 
 function stepSeconds(window_seconds: number): number {
   return Math.ceil(window_seconds / STEPS);
@@ -21,6 +38,7 @@ function stepSeconds(window_seconds: number): number {
  * its end. So every spend counts for at least the window, and no stretch of that length ever holds more than the limit.
  */
 export function slotAt(window: CounterWindow, at_ms: number): CalendarSpan {
+  if (window.type === 'TOTAL') return ALL_TIME;
   if (window.type !== 'ROLLING') return calendarWindow(window.type, window.time_zone, at_ms);
   const step_ms = stepSeconds(window.window_seconds) * 1000;
   const starts_ms = Math.floor(at_ms / step_ms) * step_ms;
@@ -29,6 +47,7 @@ export function slotAt(window: CounterWindow, at_ms: number): CalendarSpan {
 
 /** For how many seconds after its start a slot of the window counts at most. */
 export function reachSeconds(window: CounterWindow): number {
-  if (window.type !== 'ROLLING') return MAX_CALENDAR_SECONDS;
+  if (window.type === 'TOTAL') return ALL_TIME.ends_ms / 1000;
+  if (window.type !== 'ROLLING') return MAX_CALENDAR_DAYS[window.type] * DAY_SECONDS;
   return window.window_seconds + stepSeconds(window.window_seconds);
 }

@@ -1,5 +1,6 @@
 import { counterChanges } from '../counters/counted-in.ts';
 import type { CounterUse } from '../counters/counters.ts';
+import { budgetsOf } from '../counters/shared-budgets.ts';
 import { slotAt } from '../counters/windows.ts';
 import type { Agent } from '../domain/agents.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
@@ -7,13 +8,15 @@ import { periodOf } from '../domain/budget.ts';
 import { afterExpiry, isExpired } from '../domain/decision-states.ts';
 import type { LimitStanding } from '../domain/reservations.ts';
 import { countersOfAgent, type SpendCounter, standing } from '../policy/counters.ts';
+import { budgetStandings } from '../policy/shared-budgets.ts';
 import { loadAuthoritiesOf } from '../storage/authorities.ts';
-import { listBudgets } from '../storage/budgets.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDueHolds } from '../storage/decision-states.ts';
+import { listBudgets } from '../storage/derived/budgets.ts';
 import { listCountedSince, listFullestSubjects } from '../storage/derived/counters.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { calendarWindow } from '../values/calendar.ts';
+import { readBudgets } from './shared-budgets.ts';
 
 /** Of a limit that counts merchants or payees by themselves, only so many are shown, the fullest ones. */
 const MAX_SUBJECTS = 20;
@@ -30,6 +33,7 @@ export async function loadAgentLimits(
   return [
     ...(await monthOf(db, workspace_id, agent.agent_id, authority, now_ms)),
     ...(await velocityOf(db, workspace_id, agent.agent_id, authority, now_ms)),
+    ...(await sharedBudgetsOf(db, workspace_id, authority, now_ms)),
   ];
 }
 
@@ -110,6 +114,19 @@ async function velocityOf(
       window: { type: window.type, starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
     }));
   });
+}
+
+async function sharedBudgetsOf(
+  db: Queryable,
+  workspace_id: string,
+  authority: Authority,
+  now_ms: number,
+): Promise<LimitStanding[]> {
+  if (authority.budgets === undefined) return [];
+  const all = await readBudgets(db, workspace_id);
+  const named = new Set(budgetsOf(authority.budgets, all).map(({ budget_id }) => budget_id));
+  const shown = all.filter(({ budget_id }) => named.has(budget_id));
+  return budgetStandings(shown, now_ms).map(({ counter_id, ...limit }) => limit);
 }
 
 /** Since when a counter counts that does not know all of its window; null where it does. */

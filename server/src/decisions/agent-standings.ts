@@ -2,8 +2,8 @@ import type { Agent } from '../domain/agents.ts';
 import { type BudgetStatus, budgetStatus, periodOf } from '../domain/budget.ts';
 import { listLastDecisions } from '../storage/agents.ts';
 import { loadAuthoritiesOf } from '../storage/authorities.ts';
-import { listBudgetCurrencies, listBudgets } from '../storage/budgets.ts';
 import type { Queryable } from '../storage/database.ts';
+import { listBudgetCurrencies, listBudgets } from '../storage/derived/budgets.ts';
 import { readClock } from '../storage/workspaces.ts';
 
 /** How an agent stands now. */

@@ -1,6 +1,7 @@
 import type { CreateDecisionInput, CreatedDecision, KnownAuthority } from '../commands/create-decision.ts';
 import { createOutcome } from '../commands/create-outcome.ts';
 import type { CreatedReview, CreateReviewInput } from '../commands/create-review.ts';
+import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Assess, Assessment } from '../domain/assessment.ts';
 import type { Origin } from '../domain/audit.ts';
@@ -104,12 +105,14 @@ function mismatchesOf(expected: Expected, decision: Decision): Mismatch[] {
 export function makeAuthorityTest(options: {
   authority: Authority;
   mode: Mode;
+  /** The shared budgets of the workspace, where the authority names some. */
+  budgets: readonly SharedBudget[];
   assess: Assess;
   createDecision: Command<CreateDecisionInput, CreatedDecision, KnownAuthority>;
   createReview: Command<CreateReviewInput, CreatedReview>;
 }): (step: AuthorityTestStep) => TestedStep {
   const { authority, assess, createDecision, createReview } = options;
-  const agent = makeImaginedAgent(authority, options.mode);
+  const agent = makeImaginedAgent(authority, options.mode, options.budgets);
   const { agent_id, authority_hash } = agent;
   const names = new Map<string, string>();
   let asked = 0;

@@ -1,5 +1,6 @@
 import { counterChanges } from '../counters/counted-in.ts';
 import type { CountedSlot, CounterRow } from '../counters/counters.ts';
+import type { LoadedBudget, SharedBudget } from '../counters/shared-budgets.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { DecisionHistory } from '../domain/decision-history.ts';
 import type { Decision } from '../domain/decisions.ts';
@@ -15,6 +16,7 @@ import {
   withSlots,
 } from '../policy/counters.ts';
 import type { Verdict } from '../policy/decide.ts';
+import { budgetStandings, loadedBudgets } from '../policy/shared-budgets.ts';
 
 /** What became of a decision: how it is under the draft, null where only the draft denied it, and how it really was. */
 interface Both {
@@ -30,11 +32,14 @@ interface Both {
  */
 export class DraftCounters {
   readonly #draft: Authority;
+  readonly #budgets: readonly SharedBudget[];
   readonly #own = new Counters([]);
   readonly #surplus = new Counters([]);
 
-  constructor(draft: Authority) {
+  /** `budgets`: the shared budgets of the workspace, where the draft names some. */
+  constructor(draft: Authority, budgets: readonly SharedBudget[] = []) {
     this.#draft = draft;
+    this.#budgets = budgets;
   }
 
   /** The counters of a decision under the draft, as they are before it. */
@@ -49,15 +54,41 @@ export class DraftCounters {
     });
   }
 
+  /**
+   * The shared budgets of a decision under the draft. One that the decision counted in is as it was then: what others had spent
+   * of it, its limit, and whether it was frozen. Of any other one there is what the draft itself spends of it, and its limit is
+   * that of now.
+   */
+  budgetsBefore(original: Decision): readonly LoadedBudget[] {
+    const { limits = [] } = original.reservation;
+    return loadedBudgets(this.#draft, this.#budgets, () => []).map((budget): LoadedBudget => {
+      const counter = { counter_id: budget.budget_id, subject: '' };
+      const then = limits.find(({ counter_id }) => counter_id === budget.budget_id);
+      if (then === undefined) return { ...budget, slots: this.#own.slots(counter) };
+      const was_frozen = original.policy_trace.some(
+        ({ stage, name, reason_code }) =>
+          stage === 'shared_budget' && name === budget.slug && reason_code === 'BUDGET_FROZEN',
+      );
+      return {
+        ...budget,
+        limit_minor: then.limit_minor as number,
+        status: was_frozen ? 'frozen' : 'active',
+        slots: [usedBefore(original, then), ...this.#surplus.slots(counter)],
+      };
+    });
+  }
+
   /** The limits that a decision counts in under the draft; undefined where the draft has none for it. */
   limits(
     original: Decision,
     counters: CountersOf<LoadedCounter>,
+    budgets: readonly LoadedBudget[],
     { decision, held_amount_minor: amount_minor }: Pick<Verdict, 'decision' | 'held_amount_minor'>,
   ): CountedLimit[] | undefined {
-    if (counters.size === 0) return undefined;
+    if (counters.size + budgets.length === 0) return undefined;
     const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-    return standingsOf(this.#draft, counters, Date.parse(original.created_at), own);
+    const now_ms = Date.parse(original.created_at);
+    return [...standingsOf(this.#draft, counters, now_ms, own), ...budgetStandings(budgets, now_ms, own)];
   }
 
   /** Counts what became of a decision by something that happened at `at`; `before` null: it was made. */

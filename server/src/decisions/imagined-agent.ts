@@ -1,4 +1,5 @@
 import { addToRows, type CounterRow } from '../counters/counters.ts';
+import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Origin } from '../domain/audit.ts';
 import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
@@ -39,8 +40,12 @@ export interface ImaginedAgent {
   ): CommandResult<Output, Current>;
 }
 
-/** Makes an agent with one authority, of which nothing is known. */
-export function makeImaginedAgent(authority: Authority, mode: Mode): ImaginedAgent {
+/** Makes an agent with one authority, of which nothing is known. Nothing is used of the shared budgets. */
+export function makeImaginedAgent(
+  authority: Authority,
+  mode: Mode,
+  shared_budgets: readonly SharedBudget[],
+): ImaginedAgent {
   const authority_hash = authorityHash(authority);
   const agent = {
     agent_id: AGENT_ID,
@@ -111,6 +116,7 @@ export function makeImaginedAgent(authority: Authority, mode: Mode): ImaginedAge
         due_holds: [...states.values()].filter((state) => isExpired(state, now_ms)),
         budgets: [...budgets.values()],
         counters: [...counters.values()],
+        shared_budgets,
         decisions: named.flatMap((decision_id) => decisionOf(decision_id) ?? []),
         outcomes: outcomes.filter(({ decision_id }) => named.includes(decision_id)),
         known_merchants: [...known_merchants.values()],

@@ -1,3 +1,4 @@
+import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Assess } from '../domain/assessment.ts';
 import { type Authority, assessmentInputs } from '../domain/authorities.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
@@ -174,6 +175,8 @@ export function makeSimulation(options: {
   directory: Directory;
   /** Returns the merchants that were listed at a version. */
   directoryAtVersion: (version: number) => Directory;
+  /** The shared budgets of the workspace, where the draft names some. */
+  budgets?: readonly SharedBudget[];
   /** All events of the decisions to be replayed, in any order. */
   events: readonly PlacedEvent[];
 }): Simulation {
@@ -185,7 +188,7 @@ export function makeSimulation(options: {
   /** By month: how much more counts under the draft than really did, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();
-  const draft_counters = new DraftCounters(draft);
+  const draft_counters = new DraftCounters(draft, options.budgets ?? []);
   const has_same_inputs = new Map<Authority, boolean>();
   /** The merchants that were listed for the decision replayed last. */
   let before: Directory | undefined;
@@ -331,12 +334,14 @@ export function makeSimulation(options: {
       const assessment = is_as_before ? original.purpose : assess(draft, request, facts);
       const budget = budgetFor(original);
       const counters = draft_counters.before(original);
+      const shared_budgets = draft_counters.budgetsBefore(original);
       const verdict = decide({
         authority: draft,
         request,
         directory,
         budget,
         counters,
+        shared_budgets,
         assessment,
         is_known_merchant: isKnown(original, known),
         now_ms: Date.parse(original.created_at),
@@ -346,7 +351,11 @@ export function makeSimulation(options: {
       countBoth(original, verdict);
       compare(original, verdict);
       drafted_merchants?.note(original, verdict.decision);
-      const divergent = divergence(original, verdict, draft_counters.limits(original, counters, verdict));
+      const divergent = divergence(
+        original,
+        verdict,
+        draft_counters.limits(original, counters, shared_budgets, verdict),
+      );
       if (divergent === null) return;
       diverged.set(original.decision_id, divergent);
       draft_counters.count(null, divergent, original.created_at);

@@ -1,4 +1,5 @@
 import type { CounterRow } from '../counters/counters.ts';
+import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
@@ -95,6 +96,7 @@ export interface AuditedState {
   member?: Member;
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
+  shared_budget?: SharedBudget;
   /** What a new limit was given of the spends before it, and since when where that is not all of them. */
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
 }

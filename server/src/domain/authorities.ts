@@ -84,6 +84,8 @@ export interface Authority {
   allowed_merchants?: string[];
   /** What may be spent, and how often, over time. All of them hold. */
   velocity_limits?: VelocityLimit[];
+  /** Shared budgets, by slug: a spend counts in each of them and in all above. */
+  budgets?: string[];
   /** For how long the same amount to the same merchant is taken for a duplicate. */
   duplicate_window_seconds?: number;
   /** `REVIEW` when left out. */
@@ -148,6 +150,7 @@ export function assessmentInputs(authority: Authority): string {
     monthly_budget_minor,
     blocked_merchants,
     velocity_limits,
+    budgets,
     duplicate_window_seconds,
     on_duplicate,
     on_purpose_unclear,

@@ -6,7 +6,7 @@ import { recordHash } from './ledger.ts';
 export const RESERVATION_STATUSES = ['HELD', 'COMMITTED', 'RELEASED', 'EXPIRED', 'NONE'] as const;
 export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 
-export const LIMIT_KINDS = ['monthly_budget', 'velocity', 'duplicate'] as const;
+export const LIMIT_KINDS = ['monthly_budget', 'velocity', 'duplicate', 'shared_budget'] as const;
 
 /** How a limit over time stands. Minor units; what is not limited is null. */
 export interface LimitStanding {

@@ -81,6 +81,7 @@ export const TAGS = [
   'Capabilities',
   'Agents',
   'Merchants',
+  'Budgets',
   'API keys',
   'Webhooks',
   'Reports',

@@ -1,4 +1,5 @@
 import type { CounterRow } from '../counters/counters.ts';
+import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import {
@@ -15,7 +16,6 @@ import {
   findCurrentAuthorities,
   insertAuthorities,
 } from '../storage/authorities.ts';
-import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/budgets.ts';
 import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
 import type { Client } from '../storage/database.ts';
 import {
@@ -31,8 +31,10 @@ import {
   loadDecisionsAfter,
   loadEarlierDecisions,
 } from '../storage/decisions.ts';
+import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/derived/budgets.ts';
 import {
   addToCounters,
+  loadBudgetCounters,
   loadCounters,
   loadWholeCounters,
   type WantedCounter,
@@ -61,6 +63,7 @@ import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts'
 import { insertReviews } from '../storage/reviews.ts';
 import type { InWorkspace, Write } from '../storage/rows.ts';
 import { endSessionsOf, loadSessions } from '../storage/sessions.ts';
+import { loadSharedBudgets, putSharedBudgets } from '../storage/shared-budgets.ts';
 import {
   deleteWebhookEndpoints,
   insertWebhookDeliveries,
@@ -83,6 +86,10 @@ export interface Needs {
   counters?: readonly WantedCounter[];
   /** Counters with all their subjects. */
   whole_counters?: readonly string[];
+  /** The shared budgets of the workspace. */
+  shared_budgets?: boolean;
+  /** What is in these shared budgets, by slug, and in all above them. */
+  counters_of_budgets?: readonly string[] | undefined;
   /** An agent's decisions after one, at most `MAX_DECISIONS_SINCE`. */
   decisions_since?: { agent_id: string; after: string };
   idempotency?: { agent_id: string; idempotency_key: string };
@@ -198,6 +205,12 @@ const LOADS = {
   }),
   counters: load(({ counters }) => counters ?? NONE, loadCounters),
   whole_counters: load((needs) => by('counter_id', needs.whole_counters), loadWholeCounters),
+  // Each is made by hand, so there are few, and all of a workspace stay known from batch to batch.
+  shared_budgets: loadWhole((needs) => needs.shared_budgets, loadSharedBudgets, {
+    keyOf: () => '',
+    changed: ({ shared_budgets }) => (shared_budgets.changes.size === 0 ? [] : ['']),
+  }),
+  budget_counters: load((needs) => by('slug', needs.counters_of_budgets), loadBudgetCounters),
   decisions_since: load(
     (needs) => one(needs.decisions_since),
     (client, keys) => loadDecisionsAfter(client, keys, MAX_DECISIONS_SINCE),
@@ -272,6 +285,7 @@ export interface ChangedSet {
   outbox: { changes: OutboxChanges };
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
+  shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
   counters: { changes: ReadonlyMap<string, CounterRow> };
 }
 
@@ -314,6 +328,7 @@ const WRITES: readonly Put[] = [
   put(putInvitations, ({ people }) => people.changes.invitations.values()),
   put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
   put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
+  put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
   put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),

@@ -31,6 +31,7 @@ import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
 import { People } from './people.ts';
 import { Records } from './records.ts';
+import { SharedBudgets } from './shared-budgets.ts';
 import type { Loaded } from './tables.ts';
 
 /**
@@ -49,6 +50,7 @@ export class WorkingSet {
   readonly people: People;
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
+  readonly shared_budgets: SharedBudgets;
   /** What spends come to over time. */
   readonly counters: Counters;
   /** What became of the decisions before this batch. */
@@ -82,7 +84,8 @@ export class WorkingSet {
     this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
-    this.counters = new Counters([...loaded.counters, ...loaded.whole_counters]);
+    this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
+    this.counters = new Counters([...loaded.counters, ...loaded.whole_counters, ...loaded.budget_counters]);
     this.#since = loaded.decisions_since;
     this.#head = head;
     const [workspace] = loaded.workspaces;

@@ -68,6 +68,7 @@ const CHANGEABLE = [
   'members',
   'invitations',
   'merchant_entries',
+  'shared_budgets',
   'known_merchants',
   'known_merchants_to_fill',
 ] as const;

@@ -86,6 +86,7 @@ const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
   Agents: 'The agents of the workspace and what each of them is allowed.',
   Merchants:
     'Merchants that people list for an agent, whatever its authority says, and suggestions of which to list.',
+  Budgets: 'What several agents may spend together.',
   'API keys': 'Who may call this API, and for what.',
   Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
   Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CountedSlot, type CounterKey, useAt } from '../counters/counters.ts';
-import { type CounterWindow, slotAt } from '../counters/windows.ts';
+import { type PaceWindow, slotAt } from '../counters/windows.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
 import type { Action } from '../domain/spends.ts';
@@ -10,7 +10,7 @@ import { canonicalJson } from '../values/canonical-json.ts';
 
 /** A counter that a spend counts in. */
 export interface SpendCounter extends CounterKey {
-  window: CounterWindow;
+  window: PaceWindow;
   /** The spend is judged by it, and counts in others only. */
   is_read_only?: true;
 }
@@ -32,14 +32,14 @@ export const DUPLICATES = { all: '(duplicates)', own: '(own payee)', unnamed: '(
 export const NO_COUNTERS: CountersOf<LoadedCounter> = new Map();
 
 /** Over what time a limit counts. */
-export function windowOf(authority: Authority, limit: VelocityLimit): CounterWindow {
+export function windowOf(authority: Authority, limit: VelocityLimit): PaceWindow {
   const { window } = limit;
   return window === 'ROLLING'
     ? { type: window, window_seconds: limit.window_seconds as number }
     : { type: window, time_zone: authority.time_zone ?? 'UTC' };
 }
 
-function duplicateWindow(window_seconds: number): CounterWindow {
+function duplicateWindow(window_seconds: number): PaceWindow {
   return { type: 'ROLLING', window_seconds };
 }
 

@@ -23,6 +23,7 @@ import { judgeDuplicates } from './duplicates.ts';
 import { judgeMerchant } from './merchants.ts';
 import { newMerchantJudges } from './new-merchant.ts';
 import { judgePurpose } from './purpose.ts';
+import { judgeSharedBudgets } from './shared-budgets.ts';
 import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
 import { judgeActionType, judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
 import { judgeVelocity } from './velocity.ts';
@@ -97,7 +98,7 @@ export function judgeStages(
   const judged: JudgedBy[] = [];
   for (const stage of STAGES) {
     if (without.has(stage)) continue;
-    for (const judge of JUDGES[stage](authority)) {
+    for (const judge of JUDGES[stage](authority, facts)) {
       const found = judge(authority, facts, amount_minor);
       if (found.outcome === 'LIMIT') amount_minor = Math.min(amount_minor, found.capped_minor);
       judged.push({ stage, found });
@@ -161,7 +162,7 @@ const JUDGES: Record<Stage, JudgesOf> = {
   per_transaction_limit: always(judgePerTransactionLimit),
   velocity: judgeVelocity,
   monthly_budget: always(judgeMonthlyBudget),
-  shared_budget: () => NO_JUDGES,
+  shared_budget: judgeSharedBudgets,
   min_amount: always(judgeMinAmount),
   purpose: always(judgePurpose),
   new_merchant: newMerchantJudges,

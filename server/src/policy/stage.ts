@@ -1,3 +1,4 @@
+import type { LoadedBudget } from '../counters/shared-budgets.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
@@ -16,6 +17,8 @@ export interface DecideFacts {
   budget: BudgetCounter;
   /** What is in the counters of the spend under `authority`: see `countersOf`. Left out where it has no limits over time. */
   counters?: CountersOf<LoadedCounter>;
+  /** What a spend counts in of shared budgets under `authority`. Left out where it names none. */
+  shared_budgets?: readonly LoadedBudget[];
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
   /** Whether the agent is known to have paid the payee that the request names, or else its merchant. */
@@ -56,7 +59,7 @@ export type Judge = (authority: Authority, facts: DecideFacts, amount_minor: num
  * What a stage judges by under an authority, in order. A stage of the contract always has one judge; any other has one for
  * each thing that the authority says of it, and none where it says nothing.
  */
-export type JudgesOf = (authority: Authority) => readonly Judge[];
+export type JudgesOf = (authority: Authority, facts: DecideFacts) => readonly Judge[];
 
 /** Judges for an authority that says nothing of a stage. */
 export const NO_JUDGES: readonly Judge[] = [];

@@ -2,7 +2,9 @@ import { Temporal } from 'temporal-polyfill';
 
 /** A calendar window. A week begins on Monday. */
 export const CALENDAR_WINDOWS = ['DAY', 'WEEK', 'MONTH'] as const;
-export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
+/** The longer ones are those of shared budgets alone. */
+export const CALENDAR_PERIODS = [...CALENDAR_WINDOWS, 'QUARTER', 'YEAR'] as const;
+export type CalendarWindow = (typeof CALENDAR_PERIODS)[number];
 
 /** Days of the week as ISO 8601 counts them, from Monday. */
 export const WEEKDAYS = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'] as const;
@@ -105,11 +107,15 @@ const FIRST_DATE: Record<CalendarWindow, (date: Temporal.PlainDate) => Temporal.
   DAY: (date) => date,
   WEEK: (date) => date.subtract({ days: date.dayOfWeek - 1 }),
   MONTH: (date) => date.with({ day: 1 }),
+  QUARTER: (date) => date.with({ day: 1, month: date.month - ((date.month - 1) % 3) }),
+  YEAR: (date) => date.with({ day: 1, month: 1 }),
 };
 const LENGTH: Record<CalendarWindow, Temporal.DurationLike> = {
   DAY: { days: 1 },
   WEEK: { days: 7 },
   MONTH: { months: 1 },
+  QUARTER: { months: 3 },
+  YEAR: { years: 1 },
 };
 
 function zoned(at_ms: number, time_zone: string): Temporal.ZonedDateTime {

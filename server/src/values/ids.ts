@@ -21,6 +21,7 @@ export const ID_PREFIXES = {
   invitation: 'inv',
   sign_in: 'sgn',
   merchant: 'mer',
+  budget: 'bud',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -7,6 +7,7 @@ import type { Queryable } from '../storage/database.ts';
 import type { StoredHead } from '../storage/ledger.ts';
 import { listAllMembers, listInvitations } from '../storage/members.ts';
 import { listAllMerchantEntries } from '../storage/merchant-entries.ts';
+import { loadSharedBudgets } from '../storage/shared-budgets.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import type { Findings } from './findings.ts';
@@ -32,6 +33,7 @@ const NAMES: { [Kind in Exclude<keyof AuditedState, 'primed'>]-?: (row: Record<s
     member: (row) => `member ${row.user_id}`,
     invitation: (row) => `invitation ${row.invitation_id}`,
     merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
+    shared_budget: (row) => `shared_budget ${row.budget_id}`,
   };
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof typeof NAMES](row);
@@ -144,6 +146,10 @@ export async function checkLiveRows(
     for (const merchant_entry of entries) check({ merchant_entry });
     after = entries.at(-1)?.entry_id ?? null;
     if (after === null) break;
+  }
+  for (const shared_budget of await loadSharedBudgets(db, [workspace_id])) {
+    const { workspace_id: _known, ...row } = shared_budget;
+    check({ shared_budget: row });
   }
   const webhooks = await loadWebhookEndpoints(db, workspace_id);
   for (const webhook of webhooks) check({ webhook });

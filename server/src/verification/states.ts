@@ -7,11 +7,11 @@ import {
   holdExpiresAt,
 } from '../domain/decision-states.ts';
 import type { Decision, DecisionCore } from '../domain/decisions.ts';
-import { loadAllBudgets } from '../storage/budgets.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadExpiringHolds } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
+import { loadAllBudgets } from '../storage/derived/budgets.ts';
 import type { ChainRow, OrphanTable } from './chain-pages.ts';
 import { type CounterSums, countersOfDecision, countersOfUnchanged } from './counters.ts';
 import type { Findings } from './findings.ts';

@@ -39,7 +39,8 @@ let foreign: Record<
   | 'event'
   | 'user'
   | 'invitation'
-  | 'entry',
+  | 'entry'
+  | 'budget',
   string
 >;
 let foreign_ids: Set<string>;
@@ -96,6 +97,7 @@ beforeAll(async () => {
     user: await there.member(),
     invitation: (await there.invite()).id,
     entry: await there.listed(),
+    budget: await there.budget(),
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
@@ -141,6 +143,7 @@ async function recordsOf(workspace_id: string): Promise<Record<string, number>> 
     'members',
     'invitations',
     'merchant_entries',
+    'shared_budgets',
     'sessions',
   ]) {
     const { rowCount } = await s.sql(`select 1 from ${table} where workspace_id = $1`, [workspace_id]);
@@ -159,7 +162,11 @@ function told(reply: Reply): unknown {
 /** Fields whose values are the customer's own and name nothing of ours. */
 const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference'];
 /** What is looked up nowhere: a new name, and the agent of a spend that is thought up. */
-const LOOKED_UP_NOWHERE = ['POST /v1/agents slug', 'POST /v1/authority/test steps.decide.agent'];
+const LOOKED_UP_NOWHERE = [
+  'POST /v1/agents slug',
+  'POST /v1/budgets slug',
+  'POST /v1/authority/test steps.decide.agent',
+];
 const isReference = (name: string) =>
   !NAMES_NOTHING.includes(name) &&
   /(^|_)(id|ids|agent|agents|cursor|token|supersedes|endpoint|event|decision_id|key_id|slug)$/.test(name);
@@ -203,6 +210,7 @@ const PATHS: Record<string, Kind[]> = {
   webhooks: ['webhook'],
   events: ['event'],
   members: ['user'],
+  budgets: ['budget'],
   invitations: ['invitation'],
   entry_id: ['entry'],
 };

@@ -173,6 +173,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by unlisted_in is null, entry_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.entry_id)',
   },
+  shared_budgets: {
+    key: ['budget_id'],
+    row: "order by status = 'frozen' desc, budget_id limit 1",
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.budget_id)',
+  },
   feedback: {
     key: ['agent_id', 'purpose_hash', 'merchant', 'payee_id', 'word'],
     row: "order by word = '' desc, merchant, payee_id limit 1",

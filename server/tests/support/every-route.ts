@@ -27,6 +27,8 @@ export interface World {
   invite(): Promise<{ id: string; url: string }>;
   /** Lists a new merchant for the agent, and tells the entry's id. */
   listed(): Promise<string>;
+  /** Makes a new shared budget, and tells its id. */
+  budget(): Promise<string>;
   /** Has somebody new join, and tells the user's id. */
   member(): Promise<string>;
   authority: object;
@@ -58,6 +60,7 @@ const NOT_FOUND = [404, 'not_found'] as const;
 const NOT_ACTIVE = [403, 'agent_not_active'] as const;
 const URL = 'https://receiver.invalid/events';
 
+const budgetBody = () => ({ slug: freshKey(), currency: 'EUR', period: 'MONTH', limit_minor: 1_000 });
 const fixed = (path: string, body?: unknown) => async () => ({
   path,
   ...(body === undefined ? {} : { body }),
@@ -242,6 +245,28 @@ const ROUTE_CASES: Record<string, RouteCase> = {
   'POST /v1/agents/:id/authority/simulate': {
     scopes: ['admin'],
     request: ofAgent('/authority/simulate', AUTHORITY),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/budgets': {
+    scopes: ['admin'],
+    request: async () => ({ path: '/v1/budgets', body: budgetBody() }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/budgets': { scopes: ['read'], request: fixed('/v1/budgets'), status: 200, names: 'nothing' },
+  'GET /v1/budgets/:id': {
+    scopes: ['read'],
+    request: async (world) => ({ path: `/v1/budgets/${await world.budget()}` }),
+    status: 200,
+    names: 'one thing',
+  },
+  'PATCH /v1/budgets/:id': {
+    scopes: ['admin'],
+    request: async (world) => ({
+      path: `/v1/budgets/${await world.budget()}`,
+      body: { limit_minor: 2_000 },
+    }),
     status: 200,
     names: 'one thing',
   },
@@ -546,6 +571,12 @@ export async function makeWorld(
       const reply = await service.call('POST', path, { key: setup, body: { entries } });
       if (reply.status !== 201) throw new Error(reply.text);
       return reply.body.data[0].entry_id;
+    },
+    async budget() {
+      const body = { ...budgetBody(), name: `${words} budget` };
+      const reply = await service.call('POST', '/v1/budgets', { key: setup, body });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body.id;
     },
     async webhook() {
       const { body } = await service.call('GET', '/v1/webhooks', { key: setup });

@@ -47,6 +47,7 @@ const AUTHORITIES = {
       { name: 'shop', window: 'ROLLING', window_seconds: 86_400, per: 'MERCHANT', limit_count: 1_000 },
     ],
     duplicate_window_seconds: 604_800,
+    budgets: ['team'],
   },
 };
 
@@ -84,6 +85,11 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     { plan: 'enterprise' },
     { actor: OPERATOR, request_id: null, client_address: null },
   );
+  const budget = { currency: 'EUR', period: 'TOTAL', limit_minor: 1_000_000 };
+  await post('/v1/budgets', { ...budget, slug: 'company', name: 'Company' });
+  await post('/v1/budgets', { ...budget, slug: 'team', period: 'YEAR', parent: 'company' });
+  await post('/v1/budgets', { ...budget, slug: 'old' });
+  await ok(s, 'PATCH', '/v1/budgets/old', { status: 'frozen', limit_minor: 500 });
   await post('/v1/agents', { slug: 'shadow', authority: AUTHORITIES.shadow });
   await post('/v1/agents', { slug: 'enforce', mode: 'ENFORCE', authority: AUTHORITIES.enforce });
   await post('/v1/agents', { slug: 'bare' });

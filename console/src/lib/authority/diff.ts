@@ -28,6 +28,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   review_threshold_minor: 'Review threshold',
   monthly_budget_minor: 'Monthly budget',
   velocity_limits: 'Limits over time',
+  budgets: 'Shared budgets',
   duplicate_window_seconds: 'Duplicates within',
   on_duplicate: 'A duplicate',
   blocked_merchants: 'Blocked merchants',

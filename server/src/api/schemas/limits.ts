@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { BUDGET_PERIODS } from '../../counters/shared-budgets.ts';
 import { VELOCITY_WINDOWS } from '../../domain/authorities.ts';
 import { LIMIT_KINDS } from '../../domain/reservations.ts';
 import { Fields, Nullable, OneOf, page, Timestamp } from '../../http/schemas.ts';
@@ -17,7 +18,9 @@ const LIMIT_STANDING = {
     }),
   ),
   window: Fields({
-    type: OneOf(VELOCITY_WINDOWS),
+    type: OneOf([...new Set([...VELOCITY_WINDOWS, ...BUDGET_PERIODS])], {
+      description: '`TOTAL` ends with the year 9999.',
+    }),
     starts_at: Timestamp(),
     ends_at: Timestamp(),
   }),

@@ -6,6 +6,7 @@ import { TEXT_LENGTHS } from '../../values/text.ts';
 const MAX_LIMITS = 10;
 const MAX_FILTER_MERCHANTS = 100;
 const MAX_FILTER_TYPES = 20;
+const MAX_BUDGETS_NAMED = 5;
 const MAX_COUNT = 1_000_000;
 const MINUTE_S = 60;
 const DAY_S = 86_400;
@@ -73,6 +74,15 @@ const VelocityLimitBody = Fields(
 
 /** The fields of an authority about what is spent over time. */
 export const VELOCITY_FIELDS = {
+  budgets: Type.Optional(
+    Type.Array(Slug({ examples: ['marketing'] }), {
+      minItems: 1,
+      maxItems: MAX_BUDGETS_NAMED,
+      uniqueItems: true,
+      description:
+        'Shared budgets, by slug, in the same currency. A spend counts in each of them and in all above, from then on; one that is over what is left of any is denied, or capped where the request is `limitable`. A frozen one denies.',
+    }),
+  ),
   velocity_limits: Type.Optional(
     Type.Array(VelocityLimitBody, {
       maxItems: MAX_LIMITS,

@@ -123,6 +123,31 @@ export async function loadWholeCounters(
   return result.rows;
 }
 
+/** Returns what counts in these shared budgets and in all above them. */
+export async function loadBudgetCounters(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ slug: string }>[],
+): Promise<InWorkspace<CounterRow>[]> {
+  const result = await db.query<InWorkspace<CounterRow>>({
+    name: 'load_budget_counters',
+    text: `with recursive named as (
+        select b.workspace_id, b.budget_id, b.parent_id from unnest($1::text[], $2::text[]) as w(workspace_id, slug)
+          join shared_budgets b on b.workspace_id = w.workspace_id and b.slug = w.slug
+        union
+        select b.workspace_id, b.budget_id, b.parent_id from named n
+          join shared_budgets b on b.workspace_id = n.workspace_id and b.budget_id = n.parent_id)
+      select c.workspace_id, c.counter_id, c.subject, c.slot, c.until, c.count,
+        least(c.held_minor, ${MAX_MINOR}) as held_minor, least(c.committed_minor, ${MAX_MINOR}) as committed_minor,
+        c.decision_id
+      from named n
+      cross join lateral (
+        select * from counters c where c.workspace_id = n.workspace_id and c.counter_id = n.budget_id
+          and c.until > (select clock_timestamp()) - interval '1 minute') as c`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.slug)],
+  });
+  return result.rows;
+}
+
 /** Deletes slots that count no more since a day; at most `limit`. Returns how many there were. */
 export async function sweepCounters(db: Queryable, limit: number): Promise<number> {
   const result = await db.query({

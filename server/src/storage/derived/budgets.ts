@@ -1,6 +1,6 @@
-import type { BudgetRow } from '../domain/budget.ts';
-import type { Queryable } from './database.ts';
-import { type InWorkspace, makeInsert } from './rows.ts';
+import type { BudgetRow } from '../../domain/budget.ts';
+import type { Queryable } from '../database.ts';
+import { type InWorkspace, makeInsert } from '../rows.ts';
 
 /**
  * Returns the counters of these agents for this month, for later months (in case the clock was set back), and for

@@ -1,0 +1,205 @@
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createBudget } from '../../commands/budgets/create-budget.ts';
+import { updateBudget } from '../../commands/budgets/update-budget.ts';
+import {
+  BUDGET_PERIODS,
+  BUDGET_STATUSES,
+  type LoadedBudget,
+  MAX_BUDGET_DEPTH,
+  MAX_BUDGETS,
+  type SharedBudget,
+} from '../../counters/shared-budgets.ts';
+import { readBudgets } from '../../decisions/shared-budgets.ts';
+import { ApiError } from '../../errors.ts';
+import { type Cursors, pageOf } from '../../http/cursors.ts';
+import type { Call, Route } from '../../http/route.ts';
+import {
+  Currency,
+  Fields,
+  Id,
+  LimitMinor,
+  Line,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  Slug,
+  Timestamp,
+  TimeZone,
+} from '../../http/schemas.ts';
+import type { Lane } from '../../lane/lane.ts';
+import { originOf } from '../../people/callers.ts';
+import { budgetStandings } from '../../policy/shared-budgets.ts';
+import { readClock } from '../../storage/workspaces.ts';
+import { TEXT_LENGTHS } from '../../values/text.ts';
+import { LIMIT_STANDING } from '../schemas/limits.ts';
+
+const limit = LimitMinor({
+  description: 'The most that may be spent of it in a period, holds included. Minor units of `currency`.',
+  examples: [600_000],
+});
+const Name = Line({ max: TEXT_LENGTHS.name }, { description: 'The slug when left out.' });
+const Period = OneOf(BUDGET_PERIODS, {
+  description: 'A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never.',
+});
+
+const CreateBody = Fields(
+  {
+    slug: Slug({ description: 'What authorities name it by.', examples: ['marketing'] }),
+    name: Type.Optional(Name),
+    currency: Currency(),
+    period: Period,
+    time_zone: Type.Optional(TimeZone({ description: 'Of the period; `UTC` when left out.' })),
+    limit_minor: limit,
+    parent: Type.Optional(
+      Type.String({
+        description: `Slug or id of the budget that it is a part of, in the same currency; at most ${MAX_BUDGET_DEPTH} lie above each other.`,
+        examples: ['company'],
+      }),
+    ),
+  },
+  { $id: 'CreateBudgetRequest' },
+);
+
+const UpdateBody = Fields(
+  {
+    name: Type.Optional(Name),
+    limit_minor: Type.Optional(limit),
+    status: Type.Optional(
+      OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing may be spent.' }),
+    ),
+  },
+  { $id: 'UpdateBudgetRequest', minProperties: 1 },
+);
+
+const BudgetBody = Fields(
+  {
+    id: Id('budget'),
+    slug: Type.String(),
+    name: Type.String(),
+    currency: Type.String(),
+    period: Period,
+    time_zone: Type.String(),
+    limit_minor: limit,
+    parent: Nullable(Type.String({ description: 'The slug of the budget that it is a part of.' })),
+    status: OneOf(BUDGET_STATUSES),
+    standing: Fields(LIMIT_STANDING, { description: 'How it stands in the current period.' }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  {
+    $id: 'Budget',
+    description: 'What several agents may spend together. Authorities name it in `budgets`.',
+  },
+);
+
+const IdParams = Fields({ id: Type.String({ description: "The budget's id or slug." }) });
+const ListQuery = Fields(PageQuery);
+
+function budgetBody(
+  { budget_id: id, parent_id, slots, ...budget }: LoadedBudget,
+  all: readonly SharedBudget[],
+  now_ms: number,
+): Static<typeof BudgetBody> {
+  const [standing] = budgetStandings([{ ...budget, budget_id: id, parent_id, slots }], now_ms);
+  const { counter_id, ...shown } = standing as NonNullable<typeof standing>;
+  const parent = all.find((each) => each.budget_id === parent_id)?.slug ?? null;
+  return { id, ...budget, parent, standing: shown };
+}
+
+/** The budgets that several agents share. */
+export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
+  const { db, lane, cursors } = options;
+
+  /** The budget as it stands now. Throws ApiError `not_found`. */
+  async function standing(workspace_id: string, ref: string) {
+    const all = await readBudgets(db, workspace_id);
+    const found = all.find(({ budget_id, slug }) => budget_id === ref || slug === ref);
+    if (found === undefined) throw new ApiError('not_found', 'There is no such shared budget.');
+    return budgetBody(found, all, await readClock(db));
+  }
+
+  return [
+    {
+      method: 'POST',
+      path: '/v1/budgets',
+      operationId: 'createBudget',
+      tag: 'Budgets',
+      summary: 'Create a shared budget',
+      description: `What several agents may spend together, however their spends race. A spend counts in each budget that its agent's authority names in \`budgets\`, and in all above; each of them can cap or deny it. Slug, currency, period, zone and parent are fixed for good. At most ${MAX_BUDGETS}.`,
+      scopes: ['admin'],
+      body: CreateBody,
+      responses: { 201: { description: 'The budget.', schema: BudgetBody } },
+      errors: ['not_found', 'budget_exists', 'budget_limit'],
+      handler: async (call: Call<unknown, unknown, Static<typeof CreateBody>>) => {
+        const { workspace_id } = call.caller;
+        const { budget_id } = await lane.submit(workspace_id, createBudget, call.body, originOf(call));
+        return { status: 201, body: await standing(workspace_id, budget_id) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/budgets',
+      operationId: 'listBudgets',
+      tag: 'Budgets',
+      summary: 'List the shared budgets',
+      description: 'Newest first, each as it stands now.',
+      scopes: ['read'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of budgets.', schema: page(BudgetBody, { $id: 'BudgetPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listBudgets', workspace_id];
+        const before = cursors.open(list, cursor) as string | null;
+        const all = await readBudgets(db, workspace_id);
+        const now_ms = await readClock(db);
+        const rest = all.filter(({ budget_id }) => before === null || budget_id < before).reverse();
+        const { rows, next_cursor } = pageOf(rest, limit, (last) => cursors.seal(list, last.budget_id));
+        return { status: 200, body: { data: rows.map((row) => budgetBody(row, all, now_ms)), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/budgets/:id',
+      operationId: 'getBudget',
+      tag: 'Budgets',
+      summary: 'Get a shared budget',
+      description: 'As it stands now.',
+      scopes: ['read'],
+      shares: 'reads',
+      params: IdParams,
+      responses: { 200: { description: 'The budget.', schema: BudgetBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => ({
+        status: 200,
+        body: await standing(call.caller.workspace_id, call.params.id),
+      }),
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/budgets/:id',
+      operationId: 'updateBudget',
+      tag: 'Budgets',
+      summary: 'Change a shared budget',
+      description:
+        'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. What is held of a frozen budget stays held, and what was allowed before may still be paid.',
+      scopes: ['admin'],
+      params: IdParams,
+      body: UpdateBody,
+      responses: { 200: { description: 'The budget.', schema: BudgetBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateBody>>) => {
+        const { workspace_id } = call.caller;
+        const input = { budget: call.params.id, changes: call.body };
+        const { budget_id } = await lane.submit(workspace_id, updateBudget, input, originOf(call));
+        return { status: 200, body: await standing(workspace_id, budget_id) };
+      },
+    },
+  ];
+}

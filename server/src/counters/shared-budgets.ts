@@ -1,0 +1,77 @@
+import { CALENDAR_PERIODS, localTime } from '../values/calendar.ts';
+import type { CountedSlot } from './counters.ts';
+import { type CounterWindow, slotAt } from './windows.ts';
+
+/** Over what time a shared budget counts; `TOTAL` begins nothing anew. */
+export const BUDGET_PERIODS = [...CALENDAR_PERIODS, 'TOTAL'] as const;
+export const BUDGET_STATUSES = ['active', 'frozen'] as const;
+
+/** What several agents may spend together. Its counter has its id. */
+export interface SharedBudget {
+  budget_id: string;
+  slug: string;
+  name: string;
+  /** ISO 4217. */
+  currency: string;
+  period: (typeof BUDGET_PERIODS)[number];
+  /** Of the period: a name of the IANA database. */
+  time_zone: string;
+  /** Minor units of `currency`. */
+  limit_minor: number;
+  /** The budget that this one is a part of: what counts here counts there too. */
+  parent_id: string | null;
+  /** Of a frozen one nothing may be spent. */
+  status: (typeof BUDGET_STATUSES)[number];
+  created_at: string;
+  updated_at: string;
+}
+
+/** A shared budget with what is in its counter. */
+export interface LoadedBudget extends SharedBudget {
+  slots: readonly CountedSlot[];
+}
+
+/** The most shared budgets of a workspace. */
+export const MAX_BUDGETS = 200;
+/** The most budgets from one to the uppermost above it, both counted. */
+export const MAX_BUDGET_DEPTH = 4;
+
+/** Over what time a budget counts. */
+export function budgetWindow({
+  period,
+  time_zone,
+}: Pick<SharedBudget, 'period' | 'time_zone'>): CounterWindow {
+  return period === 'TOTAL' ? { type: period } : { type: period, time_zone };
+}
+
+/** The budget with this slug, followed by all above it, the nearest first; none where nothing has the slug. */
+export function budgetChain(slug: string, all: readonly SharedBudget[]): SharedBudget[] {
+  const chain: SharedBudget[] = [];
+  let next = all.find((each) => each.slug === slug);
+  while (next !== undefined) {
+    chain.push(next);
+    const { parent_id } = next;
+    next = parent_id === null ? undefined : all.find((each) => each.budget_id === parent_id);
+  }
+  return chain;
+}
+
+/** The budgets that a spend counts in: those that are named, each with all above it, each once. */
+export function budgetsOf(slugs: readonly string[], all: readonly SharedBudget[]): SharedBudget[] {
+  return [...new Set(slugs.flatMap((slug) => budgetChain(slug, all)))];
+}
+
+/** The period that a moment lies in, in words that stand behind "for": "2026-11", "2026-Q4"; empty for all time. */
+export function periodName(window: CounterWindow, at_ms: number): string {
+  if (window.type === 'TOTAL' || window.type === 'ROLLING') return '';
+  const date = localTime(window.time_zone, slotAt(window, at_ms).starts_ms).slice(0, 10);
+  const [year, month] = date.split('-') as [string, string];
+  const names: Record<typeof window.type, string> = {
+    DAY: date,
+    WEEK: `the week from ${date}`,
+    MONTH: `${year}-${month}`,
+    QUARTER: `${year}-Q${Math.ceil(Number(month) / 3)}`,
+    YEAR: year,
+  };
+  return names[window.type];
+}

@@ -1,0 +1,36 @@
+import { countedSlot } from '../counters/counters.ts';
+import type { LoadedBudget, SharedBudget } from '../counters/shared-budgets.ts';
+import type { Authority } from '../domain/authorities.ts';
+import { ApiError } from '../errors.ts';
+import { budgetsProblem } from '../policy/shared-budgets.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadWholeCounters } from '../storage/derived/counters.ts';
+import { withoutWorkspace } from '../storage/rows.ts';
+import { loadSharedBudgets } from '../storage/shared-budgets.ts';
+
+/** Returns the shared budgets of a workspace with what is in them, in the order of their making. */
+export async function readBudgets(db: Queryable, workspace_id: string): Promise<LoadedBudget[]> {
+  const budgets = (await loadSharedBudgets(db, [workspace_id])).map(withoutWorkspace) as SharedBudget[];
+  const rows = await loadWholeCounters(
+    db,
+    budgets.map(({ budget_id }) => ({ workspace_id, counter_id: budget_id })),
+  );
+  return budgets.map((budget) => ({
+    ...budget,
+    slots: rows.filter(({ counter_id }) => counter_id === budget.budget_id).map(countedSlot),
+  }));
+}
+
+/** Returns the shared budgets of a workspace for a draft that names some; none where it does not. Throws ApiError: `not_found`, `invalid_request`. */
+export async function budgetsOfDraft(
+  db: Queryable,
+  workspace_id: string,
+  draft: Authority,
+  field_of = '',
+): Promise<SharedBudget[]> {
+  if (draft.budgets === undefined) return [];
+  const all = (await loadSharedBudgets(db, [workspace_id])).map(withoutWorkspace) as SharedBudget[];
+  const wrong = budgetsProblem(draft, all);
+  if (wrong !== null) throw new ApiError(wrong.code, `${field_of}${wrong.field}: ${wrong.problem}`);
+  return all;
+}

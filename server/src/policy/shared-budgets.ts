@@ -1,0 +1,114 @@
+import { type CountedSlot, fitsFrom, useAt } from '../counters/counters.ts';
+import {
+  budgetsOf,
+  budgetWindow,
+  type LoadedBudget,
+  periodName,
+  type SharedBudget,
+} from '../counters/shared-budgets.ts';
+import { slotAt } from '../counters/windows.ts';
+import type { Authority } from '../domain/authorities.ts';
+import type { CountedLimit } from '../domain/reservations.ts';
+import type { ErrorCode } from '../errors.ts';
+import { formatMoney } from '../values/money.ts';
+import { inItsCurrency, type Judge, type JudgesOf, leastAccepted, NO_JUDGES } from './stage.ts';
+
+/** The shared budgets that spends under an authority count in, with what is in them. */
+export function loadedBudgets(
+  { budgets = [] }: Pick<Authority, 'budgets'>,
+  all: readonly SharedBudget[],
+  slotsOf: (budget: SharedBudget) => readonly CountedSlot[],
+): readonly LoadedBudget[] {
+  return budgetsOf(budgets, all).map((budget) => ({ ...budget, slots: slotsOf(budget) }));
+}
+
+/** What is wrong with the shared budgets that an authority names; null: nothing. A schema cannot know. */
+export function budgetsProblem(
+  { budgets = [], currency }: Pick<Authority, 'budgets' | 'currency'>,
+  all: readonly SharedBudget[],
+): { code: ErrorCode; field: string; problem: string } | null {
+  for (const [i, slug] of budgets.entries()) {
+    const field = `budgets[${i}]`;
+    const found = all.find((budget) => budget.slug === slug);
+    if (found === undefined) return { code: 'not_found', field, problem: 'there is no such shared budget' };
+    if (found.currency !== currency) {
+      const problem = `is in ${found.currency}, the authority in ${currency}`;
+      return { code: 'invalid_request', field, problem };
+    }
+  }
+  return null;
+}
+
+/** `shared_budget`: what several agents may spend together; one judge for each budget that the spend counts in. */
+export const judgeSharedBudgets: JudgesOf = ({ budgets }, { shared_budgets }) => {
+  if (budgets === undefined) return NO_JUDGES;
+  // Nothing may pass because nobody looked how much it was already.
+  if (shared_budgets === undefined) throw new Error('the shared budgets of the authority were not loaded');
+  return shared_budgets.map(judgeOf);
+};
+
+function judgeOf(budget: LoadedBudget): Judge {
+  const { slug: name, limit_minor: limit, slots } = budget;
+  const judgeIt = inItsCurrency((_authority, { request, now_ms }, amount_minor) => {
+    const { currency, amount_minor: requested_minor } = request.action;
+    const money = (minor: number) => formatMoney(minor, currency);
+    const period = periodName(budgetWindow(budget), now_ms);
+    const the_budget = `the shared budget "${name}"${period === '' ? '' : ` for ${period}`}`;
+    const { amount_minor: used } = useAt(slots, now_ms);
+    const left = Math.max(0, limit - used);
+    const observed = Math.min(used + amount_minor, Number.MAX_SAFE_INTEGER);
+    if (budget.status === 'frozen') {
+      const detail = `The shared budget "${name}" is frozen.`;
+      return { outcome: 'DENY', reason_code: 'BUDGET_FROZEN', observed, limit, detail };
+    }
+    if (amount_minor <= left) {
+      const detail = `Within ${money(limit)} of ${the_budget}: ${money(left - amount_minor)} remain.`;
+      return { outcome: 'PASS', observed, limit, detail };
+    }
+    const least = leastAccepted(request);
+    const ends_ms = fitsFrom(slots, now_ms, (later) => later.amount_minor + least <= limit);
+    // All time has no end after which there is room again.
+    const ends = ends_ms === null || budget.period === 'TOTAL' ? {} : { ends_ms };
+    if (request.limitable === true && left > 0) {
+      const detail = `Requested ${money(requested_minor)}, capped to the ${money(left)} left of ${the_budget}.`;
+      const reason_code = 'AMOUNT_LIMITED';
+      return { outcome: 'LIMIT', reason_code, capped_minor: left, observed, limit, detail, ...ends };
+    }
+    const detail = `Requested ${money(requested_minor)}, over the ${money(left)} left of ${the_budget}.`;
+    const reason_code = 'BUDGET_EXCEEDED';
+    return { outcome: 'DENY', reason_code, observed, limit, detail, room_minor: left, ...ends };
+  });
+  return (authority, facts, amount_minor) => ({ name, ...judgeIt(authority, facts, amount_minor) });
+}
+
+/** How shared budgets stand at a moment. `own` is what a decision adds that is made then; left out: no more than is in them. */
+export function budgetStandings(
+  budgets: readonly LoadedBudget[],
+  now_ms: number,
+  own = { count: 0, amount_minor: 0 },
+): CountedLimit[] {
+  return budgets.map((budget) => {
+    const { budget_id: counter_id, slug: name, limit_minor, slots } = budget;
+    const window = budgetWindow(budget);
+    const { starts_ms, ends_ms } = slotAt(window, now_ms);
+    const use = useAt(slots, now_ms);
+    const used_minor = Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER);
+    return {
+      name,
+      kind: 'shared_budget',
+      subject: null,
+      window: {
+        type: window.type,
+        starts_at: new Date(starts_ms).toISOString(),
+        ends_at: new Date(ends_ms).toISOString(),
+      },
+      limit_minor,
+      used_minor,
+      remaining_minor: Math.max(0, limit_minor - used_minor),
+      limit_count: null,
+      used_count: use.count + own.count,
+      counted_since: null,
+      counter_id,
+    };
+  });
+}
