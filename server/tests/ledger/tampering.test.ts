@@ -174,7 +174,7 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.entry_id)',
   },
   shared_budgets: {
-    key: ['budget_id'],
+    key: ['budget_id', 'slug'],
     row: "order by status = 'frozen' desc, budget_id limit 1",
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.budget_id)',
   },
