@@ -7,7 +7,7 @@ import { Fields, Nullable, OneOf, page, Timestamp } from '../../http/schemas.ts'
 const Money = (description: string) => Type.Integer({ minimum: 0, description });
 
 /** How a limit over time stands, as its fields are shown wherever it is. */
-const LIMIT_STANDING = {
+export const LIMIT_STANDING = {
   name: Type.String({ examples: ['day'] }),
   kind: OneOf(LIMIT_KINDS),
   subject: Nullable(
