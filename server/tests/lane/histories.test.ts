@@ -26,6 +26,15 @@ import {
   verified,
 } from '../support/histories-model.ts';
 import {
+  broken,
+  type ModelLimit,
+  type ModelTerms,
+  prime,
+  rowsOf,
+  TIME_ZONE,
+  useOf,
+} from '../support/limits-model.ts';
+import {
   AUTHORITY,
   freshKey,
   makeKey,
@@ -82,18 +91,62 @@ interface Real {
   consumed: { body: object; idempotency_key: string; reply: Reply }[];
 }
 
-const LIMITS: ModelAuthority[] = [
+const LIMITS = [
   { per_transaction: 400, threshold: 100, budget: 1_000 },
   { per_transaction: 400, threshold: 100, budget: 600 },
   { per_transaction: 1_000, threshold: 0, budget: 2_000 },
 ];
-const authorityBody = ({ per_transaction, threshold, budget }: ModelAuthority) => ({
+const NO_TERMS: ModelTerms = { limits: [], duplicates: null, new_merchant: null, allowed: null };
+const MERCHANTS = ['Hetzner Online', 'Zinnober Kontor'];
+
+const authorityBody = ({ per_transaction, threshold, budget, ...terms }: ModelAuthority) => ({
   ...AUTHORITY,
   // What was paid or denied before is learnt in its own time, which is not of this model.
   on_purpose_unclear: 'ALLOW',
   per_transaction_limit_minor: per_transaction,
   review_threshold_minor: threshold,
   monthly_budget_minor: budget,
+  ...(terms.limits.length === 0 ? {} : { time_zone: TIME_ZONE, velocity_limits: terms.limits }),
+  ...(terms.duplicates === null
+    ? {}
+    : { duplicate_window_seconds: terms.duplicates.seconds, on_duplicate: terms.duplicates.on }),
+  ...(terms.new_merchant === null
+    ? {}
+    : {
+        on_new_merchant: terms.new_merchant.on,
+        new_merchant_threshold_minor: terms.new_merchant.threshold,
+      }),
+  ...(terms.allowed === null
+    ? {}
+    : { allowed_merchants: terms.allowed.merchants, on_other_merchants: terms.allowed.on }),
+});
+
+const WINDOWS: Omit<ModelLimit, 'name'>[] = [
+  { window: 'DAY' },
+  { window: 'WEEK', per: 'MERCHANT' },
+  { window: 'MONTH' },
+  { window: 'ROLLING', window_seconds: 60 },
+  { window: 'ROLLING', window_seconds: 600, per: 'PAYEE' },
+  { window: 'ROLLING', window_seconds: 86_400 * 3 },
+];
+const NUMBERS: Partial<ModelLimit>[] = [
+  { limit_amount_minor: 300 },
+  { limit_count: 3 },
+  { limit_amount_minor: 700, limit_count: 6 },
+  { limit_amount_minor: 150, on_exceeded: 'REVIEW' },
+];
+const anyLimits = fc
+  .tuple(fc.subarray(WINDOWS, { maxLength: 3 }), fc.nat(NUMBERS.length - 1))
+  .map(([windows, n]) =>
+    windows.map((window, i) => ({ name: `limit-${i}`, ...window, ...NUMBERS[(n + i) % NUMBERS.length] })),
+  );
+const seldom = <T>(of: fc.Arbitrary<T>) => fc.option(of, { freq: 1 });
+const anyOn = fc.constantFrom<'REVIEW' | 'DENY'>('REVIEW', 'DENY');
+const anyTerms: fc.Arbitrary<ModelTerms> = fc.record({
+  limits: anyLimits,
+  duplicates: seldom(fc.record({ seconds: fc.constantFrom(60, 600), on: anyOn })),
+  new_merchant: seldom(fc.record({ threshold: fc.constantFrom(0, 60), on: anyOn })),
+  allowed: seldom(fc.record({ merchants: fc.constantFrom(MERCHANTS, MERCHANTS.slice(1)), on: anyOn })),
 });
 
 async function setUp(): Promise<{ model: Model; real: Real }> {
@@ -101,9 +154,9 @@ async function setUp(): Promise<{ model: Model; real: Real }> {
   await node.setClock(BEGIN_MS);
   const { workspace_id, admin_key: admin } = await node.addWorkspace({ plan: 'team' });
   const key = async (scopes: string[]) => (await makeKey(node, { scopes }, admin)).key;
-  const model: Model = { now_ms: BEGIN_MS, agents: [], decisions: [] };
+  const model: Model = { now_ms: BEGIN_MS, agents: [], decisions: [], primed: new Map(), known: new Set() };
   for (const mode of ['SHADOW', 'ENFORCE'] as const) {
-    const authority = LIMITS[0] as ModelAuthority;
+    const authority: ModelAuthority = { ...(LIMITS[0] as (typeof LIMITS)[number]), ...NO_TERMS };
     const slug = mode.toLowerCase();
     const body = { slug, mode, authority: authorityBody(authority) };
     expect((await node.call('POST', '/v1/agents', { key: admin, body })).status).toBe(201);
@@ -217,39 +270,71 @@ const hasDecisions = (model: Readonly<Model>) => model.decisions.length > 0;
 const pick = (model: Model, n: number) =>
   model.decisions[model.decisions.length - 1 - (n % model.decisions.length)] as ModelDecision;
 
+const anyAsk = fc.record({
+  amount: fc.constantFrom(1, 20, 40, 60, 99, 100, 101, 250, 400, 401, 600),
+  limitable: fc.boolean(),
+  merchant: fc.constantFrom(...MERCHANTS),
+  payee: fc.constantFrom(null, null, 'stripe:acct_1'),
+});
 const anyDecide = fc
   .record({
     agent: fc.constantFrom(0, 1, 1),
-    amount: fc.constantFrom(1, 20, 40, 60, 99, 100, 101, 250, 400, 401, 600),
-    limitable: fc.boolean(),
-    payee: fc.constantFrom(null, null, 'stripe:acct_1'),
+    asks: fc.oneof(
+      { weight: 3, arbitrary: fc.tuple(anyAsk) },
+      { weight: 1, arbitrary: fc.array(anyAsk, { minLength: 2, maxLength: 4 }) },
+    ),
     twice: fc.boolean(),
   })
-  .map(({ agent: n, amount, limitable, payee, twice }) =>
-    step(`decide(${n}, ${amount}, limitable ${limitable}, ${payee}, twice ${twice})`, async (model, real) => {
+  .map(({ agent: n, asks, twice }) =>
+    step(`decide(${n}, ${JSON.stringify(asks)}, twice ${twice})`, async (model, real) => {
       const agent = model.agents[n] as Model['agents'][number];
-      const d = judge(model, agent, amount, limitable);
-      d.payee = payee;
-      const action = payee === null ? {} : { payee_id: payee };
-      const body = spend(agent.slug, amount, { action, limitable });
-      const idempotency_key = freshKey();
-      const send = () => call(real, 'POST', '/v1/decisions', real.admin, { body, idempotency_key });
-      const replies = await Promise.all(twice ? [send(), send()] : [send()]);
+      const all = await Promise.all(
+        asks.map(async (asked) => {
+          const { amount, limitable, merchant, payee } = asked;
+          const action = { merchant, ...(payee === null ? {} : { payee_id: payee }) };
+          const body = spend(agent.slug, amount, { action, limitable });
+          const idempotency_key = freshKey();
+          const send = () => call(real, 'POST', '/v1/decisions', real.admin, { body, idempotency_key });
+          return {
+            asked,
+            body,
+            idempotency_key,
+            replies: await Promise.all(twice ? [send(), send()] : [send()]),
+          };
+        }),
+      );
       if (agent.status !== 'active') {
-        expect(replies.map(codeOf)).toEqual(replies.map(() => 'agent_not_active'));
+        for (const { replies } of all)
+          expect(replies.map(codeOf)).toEqual(replies.map(() => 'agent_not_active'));
         return;
       }
-      // Of two that come at once on two nodes exactly one is made.
-      expect(replies.map((each) => each.status).sort()).toEqual(twice ? [200, 201] : [201]);
-      const [reply] = replies as [Reply];
-      for (const other of replies) expect(other.text).toBe(reply.text);
-      const { budget } = reply.body.reservation;
-      if (reply.body.decision !== 'DENY') {
-        expect(budget.held_minor + budget.committed_minor).toBeLessThanOrEqual(agent.authority.budget);
+      const idOf = ({ replies: [reply] }: (typeof all)[number]) => reply?.body.decision_id as string;
+      // Those that came at once were decided in the order of their ids.
+      for (const made of all.sort((one, other) => (idOf(one) < idOf(other) ? -1 : 1))) {
+        const { asked, body, idempotency_key, replies } = made;
+        // Of two that come at once on two nodes exactly one is made.
+        expect(replies.map((each) => each.status).sort()).toEqual(twice ? [200, 201] : [201]);
+        const [reply] = replies as [Reply];
+        for (const other of replies) expect(other.text).toBe(reply.text);
+        const { budget, limits = [] } = reply.body.reservation;
+        if (reply.body.decision !== 'DENY') {
+          expect(budget.held_minor + budget.committed_minor).toBeLessThanOrEqual(agent.authority.budget);
+        }
+        const made_ms = ms(reply.body.created_at);
+        const d = judge(model, agent, asked, made_ms);
+        d.id = idOf(made);
+        add(model, d, made_ms);
+        real.decided.push({ body, idempotency_key, reply });
+        expect(broken(model, d)).toEqual([]);
+        const counted = d.places.filter(({ counter }) => counter.startsWith('["vel"'));
+        const told = limits.filter(({ kind }: { kind: string }) => kind === 'velocity');
+        expect(told.map((each: Record<string, number>) => [each.used_count, each.used_minor])).toEqual(
+          counted.map((place) => {
+            const { count, amount } = useOf(model, agent, place, made_ms);
+            return [count, amount];
+          }),
+        );
       }
-      d.id = reply.body.decision_id;
-      add(model, d, ms(reply.body.created_at));
-      real.decided.push({ body, idempotency_key, reply });
     }),
   );
 
@@ -298,7 +383,7 @@ const anyReview = fc
         const refused = review(d, { action, supersedes, own });
         expect(codeOf(reply)).toBe(refused);
         if (refused !== null) return;
-        reviewed(d, action, reply.body.review_id, ms(reply.body.created_at));
+        reviewed(model, d, action, reply.body.review_id, ms(reply.body.created_at));
         expect(reply.body.effective_decision).toBe(inForce(d));
         expect(reply.body.capability?.status ?? null).toBe(
           d.capability !== null && action === 'ALLOW' ? capabilityStatus(model, d) : null,
@@ -365,7 +450,7 @@ const anyOutcome = fc
             ...(given.reference === null ? {} : { external_reference: given.reference }),
           },
         });
-        const { answer, flags, amount } = report(d, given);
+        const { answer, flags, amount } = report(model, d, given);
         if (answer === 'outcome_conflict') expect(codeOf(reply)).toBe(answer);
         else {
           expect([reply.status, reply.body.amount_minor]).toEqual([
@@ -443,16 +528,21 @@ const anyStatus = fc
     }),
   );
 
-const anyAuthority = fc.record({ n: fc.nat(1), which: fc.nat(LIMITS.length - 1) }).map(({ n, which }) =>
-  step(`authority(${n}, ${which})`, async (model, real) => {
-    const agent = model.agents[n] as Model['agents'][number];
-    const authority = LIMITS[which] as ModelAuthority;
-    const body = authorityBody(authority);
-    const reply = await call(real, 'POST', `/v1/agents/${agent.slug}/authority`, real.admin, { body });
-    expect(reply.status).toBe(201);
-    agent.authority = authority;
-  }),
-);
+const anyAuthority = fc
+  .record({ n: fc.nat(1), limits: fc.constantFrom(...LIMITS), terms: anyTerms })
+  .map(({ n, limits, terms }) =>
+    step(`authority(${n}, ${JSON.stringify({ ...limits, ...terms })})`, async (model, real) => {
+      const agent = model.agents[n] as Model['agents'][number];
+      const authority: ModelAuthority = { ...limits, ...terms };
+      // What ran out and was not let go yet is counted by a new limit: never too little, and here exactly what the model says.
+      await sweep();
+      const body = authorityBody(authority);
+      const reply = await call(real, 'POST', `/v1/agents/${agent.slug}/authority`, real.admin, { body });
+      expect(reply.status, reply.text).toBe(201);
+      prime(model, agent, authority);
+      agent.authority = authority;
+    }),
+  );
 
 const anyWait = fc.constantFrom(5, 20, 45, 300, 700, 86_400 * 2).map((seconds) =>
   step(`wait(${seconds} s)`, async (model) => {
@@ -479,6 +569,25 @@ async function finish(model: Model, real: Real): Promise<void> {
     return { slug, period, ...counter(model, agent, period) };
   });
   expect(rows).toEqual(touched);
+  // Slots that are over stay as they were, so those that end about now are left out.
+  const ends_after_ms = model.now_ms + 60_000;
+  const counters = await (nodes[0] as RunningService).sql(
+    `select left(counter_id, 3) as kind, slot, until, count::int, (held_minor + committed_minor)::int as amount
+      from counters where workspace_id = $1 and (count, held_minor + committed_minor) <> (0, 0) and until > $2`,
+    [real.workspace_id, new Date(ends_after_ms)],
+  );
+  const expected = model.agents
+    .flatMap((agent) => rowsOf(model, agent))
+    .filter((row) => row.until_ms > ends_after_ms && (row.count > 0 || row.amount > 0));
+  expect(
+    counters.rows
+      .map(({ kind, slot, until, count, amount }) => [kind, ms(slot), ms(until), count, amount].join())
+      .sort(),
+  ).toEqual(
+    expected
+      .map((row) => [JSON.parse(row.counter)[0], row.starts_ms, row.until_ms, row.count, row.amount].join())
+      .sort(),
+  );
   const run_out = await (nodes[0] as RunningService).sql(
     "select subject_id from ledger_events where workspace_id = $1 and type = 'reservation.expired' order by 1",
     [real.workspace_id],

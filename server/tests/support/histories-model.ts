@@ -3,12 +3,23 @@
  * budgets, holds, reviews, capabilities, outcomes. Times in ms, amounts in minor units of one currency.
  */
 
+import {
+  count,
+  judgeLimits,
+  judgeMerchant,
+  knownAs,
+  type ModelSpend,
+  type ModelTerms,
+  type Place,
+  type Primed,
+} from './limits-model.ts';
+
 export const REVIEW_TTL_MS = 600_000;
 export const CAPABILITY_TTL_MS = 60_000;
 /** Batches drift ahead of a standing clock by a millisecond each; no deadline lies nearer to it than this. */
 const CLEARANCE_MS = 5_000;
 
-export interface ModelAuthority {
+export interface ModelAuthority extends ModelTerms {
   per_transaction: number;
   threshold: number;
   budget: number;
@@ -38,7 +49,16 @@ export interface ModelDecision {
   /** What was held when it was made; 0 for a denial. */
   amount: number;
   authority: string;
+  merchant: string;
   payee: string | null;
+  requested: number;
+  made_ms: number;
+  /** Where it counts for the limits over time of its authority. */
+  places: Place[];
+  /** What it came to in limits that were made after it, by their counters. */
+  primed: Map<string, number>;
+  /** What it counts for there: what was spent, refunded or not. */
+  paced: number;
   period: string;
   hold: 'HELD' | 'COMMITTED' | 'RELEASED' | 'EXPIRED' | 'NONE';
   /** What is held, or was spent and not given back, or was let go. */
@@ -58,6 +78,9 @@ export interface Model {
   now_ms: number;
   agents: ModelAgent[];
   decisions: ModelDecision[];
+  primed: Primed;
+  /** Whom agents are known to have paid. */
+  known: Set<string>;
 }
 
 export const hashOf = (authority: ModelAuthority) => JSON.stringify(Object.values(authority));
@@ -93,22 +116,35 @@ export function counter(
   return { held: sum('HELD'), committed: sum('COMMITTED') };
 }
 
-/** What is decided of a spend that serves its purpose. */
-export function judge(model: Model, agent: ModelAgent, amount: number, limitable: boolean): ModelDecision {
+/** What is decided at that moment of a spend that serves its purpose. */
+export function judge(model: Model, agent: ModelAgent, spend: ModelSpend, at_ms: number): ModelDecision {
   const { authority } = agent;
-  const { held, committed } = counter(model, agent, periodAt(model.now_ms));
+  const { amount: requested, limitable, merchant, payee } = spend;
+  const period = periodAt(at_ms);
+  const { held, committed } = counter(model, agent, period);
   const left = authority.budget - held - committed;
-  let capped = amount;
-  let kind: ModelDecision['kind'] = 'ALLOW';
+  let is_denied = false;
+  let capped = requested;
   if (capped > authority.per_transaction) {
     if (limitable) capped = authority.per_transaction;
-    else kind = 'DENY';
+    else is_denied = true;
   }
+  const limits = judgeLimits(model, agent, { ...spend, amount: capped }, at_ms);
+  capped = limits.amount;
   if (capped > left) {
     if (limitable && left > 0) capped = left;
-    else kind = 'DENY';
+    else is_denied = true;
   }
-  if (kind === 'ALLOW' && capped > authority.threshold) kind = 'REVIEW';
+  const said = [
+    limits.kind,
+    judgeMerchant(model, agent, { merchant, payee, requested, amount: capped }, at_ms),
+  ];
+  const kind =
+    is_denied || said.includes('DENY')
+      ? 'DENY'
+      : said.includes('REVIEW') || capped > authority.threshold
+        ? 'REVIEW'
+        : 'ALLOW';
   const holds = kind !== 'DENY';
   return {
     id: '',
@@ -117,8 +153,14 @@ export function judge(model: Model, agent: ModelAgent, amount: number, limitable
     kind,
     amount: holds ? capped : 0,
     authority: hashOf(authority),
-    payee: null,
-    period: periodAt(model.now_ms),
+    merchant,
+    payee,
+    requested,
+    made_ms: at_ms,
+    places: [],
+    primed: new Map(),
+    paced: holds ? capped : 0,
+    period,
     hold: holds ? 'HELD' : 'NONE',
     counted: holds ? capped : 0,
     hold_ends: null,
@@ -142,6 +184,7 @@ export function add(model: Model, d: ModelDecision, made_ms: number): void {
     d.review_ends = made_ms + REVIEW_TTL_MS;
     d.hold_ends = d.review_ends;
   }
+  count(d, made_ms);
   model.decisions.push(d);
 }
 
@@ -161,7 +204,14 @@ export function review(
 }
 
 /** A review that was recorded at that moment takes effect. */
-export function reviewed(d: ModelDecision, action: 'ALLOW' | 'DENY', review_id: string, at_ms: number): void {
+export function reviewed(
+  model: Model,
+  d: ModelDecision,
+  action: 'ALLOW' | 'DENY',
+  review_id: string,
+  at_ms: number,
+): void {
+  if (action === 'ALLOW') model.known.add(knownAs(d.agent, d));
   d.review_id = review_id;
   d.review = action === 'ALLOW' ? 'ALLOWED' : 'DENIED';
   d.review_ends = null;
@@ -265,6 +315,7 @@ export const authorized = (d: ModelDecision): number =>
 
 /** Records a report: how it is answered, and with which flags. */
 export function report(
+  model: Model,
   d: ModelDecision,
   given: ModelReport,
 ): { answer: 'recorded' | 'repeated' | 'outcome_conflict'; flags: string[]; amount: number | null } {
@@ -322,6 +373,9 @@ export function report(
     }
   }
   d.reports.push({ ...given, amount });
+  const was_allowed = d.kind === 'ALLOW' || (d.kind === 'REVIEW' && d.review === 'ALLOWED');
+  if (given.type === 'SPEND_EXECUTED' && given.source === 'PAYMENT_RAIL' && was_allowed)
+    model.known.add(knownAs(d.agent, d));
   settle(d);
   return { answer: 'recorded', flags, amount };
 }
@@ -333,17 +387,20 @@ function settle(d: ModelDecision): void {
   if (d.mode === 'SHADOW' && d.kind === 'DENY') return;
   const rail = settledBy(d, 'PAYMENT_RAIL');
   const settled = truth(d) as ModelReport;
-  const commit = (amount: number) => {
+  const commit = (amount: number, spent: number) => {
     d.hold = 'COMMITTED';
     d.counted = amount;
+    d.paced = spent;
     d.hold_ends = null;
   };
   if (used && rail === undefined) {
     // Until the rail has spoken at least what was held counts, whatever the client says.
-    if (settled.type === 'SPEND_EXECUTED') commit(Math.max(d.amount, settled.amount as number));
+    const claimed = Math.max(d.amount, settled.amount ?? 0);
+    if (settled.type === 'SPEND_EXECUTED') commit(claimed, claimed);
   } else if (settled.type === 'SPEND_EXECUTED') {
     const back = used ? total(refundsBy(d, 'PAYMENT_RAIL')) : refunded(d);
-    commit((settled.amount as number) - back);
+    const spent = settled.amount as number;
+    commit(spent - back, spent);
   } else if (d.hold === 'HELD' || d.hold === 'COMMITTED') {
     d.hold = 'RELEASED';
     d.hold_ends = null;
