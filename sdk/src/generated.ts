@@ -1248,10 +1248,10 @@ export interface RecordedReview {
   capability?: Capability | undefined;
 }
 
-/** What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does. */
+/** What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does. A spend that repeats another one has no smaller amount. */
 export type Remedy = {
   type: 'REDUCE_AMOUNT';
-  /** Of all amounts that would pass, the largest. */
+  /** Of all amounts that would pass, the largest, if that same amount was not asked for shortly before. */
   max_amount_minor: number;
   /** Reasons that are gone then. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];

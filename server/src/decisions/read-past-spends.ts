@@ -9,11 +9,14 @@ import { listNewestDecisionIds, loadDecisionCores } from '../storage/decisions.t
 import { readClock } from '../storage/workspaces.ts';
 import { firstIdAt, timeOfId } from '../values/ids.ts';
 
-/** The newest decisions of a window that are looked at. */
-const MAX_DECISIONS = 50_000;
-/** Slots that one change of an authority seals and writes. */
-const MAX_SLOTS = 10_000;
-const DECISIONS_AT_ONCE = 500;
+/** How far is read. */
+const BOUNDS = {
+  /** The newest decisions of a window that are looked at. */
+  decisions: 50_000,
+  /** Slots that one change of an authority seals and writes. */
+  slots: 10_000,
+  at_once: 500,
+};
 
 /**
  * Reads what an agent's spends up to now come to in the limits over time that an authority has and the one before it had not;
@@ -25,6 +28,7 @@ export async function readPastSpends(
   agent_id: string,
   before: Authority | null,
   after: Authority,
+  bounds = BOUNDS,
 ): Promise<PastSpends | null> {
   const counter_ids = newCounterIds(agent_id, before, after);
   if (counter_ids.length === 0) return null;
@@ -35,12 +39,12 @@ export async function readPastSpends(
   const now_ms = await readClock(db);
   const now = new Date(now_ms).toISOString();
   const from_ms = now_ms - Math.max(...reaches) * 1000;
-  const span = { from_ms, to_ms: null, limit: MAX_DECISIONS };
+  const span = { from_ms, to_ms: null, limit: bounds.decisions };
   const ids = await listNewestDecisionIds(db, workspace_id, agent_id, span);
   const counters = new Map<string, CounterRow>();
   let first = 0;
   for (let end = ids.length; end > 0; end = first) {
-    first = Math.max(0, end - DECISIONS_AT_ONCE);
+    first = Math.max(0, end - bounds.at_once);
     const records = await loadDecisionCores(db, workspace_id, ids.slice(first, end));
     const recorded = records.flatMap(({ decision, state }) => (state === null ? [] : decision.decision_id));
     const events = await loadDecisionEvents(db, workspace_id, recorded);
@@ -48,9 +52,9 @@ export async function readPastSpends(
       const of_decision = events.get(decision.decision_id) ?? [];
       for (const row of countedOfPast(after, wanted, decision, of_decision, now)) addToRows(counters, row);
     }
-    if (counters.size > MAX_SLOTS) break;
+    if (counters.size > bounds.slots) break;
   }
-  const is_cut = first > 0 || ids.length === MAX_DECISIONS;
+  const is_cut = first > 0 || ids.length === bounds.decisions;
   const since_ms = is_cut ? timeOfId(ids[first] as string) : null;
   return {
     agent_id,

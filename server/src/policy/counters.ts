@@ -155,12 +155,6 @@ export function withSlots<Counter extends SpendCounter>(
   );
 }
 
-/** The counters of the same spend with an amount that nobody is known to have asked for. */
-export function withoutDuplicates(counters: CountersOf<LoadedCounter>): CountersOf<LoadedCounter> {
-  const names: readonly string[] = Object.values(DUPLICATES);
-  return withSlots(counters, (counter, name) => (names.includes(name) ? [] : counter.slots));
-}
-
 /** How the limits stand that a spend counts in. `own` is what it adds itself: nothing where it was denied. */
 export function standingsOf(
   authority: Authority,

@@ -54,10 +54,7 @@ export function decide(facts: DecideFacts): Verdict {
 }
 
 /** What is decided by what was found. */
-export function verdictOf({ request, assessment }: DecideFacts, judged: readonly JudgedBy[]): Verdict {
-  let { amount_minor } = request.action;
-  for (const { found } of judged)
-    if (found.outcome === 'LIMIT') amount_minor = Math.min(amount_minor, found.capped_minor);
+export function verdictOf({ request, assessment }: DecideFacts, { judged, amount_minor }: Judged): Verdict {
   const findings = judged.map(findingOf);
 
   // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
@@ -87,14 +84,18 @@ export interface JudgedBy {
   found: Found;
 }
 
+/** What all stages found, in order. */
+export interface Judged {
+  judged: readonly JudgedBy[];
+  /** What is left of the requested amount after all that caps it. */
+  amount_minor: number;
+}
+
 /** Evaluates all stages in order, whatever they find; those of `without` are left out. */
-export function judgeStages(
-  facts: DecideFacts,
-  without: ReadonlySet<Stage> = NO_STAGES,
-): readonly JudgedBy[] {
+export function judgeStages(facts: DecideFacts, without: ReadonlySet<Stage> = NO_STAGES): Judged {
   const { authority } = facts;
-  if (authority === null) return WITHOUT_AUTHORITY;
   let { amount_minor } = facts.request.action;
+  if (authority === null) return { judged: WITHOUT_AUTHORITY, amount_minor };
   const judged: JudgedBy[] = [];
   for (const stage of STAGES) {
     if (without.has(stage)) continue;
@@ -104,7 +105,7 @@ export function judgeStages(
       judged.push({ stage, found });
     }
   }
-  return judged;
+  return { judged, amount_minor };
 }
 
 const NO_STAGES: ReadonlySet<Stage> = new Set();

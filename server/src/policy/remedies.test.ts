@@ -227,6 +227,53 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
     [{ type: 'RETRY_AT', at: '2026-11-20T12:01:01.000Z', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
   ],
   [
+    'nothing is waited for where what was asked for before counts beyond the end of the authority',
+    {
+      terms: {
+        duplicate_window_seconds: 60,
+        on_duplicate: 'DENY',
+        valid_until: new Date(NOW_MS + 61_000).toISOString(),
+      },
+      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+    },
+    [{ type: 'ASK_OPERATOR', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
+  ],
+  [
+    'but it is where the authority lasts a millisecond longer',
+    {
+      terms: {
+        duplicate_window_seconds: 60,
+        on_duplicate: 'DENY',
+        valid_until: new Date(NOW_MS + 61_001).toISOString(),
+      },
+      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+    },
+    [{ type: 'RETRY_AT', at: '2026-11-20T12:01:01.000Z', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
+  ],
+  [
+    'a smaller amount is no way round what was asked for before',
+    {
+      terms: { duplicate_window_seconds: 60, per_transaction_limit_minor: 90 },
+      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+    },
+    [
+      {
+        type: 'ASK_OPERATOR',
+        clears: ['PER_TRANSACTION_LIMIT_EXCEEDED'],
+        then: 'REVIEW',
+      },
+    ],
+  ],
+  [
+    "in the authority's currency a spend repeats what was asked for there before",
+    {
+      terms: { duplicate_window_seconds: 60, on_duplicate: 'DENY' },
+      action: { currency: 'USD' },
+      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+    },
+    [{ type: 'ASK_OPERATOR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' }],
+  ],
+  [
     "in the authority's currency it is judged by the limits over time too",
     {
       terms: { velocity_limits: [{ name: 'day', window: 'DAY', limit_amount_minor: 150 }] },
@@ -363,16 +410,10 @@ describe('of any authority and spend', () => {
       });
     });
 
-  /** What is answered to a spend that differs in this; one of another amount repeats none. */
-  const asking = (facts: DecideFacts, change: Partial<DecideFacts['request']['action']>): DecisionKind => {
-    const request = { ...facts.request, action: { ...facts.request.action, ...change } };
-    if (request.action.amount_minor === facts.request.action.amount_minor)
-      return decide({ ...facts, request }).decision;
-    const counters = new Map(facts.counters);
-    for (const [name, counter] of counters)
-      if (counter.counter_id.startsWith('dup_')) counters.set(name, { ...counter, slots: [] });
-    return decide({ ...facts, request, counters }).decision;
-  };
+  /** What is answered to a spend that differs in this, and repeats what this one repeats. */
+  const asking = (facts: DecideFacts, change: Partial<DecideFacts['request']['action']>): DecisionKind =>
+    decide({ ...facts, request: { ...facts.request, action: { ...facts.request.action, ...change } } })
+      .decision;
   /** What an idle agent is answered at a later moment. */
   const waiting = (facts: DecideFacts, now_ms: number): DecisionKind => {
     const month = (ms: number) => new Date(ms).toISOString().slice(0, 7);
@@ -412,12 +453,40 @@ describe('of any authority and spend', () => {
     );
   });
 
+  test('a smaller amount clears what it told even where that amount was asked for before', () => {
+    fc.assert(
+      fc.property(given, fc.constantFrom('REVIEW', 'DENY'), (given_facts, on_duplicate) => {
+        const authority = {
+          ...(given_facts.authority as Authority),
+          duplicate_window_seconds: 600,
+          on_duplicate,
+        } as Authority;
+        const [of_limits] = [...(given_facts.counters?.values() ?? [])];
+        const withDuplicates = (slots: readonly CountedSlot[]) =>
+          withSlots(countersOf(authority, 'agt_1', given_facts.request.action), ({ counter_id }) =>
+            counter_id.startsWith('dup_') ? slots : (of_limits?.slots ?? []),
+          );
+        const facts = { ...given_facts, authority, counters: withDuplicates([]) };
+        const [remedy] = remediesFor(facts);
+        if (remedy?.type !== 'REDUCE_AMOUNT') return;
+        const action = { ...facts.request.action, amount_minor: remedy.max_amount_minor };
+        const asked = { until_ms: facts.now_ms + 1, count: 1, amount_minor: 1, decision_id: null };
+        const counters = withDuplicates([asked]);
+        const after = decide({ ...facts, counters, request: { ...facts.request, action } });
+        expect(after.reason_codes).toContain('DUPLICATE_SPEND');
+        expect(after.reason_codes.filter((code) => remedy.clears.includes(code))).toEqual([]);
+      }),
+      CHEAP,
+    );
+  });
+
   test('where only the operator can help, no amount that is acceptable passes', () => {
     let alone = 0;
     fc.assert(
       fc.property(given, (facts) => {
-        const remedies = remediesFor(facts);
-        if (remedies[0]?.type !== 'ASK_OPERATOR') return;
+        const verdict = decide(facts);
+        const remedies = remediesOf(facts, verdict, null);
+        if (remedies[0]?.type !== 'ASK_OPERATOR' || verdict.reason_codes.includes('DUPLICATE_SPEND')) return;
         alone += 1;
         expect(remedies).toHaveLength(1);
         const { amount_minor } = facts.request.action;

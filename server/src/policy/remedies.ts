@@ -35,7 +35,7 @@ export function remediesOf(
   review_expires_at: string | null,
 ): readonly Remedy[] {
   if (verdict.decision === 'ALLOW') return NO_REMEDIES;
-  const judged = judgeStages(facts);
+  const { judged } = judgeStages(facts);
   if (verdict.decision === 'REVIEW') {
     const clears = codesOf(judged, 'REVIEW');
     const wait: Remedy = { type: 'WAIT_FOR_REVIEW', expires_at: review_expires_at, clears, then: 'ALLOW' };
@@ -59,7 +59,7 @@ export function remediesOf(
  * is not denied. Milliseconds since 1970 UTC.
  */
 export function deniedUntilMs(facts: DecideFacts): number | null {
-  return endsMs(facts, judgeStages(facts), 'DENY');
+  return endsMs(facts, judgeStages(facts).judged, 'DENY');
 }
 
 const codesOf = (judged: readonly JudgedBy[], outcome: Found['outcome']): ReasonCode[] => [
@@ -77,7 +77,9 @@ function milder(verdict: Verdict, after: Verdict): Pick<Remedy, 'clears' | 'then
   return { clears, then: after.decision };
 }
 
+/** A spend that was asked for before is not to be asked for again in another amount, so nothing is offered there. */
 function smallerAmount(facts: DecideFacts, verdict: Verdict, judged: readonly JudgedBy[]): Remedy[] {
+  if (verdict.reason_codes.includes('DUPLICATE_SPEND')) return [];
   const rooms = judged.flatMap(({ found }) =>
     found.outcome === 'DENY' && found.room_minor !== undefined ? found.room_minor : [],
   );
@@ -125,8 +127,9 @@ function laterMoment(facts: DecideFacts, verdict: Verdict, judged: readonly Judg
     const at_ms = endsMs(now, found, decision);
     if (at_ms === null || at_ms === Number.POSITIVE_INFINITY || at_ms <= now.now_ms) return [];
     now = factsAt(facts, at_ms);
-    found = judgeStages(now);
-    const change = milder(verdict, verdictOf(now, found));
+    const stages = judgeStages(now);
+    found = stages.judged;
+    const change = milder(verdict, verdictOf(now, stages));
     if (change !== null) return [{ type: 'RETRY_AT', at: new Date(at_ms).toISOString(), ...change }];
   }
   return [];

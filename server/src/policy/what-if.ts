@@ -1,5 +1,4 @@
 import { NOTHING_SPENT, periodOf } from '../domain/budget.ts';
-import { NO_COUNTERS, withoutDuplicates } from './counters.ts';
 import type { DecideFacts } from './stage.ts';
 
 /*
@@ -13,10 +12,9 @@ export function factsAt(facts: DecideFacts, now_ms: number): DecideFacts {
   return { ...facts, now_ms, budget: same_month ? facts.budget : NOTHING_SPENT };
 }
 
-/** With another amount, for which nobody is known to have asked before. */
+/** With another amount. It repeats no spend where this one does not: nobody has looked for those of that amount. */
 export function factsWithAmount(facts: DecideFacts, amount_minor: number): DecideFacts {
-  const { counters = NO_COUNTERS } = facts;
-  return { ...withAction(facts, { amount_minor }), counters: withoutDuplicates(counters) };
+  return withAction(facts, { amount_minor });
 }
 
 /** In another currency, the number of its minor units being the same. */

@@ -121,7 +121,10 @@ const remedy = (type: Remedy['type'], more: TProperties = {}) =>
 const RemedyBody = Type.Union(
   [
     remedy('REDUCE_AMOUNT', {
-      max_amount_minor: AmountMinor({ description: 'Of all amounts that would pass, the largest.' }),
+      max_amount_minor: AmountMinor({
+        description:
+          'Of all amounts that would pass, the largest, if that same amount was not asked for shortly before.',
+      }),
     }),
     remedy('RETRY_AT', {
       at: Timestamp({ description: 'The earliest moment, if nobody spends meanwhile.' }),
@@ -138,7 +141,7 @@ const RemedyBody = Type.Union(
   {
     $id: 'Remedy',
     description:
-      'What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does.',
+      'What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does. A spend that repeats another one has no smaller amount.',
   },
 );
 
