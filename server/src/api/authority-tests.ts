@@ -4,6 +4,7 @@ import type { CreateDecisionInput, CreatedDecision, KnownAuthority } from '../co
 import type { CreatedReview, CreateReviewInput } from '../commands/create-review.ts';
 import {
   type AuthorityTestStep,
+  LEFT_OUT,
   makeAuthorityTest,
   stepProblem,
   stepsProblem,
@@ -32,17 +33,9 @@ const StepName = (description: string) =>
   Line({ max: TEXT_LENGTHS.name }, { description, examples: ['first'] });
 const OfStep = StepName('The `as` of an earlier step.');
 
-const {
-  agent,
-  authority_version,
-  authority_hash,
-  directory_version,
-  requested_by,
-  request_id,
-  review,
-  label,
-  ...of_verdict
-} = DecisionBody.properties;
+const of_verdict = Object.fromEntries(
+  Object.entries(DecisionBody.properties).filter(([field]) => !LEFT_OUT.includes(field)),
+);
 const { decision, reason_code, reason_codes, authorized_amount_minor } = DecisionBody.properties;
 
 const Step = Fields(

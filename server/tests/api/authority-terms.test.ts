@@ -25,6 +25,7 @@ test('an authority with the fields of the contract alone has its hash, and its d
   const { body } = await setAuthority(agent, authority);
   expect(body.hash).toBe(sha256(authority));
   const made = await ask(agent, 1_234);
+  expect([made.decision, made.remedies]).toEqual(['ALLOW', []]);
   expect(made.policy_trace.map((finding: { stage: string }) => finding.stage)).toEqual([
     'authority',
     'currency',

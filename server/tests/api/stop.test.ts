@@ -52,6 +52,7 @@ test('while a workspace is stopped no node decides, replays or pays for any agen
   const key = freshKey();
   const allowed = (await ask(s, key)).body;
   const waiting = (await ask(s, freshKey(), 6_000)).body;
+  const failed = (await ask(s, freshKey(), 501)).body;
   expect([allowed.decision, waiting.decision]).toEqual(['ALLOW', 'REVIEW']);
 
   const stopped = await post('/v1/workspace/stop', { reason: REASON }, reviewer);
@@ -77,8 +78,9 @@ test('while a workspace is stopped no node decides, replays or pays for any agen
     { label: 'PURPOSE_ALIGNED' },
     reviewer,
   );
+  const reported = await post(`/v1/decisions/${failed.decision_id}/outcomes`, { type: 'SPEND_FAILED' });
   const got = await s.call('GET', `/v1/decisions/${allowed.decision_id}`);
-  expect([reviewed.status, labelled.status, got.status]).toEqual([201, 201, 200]);
+  expect([reviewed, labelled, reported, got].map(({ status }) => status)).toEqual([201, 201, 201, 200]);
 
   expect((await post('/v1/workspace/resume', undefined, reviewer)).status).toBe(403);
   const resumed = await post('/v1/workspace/resume', undefined);
