@@ -54,7 +54,7 @@ export function decide(facts: DecideFacts): Verdict {
 }
 
 /** What is decided by what was found. */
-export function verdictOf({ request, assessment }: DecideFacts, { judged, amount_minor }: Judged): Verdict {
+export function verdictOf({ request, assessment }: DecideFacts, { judged, amount_minor }: AllFound): Verdict {
   const findings = judged.map(findingOf);
 
   // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
@@ -85,14 +85,14 @@ export interface JudgedBy {
 }
 
 /** What all stages found, in order. */
-export interface Judged {
+interface AllFound {
   judged: readonly JudgedBy[];
   /** What is left of the requested amount after all that caps it. */
   amount_minor: number;
 }
 
 /** Evaluates all stages in order, whatever they find; those of `without` are left out. */
-export function judgeStages(facts: DecideFacts, without: ReadonlySet<Stage> = NO_STAGES): Judged {
+export function judgeStages(facts: DecideFacts, without: ReadonlySet<Stage> = NO_STAGES): AllFound {
   const { authority } = facts;
   let { amount_minor } = facts.request.action;
   if (authority === null) return { judged: WITHOUT_AUTHORITY, amount_minor };
