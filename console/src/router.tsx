@@ -33,6 +33,7 @@ const SCREENS: Record<string, Screen> = {
   '/agents/$slug/merchants': () => import('./screens/merchants/Merchants.tsx'),
   '/decisions': () => import('./screens/decisions/Decisions.tsx'),
   '/decisions/$id': () => import('./screens/decision/DecisionPage.tsx'),
+  '/budgets': () => import('./screens/budgets/Budgets.tsx'),
   '/report': () => import('./screens/report/Report.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),
   '/keys': () => import('./screens/keys/Keys.tsx'),

@@ -34,6 +34,14 @@ export async function fill(workspace: Workspace, webhook_url = 'http://127.0.0.1
       purpose: { objective: 'Order chairs for the Kuwait office' },
     },
   });
+  await call('POST', '/v1/budgets', {
+    ...{ slug: 'company', name: LONG_NAME, currency: 'KWD', period: 'TOTAL', limit_minor: 900_000_000 },
+  });
+  await call('POST', '/v1/budgets', {
+    ...{ slug: LONG_SLUG, currency: 'KWD', period: 'QUARTER', limit_minor: 600_500, parent: 'company' },
+  });
+  await call('POST', '/v1/budgets', { slug: 'trains', currency: 'JPY', period: 'DAY', limit_minor: 42_000 });
+  await call('PATCH', '/v1/budgets/trains', { status: 'frozen' });
   await agent({ slug: 'no-rules', name: 'No rules yet', authority: undefined });
 
   const allowed = await spend();

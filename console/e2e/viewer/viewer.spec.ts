@@ -15,6 +15,7 @@ test('what a viewer may not do is there, disabled, with the reason', async ({ pa
   await fill(workspace);
   for (const [path, name] of [
     ['/agents', 'New agent'],
+    ['/budgets', 'New budget'],
     ['/keys', 'New key'],
     ['/webhooks', 'Add endpoint'],
     ['/team', 'Invite'],
@@ -25,6 +26,14 @@ test('what a viewer may not do is there, disabled, with the reason', async ({ pa
     await expect(button, path).toBeDisabled();
     await expect(button, path).toHaveAttribute('title', 'Only an administrator can do this.');
   }
+});
+
+test('a viewer sees budgets, and nothing to change them by', async ({ page, workspace }) => {
+  await fill(workspace);
+  await page.goto('/console/budgets');
+  const rows = page.getByRole('list', { name: 'Budgets' }).getByRole('listitem');
+  await expect(rows.first()).toContainText('of 900,000.000');
+  await expect(rows.getByRole('button')).toHaveCount(0);
 });
 
 test('a viewer reads decisions, the report, the ledger and the audit', async ({ page, workspace }) => {

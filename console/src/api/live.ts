@@ -13,8 +13,12 @@ const AWAY_MS = 10 * 60_000;
 
 /** What an event of the ledger makes old: the first words of the keys of queries. */
 const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
-  [/^(decision|reservation|capability)\./, ['decisions', 'decision', 'agents', 'overview', 'report']],
+  [
+    /^(decision|reservation|capability)\./,
+    ['decisions', 'decision', 'agents', 'budgets', 'overview', 'report'],
+  ],
   [/^(agent|authority|merchant)\./, ['agents', 'authority', 'workspace', 'report', 'audit']],
+  [/^budget\./, ['budgets', 'agents', 'audit']],
   [/^api_key\./, ['keys', 'audit']],
   [/^webhook\./, ['webhooks', 'audit']],
   [/^(workspace|plan)\./, ['workspace', 'me', 'audit']],

@@ -44,6 +44,7 @@ const TONES: Record<string, Tone> = {
   BLOCKED: 'deny',
   FAILED: 'deny',
   revoked: 'deny',
+  frozen: 'deny',
   PURPOSE_MISALIGNED: 'deny',
   ENFORCE: 'accent',
 };

@@ -27,6 +27,7 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
     ['/', 'Overview', 'overview'],
     ['/decisions', 'Decisions', 'decisions'],
     ['/agents', 'Agents', 'agents'],
+    ['/budgets', 'Budgets', 'budgets'],
     ['/report', 'Shadow report', 'report'],
   ],
   [

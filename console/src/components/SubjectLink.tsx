@@ -6,6 +6,7 @@ const PATHS: Record<string, (id: string) => string> = {
   decision: (id) => `/decisions/${id}`,
   agent: (id) => `/agents/${id}`,
   authority: (id) => `/agents/${id}/authority`,
+  budget: () => '/budgets',
   webhook: (id) => `/webhooks/${id}`,
   api_key: () => '/keys',
   member: () => '/team',

@@ -15,6 +15,7 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Overview', '/', 'g o'],
   ['Decisions', '/decisions', 'g d'],
   ['Agents', '/agents', 'g a'],
+  ['Budgets', '/budgets', 'g b'],
   ['Shadow report', '/report', 'g r'],
   ['Webhooks', '/webhooks', 'g w'],
   ['Ledger', '/ledger', 'g l'],
@@ -31,7 +32,7 @@ export const screenOfKey = (key: string): string | undefined =>
 
 /** Where an id leads. */
 function placesOfId(text: string): Place[] {
-  const [, kind] = /^(dec|agt|wh|evt|key|usr)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
+  const [, kind] = /^(dec|agt|wh|evt|key|usr|bud)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
   const place = (label: string, to: string, search: Search = {}): Place[] => [
     { value: `id:${text}`, label: `${label} ${text}`, hint: 'by id', to, search },
   ];

@@ -35,6 +35,7 @@ const WORDS: Record<string, string> = {
   revoked: 'Revoked',
   expired: 'Expired',
   disabled: 'Disabled',
+  frozen: 'Frozen',
   SUCCEEDED: 'Delivered',
   RETRYING: 'Retrying',
   CLIENT_REPORTED: 'reported by the client',

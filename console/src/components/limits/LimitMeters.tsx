@@ -48,6 +48,7 @@ export function LimitMeters({
             <strong>
               {limit.name}
               {subjectInWords(limit.subject)}
+              {limit.kind === 'shared_budget' && <span className={decision.where}> shared budget</span>}
             </strong>
           )}
           {limit.limit_minor !== null && (

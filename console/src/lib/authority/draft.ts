@@ -32,6 +32,8 @@ export interface Draft {
   active_hours: readonly HoursDraft[];
   on_outside_hours: string;
   velocity_limits: readonly VelocityDraft[];
+  /** Slugs. */
+  budgets: readonly string[];
   /** How many of the unit: seconds, minutes, hours or days. */
   duplicate_window: string;
   duplicate_unit: string;
@@ -67,6 +69,7 @@ export const EMPTY_DRAFT: Draft = {
   valid_until: '',
   active_hours: [],
   velocity_limits: [],
+  budgets: [],
   duplicate_window: '',
   duplicate_unit: 'minutes',
   ...LEFT_OUT,
@@ -113,6 +116,7 @@ export function draftOf(authority: Authority): Draft {
     valid_until: toLocal(authority.valid_until, clocks),
     active_hours: authority.active_hours ?? [],
     velocity_limits: limitDrafts(authority.velocity_limits, currency),
+    budgets: authority.budgets ?? [],
     duplicate_window: duplicate.length,
     duplicate_unit: duplicate.unit,
     on_duplicate: authority.on_duplicate ?? LEFT_OUT.on_duplicate,
@@ -185,6 +189,7 @@ export function authorityOf(
   put(authority, 'valid_until', valid_until);
   put(authority, 'active_hours', active_hours);
   put(authority, 'velocity_limits', velocity_limits);
+  put(authority, 'budgets', draft.budgets);
   put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
   for (const [name, left_out] of Object.entries(LEFT_OUT)) {
     const chosen = draft[name as keyof typeof LEFT_OUT];

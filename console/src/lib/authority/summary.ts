@@ -94,12 +94,21 @@ function actions({ allowed_action_types = [], review_action_types = [] }: Author
 }
 
 function overTime(authority: Authority): string[] {
-  const { currency, velocity_limits = [], duplicate_window_seconds, on_duplicate = 'REVIEW' } = authority;
+  const {
+    currency,
+    velocity_limits = [],
+    budgets = [],
+    duplicate_window_seconds,
+    on_duplicate = 'REVIEW',
+  } = authority;
   return [
     ...velocity_limits.map(
       (limit) =>
         `${limitInWords(limit, currency)} (${limit.name}); beyond that a spend ${BECOMES[limit.on_exceeded ?? 'DENY']}.`,
     ),
+    budgets.length === 0
+      ? ''
+      : `Its spends count in the shared budget${budgets.length === 1 ? '' : 's'} ${inWords(budgets)} and in all above.`,
     duplicate_window_seconds === undefined
       ? ''
       : `The same amount at the same merchant within ${spanInWords(duplicate_window_seconds)} ${BECOMES[on_duplicate]}.`,

@@ -31,8 +31,10 @@ export function Limits({ agent }: { agent: AgentWithBudgets }) {
 function windowNow({ window, counted_since }: LimitStanding): string {
   const since = counted_since === null ? '' : ` · counted since ${localTime(counted_since)}`;
   const span =
-    window.type === 'ROLLING'
-      ? `since ${localTime(window.starts_at)}, rolling`
-      : `begins anew ${localTime(window.ends_at)}`;
+    window.type === 'TOTAL'
+      ? 'never begins anew'
+      : window.type === 'ROLLING'
+        ? `since ${localTime(window.starts_at)}, rolling`
+        : `begins anew ${localTime(window.ends_at)}`;
   return span + since;
 }

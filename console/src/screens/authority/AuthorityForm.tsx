@@ -3,6 +3,7 @@ import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
 import styles from './Authority.module.css';
 import { OverTime } from './OverTime.tsx';
+import { SharedBudgets } from './SharedBudgets.tsx';
 import { When } from './When.tsx';
 
 /** The fields that are one text. */
@@ -142,6 +143,13 @@ export function AuthorityForm({
         problems={problems}
         may={may}
         onLimits={(limits) => edit('velocity_limits', limits)}
+      />
+      <SharedBudgets
+        chosen={draft.budgets}
+        currency={draft.currency}
+        problem={problems.budgets}
+        may={may}
+        onChosen={(budgets) => edit('budgets', budgets)}
       />
       <Card title="Merchants">
         <AreaField

@@ -199,7 +199,9 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
 }
 
 const windowThen = ({ window }: LimitStanding): string =>
-  `${localTime(window.starts_at)} to ${localTime(window.ends_at)}${window.type === 'ROLLING' ? ', rolling' : ''}`;
+  window.type === 'TOTAL'
+    ? 'in all'
+    : `${localTime(window.starts_at)} to ${localTime(window.ends_at)}${window.type === 'ROLLING' ? ', rolling' : ''}`;
 
 function Hold({ decision: { reservation, currency } }: { decision: Decision }) {
   const { status, amount_minor, expires_at } = reservation;

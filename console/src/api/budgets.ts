@@ -1,0 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
+import { purser } from './client.ts';
+
+/** A workspace has no more. */
+const MAX_BUDGETS = 200;
+
+/** The workspace's shared budgets, with how each of them stands in its period. */
+export const useBudgets = () =>
+  useQuery({
+    queryKey: ['budgets'],
+    queryFn: async () => (await purser.budgets.list({ limit: MAX_BUDGETS })).data,
+  });

@@ -1,0 +1,176 @@
+import type { Budget } from '@purser/sdk';
+import { useMemo } from 'react';
+import { codeOfError, purser } from '../../api/client.ts';
+import { makeOld } from '../../api/live.ts';
+import { Button } from '../../components/Button.tsx';
+import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { minorHint } from '../../lib/authority/draft.ts';
+import { timeZones } from '../../lib/authority/zones.ts';
+import { MAX_DEPTH, nestedBudgets, PERIODS } from '../../lib/budgets.ts';
+import { formatMoney, fromInput, toInput } from '../../lib/money.ts';
+import { useForm } from '../../lib/use-form.ts';
+import styles from './Budgets.module.css';
+
+const PERIOD_OPTIONS = Object.entries(PERIODS).map(
+  ([period, says]) => [period, says.charAt(0).toUpperCase() + says.slice(1)] as const,
+);
+
+/** A new budget; or, where `of` is given, what of that one can be changed: its name and its limit. */
+export function BudgetForm({
+  budgets,
+  of,
+  onClose,
+}: {
+  budgets: readonly Budget[];
+  of?: Budget;
+  onClose: () => void;
+}) {
+  const zones = useMemo(timeZones, []);
+  const form = useForm(
+    {
+      slug: of?.slug ?? '',
+      name: of === undefined || of.name === of.slug ? '' : of.name,
+      currency: of?.currency ?? 'EUR',
+      period: of?.period ?? 'MONTH',
+      time_zone: of?.time_zone ?? '',
+      parent: of?.parent ?? '',
+      limit: of === undefined ? '' : toInput(of.limit_minor, of.currency),
+    },
+    async (values) => {
+      const currency = currencyOf(values.currency);
+      const read = fromInput(values.limit, currency);
+      const limit_minor = 'amount_minor' in read ? (read.amount_minor ?? 0) : 0;
+      const name = values.name.trim();
+      if (of !== undefined) await purser.budgets.update(of.id, { limit_minor, name: name || of.slug });
+      else
+        await purser.budgets.create({
+          slug: values.slug.trim(),
+          ...(name === '' ? {} : { name }),
+          currency,
+          period: values.period as Budget['period'],
+          ...(values.time_zone.trim() === '' ? {} : { time_zone: values.time_zone.trim() }),
+          limit_minor,
+          ...(values.parent === '' ? {} : { parent: values.parent }),
+        });
+      await makeOld('budgets');
+      onClose();
+    },
+    {
+      fields: { limit_minor: 'limit' },
+      check: ({ slug, currency, limit }) => {
+        const read = fromInput(limit, currencyOf(currency));
+        return {
+          ...(/^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug.trim())
+            ? {}
+            : { slug: 'must be 1 to 64 of a-z, 0-9, "_" and "-", and begin with a letter or digit' }),
+          ...(/^[A-Z]{3}$/.test(currencyOf(currency)) ? {} : { currency: 'must be a currency such as EUR' }),
+          ...('problem' in read
+            ? { limit: read.problem }
+            : read.amount_minor === null
+              ? { limit: 'must be the most that may be spent' }
+              : {}),
+        };
+      },
+    },
+  );
+  const is_taken = codeOfError(form.error) === 'budget_exists';
+  const currency = currencyOf(form.values.currency);
+  const parents = nestedBudgets(budgets).filter(
+    ({ budget, depth }) => budget.currency === currency && depth + 1 < MAX_DEPTH,
+  );
+  return (
+    <Dialog title={of === undefined ? 'New budget' : `Edit ${of.name}`} onClose={onClose}>
+      <form onSubmit={form.onSubmit} noValidate className={styles.form}>
+        {form.error !== null && !is_taken && <ErrorNotice error={form.error} />}
+        {of === undefined && (
+          <TextField
+            label="Slug"
+            autoFocus
+            required
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="marketing"
+            hint="What authorities name it by. It cannot be changed."
+            {...form.field('slug')}
+            problem={
+              form.problemOf('slug') ?? (is_taken ? 'A budget with this slug exists already' : undefined)
+            }
+          />
+        )}
+        <TextField label="Name" optional autoComplete="off" {...form.field('name')} />
+        {of === undefined && (
+          <div className={styles.pair}>
+            <TextField
+              label="Currency"
+              maxLength={3}
+              autoComplete="off"
+              hint="Only agents that spend in it can use it."
+              {...form.field('currency')}
+            />
+            <SelectField
+              label="Period"
+              hint="How long the limit holds before it begins anew."
+              {...form.field('period')}
+              options={PERIOD_OPTIONS}
+            />
+          </div>
+        )}
+        <TextField
+          label="Limit"
+          required
+          inputMode="decimal"
+          prefix={currency}
+          {...form.field('limit')}
+          hint={
+            of === undefined
+              ? minorHint(form.values.limit, currency)
+              : `${formatMoney(of.standing.used_minor, currency)} is used. Below that nothing more is let through, and nothing is taken back.`
+          }
+        />
+        {of === undefined && (
+          <>
+            <SelectField
+              label="Counts in"
+              hint="A budget above it: what is spent here counts there too."
+              {...form.field('parent')}
+              options={[
+                ['', 'No other budget'],
+                ...parents.map(
+                  ({ budget, depth }) => [budget.slug, `${'– '.repeat(depth)}${budget.name}`] as const,
+                ),
+              ]}
+            />
+            {form.values.period !== 'TOTAL' && (
+              <TextField
+                label="Time zone"
+                optional
+                list="budget-zones"
+                autoComplete="off"
+                spellCheck={false}
+                placeholder="UTC"
+                hint="By whose clocks a period begins."
+                {...form.field('time_zone')}
+              />
+            )}
+            <datalist id="budget-zones">
+              {zones.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
+            <p className={styles.soft}>Currency, period, zone and the budget above it are fixed for good.</p>
+          </>
+        )}
+        <Actions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            {of === undefined ? 'Create budget' : 'Save'}
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
+
+const currencyOf = (typed: string) => typed.trim().toUpperCase();
