@@ -44,16 +44,20 @@ export function budgetWindow({
   return period === 'TOTAL' ? { type: period } : { type: period, time_zone };
 }
 
-/** The budget with this slug, followed by all above it, the nearest first; none where nothing has the slug. */
+/**
+ * The budget with this slug, followed by all above it, the nearest first. Throws Error where one of them is not there, or where
+ * there are more than may be: no budget is ever deleted, and nothing may pass because one of them was not looked at.
+ */
 export function budgetChain(slug: string, all: readonly SharedBudget[]): SharedBudget[] {
   const chain: SharedBudget[] = [];
   let next = all.find((each) => each.slug === slug);
-  while (next !== undefined) {
+  while (next !== undefined && chain.length < MAX_BUDGET_DEPTH) {
     chain.push(next);
     const { parent_id } = next;
-    next = parent_id === null ? undefined : all.find((each) => each.budget_id === parent_id);
+    if (parent_id === null) return chain;
+    next = all.find((each) => each.budget_id === parent_id);
   }
-  return chain;
+  throw new Error(`the shared budget "${slug}", or one above it, is not there`);
 }
 
 /** The budgets that a spend counts in: those that are named, each with all above it, each once. */
