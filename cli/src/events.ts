@@ -18,6 +18,7 @@ const IS_SENT: Readonly<Record<EventType, true>> = {
   'decision.review.recorded': true,
   'decision.label.recorded': true,
   'decision.outcome.recorded': true,
+  'budget.threshold.reached': true,
 };
 export const EVENT_TYPES = Object.keys(IS_SENT) as EventType[];
 
@@ -129,6 +130,39 @@ async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
           })),
           decision: brief,
         };
+      case 'budget.threshold.reached': {
+        const limit = { limit_minor: 600_000, currency: 'EUR' };
+        const month = [now.getUTCMonth(), now.getUTCMonth() + 1];
+        const [starts_at, ends_at] = month.map((each) =>
+          new Date(Date.UTC(now.getUTCFullYear(), each)).toISOString(),
+        );
+        return {
+          percent: 80,
+          budget: {
+            id: `bud_${'0'.repeat(26)}`,
+            slug: 'marketing',
+            name: 'Marketing',
+            ...limit,
+            period: 'MONTH',
+            time_zone: 'UTC',
+            parent: null,
+            status: 'active',
+          },
+          standing: {
+            name: 'marketing',
+            kind: 'shared_budget',
+            subject: null,
+            window: { type: 'MONTH', starts_at, ends_at },
+            limit_minor: limit.limit_minor,
+            used_minor: 480_000,
+            remaining_minor: 120_000,
+            limit_count: null,
+            used_count: 12,
+            counted_since: null,
+          },
+          decision_id,
+        };
+      }
       case 'decision.label.recorded':
         return {
           label_id: `lbl_${'0'.repeat(26)}`,

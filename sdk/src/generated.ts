@@ -452,6 +452,51 @@ export interface BudgetPage {
   next_cursor: string | null;
 }
 
+export interface BudgetThresholdReachedEvent {
+  /** The same on every retry and at every endpoint: deduplicate on it. */
+  id: string;
+  type: 'budget.threshold.reached';
+  created_at: string;
+  data: {
+    /** The threshold: 80 or 100. */
+    percent: number;
+    budget: {
+      id: string;
+      slug: string;
+      name: string;
+      currency: string;
+      /** A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never. */
+      period: 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR' | 'TOTAL';
+      time_zone: string;
+      /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+      limit_minor: number;
+      parent: string | null;
+      status: 'active' | 'frozen';
+    };
+    /** How it stood after the decision. */
+    standing: {
+      name: string;
+      kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
+      subject: string | null;
+      window: {
+        /** `TOTAL` ends with the year 9999. */
+        type: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING' | 'QUARTER' | 'YEAR' | 'TOTAL';
+        starts_at: string;
+        ends_at: string;
+      };
+      limit_minor: number | null;
+      /** Held and spent. Refunds do not lower it in a limit of pace. */
+      used_minor: number;
+      remaining_minor: number | null;
+      limit_count: number | null;
+      used_count: number | null;
+      counted_since: string | null;
+    };
+    /** The decision that reached it. */
+    decision_id: string;
+  };
+}
+
 /** Leave for one payment. Only in ENFORCE. */
 export interface Capability {
   capability_id: string;
@@ -669,7 +714,7 @@ export interface Error {
 export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'budget_exists' | 'budget_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'last_way_in' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
-  data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent)[];
+  data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent | BudgetThresholdReachedEvent)[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
 }
@@ -751,7 +796,7 @@ export interface LedgerEvent {
   /** 1, 2, 3, … without a gap. */
   seq: number;
   id: string;
-  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
+  type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
   subject: {
     type: 'workspace' | 'agent' | 'authority' | 'merchant' | 'budget' | 'api_key' | 'decision' | 'review' | 'label' | 'outcome' | 'capability' | 'reservation' | 'webhook' | 'member' | 'invitation';
     id: string;
@@ -971,7 +1016,7 @@ export interface NewInvitation {
 export interface NewWebhook {
   id: string;
   url: string;
-  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded')[];
+  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[];
   /** Keys the signatures. Shown only here. */
   secret: string;
 }
@@ -1367,7 +1412,7 @@ export interface ReviewRequest {
 export interface RotatedWebhook {
   id: string;
   url: string;
-  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded')[];
+  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[];
   /** Keys the signatures. Shown only here. */
   secret: string;
   previous_secrets_expire_at: string | null;
@@ -1817,7 +1862,7 @@ export interface VelocityLimit {
 export interface Webhook {
   id: string;
   url: string;
-  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded')[];
+  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[];
   status: 'active' | 'disabled';
   disabled_reason: 'REQUESTED' | 'ONLY_FAILURES' | null;
   secret_rotated_at: string | null;
@@ -1829,7 +1874,7 @@ export interface WebhookAttempt {
   id: string;
   endpoint_id: string;
   event_id: string;
-  event_type: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'webhook.test';
+  event_type: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test';
   attempt: number;
   /** `RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one. */
   status: 'SUCCEEDED' | 'RETRYING' | 'FAILED';
@@ -1849,7 +1894,7 @@ export interface WebhookAttemptPage {
 export interface WebhookItem {
   id: string;
   url: string;
-  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded')[];
+  events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[];
   status: 'active' | 'disabled';
   disabled_reason: 'REQUESTED' | 'ONLY_FAILURES' | null;
   secret_rotated_at: string | null;
@@ -2122,7 +2167,7 @@ export interface CreateWebhookRequest {
   /** A public `https://` URL, without credentials or fragment. Redirects are not followed. */
   url: string;
   /** What the endpoint is told of. */
-  events?: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded')[] | undefined;
+  events?: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[] | undefined;
 }
 
 /** The query of `GET /v1/webhooks`. */
@@ -2138,7 +2183,7 @@ export interface UpdateWebhookRequest {
   /** A public `https://` URL, without credentials or fragment. Redirects are not followed. */
   url?: string | undefined;
   /** What the endpoint is told of. */
-  events?: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded')[] | undefined;
+  events?: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[] | undefined;
   /** While it is `disabled` nothing is put into its queue. */
   status?: 'active' | 'disabled' | undefined;
 }
@@ -2166,7 +2211,7 @@ export interface ListWebhookDeliveriesQuery {
   /** Only attempts to deliver this event. */
   event?: string | undefined;
   /** One or several, separated by commas. */
-  type?: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'webhook.test' | ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'webhook.test')[] | undefined;
+  type?: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test' | ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test')[] | undefined;
   /** One or several, separated by commas. */
   status?: 'SUCCEEDED' | 'RETRYING' | 'FAILED' | ('SUCCEEDED' | 'RETRYING' | 'FAILED')[] | undefined;
   /** Attempted at or after this moment or date. */
@@ -2237,7 +2282,7 @@ export interface UpdateWorkspaceRequest {
 /** The query of `GET /v1/audit`. */
 export interface ListAuditRecordsQuery {
   /** One or several, separated by commas. */
-  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** Who did it: the id of a key, a session or a user, or a principal. */
   actor?: string | string[] | undefined;
   /** The id of what was changed. */
@@ -2281,7 +2326,7 @@ export interface GetOverviewQuery {
 /** The query of `GET /v1/ledger/events`. */
 export interface ListLedgerEventsQuery {
   /** One or several, separated by commas. */
-  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
+  type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** The id of what the event is about. */
   subject?: string | string[] | undefined;
   /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
@@ -2398,4 +2443,4 @@ export interface SwitchWorkspaceRequest {
 }
 
 /** What is delivered to webhook endpoints. */
-export type WebhookEvent = DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent | WebhookTestEvent;
+export type WebhookEvent = DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent | BudgetThresholdReachedEvent | WebhookTestEvent;

@@ -13,6 +13,9 @@ create table shared_budgets (
   limit_minor bigint not null,
   parent_id text collate "C",
   status text collate "C" not null,
+  -- Of the period that began then, how much of the limit was told to be used, in percent.
+  told_period timestamptz,
+  told_percent integer,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (workspace_id, budget_id),

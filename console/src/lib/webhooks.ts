@@ -8,6 +8,7 @@ const EVENTS: Readonly<Record<EventType, { says: string; by_default: boolean }>>
   'decision.review.recorded': { says: 'A person reviewed one', by_default: true },
   'decision.label.recorded': { says: 'A person labelled one', by_default: true },
   'decision.outcome.recorded': { says: 'What became of the spend was reported', by_default: true },
+  'budget.threshold.reached': { says: 'A shared budget was used to 80 or 100 percent', by_default: false },
 };
 
 /** The types of events that an endpoint can take, and those that it takes when it names none. */

@@ -68,6 +68,7 @@ const WORDS: Record<string, string> = {
   'merchant.unlisted': 'Merchant unlisted',
   'budget.created': 'Shared budget created',
   'budget.updated': 'Shared budget changed',
+  'budget.threshold.reached': 'Shared budget nearly or wholly used',
   BLOCKED: 'Blocked',
   'authority.created': 'Authority saved',
   'workspace.updated': 'Workspace changed',

@@ -10,6 +10,7 @@ import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
+import { tellThresholds } from '../lane/budget-thresholds.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import {
@@ -238,6 +239,8 @@ export function makeCreateDecision(options: {
         document,
       };
       set.publish('decision.created', document, set.addDecision(row, made));
+      if (decision !== 'DENY')
+        tellThresholds(set, decision_id, shared_budgets, reservation.limits ?? [], origin);
       const { reason_code } = verdict;
       return done({ replayed: false, document, decided: { decision, mode, reason_code, authority: known } });
     },

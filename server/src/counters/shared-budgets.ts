@@ -22,6 +22,9 @@ export interface SharedBudget {
   parent_id: string | null;
   /** Of a frozen one nothing may be spent. */
   status: (typeof BUDGET_STATUSES)[number];
+  /** The start of the period (ISO UTC) of which was last told how much is used, and of which threshold; null: of none yet. */
+  told_period: string | null;
+  told_percent: number | null;
   created_at: string;
   updated_at: string;
 }
@@ -30,6 +33,9 @@ export interface SharedBudget {
 export interface LoadedBudget extends SharedBudget {
   slots: readonly CountedSlot[];
 }
+
+/** How much of a budget is used when that is told, in percent of its limit; each once a period. */
+export const BUDGET_THRESHOLDS = [80, 100] as const;
 
 /** The most shared budgets of a workspace. */
 export const MAX_BUDGETS = 200;
@@ -63,6 +69,13 @@ export function budgetChain(slug: string, all: readonly SharedBudget[]): SharedB
 /** The budgets that a spend counts in: those that are named, each with all above it, each once. */
 export function budgetsOf(slugs: readonly string[], all: readonly SharedBudget[]): SharedBudget[] {
   return [...new Set(slugs.flatMap((slug) => budgetChain(slug, all)))];
+}
+
+/** A budget as it is shown, without how it stands. `all`: the budgets of its workspace. */
+export function shownBudget(budget: SharedBudget, all: readonly SharedBudget[]) {
+  const { budget_id: id, slug, name, currency, period, time_zone, limit_minor, parent_id, status } = budget;
+  const parent = all.find((each) => each.budget_id === parent_id)?.slug ?? null;
+  return { id, slug, name, currency, period, time_zone, limit_minor, parent, status };
 }
 
 /** The period that a moment lies in, in words that stand behind "for": "2026-11", "2026-Q4"; empty for all time. */

@@ -14,6 +14,7 @@ export const LEDGER_EVENT_TYPES = [
   'merchant.unlisted',
   'budget.created',
   'budget.updated',
+  'budget.threshold.reached',
   'api_key.created',
   'api_key.revoked',
   'api_key.rewrapped',

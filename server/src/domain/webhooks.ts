@@ -13,7 +13,7 @@ export const DEFAULT_EVENT_TYPES = [
   'decision.outcome.recorded',
 ] as const;
 /** The event types that an endpoint can subscribe to. */
-export const WEBHOOK_EVENT_TYPES = [...DEFAULT_EVENT_TYPES] as const;
+export const WEBHOOK_EVENT_TYPES = [...DEFAULT_EVENT_TYPES, 'budget.threshold.reached'] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
 /** Sent to one endpoint when its owner asks for it. It cannot be subscribed to. */

@@ -2,7 +2,7 @@ import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
-const COLUMNS = `budget_id, slug, name, currency, period, time_zone, limit_minor, parent_id, status, created_at, updated_at`;
+const COLUMNS = `budget_id, slug, name, currency, period, time_zone, limit_minor, parent_id, status, told_period, told_percent, created_at, updated_at`;
 
 /** Returns all shared budgets of these workspaces, in the order of their making. */
 export async function loadSharedBudgets(
@@ -30,8 +30,13 @@ export const putSharedBudgets = makeInsert<SharedBudget>(
     limit_minor: 'bigint',
     parent_id: 'text',
     status: 'text',
+    told_period: 'timestamptz',
+    told_percent: 'integer',
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
   },
-  { conflict: ['budget_id'], update: ['name', 'limit_minor', 'status', 'updated_at'] },
+  {
+    conflict: ['budget_id'],
+    update: ['name', 'limit_minor', 'status', 'told_period', 'told_percent', 'updated_at'],
+  },
 );

@@ -9,6 +9,9 @@ import {
 import { makeClient } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+type Shown = any;
+
 /** Two nodes of one installation. */
 let s: RunningService;
 let beside: RunningService;
@@ -286,6 +289,36 @@ describe('a shared budget', () => {
       },
     });
     expect(body).toMatchObject({ passed: true });
+  });
+
+  test('tells when it is used to 80 and to 100 percent, each once a period, whoever spends', async () => {
+    const above = await makeBudget(1_000, { period: 'YEAR' });
+    const budget = await makeBudget(500, { parent: above });
+    const [agent, other] = [await under([budget]), await under([above])];
+    const [lower, upper] = [(await get(`/v1/budgets/${budget}`)).id, (await get(`/v1/budgets/${above}`)).id];
+    const reached = async () =>
+      (await get('/v1/audit?action=budget.threshold.reached&limit=50')).data
+        .filter(({ target }: Shown) => [lower, upper].includes(target.id))
+        .map((each: Shown) => [each.target.id, each.changes.percent.to, each.changes.used_minor.to])
+        .reverse();
+    await ask(agent, 399);
+    expect(await reached()).toEqual([]);
+    const held = await ask(agent, 1);
+    expect(await reached()).toEqual([[lower, 80, 400]]);
+    // What was given back and is spent again is not told again.
+    await post(`/v1/decisions/${held.decision_id}/outcomes`, { type: 'SPEND_FAILED' });
+    await ask(agent, 2);
+    await ask(agent, 200);
+    expect(await reached()).toEqual([[lower, 80, 400]]);
+    await ask(other, 500, {}, beside);
+    await ask(agent, 99);
+    expect(await reached()).toEqual([
+      [lower, 80, 400],
+      [upper, 80, 901],
+      [lower, 100, 500],
+      [upper, 100, 1_000],
+    ]);
+    expect((await s.call('GET', '/v1/ledger/verify')).body).toMatchObject({ valid: true });
   });
 
   test('gets back what a hold kept that ran out', async () => {

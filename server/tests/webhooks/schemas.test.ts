@@ -9,7 +9,11 @@ const { test, s } = serviceTest({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' }
 
 test('every type of event is delivered, and listed, in the form that the OpenAPI document shows', async () => {
   const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
-  const authority = { ...AUTHORITY, review_threshold_minor: 1_000 };
+  const told = { url: 'http://127.0.0.1:9/budgets', events: ['budget.threshold.reached'] };
+  await s.call('POST', '/v1/webhooks', { body: told });
+  const budget = { slug: 'team', currency: 'EUR', period: 'MONTH', limit_minor: 6_000 };
+  await s.call('POST', '/v1/budgets', { body: budget });
+  const authority = { ...AUTHORITY, review_threshold_minor: 1_000, budgets: ['team'] };
   await s.call('POST', '/v1/agents', { body: { slug: 'told', mode: 'ENFORCE', authority } });
   const reviewer = await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' });
   const made = await s.call('POST', '/v1/decisions', {

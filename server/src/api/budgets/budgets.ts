@@ -3,55 +3,32 @@ import Type, { type Static } from 'typebox';
 import { createBudget } from '../../commands/budgets/create-budget.ts';
 import { updateBudget } from '../../commands/budgets/update-budget.ts';
 import {
-  BUDGET_PERIODS,
   BUDGET_STATUSES,
   type LoadedBudget,
   MAX_BUDGET_DEPTH,
   MAX_BUDGETS,
   type SharedBudget,
+  shownBudget,
 } from '../../counters/shared-budgets.ts';
 import { readBudgets } from '../../decisions/shared-budgets.ts';
 import { ApiError } from '../../errors.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
 import type { Call, Route } from '../../http/route.ts';
-import {
-  Currency,
-  Fields,
-  Id,
-  LimitMinor,
-  Line,
-  Nullable,
-  OneOf,
-  PageQuery,
-  page,
-  Slug,
-  Timestamp,
-  TimeZone,
-} from '../../http/schemas.ts';
+import { Currency, Fields, OneOf, PageQuery, page, Slug, TimeZone } from '../../http/schemas.ts';
 import type { Lane } from '../../lane/lane.ts';
 import { originOf } from '../../people/callers.ts';
 import { budgetStandings } from '../../policy/shared-budgets.ts';
 import { readClock } from '../../storage/workspaces.ts';
-import { TEXT_LENGTHS } from '../../values/text.ts';
-import { LIMIT_STANDING } from '../schemas/limits.ts';
-
-const limit = LimitMinor({
-  description: 'The most that may be spent of it in a period, holds included. Minor units of `currency`.',
-  examples: [600_000],
-});
-const Name = Line({ max: TEXT_LENGTHS.name }, { description: 'The slug when left out.' });
-const Period = OneOf(BUDGET_PERIODS, {
-  description: 'A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never.',
-});
+import { BudgetBody, BudgetLimit, BudgetName, BudgetPeriod, type ShownBudget } from '../schemas/budgets.ts';
 
 const CreateBody = Fields(
   {
     slug: Slug({ description: 'What authorities name it by.', examples: ['marketing'] }),
-    name: Type.Optional(Name),
+    name: Type.Optional(BudgetName),
     currency: Currency(),
-    period: Period,
+    period: BudgetPeriod,
     time_zone: Type.Optional(TimeZone({ description: 'Of the period; `UTC` when left out.' })),
-    limit_minor: limit,
+    limit_minor: BudgetLimit,
     parent: Type.Optional(
       Type.String({
         description: `Slug or id of the budget that it is a part of, in the same currency; at most ${MAX_BUDGET_DEPTH} lie above each other.`,
@@ -64,8 +41,8 @@ const CreateBody = Fields(
 
 const UpdateBody = Fields(
   {
-    name: Type.Optional(Name),
-    limit_minor: Type.Optional(limit),
+    name: Type.Optional(BudgetName),
+    limit_minor: Type.Optional(BudgetLimit),
     status: Type.Optional(
       OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing may be spent.' }),
     ),
@@ -73,39 +50,14 @@ const UpdateBody = Fields(
   { $id: 'UpdateBudgetRequest', minProperties: 1 },
 );
 
-const BudgetBody = Fields(
-  {
-    id: Id('budget'),
-    slug: Type.String(),
-    name: Type.String(),
-    currency: Type.String(),
-    period: Period,
-    time_zone: Type.String(),
-    limit_minor: limit,
-    parent: Nullable(Type.String({ description: 'The slug of the budget that it is a part of.' })),
-    status: OneOf(BUDGET_STATUSES),
-    standing: Fields(LIMIT_STANDING, { description: 'How it stands in the current period.' }),
-    created_at: Timestamp(),
-    updated_at: Timestamp(),
-  },
-  {
-    $id: 'Budget',
-    description: 'What several agents may spend together. Authorities name it in `budgets`.',
-  },
-);
-
 const IdParams = Fields({ id: Type.String({ description: "The budget's id or slug." }) });
 const ListQuery = Fields(PageQuery);
 
-function budgetBody(
-  { budget_id: id, parent_id, slots, ...budget }: LoadedBudget,
-  all: readonly SharedBudget[],
-  now_ms: number,
-): Static<typeof BudgetBody> {
-  const [standing] = budgetStandings([{ ...budget, budget_id: id, parent_id, slots }], now_ms);
-  const { counter_id, ...shown } = standing as NonNullable<typeof standing>;
-  const parent = all.find((each) => each.budget_id === parent_id)?.slug ?? null;
-  return { id, ...budget, parent, standing: shown };
+function budgetBody(loaded: LoadedBudget, all: readonly SharedBudget[], now_ms: number): ShownBudget {
+  const { created_at, updated_at } = loaded;
+  const [counted] = budgetStandings([loaded], now_ms);
+  const { counter_id, ...standing } = counted as NonNullable<typeof counted>;
+  return { ...shownBudget(loaded, all), standing, created_at, updated_at };
 }
 
 /** The budgets that several agents share. */

@@ -3,6 +3,7 @@ import { MODES } from '../../domain/agents.ts';
 import { DECISIONS, REASON_CODES } from '../../domain/decisions.ts';
 import type { DeliveredEventType } from '../../domain/webhooks.ts';
 import { Fields, Id, OneOf, Timestamp } from '../../http/schemas.ts';
+import { ReachedBudgetBody } from './budgets.ts';
 import { DecisionBody } from './decisions.ts';
 import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
 
@@ -50,6 +51,10 @@ export const WEBHOOK_EVENTS: Record<DeliveredEventType, { summary: string; body:
   'decision.outcome.recorded': {
     summary: 'An outcome was reported',
     body: Event('OutcomeRecordedEvent', 'decision.outcome.recorded', aboutDecision(OutcomeBody)),
+  },
+  'budget.threshold.reached': {
+    summary: 'A shared budget was used to 80 or 100 percent',
+    body: Event('BudgetThresholdReachedEvent', 'budget.threshold.reached', ReachedBudgetBody),
   },
   'webhook.test': {
     summary: "An endpoint's owner asked for a test",

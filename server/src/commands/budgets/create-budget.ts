@@ -52,6 +52,8 @@ export const createBudget: Command<CreateBudgetInput, SharedBudget> = {
       limit_minor,
       parent_id: parent?.budget_id ?? null,
       status: 'active',
+      told_period: null,
+      told_percent: null,
       created_at: set.now,
       updated_at: set.now,
     };
