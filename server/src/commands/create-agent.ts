@@ -23,7 +23,7 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
   needs: ({ slug, authority }) => ({
     agents: [slug],
     workspace: true,
-    shared_budgets: authority?.budgets !== undefined,
+    shared_budgets: authority?.budgets,
   }),
   apply(set, input, origin) {
     const workspace = set.workspace();

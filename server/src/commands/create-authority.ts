@@ -30,7 +30,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
   name: 'createAuthority',
   needs: ({ agent, authority, past }) => ({
     agents: [agent],
-    shared_budgets: authority.budgets !== undefined,
+    shared_budgets: authority.budgets,
     ...(past === null
       ? {}
       : {

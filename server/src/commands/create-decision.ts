@@ -18,14 +18,13 @@ import {
   countersOf,
   NO_COUNTERS,
   type SpendCounter,
-  standingsOf,
   withSlots,
 } from '../policy/counters.ts';
 import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { remediesOf } from '../policy/remedies.ts';
-import { budgetStandings, loadedBudgets } from '../policy/shared-budgets.ts';
+import { countedLimits, loadedBudgets } from '../policy/shared-budgets.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 
 export interface CreateDecisionInput {
@@ -111,8 +110,7 @@ export function makeCreateDecision(options: {
       })),
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
-      shared_budgets: input.assessed?.authority.budgets !== undefined,
-      counters_of_budgets: input.assessed?.authority.budgets,
+      shared_budgets: input.assessed?.authority.budgets,
       webhooks: true,
     }),
     apply(set, input, origin) {
@@ -201,14 +199,9 @@ export function makeCreateDecision(options: {
           budget: budgetStatus(held, limit_minor),
         };
       }
-      if (in_its_currency && counters.size + shared_budgets.length > 0) {
-        const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-        const limits = [
-          ...standingsOf(authority, counters, set.now_ms, own),
-          ...budgetStandings(shared_budgets, set.now_ms, own),
-        ];
-        reservation = { ...reservation, limits };
-      }
+      const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
+      const limits = in_its_currency ? countedLimits(facts, authority, own) : [];
+      if (limits.length > 0) reservation = { ...reservation, limits };
       const made = composeDecision({
         decision_id,
         agent,
@@ -239,8 +232,7 @@ export function makeCreateDecision(options: {
         document,
       };
       set.publish('decision.created', document, set.addDecision(row, made));
-      if (decision !== 'DENY')
-        tellThresholds(set, decision_id, shared_budgets, reservation.limits ?? [], origin);
+      if (decision !== 'DENY') tellThresholds(set, decision_id, limits, origin);
       const { reason_code } = verdict;
       return done({ replayed: false, document, decided: { decision, mode, reason_code, authority: known } });
     },

@@ -1,4 +1,4 @@
-import { BUDGET_THRESHOLDS, type LoadedBudget, shownBudget } from '../counters/shared-budgets.ts';
+import { BUDGET_THRESHOLDS, shownBudget } from '../counters/shared-budgets.ts';
 import { type Origin, SYSTEM } from '../domain/audit.ts';
 import type { CountedLimit } from '../domain/reservations.ts';
 import type { WorkingSet } from './working-set.ts';
@@ -10,14 +10,10 @@ import type { WorkingSet } from './working-set.ts';
 export function tellThresholds(
   set: WorkingSet,
   decision_id: string,
-  budgets: readonly LoadedBudget[],
   limits: readonly CountedLimit[],
   { request_id, client_address }: Origin,
 ): void {
-  for (const { budget_id } of budgets) {
-    const counted = limits.find(({ counter_id }) => counter_id === budget_id);
-    if (counted === undefined) continue;
-    const { counter_id, ...standing } = counted;
+  for (const { counter_id: budget_id, ...standing } of limits) {
     const { used_minor, limit_minor, window } = standing;
     for (const percent of BUDGET_THRESHOLDS) {
       const before = set.shared_budgets.find(budget_id);

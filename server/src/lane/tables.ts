@@ -86,10 +86,8 @@ export interface Needs {
   counters?: readonly WantedCounter[];
   /** Counters with all their subjects. */
   whole_counters?: readonly string[];
-  /** The shared budgets of the workspace. */
-  shared_budgets?: boolean;
-  /** What is in these shared budgets, by slug, and in all above them. */
-  counters_of_budgets?: readonly string[] | undefined;
+  /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
+  shared_budgets?: readonly string[] | undefined;
   /** An agent's decisions after one, at most `MAX_DECISIONS_SINCE`. */
   decisions_since?: { agent_id: string; after: string };
   idempotency?: { agent_id: string; idempotency_key: string };
@@ -206,11 +204,11 @@ const LOADS = {
   counters: load(({ counters }) => counters ?? NONE, loadCounters),
   whole_counters: load((needs) => by('counter_id', needs.whole_counters), loadWholeCounters),
   // Each is made by hand, so there are few, and all of a workspace stay known from batch to batch.
-  shared_budgets: loadWhole((needs) => needs.shared_budgets, loadSharedBudgets, {
+  shared_budgets: loadWhole((needs) => needs.shared_budgets !== undefined, loadSharedBudgets, {
     keyOf: () => '',
     changed: ({ shared_budgets }) => (shared_budgets.changes.size === 0 ? [] : ['']),
   }),
-  budget_counters: load((needs) => by('slug', needs.counters_of_budgets), loadBudgetCounters),
+  budget_counters: load((needs) => by('slug', needs.shared_budgets), loadBudgetCounters),
   decisions_since: load(
     (needs) => one(needs.decisions_since),
     (client, keys) => loadDecisionsAfter(client, keys, MAX_DECISIONS_SINCE),

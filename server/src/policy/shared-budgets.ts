@@ -11,7 +11,15 @@ import type { Authority } from '../domain/authorities.ts';
 import type { CountedLimit } from '../domain/reservations.ts';
 import type { ErrorCode } from '../errors.ts';
 import { formatMoney } from '../values/money.ts';
-import { inItsCurrency, type Judge, type JudgesOf, leastAccepted, NO_JUDGES } from './stage.ts';
+import { NO_COUNTERS, standingsOf } from './counters.ts';
+import {
+  type DecideFacts,
+  inItsCurrency,
+  type Judge,
+  type JudgesOf,
+  leastAccepted,
+  NO_JUDGES,
+} from './stage.ts';
 
 /** The shared budgets that spends under an authority count in, with what is in them. */
 export function loadedBudgets(
@@ -111,4 +119,13 @@ export function budgetStandings(
       counter_id,
     };
   });
+}
+
+/** How everything stands that a spend counts in under an authority: its limits over time, then its shared budgets. */
+export function countedLimits(
+  { counters = NO_COUNTERS, shared_budgets = [], now_ms }: DecideFacts,
+  authority: Authority,
+  own: { count: number; amount_minor: number },
+): CountedLimit[] {
+  return [...standingsOf(authority, counters, now_ms, own), ...budgetStandings(shared_budgets, now_ms, own)];
 }

@@ -21,7 +21,7 @@ export function auditedBudget({ name, limit_minor, status }: SharedBudget) {
 /** Creates a shared budget. Everything of it but name, limit and status is fixed for good. */
 export const createBudget: Command<CreateBudgetInput, SharedBudget> = {
   name: 'createBudget',
-  needs: () => ({ shared_budgets: true }),
+  needs: () => ({ shared_budgets: [] }),
   apply(set, input, origin) {
     const { slug, currency, period, limit_minor, name = slug, time_zone = 'UTC' } = input;
     const all = set.shared_budgets.all();

@@ -14,7 +14,7 @@ export interface UpdateBudgetInput {
  */
 export const updateBudget: Command<UpdateBudgetInput, SharedBudget> = {
   name: 'updateBudget',
-  needs: () => ({ shared_budgets: true }),
+  needs: () => ({ shared_budgets: [] }),
   apply(set, { budget: ref, changes }, origin) {
     const before = set.shared_budgets.find(ref);
     if (before === undefined) return refuse('not_found', 'There is no such shared budget.');
