@@ -291,6 +291,33 @@ describe('a shared budget', () => {
     expect(body).toMatchObject({ passed: true });
   });
 
+  test('gives a refund back to the period that it was spent in, and to no later one', async () => {
+    const budget = await makeBudget(100, { period: 'MONTH' });
+    const decide = (at: string, amount: number, decision: string, as?: string) => ({
+      at,
+      decide: { action: spend('x', amount).action },
+      purpose: 'PURPOSE_ALIGNED',
+      expect: { decision },
+      ...(as === undefined ? {} : { as }),
+    });
+    const outcome = (at: string, type: string) => ({
+      at,
+      outcome: { of: 'first', type, amount_minor: 60, source: 'PAYMENT_RAIL' },
+    });
+    const steps = [
+      decide('2026-10-31T23:59:57Z', 60, 'ALLOW', 'first'),
+      outcome('2026-10-31T23:59:58Z', 'SPEND_EXECUTED'),
+      decide('2026-10-31T23:59:59Z', 41, 'DENY'),
+      decide('2026-11-01T00:00:00Z', 40, 'ALLOW'),
+      outcome('2026-11-01T00:00:01Z', 'PARTIALLY_REFUNDED'),
+      decide('2026-11-01T00:00:02Z', 61, 'DENY'),
+      decide('2026-11-01T00:00:03Z', 59, 'ALLOW'),
+    ];
+    const authority = { ...OPEN, budgets: [budget] };
+    const { body } = await s.call('POST', '/v1/authority/test', { body: { authority, steps } });
+    expect(body.steps?.flatMap(({ mismatches }: Shown) => mismatches)).toEqual([]);
+  });
+
   test('tells when it is used to 80 and to 100 percent, each once a period, whoever spends', async () => {
     const above = await makeBudget(1_000, { period: 'YEAR' });
     const budget = await makeBudget(500, { parent: above });
