@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBudget } from '../../src/commands/budgets/create-budget.ts';
+import { updateBudget } from '../../src/commands/budgets/update-budget.ts';
 import { createAgent } from '../../src/commands/create-agent.ts';
 import { createApiKey } from '../../src/commands/create-api-key.ts';
 import { createAuthority } from '../../src/commands/create-authority.ts';
@@ -46,6 +48,7 @@ const KEY_FIELDS: Record<string, string | null> = {
   authorities: 'ref',
   budgets: 'agent_id',
   keys: 'key_id',
+  shared_budgets: null,
   webhooks: null,
 };
 const SEED = Number(process.env.KNOWN_ROWS_SEED ?? 20_261_122);
@@ -203,7 +206,17 @@ describe('what a process knows of a workspace', () => {
         { weight: 6, arbitrary: fc.constantFrom('spend', 'spend for a moment', 'spend') },
         {
           weight: 4,
-          arbitrary: fc.constantFrom('pause', 'go on', 'edit', 'key', 'revoke', 'listen', 'mute', 'forget'),
+          arbitrary: fc.constantFrom(
+            'pause',
+            'go on',
+            'edit',
+            'limit',
+            'key',
+            'revoke',
+            'listen',
+            'mute',
+            'forget',
+          ),
         },
       ),
       agent: fc.nat(1),
@@ -213,10 +226,12 @@ describe('what a process knows of a workspace', () => {
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 30 }), async (steps) => {
         const first = await tenant();
         const { workspace_id } = first;
+        const team = { slug: 'team', currency: 'EUR', period: 'TOTAL', limit_minor: 300 } as const;
+        await core.lane.submit(workspace_id, createBudget, team, by_operator);
         const other = await core.lane.submit(
           workspace_id,
           createAgent,
-          { slug: 'b', mode: 'ENFORCE', authority: authorityOf(400) },
+          { slug: 'b', mode: 'ENFORCE', authority: { ...authorityOf(400), budgets: ['team'] } },
           by_operator,
         );
         const agents = [first.agent_id, other.agent_id];
@@ -245,9 +260,13 @@ describe('what a process knows of a workspace', () => {
               by_operator,
             );
           } else if (what === 'edit') {
-            const authority = authorityOf(amount_minor * 20);
+            const budgets = agent === 1 ? { budgets: ['team'] } : {};
+            const authority = { ...authorityOf(amount_minor * 20), ...budgets };
             const input = { agent: agent_id, authority, note: null, expected_hash: null, past: null };
             await submit(createAuthority as never, input as never, by_operator);
+          } else if (what === 'limit') {
+            const changes = { limit_minor: amount_minor * 10 };
+            await submit(updateBudget as never, { budget: 'team', changes } as never, by_operator);
           } else if (what === 'key') {
             const made = await submit(createApiKey as never, keyInput() as never, by_operator);
             keys.push(made.key_id);

@@ -170,7 +170,7 @@ describe('a deleted chain', () => {
 
 describe('a chain written anew with correct hashes', () => {
   test('is altered at the first signed event that differs', async () => {
-    const changed_seq = await recomputeFrom(4);
+    const changed_seq = await recomputeFrom(5);
     expect((await h.verify({ checkpoint_dir: '/nowhere' })).valid).toBe(false);
     const signed = (await signedSeqs()).filter((seq) => seq >= changed_seq)[0];
     const found = await h.verify();
@@ -178,22 +178,22 @@ describe('a chain written anew with correct hashes', () => {
     expect(found.breaks.every((each) => each.kind === 'ENTRY_ALTERED')).toBe(true);
   });
   test('is found by the files alone, and by the table alone', async () => {
-    await recomputeFrom(4);
+    await recomputeFrom(5);
     await pruneCheckpoints();
     expect((await h.verify()).valid).toBe(false);
     await replaceBy('kept');
-    await recomputeFrom(4);
+    await recomputeFrom(5);
     await pruneFiles();
     expect((await h.verify()).valid).toBe(false);
     await pruneCheckpoints();
     expect((await h.verify()).valid).toBe(true);
   });
   test('is found from any event on, though only what follows is verified', async () => {
-    await recomputeFrom(4);
+    await recomputeFrom(5);
     for (const since of [1, h.middle_seq, h.last_seq]) expect((await h.verify({ since })).valid).toBe(false);
   });
   test('gets no new signature', async () => {
-    await recomputeFrom(4);
+    await recomputeFrom(5);
     await sql(`delete from checkpoints where workspace_id = W and seq = ${h.last_seq}`);
     const before = await sql('select seq, note from checkpoints where workspace_id = W order by seq');
     await h.core.signer.sign(h.workspace_id);

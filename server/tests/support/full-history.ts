@@ -92,6 +92,10 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await ok(s, 'PATCH', '/v1/budgets/old', { status: 'frozen', limit_minor: 500 });
   await post('/v1/agents', { slug: 'shadow', authority: AUTHORITIES.shadow });
   await post('/v1/agents', { slug: 'enforce', mode: 'ENFORCE', authority: AUTHORITIES.enforce });
+  // One spend brings its budget to a threshold.
+  await post('/v1/budgets', { ...budget, slug: 'small', limit_minor: 100 });
+  await post('/v1/agents', { slug: 'few', authority: { ...AUTHORITIES.shadow, budgets: ['small'] } });
+  await ok(s, 'POST', '/v1/decisions', spend('few', 85));
   await post('/v1/agents', { slug: 'bare' });
   await post('/v1/agents/shadow/authority', { ...AUTHORITIES.shadow, monthly_budget_minor: 2_000_000 });
   await ok(s, 'PATCH', '/v1/agents/bare', { status: 'paused', name: 'Bare' });

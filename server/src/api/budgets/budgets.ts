@@ -47,7 +47,7 @@ const UpdateBody = Fields(
       OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing may be spent.' }),
     ),
   },
-  { $id: 'UpdateBudgetRequest', minProperties: 1 },
+  { $id: 'UpdateBudgetRequest' },
 );
 
 const IdParams = Fields({ id: Type.String({ description: "The budget's id or slug." }) });
