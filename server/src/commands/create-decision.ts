@@ -6,26 +6,19 @@ import { budgetStatus, periodOf } from '../domain/budget.ts';
 import { type Capability, capabilityExpiry, newCapability } from '../domain/capabilities.ts';
 import { composeDecision, encodeDecision } from '../domain/decision-document.ts';
 import { newHoldExpiresAt } from '../domain/decision-states.ts';
-import type { DecisionKind, ReasonCode } from '../domain/decisions.ts';
+import { type DecisionKind, decisionRow, type ReasonCode } from '../domain/decisions.ts';
 import { noReservation, reservationIdOf } from '../domain/reservations.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
 import { tellThresholds } from '../lane/budget-thresholds.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
-import {
-  type CountersOf,
-  countersOf,
-  NO_COUNTERS,
-  type SpendCounter,
-  withSlots,
-} from '../policy/counters.ts';
+import { countersOf, NO_COUNTERS, withSlots } from '../policy/counters.ts';
 import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { remediesOf } from '../policy/remedies.ts';
 import { countedLimits, loadedBudgets } from '../policy/shared-budgets.ts';
-import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -78,12 +71,12 @@ const UNASSESSED = { authority: null, assessment: null, directory: EMPTY_DIRECTO
 type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed'>;
 
 /** The counters that the spend counts in under the authority that it was assessed for. */
-function countersAssessed({ agent_id, request, assessed }: Spend): CountersOf<SpendCounter> {
+function countersAssessed({ agent_id, request, assessed }: Spend) {
   return assessed === null ? NO_COUNTERS : countersOf(assessed.authority, agent_id, request.action);
 }
 
 /** Whom the agent would pay, where that authority asks whether it has paid them before. */
-function merchantAsked({ agent_id, request, assessed }: Spend): KnownMerchantRef | undefined {
+function merchantAsked({ agent_id, request, assessed }: Spend) {
   if (assessed === null || !asksForKnown(assessed.authority)) return undefined;
   return { agent_id, key: knownMerchantKey(request.action) };
 }
@@ -118,12 +111,8 @@ export function makeCreateDecision(options: {
       const agent = set.agent(input.agent_id);
       if (agent === undefined) return refuse('not_found', 'There is no such agent.');
       const { agent_id, mode, slug } = agent;
-      if (
-        input.bound &&
-        request.agent !== undefined &&
-        request.agent !== slug &&
-        request.agent !== agent_id
-      ) {
+      const named = request.agent ?? slug;
+      if (input.bound && named !== slug && named !== agent_id) {
         return refuse(
           'agent_mismatch',
           `This key is bound to the agent "${slug}" and cannot ask for another.`,
@@ -143,8 +132,7 @@ export function makeCreateDecision(options: {
 
       const current = set.authority(agent_id);
       const { directory_version } = agent;
-      const known =
-        current === null ? null : { hash: current.row.hash, authority: current.authority, directory_version };
+      const known = current && { hash: current.row.hash, authority: current.authority, directory_version };
       if (
         known !== null &&
         (assessed?.authority_hash !== known.hash || assessed.directory.version !== directory_version)
@@ -159,9 +147,7 @@ export function makeCreateDecision(options: {
       const period = periodOf(set.now_ms);
       const counters = withSlots(countersAssessed(input), (counter) => set.counters.slots(counter));
       const merchant = merchantAsked(input);
-      const shared_budgets = loadedBudgets(authority ?? {}, set.shared_budgets.all(), ({ budget_id }) =>
-        set.counters.slots({ counter_id: budget_id, subject: '' }),
-      );
+      const shared_budgets = loadedBudgets(authority, set.shared_budgets.all(), set.counters);
       const facts = {
         authority,
         request,
@@ -217,20 +203,7 @@ export function makeCreateDecision(options: {
         request_id: origin.request_id,
       });
       const document = encodeDecision(made);
-      const row = {
-        decision_id,
-        agent_id,
-        idempotency_key,
-        request_hash,
-        decision,
-        mode,
-        reason_codes: verdict.reason_codes,
-        merchant: action.merchant,
-        requested_amount_minor: action.amount_minor,
-        currency,
-        created_at: set.now,
-        document,
-      };
+      const row = decisionRow(made, { idempotency_key, request_hash, document });
       set.publish('decision.created', document, set.addDecision(row, made));
       if (decision !== 'DENY') tellThresholds(set, decision_id, limits, origin);
       const { reason_code } = verdict;

@@ -61,10 +61,10 @@ export class DraftCounters {
    */
   budgetsBefore(original: Decision): readonly LoadedBudget[] {
     const { limits = [] } = original.reservation;
-    return loadedBudgets(this.#draft, this.#budgets, () => []).map((budget): LoadedBudget => {
+    return loadedBudgets(this.#draft, this.#budgets, this.#own).map((budget): LoadedBudget => {
       const counter = { counter_id: budget.budget_id, subject: '' };
       const then = limits.find(({ counter_id }) => counter_id === budget.budget_id);
-      if (then === undefined) return { ...budget, slots: this.#own.slots(counter) };
+      if (then === undefined) return budget;
       const was_frozen = original.policy_trace.some(
         ({ stage, name, reason_code }) =>
           stage === 'shared_budget' && name === budget.slug && reason_code === 'BUDGET_FROZEN',

@@ -218,6 +218,16 @@ export interface DecisionRow {
   document: string;
 }
 
+/** The row of a decision that was just made. */
+export function decisionRow(
+  { decision_id, agent, decision, mode, reason_codes, action, currency, created_at }: Decision,
+  stored: Pick<DecisionRow, 'idempotency_key' | 'request_hash' | 'document'>,
+): DecisionRow {
+  const { merchant, amount_minor: requested_amount_minor } = action;
+  const of_decision = { decision_id, agent_id: agent.id, decision, mode, reason_codes, currency, created_at };
+  return { ...of_decision, merchant, requested_amount_minor, ...stored };
+}
+
 /** The answer that an idempotency key received before. */
 export interface EarlierDecision {
   agent_id: string;

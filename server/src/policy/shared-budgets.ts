@@ -1,4 +1,4 @@
-import { type CountedSlot, fitsFrom, useAt } from '../counters/counters.ts';
+import { type CountedSlot, type CounterKey, fitsFrom, useAt } from '../counters/counters.ts';
 import {
   budgetsOf,
   budgetWindow,
@@ -23,11 +23,14 @@ import {
 
 /** The shared budgets that spends under an authority count in, with what is in them. */
 export function loadedBudgets(
-  { budgets = [] }: Pick<Authority, 'budgets'>,
+  authority: Authority | null,
   all: readonly SharedBudget[],
-  slotsOf: (budget: SharedBudget) => readonly CountedSlot[],
+  counters: { slots(counter: CounterKey): readonly CountedSlot[] },
 ): readonly LoadedBudget[] {
-  return budgetsOf(budgets, all).map((budget) => ({ ...budget, slots: slotsOf(budget) }));
+  return budgetsOf(authority?.budgets ?? [], all).map((budget) => ({
+    ...budget,
+    slots: counters.slots({ counter_id: budget.budget_id, subject: '' }),
+  }));
 }
 
 /** What is wrong with the shared budgets that an authority names; null: nothing. A schema cannot know. */
