@@ -37,6 +37,8 @@ export interface Walk {
   tally: ChainTally;
   /** The id up to which each table has been walked. */
   reached: Record<WalkedTable, string>;
+  /** Ids behind those, which altered events name: their rows belong to events, which are reported themselves. */
+  named_ahead: Record<WalkedTable, Set<string>>;
   previous: LedgerHead;
   occurred_ms: number;
   /** Whether all audit records so far are as they were sealed. */
@@ -59,22 +61,50 @@ export function reachedBy(event: Pick<LedgerEvent, 'id'> | undefined): Walk['rea
   return Object.fromEntries(reached);
 }
 
-/** Returns the span of ids of each table along a page. Altered events are ignored. */
+/** A span, with the ids in it that altered events of earlier pages name. */
+export interface PageSpan extends Span {
+  named_before: readonly string[];
+}
+
+/** Returns the start of `named_ahead`. */
+export function nothingNamed(): Walk['named_ahead'] {
+  return Object.fromEntries(
+    WALKED_TABLES.map((table) => [table, new Set()]),
+  ) as unknown as Walk['named_ahead'];
+}
+
+/** Returns the span of ids of each table along a page. No altered event can end one: its row may lie behind it. */
 export function spansOf(
   walk: Walk,
   events: readonly ChainRow[],
   intact: readonly boolean[],
-): Record<WalkedTable, Span> {
+): Record<WalkedTable, PageSpan> {
   const spans = Object.fromEntries(
-    WALKED_TABLES.map((table) => [table, { after: walk.reached[table], upto: walk.reached[table] }]),
-  ) as Record<WalkedTable, Span>;
+    WALKED_TABLES.map((table): [WalkedTable, PageSpan] => {
+      const reached = walk.reached[table];
+      return [table, { after: reached, upto: reached, named_before: [] }];
+    }),
+  ) as Record<WalkedTable, PageSpan>;
   for (const [i, { type, subject_id }] of events.entries()) {
     const table = TABLE_OF[type];
     if (table !== undefined && intact[i] === true && subject_id > spans[table].upto) {
       spans[table].upto = subject_id;
     }
   }
-  for (const table of WALKED_TABLES) walk.reached[table] = spans[table].upto;
+  for (const table of WALKED_TABLES) {
+    const { upto } = spans[table];
+    const ahead = walk.named_ahead[table];
+    const named_before = [...ahead].filter((id) => id <= upto);
+    for (const id of named_before) ahead.delete(id);
+    spans[table].named_before = named_before;
+    walk.reached[table] = upto;
+  }
+  for (const [i, { type, subject_id }] of events.entries()) {
+    const table = TABLE_OF[type];
+    if (table === undefined || intact[i] === true || subject_id <= spans[table].upto) continue;
+    // Memory does not grow with the number of altered events; more than so many rows are not named anyway.
+    if (walk.named_ahead[table].size < MAX_ORPHANS) walk.named_ahead[table].add(subject_id);
+  }
   return spans;
 }
 
@@ -83,13 +113,12 @@ export async function checkCounts(
   walk: Walk,
   events: readonly ChainRow[],
   rebuilt: ReadonlyMap<number, Buffer>,
-  spans: Record<WalkedTable, Span>,
+  spans: Record<WalkedTable, PageSpan>,
   counts: Record<WalkedTable, number>,
 ): Promise<void> {
-  const known = Object.fromEntries(WALKED_TABLES.map((table) => [table, new Set<string>()])) as Record<
-    WalkedTable,
-    Set<string>
-  >;
+  const known = Object.fromEntries(
+    WALKED_TABLES.map((table) => [table, new Set(spans[table].named_before)]),
+  ) as Record<WalkedTable, Set<string>>;
   for (const { seq, type, subject_id } of events) {
     const table = TABLE_OF[type];
     if (table === undefined || !rebuilt.has(seq)) continue;
@@ -118,7 +147,7 @@ async function nameOrphans(
 export async function checkBeyond(walk: Walk): Promise<void> {
   const { db, workspace_id, findings } = walk;
   for (const table of WALKED_TABLES) {
-    await nameOrphans(walk, table, { after: walk.reached[table], upto: null }, new Set());
+    await nameOrphans(walk, table, { after: walk.reached[table], upto: null }, walk.named_ahead[table]);
   }
   if ((await countWithoutId(db, workspace_id)) > 0) {
     findings.addOrphan('A row without an id is in no event.', true);

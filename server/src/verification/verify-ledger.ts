@@ -33,7 +33,16 @@ import { type Findings, makeFindings } from './findings.ts';
 import { checkHead } from './head.ts';
 import { checkFeedback, loadLearningProgress } from './lessons.ts';
 import { checkLiveRows, noteSealedStates } from './live-rows.ts';
-import { checkBeyond, checkCounts, checkOrphans, reachedBy, spansOf, type Walk } from './orphans.ts';
+import {
+  checkBeyond,
+  checkCounts,
+  checkOrphans,
+  nothingNamed,
+  type PageSpan,
+  reachedBy,
+  spansOf,
+  type Walk,
+} from './orphans.ts';
 import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
 import { checkBudgets, checkStates, countUnchanged } from './states.ts';
@@ -123,6 +132,7 @@ export async function verifyLedger(
         is_filling: await isToBeFilled(client, workspace_id),
       },
       reached: start.reached,
+      named_ahead: nothingNamed(),
       previous: start.link,
       occurred_ms: 0,
       is_vouched_for: true,
@@ -179,7 +189,7 @@ async function startingPoint(
 interface Page {
   events: ChainRow[];
   intact: boolean[];
-  spans: Record<WalkedTable, Span>;
+  spans: Record<WalkedTable, PageSpan>;
 }
 
 /** A page with checked links, and the hashes that were rebuilt and their rows, by `seq`. */
