@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -21,8 +21,9 @@ import { measureMadeJudges, renderMadeJudges } from './made-judges.ts';
 import { judgeCases } from './measure.ts';
 import { makeJudge, measureModel, renderModel } from './model.ts';
 import { measureAdditions, measureWarm } from './modes.ts';
-import { type Measured, renderPage, renderTerminal, UNSEEN } from './report.ts';
+import { type Measured, renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
 import { renderTimes } from './times.ts';
+import { countLooks, isUnseen, noteLook } from './unseen.ts';
 
 const OWN_FILES = [
   './cases/trades-unseen.jsonl',
@@ -59,6 +60,15 @@ async function readCases(file: string): ReturnType<typeof readSpends> {
   return cases;
 }
 
+/** The files given, else the project's own whose totals may be looked at as often as one likes. */
+function seenOr(files: readonly string[]): readonly string[] {
+  const unseen = files.find(isUnseen);
+  if (unseen !== undefined) {
+    throw new TypeError(`${basename(unseen)} is put aside to judge by: --unseen WHY tells its totals.`);
+  }
+  return files.length > 0 ? files : OWN_FILES.filter((file) => !isUnseen(file));
+}
+
 /** Microseconds a case, after a first round that warms up. */
 function timesOf(cases: Parameters<typeof judgeCases>[0], assess: Assess): number[] {
   const times: number[] = [];
@@ -80,19 +90,28 @@ export interface EvaluationOptions {
   mistakes: number;
   json: boolean;
   write: boolean;
+  /** Why the totals of the unseen cases are to be told too; undefined: they are not. */
+  unseen: string | undefined;
   /** Ids of conflicts that are left out. */
   without: ReadonlySet<string>;
 }
 
-/** Judges the files and prints what came of them. Throws `SpendsFileError` for a file that cannot be used. */
+/**
+ * Judges the files and prints what came of them. Throws `SpendsFileError` for a file that cannot be used, and `TypeError`
+ * where unseen cases would be told that may not be.
+ */
 export async function evaluate(
   options: EvaluationOptions,
   { stdout, stderr }: Pick<ToolContext, 'stdout' | 'stderr'>,
 ): Promise<void> {
   const assess = options.without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], options.without);
+  if (options.unseen !== undefined) {
+    const day = new Date().toISOString().slice(0, 10);
+    await noteLook({ day, method: METHOD, why: options.unseen });
+  }
   const all: Measured[] = [];
   const seen: Awaited<ReturnType<typeof readCases>> = [];
-  for (const file of options.files.length > 0 ? options.files : OWN_FILES) {
+  for (const file of options.unseen === undefined ? seenOr(options.files) : OWN_FILES) {
     const cases = await readCases(relative('.', file));
     const measured = {
       name: basename(file),
@@ -101,7 +120,7 @@ export async function evaluate(
       warm: measureWarm(cases, assess),
     };
     all.push(measured);
-    if (!UNSEEN.has(measured.name)) seen.push(...cases);
+    if (!isUnseen(file)) seen.push(...cases);
     if (options.json) {
       const lines = measured.cold.map(({ request: _, ...one }) =>
         JSON.stringify({ file: measured.name, ...one }),
@@ -115,7 +134,10 @@ export async function evaluate(
   }
   if (!options.write) return;
   const conflicts = { firings: measureConflicts(seen), checks: measureChecks(seen) };
-  await writeFile(PAGE, renderPage(all, METHOD, conflicts));
+  const unseen =
+    options.unseen === undefined ? unseenIn(await readFile(PAGE, 'utf8')) : renderUnseen(all, METHOD);
+  const page = renderPage(all, { method: METHOD, conflicts, unseen, looks: await countLooks() });
+  await writeFile(PAGE, page);
   stderr.write(`${relative('.', PAGE)} written\n`);
 }
 
@@ -124,15 +146,16 @@ export function isExpected(error: unknown): error is Error {
   return [SpendsFileError, TypeError, ConfigError].some((kind) => error instanceof kind);
 }
 
-/** Measures the model of the settings on the cases of files; without any, on the project's own. Resolves with 0. */
+/** Measures the model of the settings on the cases of files; without any, on the project's own seen ones. Resolves with 0. */
 export async function evaluateModel(
   files: readonly string[],
   { env, stdout, stderr }: Pick<ToolContext, 'env' | 'stdout' | 'stderr'>,
 ): Promise<number> {
+  const readable = seenOr(files);
   const config = readConfig(env);
   const { judge, stop } = await makeJudge(config, (line) => stderr.write(`${line}\n`));
   try {
-    for (const file of files.length > 0 ? files : OWN_FILES) {
+    for (const file of readable) {
       const cases = await readCases(relative('.', file));
       const at_once = config.purpose_model_max_concurrent;
       const measured = await measureModel(cases, assessBuiltIn, judge, at_once);
@@ -143,10 +166,6 @@ export async function evaluateModel(
     await stop();
   }
 }
-
-/** The files given, else the project's own whose totals may be looked at as often as one likes. */
-const seenOr = (files: readonly string[]): readonly string[] =>
-  files.length > 0 ? files : OWN_FILES.filter((file) => !UNSEEN.has(basename(file)));
 
 /** Prints what rules and judges that are wrong in known ways come to together. */
 export async function evaluateJudges(files: readonly string[], stdout: ToolContext['stdout']): Promise<void> {

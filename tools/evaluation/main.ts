@@ -8,7 +8,10 @@ const HELP = `npm run eval -- [options]
 Judges the cases of files with the built-in assessor and compares with what is expected: cold, with stuffing and with
 harmless words added, and after a SHADOW whose suggestions were confirmed. No service, no network.
 
-  --file FILE       cases as JSON lines, may be given several times; without it the project's own
+  --file FILE       cases as JSON lines, may be given several times; without it those of the project's own that may be
+                    looked at as often as one likes
+  --unseen WHY      also the totals of the unseen cases, which bear five looks in all: writes each one down with the
+                    reason in tools/evaluation/looks-at-unseen.txt; goes with --write and nothing else
   --without NAME    leaves out a table of words or a conflict, may be given several times
   --mistakes N      how many of the gravest mistakes to show with what they stand on (default 0)
   --json            every case as JSON
@@ -16,7 +19,8 @@ harmless words added, and after a SHADOW whose suggestions were confirmed. No se
                     passes, what is kept, time, tokens, cost, and whether it may clear; asks it about every open case
   --judges          rules and judges made for it that are wrong in known ways, instead of a model: what they let pass
   --time            how long a spend, the dearest text and the dearest reading take, at best
-  --write           writes the tables to docs/reference/purpose-evaluation.md
+  --write           writes the tables to docs/reference/purpose-evaluation.md; those of the unseen cases stay as they
+                    were last looked at
   --help            this text
 `;
 
@@ -28,6 +32,7 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
       options: {
         file: { type: 'string', multiple: true, default: [] },
         without: { type: 'string', multiple: true, default: [] },
+        unseen: { type: 'string' },
         mistakes: { type: 'string', default: '0' },
         json: { type: 'boolean', default: false },
         model: { type: 'boolean', default: false },
@@ -42,6 +47,11 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
       return 0;
     }
     if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
+    const { unseen, write, json, model, judges, time } = values;
+    const is_alone = [...values.file, ...values.without].length === 0 && values.mistakes === '0';
+    if (unseen !== undefined && (!is_alone || json || model || judges || time)) {
+      throw new TypeError('--unseen shows totals of all files and goes with --write alone.');
+    }
     for (const name of values.without) if (TABLES.has(name)) leaveOut(name);
     // The tables are read when the assessor is loaded, so it is loaded only now.
     const { evaluate, evaluateJudges, evaluateModel, evaluateTime, isExpected } = await import(
@@ -50,13 +60,12 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
     // npm changes to the package's directory and tells where it was called.
     const files = values.file.map((file) => resolve(env.INIT_CWD ?? '.', file));
     try {
-      if (values.model) return await evaluateModel(files, { env, stdout, stderr });
-      if (values.judges) await evaluateJudges(files, stdout);
-      if (values.time) await evaluateTime(files, stdout);
-      if (values.judges || values.time) return 0;
-      const { json, write } = values;
-      const without = new Set(values.without);
-      await evaluate({ files, mistakes: Number(values.mistakes), json, write, without }, { stdout, stderr });
+      if (model) return await evaluateModel(files, { env, stdout, stderr });
+      if (judges) await evaluateJudges(files, stdout);
+      if (time) await evaluateTime(files, stdout);
+      if (judges || time) return 0;
+      const options = { files, mistakes: Number(values.mistakes), json, write, unseen };
+      await evaluate({ ...options, without: new Set(values.without) }, { stdout, stderr });
       return 0;
     } catch (error) {
       if (!isExpected(error)) throw error;

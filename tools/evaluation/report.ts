@@ -13,6 +13,7 @@ import {
   worstMistakes,
 } from './measure.ts';
 import { type Additions, rightCalledMisaligned, type Warm } from './modes.ts';
+import { isUnseen } from './unseen.ts';
 
 /** One file, judged in every way. */
 export interface Measured {
@@ -21,13 +22,6 @@ export interface Measured {
   additions: Additions;
   warm: Warm;
 }
-
-/** Files of which no case was looked at while the assessor was made. */
-export const UNSEEN: ReadonlySet<string> = new Set([
-  'trades-unseen.jsonl',
-  'apart-held-out.jsonl',
-  'desks-held-out.jsonl',
-]);
 
 const percent = (fraction: number): string => `${(fraction * 100).toFixed(fraction < 0.1 ? 1 : 0)} %`;
 
@@ -181,7 +175,7 @@ const PREFACE = `Written by \`npm run eval -- --write\` for the assessor \`METHO
   everything that was seen was right, with their payees; the authority then got a constraint that has to do with no spend.
   Judged are all cases again, with another sum, date and order number.
 
-No case of the unseen files was looked at while the assessor was made; their totals were looked at four times in all.
+No case of the unseen files was looked at while the assessor was made; their totals were looked at LOOKS times in all.
 \`trades-unseen.jsonl\` holds the 40 of 47 authorities whose ids come first by SHA-256, a split that was made before the
 first rule; whoever wrote the cases also wrote the assessor, so they are easier than what others write. The authors of
 \`apart-held-out.jsonl\` knew neither the assessor nor other cases, and many of its spends ask for careful reading. A→M:
@@ -193,42 +187,54 @@ export interface MeasuredConflicts {
   checks: readonly Check[];
 }
 
-/** The page of reference. The same for the same files: no clock, no names of the machine, no text of the cases. */
-export function renderPage(all: readonly Measured[], method: string, conflicts: MeasuredConflicts): string {
-  const table = ({ head, rows }: Table) =>
-    [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-  const section = (measured: Measured, level: string) =>
-    [
-      `${level} ${measured.name}`,
-      `${measured.cold.length} cases of ${new Set(measured.cold.map((one) => one.authority_id)).size} authorities.`,
-      table(mainTable(measured)),
-      table(precisionTable(measured)),
-      table(attackTable(measured)),
-    ].join('\n\n');
-  const of = (is_unseen: boolean) =>
-    all
-      .filter(({ name }) => UNSEEN.has(name) === is_unseen)
-      .map((measured) => section(measured, '###'))
-      .join('\n\n');
+const markdown = ({ head, rows }: Table) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+const sections = (all: readonly Measured[]): string =>
+  all
+    .map((measured) =>
+      [
+        `### ${measured.name}`,
+        `${measured.cold.length} cases of ${new Set(measured.cold.map((one) => one.authority_id)).size} authorities.`,
+        markdown(mainTable(measured)),
+        markdown(precisionTable(measured)),
+        markdown(attackTable(measured)),
+      ].join('\n\n'),
+    )
+    .join('\n\n');
+
+const UNSEEN_HEAD = '\n## Unseen\n\n';
+const SEEN_HEAD = '\n\n## Seen\n\n';
+
+/** What the page says of the unseen cases, measured with an assessor. */
+export const renderUnseen = (all: readonly Measured[], method: string): string =>
+  `With \`${method}\`, when they were last looked at.\n\n${sections(all.filter(({ name }) => isUnseen(name)))}`;
+
+/** What a page says of the unseen cases, as `renderUnseen` gave it. */
+export const unseenIn = (page: string): string =>
+  page.slice(page.indexOf(UNSEEN_HEAD) + UNSEEN_HEAD.length, page.indexOf(SEEN_HEAD));
+
+/**
+ * The page of reference. The same for the same files: no clock, no names of the machine, no text of the cases. `unseen`: what
+ * it says of the unseen cases; `looks`: how often their totals were looked at.
+ */
+export function renderPage(
+  all: readonly Measured[],
+  page: { method: string; conflicts: MeasuredConflicts; unseen: string; looks: number },
+): string {
+  const { firings, checks } = page.conflicts;
   return `# How well purpose is judged
 
-${PREFACE.replace('METHOD', method)}
-
-## Unseen
-
-${of(true)}
-
-## Seen
-
-${of(false)}
+${PREFACE.replace('METHOD', page.method).replace('LOOKS', String(page.looks))}
+${UNSEEN_HEAD}${page.unseen}${SEEN_HEAD}${sections(all.filter(({ name }) => !isUnseen(name)))}
 
 ## Conflicts
 
 How often each conflict fires on the seen cases, cold, by the right answer. One that needs history cannot fire there; below it
 is measured on spends made from the right ones of those cases, and on twins that it must leave alone.
 
-${table(conflictsTable(conflicts.firings))}
+${markdown(conflictsTable(firings))}
 
-${table(checksTable(conflicts.checks))}
+${markdown(checksTable(checks))}
 `;
 }
