@@ -57,7 +57,7 @@ const RUNS_AT_ONCE = 200;
 /** In the runs of a variant that has the service killed. */
 const KILLS_OF_SERVICE = 8;
 /**
- * A process is killed whenever so many calls have ended. It takes those with it that it was making, half as many as
+ * A process that is making calls is killed whenever so many have ended. It takes those with it that it was making, half as many as
  * there are runs at once: in long runs a tenth of all calls, so that most runs show what comes of the other faults.
  */
 const callsAKill = (runs: number) => Math.min(2 * runs, 5 * RUNS_AT_ONCE);
@@ -115,7 +115,10 @@ function makeCallers(settings: object, calls_a_kill: number) {
           if (error !== null && pending.delete(job)) settle('killed');
         });
       }).then((ended) => {
-        if (++calls % calls_a_kill < 1) children[Math.floor(Math.random() * PROCESSES)]?.kill('SIGKILL');
+        // One that is making a call, or the kill would show nothing.
+        const under_way = [...pending.values()];
+        if (++calls % calls_a_kill < 1)
+          under_way[Math.floor(Math.random() * under_way.length)]?.child.kill('SIGKILL');
         return ended;
       });
     },
