@@ -27,6 +27,7 @@ const STATES: Partial<Record<OutcomeState, PaidSpend['state']>> = {
 };
 
 interface PaidRow {
+  agent_id: string;
   decision_id: string;
   merchant: string;
   amount_minor: number;
@@ -47,35 +48,42 @@ function actionIn(part: string): { payee_id?: string; type?: string; description
 }
 
 /**
- * Reads an agent's spends of the last `DAYS` that were executed, whoever said so: what is compared with them can only lower
- * an assessment. Of more than `MAX_PAID`, the older ones are left out. An agent that has paid nothing costs one look into an index.
+ * Reads agents' spends of the last `DAYS` that were executed, whoever said so, by agent; one that has paid nothing is left
+ * out, and costs one look into an index. What is compared with them can only lower an assessment. Of more than `MAX_PAID`
+ * of an agent, the older ones are left out.
  */
 export async function loadPaidSpends(
   db: Queryable,
-  workspace_id: string,
-  agent_id: string,
-): Promise<PaidSpends> {
-  const result = await db.query<PaidRow & { workspace_id: string }>({
+  agents: readonly { workspace_id: string; agent_id: string }[],
+): Promise<Map<string, PaidSpends>> {
+  const result = await db.query<PaidRow>({
     name: 'load_paid_spends',
     // The database must not parse a document as JSON: see `PURPOSE_MARK` in reports/fact-rows.ts.
-    text: `select d.decision_id, d.merchant, d.requested_amount_minor as amount_minor, d.currency, d.created_at,
-        s.outcome_state, (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms,
+    text: `select w.agent_id, d.decision_id, d.merchant, d.requested_amount_minor as amount_minor, d.currency, d.created_at,
+        s.outcome_state, (extract(epoch from statement_timestamp()) * 1000)::bigint as clock_ms,
         split_part(split_part(d.document, ',"action":', 2), ',"task":', 1) as action_part
-      from (
-        select decision_id, outcome_state from decision_states where workspace_id = $1 and agent_id = $2
+      from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
+      cross join lateral (
+        select decision_id, outcome_state from decision_states
+          where workspace_id = w.workspace_id and agent_id = w.agent_id
           and outcome_state in ('EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED')
           order by decision_id desc limit ${MAX_PAID}) as s
       cross join lateral (
-        select * from decisions d where d.workspace_id = $1 and d.decision_id = s.decision_id limit 1) as d
+        select * from decisions d where d.workspace_id = w.workspace_id and d.decision_id = s.decision_id limit 1) as d
       where d.created_at > clock_timestamp() - interval '${DAYS} days'
       order by d.decision_id desc`,
-    values: [workspace_id, agent_id],
+    values: [agents.map((one) => one.workspace_id), agents.map((one) => one.agent_id)],
   });
-  const [first] = result.rows;
-  if (first === undefined) return NOTHING_PAID;
+  const rows = new Map<string, PaidRow[]>();
+  for (const row of result.rows) pushTo(rows, row.agent_id, row);
+  const as_of_ms = result.rows[0]?.clock_ms ?? 0;
+  return new Map([...rows].map(([agent_id, of_agent]) => [agent_id, spendsFromRows(of_agent, as_of_ms)]));
+}
+
+function spendsFromRows(rows: readonly PaidRow[], as_of_ms: number): PaidSpends {
   const by_merchant = new Map<string, PaidSpend[]>();
   const by_payee = new Map<string, PaidSpend[]>();
-  for (const { created_at: at, outcome_state, action_part, ...row } of result.rows) {
+  for (const { created_at: at, outcome_state, action_part, ...row } of rows) {
     const { payee_id = null, type = '', description = '' } = actionIn(action_part);
     const { decision_id, merchant, amount_minor, currency } = row;
     const state = STATES[outcome_state] ?? 'EXECUTED';
@@ -83,7 +91,7 @@ export async function loadPaidSpends(
     pushTo(by_merchant, historyKey(merchant), spend);
     if (payee_id !== null) pushTo(by_payee, payee_id, spend);
   }
-  return { by_merchant, by_payee, as_of: new Date(first.clock_ms).toISOString() };
+  return { by_merchant, by_payee, as_of: new Date(as_of_ms).toISOString() };
 }
 
 /** The spends with the same merchant or payee, newest first. */

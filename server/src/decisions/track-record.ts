@@ -7,6 +7,7 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { listFeedback } from '../feedback/stats-rows.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
+import { makeBatchLoader } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
 import { pushTo, valueIn } from '../values/maps.ts';
 import { loadPaidSpends, NOTHING_PAID, type PaidSpends, paidTo } from './paid-spends.ts';
@@ -32,6 +33,13 @@ const USABLE_MS = 1_000;
 const MAX_AGENTS = 10_000;
 /** Rows of all agents together, about 0.5 KB each. An agent usually has some dozens and at most 5,000. */
 const MAX_ROWS = 100_000;
+/** Sums of one agent that are read at most. */
+const MAX_AGENT_ROWS = 5_000;
+/** An agent with more sums is read by itself, so that no other agent waits for them. */
+const SHARED_ROWS = 100;
+/** Agents that are read in one statement: a hundred documents of each, at worst. */
+const AGENTS_AT_ONCE = 50;
+const READS_AT_ONCE = 2;
 /** What was said under a purpose that is not among so many versions does not count. */
 const MAX_VERSIONS = 500;
 const VERSIONS_AT_ONCE = 100;
@@ -192,6 +200,40 @@ function makePurposesOf(db: Queryable) {
   };
 }
 
+/** An agent whose past is read. */
+interface Wanted {
+  workspace_id: string;
+  agent_id: string;
+}
+
+/** Makes the read of agents' pasts. Those that are asked for in the same moment share two statements. */
+function makeReadPast(db: Queryable) {
+  const readTogether = makeBatchLoader<Wanted, { rows: FeedbackRow[]; paid: PaidSpends }>({
+    keyOf: ({ agent_id }) => agent_id,
+    load: async (wanted) => {
+      const [said, paid] = await Promise.all([
+        listFeedback(db, wanted, SHARED_ROWS + 1),
+        loadPaidSpends(db, wanted),
+      ]);
+      return new Map(
+        wanted.map(({ agent_id }) => [
+          agent_id,
+          { rows: said.get(agent_id) ?? [], paid: paid.get(agent_id) ?? NOTHING_PAID },
+        ]),
+      );
+    },
+    max_batch: AGENTS_AT_ONCE,
+    max_waiting: MAX_AGENTS,
+    max_concurrent: READS_AT_ONCE,
+  });
+  return async (wanted: Wanted) => {
+    const { rows, paid } = (await readTogether(wanted)) ?? { rows: [], paid: NOTHING_PAID };
+    if (rows.length <= SHARED_ROWS) return { rows, paid };
+    const all = await listFeedback(db, [wanted], MAX_AGENT_ROWS);
+    return { rows: all.get(wanted.agent_id) ?? [], paid };
+  };
+}
+
 /**
  * Makes the cached lookup of track records. Feedback of people reaches the decisions of every node within some seconds,
  * and a decision waits for the database only if its agent has not spent for `USABLE_MS`.
@@ -207,6 +249,7 @@ export function makeTrackRecords(options: {
     maxSize: options.max_rows ?? MAX_ROWS,
     sizeCalculation: ({ row_count }) => 1 + row_count,
   });
+  const readPast = makeReadPast(db);
   const purposesOf = makePurposesOf(db);
   const hashes = new WeakMap<Authority, string>();
 
@@ -225,24 +268,22 @@ export function makeTrackRecords(options: {
       before?.purpose_hash === purpose_hash
         ? before
         : { purpose_hash, row_count: 0, read_ms: Number.NEGATIVE_INFINITY, records: NOTHING };
-    const rows = listFeedback(db, workspace_id, agent_id).then(async (found) => {
-      const others = new Set(found.map((row) => row.purpose_hash));
+    const reading = readPast({ workspace_id, agent_id }).then(async ({ rows, paid }) => {
+      const others = new Set(rows.map((row) => row.purpose_hash));
       others.delete(purpose_hash);
       const purposes = await purposesOf(workspace_id, agent_id, others);
-      return countingNow(found, authority.purpose, purposes);
+      const counting = countingNow(rows, authority.purpose, purposes);
+      const records = recordsFromRows(counting, paid);
+      settle({ purpose_hash, row_count: counting.length, read_ms: now_ms(), records });
+      return records;
     });
-    const paid = loadPaidSpends(db, workspace_id, agent_id);
-    const reading = Promise.all([rows, paid]).then(([found, spends]) => recordsFromRows(found, spends));
+    reading.catch(() => settle(known));
     const entry: CachedRecord = { ...known, reading };
     cache.set(agent_id, entry);
     // Another purpose may have replaced the entry during the read.
     const settle = (read: Omit<CachedRecord, 'reading'>) => {
       if (cache.get(agent_id) === entry) cache.set(agent_id, { ...read, reading: null });
     };
-    Promise.all([rows, reading]).then(
-      ([{ length }, records]) => settle({ purpose_hash, row_count: length, read_ms: now_ms(), records }),
-      () => settle(known),
-    );
     return reading;
   }
 

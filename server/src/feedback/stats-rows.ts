@@ -1,5 +1,6 @@
 import type { FeedbackPlace, FeedbackRow } from '../domain/feedback.ts';
 import type { Client, Queryable } from '../storage/database.ts';
+import { pushTo } from '../values/maps.ts';
 
 const COLUMNS = `agent_id, purpose_hash, merchant, payee_id, word, allowed, denied, aligned, misaligned, paid,
   usual_minor`;
@@ -131,22 +132,26 @@ export async function loadUsual(
   });
 }
 
-/** Sums of one agent that are read at most. */
-const MAX_FEEDBACK_ROWS = 5_000;
-
-/** An agent's sums under all of its purposes, the last changed first, at most `MAX_FEEDBACK_ROWS`. */
+/**
+ * The sums of agents under all of their purposes, by agent, the last changed first, and of each agent at most `limit`. Agents
+ * may be of several workspaces.
+ */
 export async function listFeedback(
   db: Queryable,
-  workspace_id: string,
-  agent_id: string,
-): Promise<FeedbackRow[]> {
-  const result = await db.query<FeedbackRow & { workspace_id: string }>({
+  agents: readonly { workspace_id: string; agent_id: string }[],
+  limit: number,
+): Promise<Map<string, FeedbackRow[]>> {
+  const result = await db.query<FeedbackRow>({
     name: 'list_feedback',
-    text: `select ${COLUMNS} from feedback where workspace_id = $1 and agent_id = $2
-      order by changed_at desc limit ${MAX_FEEDBACK_ROWS}`,
-    values: [workspace_id, agent_id],
+    text: `select f.* from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
+      cross join lateral (
+        select ${COLUMNS} from feedback where workspace_id = w.workspace_id and agent_id = w.agent_id
+        order by changed_at desc limit $3) as f`,
+    values: [agents.map((one) => one.workspace_id), agents.map((one) => one.agent_id), limit],
   });
-  return result.rows;
+  const found = new Map<string, FeedbackRow[]>();
+  for (const row of result.rows) pushTo(found, row.agent_id, row);
+  return found;
 }
 
 /** A sum that does not match its lessons. */

@@ -171,26 +171,28 @@ test('what people said settles a later spend at the same merchant, within second
   expect((await decide('settles', 'Zinnober Kontor', like)).purpose.assessment).not.toBe('PURPOSE_ALIGNED');
 });
 
+const authority: Authority = { purpose: PURPOSE, currency: 'EUR' };
+/** No event says so, and verification would tell: whoever calls it deletes the sums. */
+const say = (agent_id: string, merchants: readonly string[], workspace_id = s.workspace_id) =>
+  putFeedback(
+    pool as never,
+    workspace_id,
+    merchants.map((merchant) => ({
+      agent_id,
+      purpose_hash: purposeHash(PURPOSE),
+      merchant,
+      payee_id: '',
+      word: '',
+      allowed: 0,
+      denied: 0,
+      aligned: 1,
+      misaligned: 0,
+      paid: 0,
+      usual_minor: {},
+    })),
+  );
+
 test('what a node keeps of the past is bounded over all agents, and what it let go is read again', async () => {
-  const authority: Authority = { purpose: PURPOSE, currency: 'EUR' };
-  const say = (agent_id: string, merchants: readonly string[]) =>
-    putFeedback(
-      pool as never,
-      s.workspace_id,
-      merchants.map((merchant) => ({
-        agent_id,
-        purpose_hash: purposeHash(PURPOSE),
-        merchant,
-        payee_id: '',
-        word: '',
-        allowed: 0,
-        denied: 0,
-        aligned: 1,
-        misaligned: 0,
-        paid: 0,
-        usual_minor: {},
-      })),
-    );
   await say('agt_one', ['a', 'b', 'c']);
   await say('agt_two', ['a', 'b', 'c']);
   const historyOf = makeTrackRecords({ db: pool, now_ms: () => 0, max_rows: 6 });
@@ -203,8 +205,38 @@ test('what a node keeps of the past is bounded over all agents, and what it let 
   await say('agt_two', ['e']);
   expect(await merchants('agt_one')).toBe('abcd');
   expect(await merchants('agt_two')).toBe('abce');
-  // No event says so, and verification would tell.
   await s.sql("delete from feedback where agent_id in ('agt_one', 'agt_two')");
+});
+
+test('agents that spend in the same moment are read together, each its own past, and one with many sums by itself', async () => {
+  const { workspace_id: others } = await s.addWorkspace({ plan: 'team' });
+  const many = Array.from({ length: 101 }, (_, i) => `m${i}`);
+  const wanted: [string, string, string[]][] = [
+    ...Array.from({ length: 20 }, (_, i): [string, string, string[]] => [
+      i % 2 === 0 ? s.workspace_id : others,
+      `agt_${i}`,
+      [`m${i}`],
+    ]),
+    [s.workspace_id, 'agt_many', many],
+    [s.workspace_id, 'agt_unspoken_of', []],
+  ];
+  for (const [workspace_id, agent_id, merchants] of wanted) await say(agent_id, merchants, workspace_id);
+  const sent: unknown[][] = [];
+  const counting = {
+    query: (config: pg.QueryConfig) => {
+      if (config.name === 'list_feedback') sent.push(config.values?.[1]);
+      return pool.query(config);
+    },
+  };
+  const historyOf = makeTrackRecords({ db: counting as never, now_ms: () => 0 });
+  const pasts = await Promise.all(
+    wanted.map(([workspace_id, agent_id]) => historyOf(workspace_id, agent_id, authority)),
+  );
+  const found = pasts.map(({ precedents }) => [...precedents.by_merchant.keys()].sort());
+  expect(found).toEqual(wanted.map(([, , merchants]) => [...merchants].sort()));
+  expect(sent.length).toBeLessThanOrEqual(4);
+  expect(sent).toContainEqual(['agt_many']);
+  await s.sql("delete from feedback where agent_id like 'agt\\__%' and merchant like 'm%'");
 });
 
 /** What counts of an agent's past under that purpose, as a node that knows nothing yet reads it. */
