@@ -510,6 +510,7 @@ export interface Capability {
   issued_at: string;
   expires_at: string;
   consumed_at: string | null;
+  consumption?: ConsumptionRecord | undefined;
 }
 
 export interface Changes {
@@ -555,6 +556,18 @@ export interface Consumption {
   currency: string;
   payee_id: string | null;
   consumed_at: string;
+}
+
+/** How it was used. Left out until it was. */
+export interface ConsumptionRecord {
+  amount_minor: number;
+  payee_id: string | null;
+  merchant: string | null;
+  external_reference: string | null;
+  consumed_by: {
+    key_id: string;
+    principal_id: string | null;
+  };
 }
 
 /** A limit over time as it stood after the decision. Of a rolling window `window` is the step that the decision counts in: from when, and until when, it counts. */
@@ -2208,8 +2221,8 @@ export interface ListEventsQuery {
 export interface ListWebhookDeliveriesQuery {
   /** Only attempts to this endpoint. */
   endpoint?: string | undefined;
-  /** Only attempts to deliver this event. */
-  event?: string | undefined;
+  /** Only attempts to deliver these events. */
+  event?: string | string[] | undefined;
   /** One or several, separated by commas. */
   type?: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test' | ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test')[] | undefined;
   /** One or several, separated by commas. */

@@ -67,3 +67,29 @@ test('a record of the audit leads to what it is about, a revoked key among them'
   await page.getByRole('link', { name: id }).first().click();
   await expect(page.getByRole('row', { name: /Gone by now/ })).toContainText('Revoked');
 });
+
+test('while the history is verified it is said so, and what came to no result speaks neither way', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  expected.answer(503, /^\/v1\/ledger\/verify$/);
+  await workspace.agent();
+  let answer: () => void = () => {};
+  const is_time = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/v1/ledger/verify*', async (route) => {
+    await is_time;
+    const error = { code: 'unavailable', message: 'Too many verifications are under way; retry.' };
+    await route.fulfill({ status: 503, json: { error } });
+  });
+  await page.goto('/console/ledger');
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Every hash is being made again' })).toBeVisible();
+  answer();
+  const alert = page.getByRole('alert');
+  await expect(alert).toContainText('The history was not verified.');
+  await expect(alert).toContainText('says nothing about the history');
+  await expect(page.getByRole('main')).not.toContainText(/is valid|breaks/);
+});

@@ -67,7 +67,9 @@ const AttemptItem = Fields(
 
 const ListQuery = Fields({
   endpoint: Type.Optional(IdIn('webhook', { description: 'Only attempts to this endpoint.' })),
-  event: Type.Optional(IdIn('event', { description: 'Only attempts to deliver this event.' })),
+  event: Type.Optional(
+    QuerySeveral(IdIn('event'), { description: 'Only attempts to deliver these events.' }),
+  ),
   type: Type.Optional(QuerySeveral(OneOf(DELIVERED_EVENT_TYPES))),
   status: Type.Optional(QuerySeveral(OneOf(ATTEMPT_STATUSES))),
   from: Type.Optional(QueryBound('from', { description: 'Attempted at or after this moment or date.' })),

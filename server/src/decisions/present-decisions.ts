@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { CreatedDecision } from '../commands/create-decision.ts';
 import type { Agent } from '../domain/agents.ts';
-import { capabilityStatusAt } from '../domain/capabilities.ts';
+import { capabilityIdOf, capabilityStatusAt, toldConsumption } from '../domain/capabilities.ts';
 import { capabilityIdIn, decodeDecision, withToken } from '../domain/decision-document.ts';
 import { currentDecision } from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
@@ -10,6 +10,7 @@ import { reviewBody } from '../domain/reviews.ts';
 import type { CapabilityTokens } from '../secrets.ts';
 import { loadAgents } from '../storage/agents.ts';
 import { makeWorkspaceBatchLoader } from '../storage/batch-loader.ts';
+import { loadConsumptions } from '../storage/consumptions.ts';
 import { type DecisionRecord, loadDecisionRecords } from '../storage/decisions.ts';
 import { listBudgets } from '../storage/derived/budgets.ts';
 import { loadLabels } from '../storage/labels.ts';
@@ -59,14 +60,18 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     }));
     const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
     const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
+    const consumed_ids = rows.flatMap(({ state }) =>
+      typeof state?.capability_consumed_at === 'string' ? capabilityIdOf(state.decision_id) : [],
+    );
     const enforced = new Set(
       rows.flatMap(({ decision }) => (decision.mode === 'ENFORCE' ? decision.agent.id : [])),
     );
-    const [budgets, clock_ms, reviews, labels, agents] = await Promise.all([
+    const [budgets, clock_ms, reviews, labels, consumptions, agents] = await Promise.all([
       listBudgets(db, workspace_id, budget_keys),
       readClock(db),
       review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
       label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
+      consumed_ids.length === 0 ? [] : loadConsumptions(db, workspace_id, consumed_ids),
       enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
     ]);
     const nameOf = ({ agent_id, period, currency }: (typeof budget_keys)[number]) =>
@@ -74,6 +79,7 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     const counters = new Map(budgets.map((row) => [nameOf(row), row]));
     const review_by_id = new Map(reviews.map((row) => [row.review_id, reviewBody(row)]));
     const label_by_id = new Map(labels.map((label) => [label.label_id, label]));
+    const consumption_by_id = new Map(consumptions.map((each) => [each.capability_id, each]));
     const agent_by_id = new Map(agents.map((agent) => [agent.agent_id, agent]));
     return rows.map(({ decision, state }, i) => {
       const records = {
@@ -85,11 +91,13 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
       const { capability } = view;
       if (capability === null) return () => view;
       const status = capabilityStatusAt(capability, agent_by_id.get(decision.agent.id) as Agent, clock_ms);
+      const used = consumption_by_id.get(capability.capability_id);
+      const consumption = used === undefined ? {} : { consumption: toldConsumption(used) };
       return (caller) => {
         const token = maySeeToken(caller, decision)
           ? { token: tokens.of(workspace_id, capability.capability_id) }
           : {};
-        return { ...view, capability: { ...token, ...capability, status } };
+        return { ...view, capability: { ...token, ...capability, status, ...consumption } };
       };
     });
   }

@@ -18,6 +18,17 @@ export interface Capability {
   issued_at: string;
   expires_at: string;
   consumed_at: string | null;
+  /** How it was used; only where a decision is read later, once it was. */
+  consumption?: ToldConsumption;
+}
+
+/** What a decision tells of the use of its capability. Minor units of the capability's currency. */
+export interface ToldConsumption {
+  amount_minor: number;
+  payee_id: string | null;
+  merchant: string | null;
+  external_reference: string | null;
+  consumed_by: { key_id: string; principal_id: string | null };
 }
 
 /** The use of a capability. Never changed or removed; sealed by the event `capability.consumed`. */
@@ -100,6 +111,12 @@ export function sealedConsumption(consumption: Consumption): Record<string, unkn
 /** The `data_hash` of a consumption: SHA-256 of the RFC 8785 form of all columns. */
 export function consumptionDataHash(consumption: Consumption): Buffer {
   return recordHash(sealedConsumption(consumption));
+}
+
+/** A consumption as its decision tells it. */
+export function toldConsumption(consumption: Consumption): ToldConsumption {
+  const { amount_minor, payee_id, merchant, external_reference, key_id, principal_id } = consumption;
+  return { amount_minor, payee_id, merchant, external_reference, consumed_by: { key_id, principal_id } };
 }
 
 /** A consumption as the API returns it. */

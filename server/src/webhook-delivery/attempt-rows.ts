@@ -8,7 +8,7 @@ const COLUMNS = `attempt_id, endpoint_id, event_id, event_type, attempt, status,
 /** The filters of a list of attempts, all of which must match. */
 export interface AttemptFilters {
   endpoint?: string;
-  event?: string;
+  event?: readonly string[];
   type?: readonly string[];
   status?: readonly string[];
   /** Inclusive, ISO 8601 UTC. */
@@ -32,7 +32,7 @@ export async function listWebhookAttempts(
     conditions.push(condition(`$${values.length}`));
   };
   narrow((p) => `endpoint_id = ${p} and endpoint_id <> ''`, filters.endpoint);
-  narrow((p) => `event_id = ${p} and event_id <> ''`, filters.event);
+  narrow((p) => `event_id = any(${p}::text[]) and event_id <> ''`, filters.event);
   narrow((p) => `event_type = any(${p}::text[])`, filters.type);
   narrow((p) => `status = any(${p}::text[])`, filters.status);
   // The planner takes the index of attempts that were not received only where it is told so.

@@ -238,7 +238,17 @@ describe('POST /v1/capabilities/consume', () => {
       });
       await wait(86_400);
       expect(await get(made.decision_id)).toMatchObject({
-        capability: { status: 'CONSUMED', consumed_at: reply.body.consumed_at },
+        capability: {
+          status: 'CONSUMED',
+          consumed_at: reply.body.consumed_at,
+          consumption: {
+            amount_minor: 499,
+            payee_id: 'stripe:acct_1',
+            merchant: 'hetzner  ONLINE',
+            external_reference: 'pi_1',
+            consumed_by: { principal_id: null },
+          },
+        },
         reservation: { status: 'HELD', amount_minor: 500, expires_at: null, budget: { held_minor: 500 } },
       });
       const events = (await s.call('GET', '/v1/ledger/events?limit=50')).body.data;

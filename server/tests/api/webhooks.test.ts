@@ -318,6 +318,7 @@ describe('deliveries', () => {
     const moments = all.map((each: { attempted_at: string }) => each.attempted_at);
     expect(moments).toEqual([...moments].sort().reverse());
     expect(await deliveries(`&event=${all[2].event_id}`)).toEqual([all[2]]);
+    expect(await deliveries(`&event=${all[3].event_id},${all[1].event_id}`)).toEqual([all[1], all[3]]);
     expect(await deliveries(`&endpoint=${id}&type=decision.created`)).toEqual(all);
     expect(await deliveries(`&endpoint=${id}&type=decision.label.recorded`)).toEqual([]);
     expect(await deliveries(`&endpoint=${id}&status=FAILED`)).toEqual([]);

@@ -1,6 +1,7 @@
-import type { Decision, LimitStanding } from '@purser/sdk';
+import type { ConsumptionRecord, Decision, LimitStanding } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import type { ComponentProps } from 'react';
 import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
@@ -19,9 +20,11 @@ import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.ts
 import { Who } from '../../components/Who.tsx';
 import { downloadText } from '../../lib/download.ts';
 import { localTime } from '../../lib/time.ts';
+import { Asked } from './Asked.tsx';
 import styles from './DecisionPage.module.css';
-import { Deliveries, LedgerEntry } from './Evidence.tsx';
+import { LedgerEntries } from './Entries.tsx';
 import { Outcomes } from './Outcomes.tsx';
+import { Sent } from './Sent.tsx';
 import { Thread } from './Thread.tsx';
 import { UnderToday } from './UnderToday.tsx';
 
@@ -123,7 +126,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             <Past decision={decision} />
           </Card>
           <Card title="The request">
-            <CodeBlock label="the request as curl" code={curlOf(decision)} />
+            <Asked decision={decision} />
           </Card>
         </div>
         <div className={styles.column}>
@@ -138,14 +141,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                 ],
                 ['Kind', action.type],
                 ['Decided', <Time key="t" at={decision.created_at} exact />],
-                [
-                  'Asked by',
-                  decision.requested_by.principal_id === null ? (
-                    <Id key="k" id={decision.requested_by.key_id} />
-                  ) : (
-                    <Who key="k" {...decision.requested_by} />
-                  ),
-                ],
+                ['Asked by', <Who key="k" {...decision.requested_by} />],
                 [
                   'Authority',
                   decision.authority_version === null ? (
@@ -183,10 +179,10 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             </Card>
           )}
           <Card title="In the ledger">
-            <LedgerEntry decision_id={decision_id} />
+            <LedgerEntries decision={decision} />
           </Card>
           <UnderToday decision={decision} />
-          <Deliveries decision_id={decision_id} />
+          <Sent decision={decision} />
           {decision.context !== null && (
             <Card title="Context that came with it">
               <CodeBlock label="the context" code={JSON.stringify(decision.context, null, 2)} />
@@ -222,9 +218,23 @@ function Hold({ decision: { reservation, currency } }: { decision: Decision }) {
   );
 }
 
+/** For what, and by whom, a capability was used. */
+function usedFor(
+  { amount_minor, payee_id, merchant, external_reference, consumed_by }: ConsumptionRecord,
+  currency: string,
+): ComponentProps<typeof Facts>['of'] {
+  return [
+    ['Consumed by', <Who key="w" {...consumed_by} />],
+    ['Paid', <Money key="a" amount_minor={amount_minor} currency={currency} />],
+    merchant === null ? null : ['To', merchant],
+    payee_id === null ? null : ['Payee paid', <code key="y">{payee_id}</code>],
+    external_reference === null ? null : ['Reference', <Id key="x" id={external_reference} />],
+  ];
+}
+
 function CapabilityFacts({ decision: { capability } }: { decision: Decision }) {
   if (capability === null) return null;
-  const { status, max_amount_minor, currency, payee_id, expires_at, consumed_at, capability_id } = capability;
+  const { status, max_amount_minor, currency, payee_id, expires_at, consumed_at, consumption } = capability;
   return (
     <Facts
       of={[
@@ -234,27 +244,9 @@ function CapabilityFacts({ decision: { capability } }: { decision: Decision }) {
         consumed_at === null
           ? [status === 'ISSUED' ? 'Runs out' : 'Good until', <Time key="e" at={expires_at} />]
           : ['Consumed', <Time key="c" at={consumed_at} exact />],
-        ['Id', <Id key="i" id={capability_id} />],
+        ['Id', <Id key="i" id={capability.capability_id} />],
+        ...(consumption === undefined ? [] : usedFor(consumption, currency)),
       ]}
     />
   );
-}
-
-/** The request that asks the same again, with a key and a name of its own. */
-function curlOf({ agent, action, task, trace, limitable, min_amount_minor, context }: Decision): string {
-  const body = {
-    agent: agent.slug,
-    action,
-    ...(task === null ? {} : { task }),
-    ...(trace === null ? {} : { trace }),
-    ...(limitable ? { limitable } : {}),
-    ...(min_amount_minor === null ? {} : { min_amount_minor }),
-    ...(context === null ? {} : { context }),
-  };
-  const text = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
-  return [
-    `curl -s ${location.origin}/v1/decisions -H "x-api-key: $PURSER_API_KEY" \\`,
-    `  -H 'content-type: application/json' -H "idempotency-key: $(date +%s)" \\`,
-    `  -d '${text}'`,
-  ].join('\n');
 }

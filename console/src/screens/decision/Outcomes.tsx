@@ -5,7 +5,16 @@ import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { words } from '../../lib/words.ts';
+import styles from './DecisionPage.module.css';
+
+/** Whether the payment rail, a person or a program said so. */
+function wordOf({ source, reported_by: { key_id, principal_id } }: Outcome): string {
+  if (source === 'PAYMENT_RAIL') return 'The payment rail';
+  if (key_id === null) return 'A person';
+  return principal_id === null ? 'A client' : 'A person’s key';
+}
 
 const COLUMNS: readonly Column<Outcome>[] = [
   { name: 'What', heading: true, cell: (each) => words(each.type) },
@@ -15,7 +24,18 @@ const COLUMNS: readonly Column<Outcome>[] = [
     cell: (each) =>
       each.amount_minor === null ? '' : <Money amount_minor={each.amount_minor} currency={each.currency} />,
   },
-  { name: 'Whose word', cell: (each) => words(each.source) },
+  {
+    name: 'Whose word',
+    wrap: true,
+    cell: (each) => (
+      <>
+        {wordOf(each)}
+        <div className={styles.sub}>
+          <Who {...each.reported_by} />
+        </div>
+      </>
+    ),
+  },
   { name: 'Reference', cell: (each) => each.external_reference ?? '' },
   { name: 'When', cell: (each) => <Time at={each.occurred_at} /> },
   {

@@ -1,31 +1,46 @@
 import type { LedgerVerification } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Facts } from '../../components/Page.tsx';
 import { Time } from '../../components/Value.tsx';
+import { duration } from '../../lib/time.ts';
 import { useForm } from '../../lib/use-form.ts';
+import { useNow } from '../../lib/use-now.ts';
 import styles from './Ledger.module.css';
-import { breakWords, verdictOf } from './verdict.ts';
+import { breakWords, unfinishedOf, verdictOf } from './verdict.ts';
 
-/** Has the service rebuild the chain from the rows, and says plainly what came of it. */
+/**
+ * Has the service rebuild the chain from the rows, and says plainly what came of it. Where the address says from which
+ * entry on, it begins by itself.
+ */
 export function Verify({ since }: { since: string }) {
   const [found, setFound] = useState<LedgerVerification | null>(null);
+  const [began_ms, setBegan] = useState(0);
   const form = useForm(
     { since },
     async (values) => {
       setFound(null);
+      setBegan(Date.now());
       const from = values.since.trim();
-      setFound(await purser.ledger.verify(from === '' ? {} : { since: Number(from) }));
+      // What took too long once takes as long again.
+      setFound(await purser.ledger.verify(from === '' ? {} : { since: Number(from) }, { maxRetries: 0 }));
     },
     {
       check: (values) =>
         /^\d{0,15}$/.test(values.since.trim()) ? {} : { since: 'must be the number of an entry' },
     },
   );
+  const is_begun = useRef(false);
+  useEffect(() => {
+    if (since === '' || is_begun.current) return;
+    is_begun.current = true;
+    void form.onSubmit();
+  });
+  const unfinished = form.error === null ? null : unfinishedOf(form.error);
   return (
     <Card title="Is the history what it was?">
       <form onSubmit={form.onSubmit} noValidate className={styles.verify}>
@@ -40,12 +55,29 @@ export function Verify({ since }: { since: string }) {
           Verify
         </Button>
       </form>
-      {form.error !== null && <ErrorNotice error={form.error} />}
+      {form.error !== null && unfinished === null && <ErrorNotice error={form.error} />}
+      {unfinished !== null && (
+        <Notice tone="bad" title={unfinished.title}>
+          {unfinished.says}
+        </Notice>
+      )}
       <div role="status" className={styles.result}>
-        {form.busy && <p>Every hash is being made again from the stored rows…</p>}
+        {form.busy && <Running began_ms={began_ms} />}
         {found !== null && <Verdict found={found} />}
       </div>
     </Card>
+  );
+}
+
+/** That it is still under way, and for how long; said anew only every ten seconds, since it is read aloud. */
+function Running({ began_ms }: { began_ms: number }) {
+  const so_far_ms = Math.max(0, useNow(10_000) - began_ms);
+  return (
+    <p>
+      Every hash is being made again from the stored rows…
+      {so_far_ms >= 10_000 &&
+        ` Still running after ${duration(so_far_ms)}: a history of millions of entries takes minutes. Nothing is known of it yet.`}
+    </p>
   );
 }
 

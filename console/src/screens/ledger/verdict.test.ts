@@ -1,6 +1,6 @@
-import type { LedgerVerification } from '@purser/sdk';
+import { ConnectionError, type LedgerVerification, TimeoutError } from '@purser/sdk';
 import { describe, expect, test } from 'vitest';
-import { verdictOf } from './verdict.ts';
+import { unfinishedOf, verdictOf } from './verdict.ts';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
 const VALID: LedgerVerification = {
@@ -44,5 +44,19 @@ describe('the result of a verification', () => {
     expect(verdictOf(broken).title).toBe('The history breaks at entry 7.');
     expect(textOf(broken)).toContain('1 further break was');
     expect(textOf(broken)).not.toMatch(/valid/);
+  });
+});
+
+describe('a verification without a result', () => {
+  test('that took too long says so, speaks neither for the history nor against it, and what to do', () => {
+    const told = unfinishedOf(new TimeoutError('late'));
+    expect(told?.title).toBe('The verification took too long.');
+    expect(told?.says).toContain('says nothing about the history');
+    expect(told?.says).toContain('only after an entry');
+    expect(Object.values(told ?? {}).join(' ')).not.toMatch(/valid|break/);
+  });
+  test('that the connection ended is told as any other failure', () => {
+    expect(unfinishedOf(new ConnectionError('gone'))).toBeNull();
+    expect(unfinishedOf(new Error('other'))).toBeNull();
   });
 });

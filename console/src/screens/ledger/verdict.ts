@@ -1,4 +1,4 @@
-import type { LedgerVerification } from '@purser/sdk';
+import { APIError, type LedgerVerification, TimeoutError } from '@purser/sdk';
 
 const BREAKS: Record<string, string> = {
   ENTRY_ALTERED: 'the entry itself was altered.',
@@ -40,4 +40,24 @@ export function verdictOf(found: LedgerVerification): { title: string; says: str
     title: 'The history is valid.',
     says: `${entries} made again from the stored rows, and every hash is what it was. ${checkpoints}`,
   };
+}
+
+/**
+ * Why a verification came to no result, in plain sentences; null for what is no matter of the verification, such as a
+ * connection that broke. None of it speaks for the history or against it.
+ */
+export function unfinishedOf(error: unknown): { title: string; says: string } | null {
+  if (error instanceof TimeoutError) {
+    return {
+      title: 'The verification took too long.',
+      says: 'This page no longer waits for it. That says nothing about the history. Verify a part of it, only after an entry, or verify an export with “purser ledger verify-file”, which takes as long as it takes.',
+    };
+  }
+  if (error instanceof APIError && error.status === 503) {
+    return {
+      title: 'The history was not verified.',
+      says: 'The service has too much to do for it just now. That says nothing about the history: try again in a minute.',
+    };
+  }
+  return null;
 }

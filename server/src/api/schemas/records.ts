@@ -23,6 +23,18 @@ export const CapabilityBody = Fields(
     issued_at: Timestamp(),
     expires_at: Timestamp(),
     consumed_at: Nullable(Timestamp()),
+    consumption: Type.Optional(
+      Fields(
+        {
+          amount_minor: AmountMinor(),
+          payee_id: Nullable(Type.String()),
+          merchant: Nullable(Type.String({ description: 'As the payment adapter named it.' })),
+          external_reference: Nullable(Type.String({ description: "The payment rail's own reference." })),
+          consumed_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
+        },
+        { $id: 'ConsumptionRecord', description: 'How it was used. Left out until it was.' },
+      ),
+    ),
   },
   { $id: 'Capability', description: 'Leave for one payment. Only in ENFORCE.' },
 );

@@ -1,0 +1,145 @@
+import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { expect, test } from '../support/test.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+/** A spend that went to a person, was allowed and labelled, and executed as its agent says. Five entries of the history. */
+async function wholeStory(workspace: Workspace): Promise<string> {
+  const { call, agent, spend } = workspace;
+  await agent();
+  const { key } = await call('POST', '/v1/api-keys', { name: 'Production', agent_id: 'infra-bot' });
+  const { decision_id } = await spend({ amount_minor: 24_900, description: "Bob's server for staging", key });
+  const path = `/v1/decisions/${decision_id}`;
+  await call('POST', `${path}/reviews`, { action: 'ALLOW', reason_code: 'WITHIN_PURPOSE' });
+  await call('POST', `${path}/labels`, { label: 'PURPOSE_ALIGNED' });
+  await call('POST', `${path}/labels`, { label: 'PURPOSE_UNCLEAR', comment: 'Whose ticket was it?' });
+  const outcome = { type: 'SPEND_EXECUTED', amount_minor: 24_900 };
+  await call('POST', `${path}/outcomes`, outcome, { 'x-api-key': key });
+  return decision_id;
+}
+
+test('every entry about a decision is computed again in the browser', async ({ page, workspace }) => {
+  const decision_id = await wholeStory(workspace);
+  await page.goto(`/console/decisions/${decision_id}`);
+  const card = page.getByRole('region', { name: 'In the ledger' });
+  await expect(card).toContainText('each of the 5 entries makes the hash that it carries');
+  await expect(card.getByText('Same hash')).toHaveCount(5);
+  await expect(card.getByRole('listitem').first()).toContainText('Decision made');
+  await expectAccessible(page, 'a decision with its whole story');
+  await expectNoSidewaysScroll(page, 'a decision with its whole story');
+});
+
+test('of the entries about a decision, the one that was altered is named, and one that is gone is too', async ({
+  page,
+  workspace,
+}) => {
+  const decision_id = await wholeStory(workspace);
+  let is_gone = false;
+  // The database cannot be edited behind the service from here: the service's answer for one that was stands in.
+  await page.route('**/v1/ledger/events?*', async (route) => {
+    const answer = await (await route.fetch()).json();
+    const is_review = ({ type }: { type: string }) => type === 'decision.review.recorded';
+    const data = answer.data.flatMap((each: { type: string }) => {
+      if (!is_review(each)) return [each];
+      return is_gone ? [] : [{ ...each, occurred_at: '2026-01-01T00:00:00.000Z' }];
+    });
+    await route.fulfill({ json: { ...answer, data } });
+  });
+  await page.goto(`/console/decisions/${decision_id}`);
+  const card = page.getByRole('region', { name: 'In the ledger' });
+  const entry = card.getByRole('listitem').filter({ hasText: 'Review recorded' });
+  await expect(entry).toContainText('Other hash');
+  const name = (await entry.getByRole('link').textContent()) as string;
+  await expect(card.getByRole('alert')).toContainText(`${name} does not make the hash that it carries.`);
+  await expect(card.getByText('Same hash')).toHaveCount(4);
+  await expectAccessible(page, 'a decision with an altered entry');
+  is_gone = true;
+  await page.reload();
+  await expect(card.getByRole('alert')).toContainText('does not speak of all that was recorded');
+  await expect(card.getByRole('alert')).toContainText(/rev_\w+/);
+});
+
+test('the history is verified from a decision on, its own entry included, without another press', async ({
+  page,
+  workspace,
+}) => {
+  const decision_id = await wholeStory(workspace);
+  const { data } = await workspace.call('GET', `/v1/ledger/events?subject=${decision_id}`);
+  await page.goto(`/console/decisions/${decision_id}`);
+  const asked = page.waitForRequest(/\/v1\/ledger\/verify/);
+  await page.getByRole('link', { name: 'Verify the history from here' }).click();
+  expect(new URL((await asked).url()).searchParams.get('since')).toBe(String(data[0].seq - 1));
+  await expect(page.getByRole('status').filter({ hasText: 'The history is valid.' })).toContainText(
+    '5 entries were made again',
+  );
+  await expect(page.getByLabel('Only after entry')).toHaveValue(String(data[0].seq - 1));
+});
+
+test('webhooks are shown of all that happened to a decision', async ({ page, workspace }) => {
+  const receiver = await startReceiver();
+  try {
+    await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+    const decision_id = await wholeStory(workspace);
+    await expect.poll(() => receiver.received.length).toBe(5);
+    await page.goto(`/console/decisions/${decision_id}`);
+    const sent = page.getByRole('list', { name: 'Webhooks sent' }).getByRole('listitem');
+    await expect(sent).toHaveCount(5);
+    for (const what of ['Decision made', 'Review recorded', 'Label recorded', 'Outcome recorded']) {
+      await expect(sent.filter({ hasText: what }).first()).toContainText('Delivered');
+    }
+    await expectAccessible(page, 'a decision with webhooks');
+  } finally {
+    await receiver.stop();
+  }
+});
+
+test('who used the capability, for what, and whose word each outcome is', async ({ page, workspace }) => {
+  const { call, agent, spend } = workspace;
+  await agent({ mode: 'ENFORCE' });
+  const own = await call('POST', '/v1/api-keys', { name: 'Production', agent_id: 'infra-bot' });
+  const rail = await call('POST', '/v1/api-keys', { name: 'Card processor', scopes: ['consume'] });
+  const { decision_id, capability } = await spend({ amount_minor: 6_320, key: own.key });
+  const as = ({ key }: { key: string }) => ({ 'x-api-key': key });
+  await call(
+    'POST',
+    '/v1/capabilities/consume',
+    { token: capability.token, amount_minor: 6_300, currency: 'EUR', external_reference: 'pi_3Nq7' },
+    { ...as(rail), 'idempotency-key': `use-${decision_id}` },
+  );
+  const outcomes = `/v1/decisions/${decision_id}/outcomes`;
+  await call('POST', outcomes, { type: 'SPEND_EXECUTED', amount_minor: 6_320 }, as(own));
+  const corrected = { source: 'PAYMENT_RAIL', type: 'SPEND_EXECUTED', amount_minor: 6_300 };
+  await call('POST', outcomes, corrected, as(rail));
+  await page.goto(`/console/decisions/${decision_id}`);
+  const used = page.getByRole('region', { name: 'Capability' });
+  await expect(used).toContainText('Payment adapter key “Card processor”');
+  await expect(used).toContainText('EUR 63.00');
+  await expect(used).toContainText('pi_3Nq7');
+  const reported = page.getByRole('region', { name: 'Outcomes' });
+  const agents_word = reported.getByRole('row', { name: /EUR 63\.20/ });
+  await expect(agents_word).toContainText('Agent key “Production”');
+  await expect(agents_word).toContainText('A client');
+  const rails_word = reported.getByRole('row', { name: /EUR 63\.00/ });
+  await expect(rails_word).toContainText('The payment rail');
+  await expect(rails_word).toContainText('Card processor');
+  await expectAccessible(page, 'a decision whose capability was used');
+});
+
+test('the request is copied as JSON by itself, and asks the same when it is sent', async ({
+  page,
+  workspace,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const decision_id = await wholeStory(workspace);
+  await page.goto(`/console/decisions/${decision_id}`);
+  await page.getByRole('button', { name: 'Copy the request as JSON' }).click();
+  await expect(page.getByRole('button', { name: 'Copy the request as JSON' })).toHaveText('Copied');
+  const body = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  const asked = await workspace.call('POST', '/v1/decisions', body, { 'idempotency-key': 'copied' });
+  const first = await workspace.call('GET', `/v1/decisions/${decision_id}`);
+  expect(asked.action).toEqual(first.action);
+  expect(asked.decision_id).not.toBe(decision_id);
+  await page.getByText('As a command that asks the same again').click();
+  await expect(page.getByRole('region', { name: 'the request as curl' })).toContainText('curl -s');
+});

@@ -1,0 +1,36 @@
+import type { Decision } from '@purser/sdk';
+import { CodeBlock } from '../../components/Value.tsx';
+import styles from './DecisionPage.module.css';
+
+/** What was asked, as the JSON of the request and as a command that asks the same again. */
+export function Asked({ decision }: { decision: Decision }) {
+  const body = JSON.stringify(bodyOf(decision), null, 2);
+  return (
+    <>
+      <CodeBlock label="the request as JSON" code={body} />
+      <details className={styles.folded}>
+        <summary>As a command that asks the same again</summary>
+        <CodeBlock label="the request as curl" code={curlOf(body)} />
+      </details>
+    </>
+  );
+}
+
+function bodyOf({ agent, action, task, trace, limitable, min_amount_minor, context }: Decision) {
+  return {
+    agent: agent.slug,
+    action,
+    ...(task === null ? {} : { task }),
+    ...(trace === null ? {} : { trace }),
+    ...(limitable ? { limitable } : {}),
+    ...(min_amount_minor === null ? {} : { min_amount_minor }),
+    ...(context === null ? {} : { context }),
+  };
+}
+
+const curlOf = (body: string): string =>
+  [
+    `curl -s ${location.origin}/v1/decisions -H "x-api-key: $PURSER_API_KEY" \\`,
+    `  -H 'content-type: application/json' -H "idempotency-key: $(date +%s)" \\`,
+    `  -d '${body.replaceAll("'", "'\\''")}'`,
+  ].join('\n');

@@ -1,0 +1,100 @@
+import type { Decision } from '@purser/sdk';
+import { Link } from '@tanstack/react-router';
+import { Badge } from '../../components/Badge.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { Time } from '../../components/Value.tsx';
+import { words } from '../../lib/words.ts';
+import styles from './DecisionPage.module.css';
+import { type Computed, type Entries, useEntries } from './use-entries.ts';
+
+/** Every entry of the history about the decision, each computed again in this browser. */
+export function LedgerEntries({ decision }: { decision: Decision }) {
+  const query = useEntries(decision);
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined) return <p>Computing…</p>;
+  const { entries } = query.data;
+  const first = entries[0]?.event;
+  return (
+    <>
+      <Found {...query.data} />
+      <ol className={styles.thread} aria-label="Entries">
+        {entries.map((each) => (
+          <Entry key={each.event.seq} of={each} />
+        ))}
+      </ol>
+      {first !== undefined && (
+        <p>
+          <Link to="/ledger" search={{ since: String(first.seq - 1) }}>
+            Verify the history from here
+          </Link>
+          <span className={styles.sub}>
+            {' '}
+            holds the stored rows against these entries, and starts at once.
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+const isWrong = ({ event, hash }: Computed) => hash !== null && hash !== event.hash;
+
+/** What came of computing them all, in a sentence. */
+function Found({ entries, missing }: Entries) {
+  const wrong = entries.filter(isWrong).map(({ event }) => event.seq);
+  if (missing.length > 0) {
+    return (
+      <Notice tone="bad" title="The ledger does not speak of all that was recorded.">
+        No entry was found of {missing.join(', ')}.
+      </Notice>
+    );
+  }
+  if (wrong.length > 0) {
+    return (
+      <Notice
+        tone="bad"
+        title={
+          wrong.length === 1
+            ? `Entry ${wrong[0]} does not make the hash that it carries.`
+            : `Entries ${wrong.join(', ')} do not make the hashes that they carry.`
+        }
+      >
+        Something of it was altered after it was written.
+      </Notice>
+    );
+  }
+  if (entries.some(({ hash }) => hash === null)) {
+    return <p className={styles.sub}>This browser computes hashes only over https or on localhost.</p>;
+  }
+  return (
+    <Notice tone="good">
+      {entries.length === 1
+        ? 'Computed again in this browser: the entry makes the hash that it carries.'
+        : `Computed again in this browser: each of the ${entries.length} entries makes the hash that it carries.`}
+    </Notice>
+  );
+}
+
+function Entry({ of }: { of: Computed }) {
+  const { event, hash } = of;
+  return (
+    <li>
+      <p className={styles.line}>
+        <Link to={`/ledger/${event.seq}`}>Entry {event.seq}</Link>
+        {words(event.type)}
+        {hash !== null && (
+          <Badge tone={isWrong(of) ? 'deny' : 'allow'}>{isWrong(of) ? 'Other hash' : 'Same hash'}</Badge>
+        )}
+      </p>
+      <p className={styles.sub}>
+        <Time at={event.occurred_at} exact />
+      </p>
+      <code className={styles.hash}>{event.hash}</code>
+      {isWrong(of) && (
+        <p className={styles.sub}>
+          Computed here: <code className={styles.hash}>{hash}</code>
+        </p>
+      )}
+    </li>
+  );
+}

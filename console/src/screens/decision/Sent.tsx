@@ -1,0 +1,65 @@
+import type { Decision, WebhookAttempt } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { purser } from '../../api/client.ts';
+import { useEndpoints } from '../../api/endpoints.ts';
+import { useMay } from '../../api/queries.ts';
+import { StateBadge } from '../../components/Badge.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
+import { Card } from '../../components/Page.tsx';
+import { Time } from '../../components/Value.tsx';
+import { inParts } from '../../lib/in-parts.ts';
+import { resultOf } from '../../lib/webhooks.ts';
+import { words } from '../../lib/words.ts';
+import styles from './DecisionPage.module.css';
+import { useEntries } from './use-entries.ts';
+
+/** What was sent to webhook endpoints of all that happened to the decision, as it happened. Administrators only. */
+export function Sent({ decision }: { decision: Decision }) {
+  const may = useMay('admin');
+  const entries = useEntries(decision).data?.entries;
+  const ids = entries?.map(({ event }) => event.id) ?? [];
+  const query = useQuery({
+    queryKey: ['webhooks', 'deliveries', 'of', ids],
+    queryFn: () =>
+      inParts(ids, async (event) => (await purser.webhookDeliveries.list({ event, limit: 200 })).data),
+    enabled: may && ids.length > 0,
+  });
+  if (!may || query.data?.length === 0) return null;
+  if (query.isError) {
+    return (
+      <Card title="Webhooks sent">
+        <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+      </Card>
+    );
+  }
+  if (query.data === undefined) return null;
+  return (
+    <Card title="Webhooks sent">
+      <Attempts of={[...query.data].sort((a, b) => (a.attempted_at < b.attempted_at ? -1 : 1))} />
+    </Card>
+  );
+}
+
+function Attempts({ of }: { of: readonly WebhookAttempt[] }) {
+  const endpoints = new Map((useEndpoints().data ?? []).map(({ id, url }) => [id, new URL(url).host]));
+  return (
+    <ol className={styles.thread} aria-label="Webhooks sent">
+      {of.map((each) => (
+        <li key={each.id}>
+          <p className={styles.line}>
+            <Link to={`/webhooks/events/${each.event_id}`}>{words(each.event_type)}</Link>
+            <StateBadge state={each.status} />
+          </p>
+          <p className={styles.sub}>
+            {resultOf(each) || 'No answer'} ·{' '}
+            <Link to={`/webhooks/${each.endpoint_id}`}>
+              {endpoints.get(each.endpoint_id) ?? 'its endpoint'}
+            </Link>{' '}
+            · attempt {each.attempt} · <Time at={each.attempted_at} />
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
