@@ -1,4 +1,3 @@
-import { reachSeconds } from '../counters/windows.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Assessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
@@ -13,12 +12,20 @@ import { whyInactive } from '../domain/workspace.ts';
 import { tellThresholds } from '../lane/budget-thresholds.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
-import { countersOf, NO_COUNTERS, withSlots } from '../policy/counters.ts';
+import {
+  type CountersOf,
+  countersOf,
+  hasCounters,
+  NO_COUNTERS,
+  type SpendCounter,
+  withSlots,
+} from '../policy/counters.ts';
 import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
 import { remediesOf } from '../policy/remedies.ts';
 import { countedLimits, loadedBudgets } from '../policy/shared-budgets.ts';
+import { valueIn } from '../values/maps.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -70,9 +77,14 @@ const UNASSESSED = { authority: null, assessment: null, directory: EMPTY_DIRECTO
 
 type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed'>;
 
+/** Of each spend on its way through the lane, which asks for them twice. */
+const counters_assessed = new WeakMap<Spend, CountersOf<SpendCounter>>();
+
 /** The counters that the spend counts in under the authority that it was assessed for. */
-function countersAssessed({ agent_id, request, assessed }: Spend) {
-  return assessed === null ? NO_COUNTERS : countersOf(assessed.authority, agent_id, request.action);
+function countersAssessed(spend: Spend): CountersOf<SpendCounter> {
+  const { agent_id, request, assessed } = spend;
+  if (assessed === null || !hasCounters(assessed.authority)) return NO_COUNTERS;
+  return valueIn(counters_assessed, spend, () => countersOf(assessed.authority, agent_id, request.action));
 }
 
 /** Whom the agent would pay, where that authority asks whether it has paid them before. */
@@ -96,11 +108,7 @@ export function makeCreateDecision(options: {
     needs: (input) => ({
       agents: [input.agent_id],
       budgets_of: [input.agent_id],
-      counters: [...countersAssessed(input).values()].map(({ counter_id, subject, window }) => ({
-        counter_id,
-        subject,
-        reach_seconds: reachSeconds(window),
-      })),
+      counters: [...countersAssessed(input).values()],
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
       shared_budgets: input.assessed?.authority.budgets,
@@ -186,7 +194,7 @@ export function makeCreateDecision(options: {
         };
       }
       const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-      const limits = in_its_currency ? countedLimits(facts, authority, own) : [];
+      const limits = in_its_currency ? countedLimits(facts, own) : [];
       if (limits.length > 0) reservation = { ...reservation, limits };
       const made = composeDecision({
         decision_id,

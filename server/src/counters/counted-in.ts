@@ -42,7 +42,7 @@ function decodeCountedIn(text: string | null): CountedIn[] {
 /** What a state counts for in one counter. */
 function impactOn(
   counter_id: string,
-  state: CountingState | null,
+  state: Omit<CountingState, 'counted_in'> | null,
 ): { count: number; held_minor: number; committed_minor: number } {
   const status = state?.reservation_status;
   if (state === null || (status !== 'HELD' && status !== 'COMMITTED')) {
@@ -60,17 +60,28 @@ function impactOn(
  * left as they are.
  */
 export function counterChanges(before: CountingState | null, after: CountingState, at: string): CounterRow[] {
-  if (after.counted_in === null) return [];
-  return decodeCountedIn(after.counted_in).flatMap((counted): CounterRow[] => {
+  return changesIn(decodeCountedIn(after.counted_in), before, after, at);
+}
+
+/** `counterChanges` where the slots that the decision counts in are at hand. */
+export function changesIn(
+  slots: readonly CountedIn[],
+  before: Omit<CountingState, 'counted_in'> | null,
+  after: Omit<CountingState, 'counted_in'>,
+  at: string,
+): CounterRow[] {
+  const rows: CounterRow[] = [];
+  for (const { counter_id, subject, slot, until } of slots) {
     // Both are written by toISOString, so they sort as the moments do.
-    if (counted.until <= at) return [];
-    const was = impactOn(counted.counter_id, before);
-    const is = impactOn(counted.counter_id, after);
+    if (until <= at) continue;
+    const was = impactOn(counter_id, before);
+    const is = impactOn(counter_id, after);
     const count = is.count - was.count;
     const held_minor = is.held_minor - was.held_minor;
     const committed_minor = is.committed_minor - was.committed_minor;
-    if (count === 0 && held_minor === 0 && committed_minor === 0) return [];
-    const decision_id = count > 0 && TELLS_LAST.test(counted.counter_id) ? after.decision_id : null;
-    return [{ ...counted, count, held_minor, committed_minor, decision_id }];
-  });
+    if (count === 0 && held_minor === 0 && committed_minor === 0) continue;
+    const decision_id = count > 0 && TELLS_LAST.test(counter_id) ? after.decision_id : null;
+    rows.push({ counter_id, subject, slot, until, count, held_minor, committed_minor, decision_id });
+  }
+  return rows;
 }

@@ -32,9 +32,24 @@ export interface CountedSlot extends CounterUse {
   decision_id: string | null;
 }
 
+/** A slot of a counter that was loaded. */
+export interface StoredSlot extends CountedSlot {
+  /** ISO UTC. */
+  slot: string;
+}
+
+/** A counter as it was loaded, with all slots that may count. Shared; it must not be changed. */
+export interface StoredCounter extends CounterKey {
+  slots: readonly StoredSlot[];
+}
+
+/** Names a counter. */
+export const counterName = ({ counter_id, subject }: CounterKey) => `${counter_id} ${subject}`;
+
 /** A slot as the rules read it. */
-export function countedSlot(row: CounterSlot): CountedSlot {
+export function storedSlot(row: CounterSlot): StoredSlot {
   return {
+    slot: row.slot,
     until_ms: Date.parse(row.until),
     count: row.count,
     amount_minor: row.held_minor + row.committed_minor,

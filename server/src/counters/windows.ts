@@ -45,6 +45,29 @@ export function slotAt(window: CounterWindow, at_ms: number): CalendarSpan {
   return { starts_ms, ends_ms: starts_ms + step_ms + window.window_seconds * 1000 };
 }
 
+/** Moments that were written last: the slots of most decisions begin and end at the same few. */
+const WRITTEN = new Map<number, string>();
+const MAX_WRITTEN = 1_000;
+
+function written(at_ms: number): string {
+  let text = WRITTEN.get(at_ms);
+  if (text === undefined) {
+    text = new Date(at_ms).toISOString();
+    if (WRITTEN.size >= MAX_WRITTEN) WRITTEN.clear();
+    WRITTEN.set(at_ms, text);
+  }
+  return text;
+}
+
+/** The slot of `slotAt` as it is told. ISO UTC. */
+export function writtenSlotAt(
+  window: CounterWindow,
+  at_ms: number,
+): { type: CounterWindow['type']; starts_at: string; ends_at: string } {
+  const { starts_ms, ends_ms } = slotAt(window, at_ms);
+  return { type: window.type, starts_at: written(starts_ms), ends_at: written(ends_ms) };
+}
+
 /** For how many seconds after its start a slot of the window counts at most. */
 export function reachSeconds(window: CounterWindow): number {
   if (window.type === 'TOTAL') return ALL_TIME.ends_ms / 1000;

@@ -76,7 +76,7 @@ async function velocityOf(
 ): Promise<LimitStanding[]> {
   const { velocity_limits = [] } = authority;
   const of_agent = countersOfAgent(authority, agent_id);
-  const counterOf = ({ name }: VelocityLimit) => of_agent.get(name) as Omit<SpendCounter, 'subject'>;
+  const counterOf = ({ name }: VelocityLimit) => of_agent.get(name) as SpendCounter;
   const wanted = velocity_limits.map((limit) => ({
     counter_id: counterOf(limit).counter_id,
     by_count: limit.limit_amount_minor === undefined,
@@ -109,7 +109,7 @@ async function velocityOf(
         ? { starts_ms: now_ms - window.window_seconds * 1000, ends_ms: now_ms }
         : slotAt(window, now_ms);
     return [...used].map(([subject, use]) => ({
-      ...standing(limit.name, limit, subject, use),
+      ...standing(limit, subject, use),
       counted_since: sinceOf(cut, counter_id, starts_ms),
       window: { type: window.type, starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
     }));

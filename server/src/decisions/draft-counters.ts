@@ -88,7 +88,7 @@ export class DraftCounters {
     if (counters.size + budgets.length === 0) return undefined;
     const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
     const now_ms = Date.parse(original.created_at);
-    return [...standingsOf(this.#draft, counters, now_ms, own), ...budgetStandings(budgets, now_ms, own)];
+    return [...standingsOf(counters, now_ms, own), ...budgetStandings(budgets, now_ms, own)];
   }
 
   /** Counts what became of a decision by something that happened at `at`; `before` null: it was made. */

@@ -1,4 +1,4 @@
-import { addToRows, type CounterRow } from '../counters/counters.ts';
+import { addToRows, type CounterRow, storedSlot } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Origin } from '../domain/audit.ts';
@@ -81,7 +81,7 @@ export function makeImaginedAgent(
 
   /** Keeps what a command changed. */
   function keep({ changes, counters: counted }: WorkingSet): void {
-    for (const row of counted.changes.values()) addToRows(counters, row);
+    for (const row of counted.changes()) addToRows(counters, row);
     for (const { decision_id, document } of changes.decisions) {
       const decision = decodeDecision(document);
       decisions.set(decision_id, decision);
@@ -115,7 +115,11 @@ export function makeImaginedAgent(
         authorities: [row],
         due_holds: [...states.values()].filter((state) => isExpired(state, now_ms)),
         budgets: [...budgets.values()],
-        counters: [...counters.values()],
+        counters: [...counters.values()].map(({ counter_id, subject, ...slot }) => ({
+          counter_id,
+          subject,
+          slots: [storedSlot(slot)],
+        })),
         shared_budgets,
         decisions: named.flatMap((decision_id) => decisionOf(decision_id) ?? []),
         outcomes: outcomes.filter(({ decision_id }) => named.includes(decision_id)),

@@ -1,4 +1,3 @@
-import { countedSlot } from '../counters/counters.ts';
 import type { LoadedBudget, SharedBudget } from '../counters/shared-budgets.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { ApiError } from '../errors.ts';
@@ -11,13 +10,13 @@ import { loadSharedBudgets } from '../storage/shared-budgets.ts';
 /** Returns the shared budgets of a workspace with what is in them, in the order of their making. */
 export async function readBudgets(db: Queryable, workspace_id: string): Promise<LoadedBudget[]> {
   const budgets = (await loadSharedBudgets(db, [workspace_id])).map(withoutWorkspace) as SharedBudget[];
-  const rows = await loadWholeCounters(
+  const counters = await loadWholeCounters(
     db,
     budgets.map(({ budget_id }) => ({ workspace_id, counter_id: budget_id })),
   );
   return budgets.map((budget) => ({
     ...budget,
-    slots: rows.filter(({ counter_id }) => counter_id === budget.budget_id).map(countedSlot),
+    slots: counters.find(({ counter_id }) => counter_id === budget.budget_id)?.slots ?? [],
   }));
 }
 

@@ -1,4 +1,5 @@
-import { type CountedIn, encodeCountedIn } from '../counters/counted-in.ts';
+import { type CountedIn, changesIn, encodeCountedIn } from '../counters/counted-in.ts';
+import type { CounterRow } from '../counters/counters.ts';
 import type { Mode } from './agents.ts';
 import { type BudgetCounter, budgetStatus } from './budget.ts';
 import { type Capability, type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
@@ -64,6 +65,14 @@ function countedIn({ limits = [] }: Reservation): CountedIn[] {
     slot: window.starts_at,
     until: window.ends_at,
   }));
+}
+
+/** What a new decision adds to counters at a moment (ISO UTC). */
+export function countedByNew({ decision_id, reservation }: DecisionCore, at: string): CounterRow[] {
+  const { limits, status: reservation_status, amount_minor } = reservation;
+  if (limits === undefined) return [];
+  const state = { decision_id, reservation_status, amount_minor, paced_minor: amount_minor };
+  return changesIn(countedIn(reservation), null, state, at);
 }
 
 /** The state of a decision that was just made. */

@@ -13,7 +13,8 @@ export function tellThresholds(
   limits: readonly CountedLimit[],
   { request_id, client_address }: Origin,
 ): void {
-  for (const { counter_id: budget_id, ...standing } of limits) {
+  const of_budgets = limits.filter(({ kind }) => kind === 'shared_budget');
+  for (const { counter_id: budget_id, ...standing } of of_budgets) {
     const { used_minor, limit_minor, window } = standing;
     for (const percent of BUDGET_THRESHOLDS) {
       const before = set.shared_budgets.find(budget_id);

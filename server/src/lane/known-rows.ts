@@ -22,6 +22,8 @@ const MAX_LENGTH = 32_000_000;
 /** What a workspace without rows counts for. */
 const EMPTY_LENGTH = 500;
 
+const lengthOfJson = (row: object) => JSON.stringify(row).length;
+
 const isSameHead = (a: HeadVersion, b: HeadVersion) =>
   a.time_ms === b.time_ms && a.seq === b.seq && a.hash.equals(b.hash);
 
@@ -65,19 +67,32 @@ export class KnownRows {
     let length = goes_on ? before.length : EMPTY_LENGTH;
     for (const [kind, { known }] of KINDS) {
       if (known === undefined) continue;
-      const { keyOf, changed, replaced } = known;
+      const { keyOf, lengthOf = lengthOfJson, changed, replaced } = known;
       const kept = valueIn(rows, kind, () => new Map<string, object[]>());
       const found = new Map<string, object[]>();
-      for (const row of loaded[kind]) pushTo(found, keyOf(row), Object.freeze(row));
+      for (const row of loaded[kind]) {
+        const key = keyOf(row);
+        if (key !== null) pushTo(found, key, Object.freeze(row));
+      }
       for (const [key, all] of found) {
         if (kept.has(key)) continue;
         kept.set(key, all);
-        length += JSON.stringify(all).length;
+        for (const row of all) length += lengthOf(row);
       }
-      for (const key of changed?.(set) ?? []) kept.delete(key);
+      for (const key of changed?.(set) ?? []) {
+        for (const row of kept.get(key) ?? []) length -= lengthOf(row);
+        kept.delete(key);
+      }
       for (const row of replaced?.rowsOf(set) ?? []) {
-        const others = kept.get(keyOf(row))?.filter((each) => !replaced?.isSame(each, row));
-        if (others !== undefined) kept.set(keyOf(row), [...others, Object.freeze(row)]);
+        const key = keyOf(row);
+        const before = key === null ? undefined : kept.get(key);
+        if (key === null || before === undefined) continue;
+        const after = before.filter((each) => !replaced?.isSame(each, row));
+        after.push(Object.freeze(row));
+        kept.set(key, after);
+        if (known.lengthOf === undefined) continue;
+        for (const each of before) length -= lengthOf(each);
+        for (const each of after) length += lengthOf(each);
       }
     }
     const is_doubted = before !== undefined && !holds;

@@ -18,14 +18,16 @@ interface Key {
   fields: object;
 }
 
+const joined = (fields: object) => Object.values(fields).join(' ');
+
 /** Collects the keys that all commands need of one kind, each key once for each workspace. */
-function collectKeys(wanted: readonly Wanted[], { keysOf }: Load): Key[] {
+function collectKeys(wanted: readonly Wanted[], { keysOf, nameOf = joined }: Load): Key[] {
   const keys: Key[] = [];
   for (const { workspace_id, needs } of wanted) {
     const seen = new Set<string>();
     for (const need of needs) {
       for (const fields of keysOf(need)) {
-        const name = Object.values(fields).join(' ');
+        const name = nameOf(fields);
         if (seen.has(name)) continue;
         seen.add(name);
         keys.push({ workspace_id, name, fields });

@@ -1,4 +1,4 @@
-import type { CounterRow } from '../counters/counters.ts';
+import { counterName, type StoredCounter } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
@@ -74,6 +74,7 @@ import {
 } from '../storage/webhooks.ts';
 import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
 import type { Changes } from './changes.ts';
+import { type Counters, isExact } from './counters.ts';
 import type { OutboxChanges } from './outbox.ts';
 import type { PeopleChanges } from './people.ts';
 
@@ -129,8 +130,13 @@ export interface Needs {
  * whose key has one field: then nothing of them can have changed while the head of the workspace has not.
  */
 export interface Knowable<Row> {
-  /** Returns the key that a row is found by; what was asked for by another, such as a slug, is loaded each time. */
-  keyOf: (row: Row) => string;
+  /**
+   * Returns the key that a row is found by; what was asked for by another, such as a slug, is loaded each time. Null: the row
+   * is not worth keeping.
+   */
+  keyOf: (row: Row) => string | null;
+  /** About the length of a row as JSON, for rows that grow. */
+  lengthOf?: (row: Row) => number;
   /** Returns the keys whose rows a batch changed, so that they are loaded again. */
   changed?: (set: ChangedSet) => Iterable<string>;
   /** The rows that a batch changed, each in the place of the one that is the same. */
@@ -144,6 +150,8 @@ export const MAX_DECISIONS_SINCE = 1_000;
 export interface Load<Key extends object = object, Row = object> {
   /** Returns the keys that one command needs of this kind. */
   keysOf: (needs: Needs) => readonly Key[];
+  /** Names a key, where its fields' values are not its name. */
+  nameOf?: ((key: Key) => string) | undefined;
   /** Loads the rows of any number of workspaces with one statement. */
   rowsOf: (client: Client, keys: readonly InWorkspace<Key>[]) => Promise<InWorkspace<Row>[]>;
   known?: Knowable<Row> | undefined;
@@ -156,6 +164,8 @@ const load = <Key extends object, Row>(
 ): Load<Key, Row> => ({ keysOf, rowsOf, known });
 
 const NONE: readonly never[] = [];
+const LENGTH_OF_COUNTER = 120;
+const LENGTH_OF_SLOT = 100;
 /** The keys of rows that are found by one column. */
 const by = <Column extends string>(column: Column, values?: readonly string[]) =>
   values?.map((value) => ({ [column]: value }) as Record<Column, string>) ?? NONE;
@@ -201,7 +211,17 @@ const LOADS = {
       isSame: (a, b) => a.period === b.period && a.currency === b.currency,
     },
   }),
-  counters: load(({ counters }) => counters ?? NONE, loadCounters),
+  counters: {
+    ...load<WantedCounter, StoredCounter>(({ counters }) => counters ?? NONE, loadCounters, {
+      // Hardly any spend is the duplicate of another, so what is counted for that is not asked for again.
+      keyOf: (counter) =>
+        counter.counter_id.startsWith('dup_') || !isExact(counter.slots) ? null : counterName(counter),
+      lengthOf: ({ slots }) => LENGTH_OF_COUNTER + slots.length * LENGTH_OF_SLOT,
+      changed: ({ counters }) => counters.unknownAfter().map(counterName),
+      replaced: { rowsOf: ({ counters, now_ms }) => counters.knownAfter(now_ms), isSame: () => true },
+    }),
+    nameOf: counterName,
+  },
   whole_counters: load((needs) => by('counter_id', needs.whole_counters), loadWholeCounters),
   // Each is made by hand, so there are few, and all of a workspace stay known from batch to batch.
   shared_budgets: loadWhole((needs) => needs.shared_budgets !== undefined, loadSharedBudgets, {
@@ -279,12 +299,13 @@ export function nothingLoaded(): Loaded {
 /** The changes of a batch in one workspace. */
 export interface ChangedSet {
   workspace_id: string;
+  now_ms: number;
   changes: Changes;
   outbox: { changes: OutboxChanges };
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
-  counters: { changes: ReadonlyMap<string, CounterRow> };
+  counters: Counters;
 }
 
 type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
@@ -320,7 +341,7 @@ const WRITES: readonly Put[] = [
   put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
   put(putBudgets, ({ changes }) => changes.budgets.values()),
   put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
-  put(addToCounters, ({ counters }) => counters.changes.values()),
+  put(addToCounters, ({ counters }) => counters.changes()),
   put(insertUsers, ({ people }) => people.changes.users),
   put(putMembers, ({ people }) => people.changes.members.values()),
   put(putInvitations, ({ people }) => people.changes.invitations.values()),

@@ -1,10 +1,9 @@
-import { counterChanges } from '../counters/counted-in.ts';
 import type { Agent } from '../domain/agents.ts';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { decodeDecision } from '../domain/decision-document.ts';
-import { beginsWithState, initialState } from '../domain/decision-states.ts';
+import { beginsWithState, countedByNew, initialState } from '../domain/decision-states.ts';
 import {
   type Decision,
   type DecisionRow,
@@ -180,10 +179,8 @@ export class WorkingSet {
   addDecision(row: DecisionRow, decision: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    const begins = beginsWithState(decision);
-    const state = begins || decision.reservation.limits !== undefined ? initialState(decision) : null;
-    if (state !== null) for (const each of counterChanges(null, state, this.now)) this.counters.add(each);
-    if (state !== null && begins) this.records.begin(state);
+    for (const each of countedByNew(decision, this.now)) this.counters.add(each);
+    if (beginsWithState(decision)) this.records.begin(initialState(decision));
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 

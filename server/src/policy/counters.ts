@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type CountedSlot, type CounterKey, useAt } from '../counters/counters.ts';
-import { type PaceWindow, slotAt } from '../counters/windows.ts';
+import { type PaceWindow, writtenSlotAt } from '../counters/windows.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
 import type { Action } from '../domain/spends.ts';
 import { allowlistKey, blockedBy } from '../merchants/blocklist.ts';
 import { foldCase } from '../merchants/names.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
+import { valueIn } from '../values/maps.ts';
 
 /** A counter that a spend counts in. */
 export interface SpendCounter extends CounterKey {
   window: PaceWindow;
+  /** The limit that it is counted for; left out: that on duplicates. */
+  limit?: VelocityLimit;
   /** The spend is judged by it, and counts in others only. */
   is_read_only?: true;
 }
@@ -56,30 +59,35 @@ export function limitDefinition(authority: Authority, limit: VelocityLimit): str
   });
 }
 
-/** The counters of an agent under an authority, by what they are counted for. */
-export type AgentCounters = ReadonlyMap<string, Omit<SpendCounter, 'subject'>>;
+/** The counters of an agent under an authority, by what they are counted for; the subject is that of all spends together. */
+export type AgentCounters = ReadonlyMap<string, SpendCounter>;
 
-const known = new WeakMap<Authority, { agent_id: string; counters: AgentCounters }>();
+/** By agent, since many may have the same authority; so many of each are known. */
+const known = new WeakMap<Authority, Map<string, AgentCounters>>();
+const MAX_AGENTS_KNOWN = 1_000;
 
 /** The counters that an authority has for an agent. They follow from what is counted; how much is allowed is no part of it. */
 export function countersOfAgent(authority: Authority, agent_id: string): AgentCounters {
-  const made = known.get(authority);
-  if (made?.agent_id === agent_id) return made.counters;
+  const of_authority = valueIn(known, authority, () => new Map<string, AgentCounters>());
+  const made = of_authority.get(agent_id);
+  if (made !== undefined) return made;
   const idOf = (prefix: string, definition: string) =>
     `${prefix}_${createHash('sha256').update(`${agent_id} ${definition}`).digest('hex').slice(0, 32)}`;
-  const counters = new Map<string, Omit<SpendCounter, 'subject'>>();
+  const counters = new Map<string, SpendCounter>();
   for (const limit of authority.velocity_limits ?? []) {
     const counter_id = idOf('vel', limitDefinition(authority, limit));
-    counters.set(limit.name, { counter_id, window: windowOf(authority, limit) });
+    counters.set(limit.name, { counter_id, subject: '', window: windowOf(authority, limit), limit });
   }
   const { duplicate_window_seconds: seconds } = authority;
   if (seconds !== undefined) {
     counters.set(DUPLICATES.all, {
       counter_id: idOf('dup', `${authority.currency} ${seconds}`),
+      subject: '',
       window: duplicateWindow(seconds),
     });
   }
-  known.set(authority, { agent_id, counters });
+  if (of_authority.size >= MAX_AGENTS_KNOWN) of_authority.clear();
+  of_authority.set(agent_id, counters);
   return counters;
 }
 
@@ -122,26 +130,30 @@ export function duplicateSubjects(action: Action): string[] {
  * counts in none of them.
  */
 export function countersOf(authority: Authority, agent_id: string, action: Action): CountersOf<SpendCounter> {
-  const { velocity_limits = [], duplicate_window_seconds } = authority;
-  if (velocity_limits.length === 0 && duplicate_window_seconds === undefined) return NO_COUNTERS;
+  if (!hasCounters(authority)) return NO_COUNTERS;
+  const { velocity_limits = [] } = authority;
   const of_agent = countersOfAgent(authority, agent_id);
   const counters = new Map<string, SpendCounter>();
-  const add = (name: string, subject: string) => {
-    const { counter_id, window } = of_agent.get(name) as Omit<SpendCounter, 'subject'>;
-    counters.set(name, { counter_id, subject, window });
-  };
   for (const limit of velocity_limits) {
-    if (whyNotCounted(limit, action) === null) add(limit.name, subjectOf(limit, action));
+    if (whyNotCounted(limit, action) !== null) continue;
+    const counter = of_agent.get(limit.name) as SpendCounter;
+    const subject = subjectOf(limit, action);
+    counters.set(limit.name, subject === '' ? counter : { ...counter, subject });
   }
   const duplicates = of_agent.get(DUPLICATES.all);
   if (duplicates !== undefined) {
     const { payee_id = '' } = action;
-    add(DUPLICATES.all, duplicateSubject(action));
+    counters.set(DUPLICATES.all, { ...duplicates, subject: duplicateSubject(action) });
     counters.set(DUPLICATES.own, { ...duplicates, subject: duplicateSubject(action, payee_id) });
     const subject = duplicateSubject(action, '');
     if (payee_id !== '') counters.set(DUPLICATES.unnamed, { ...duplicates, subject, is_read_only: true });
   }
   return counters;
+}
+
+/** Whether an authority has limits over time, or looks for duplicates. */
+export function hasCounters({ velocity_limits = [], duplicate_window_seconds }: Authority): boolean {
+  return velocity_limits.length > 0 || duplicate_window_seconds !== undefined;
 }
 
 /** Counters with what is in them. */
@@ -157,42 +169,35 @@ export function withSlots<Counter extends SpendCounter>(
 
 /** How the limits stand that a spend counts in. `own` is what it adds itself: nothing where it was denied. */
 export function standingsOf(
-  authority: Authority,
   counters: CountersOf<LoadedCounter>,
   now_ms: number,
   own: { count: number; amount_minor: number },
 ): CountedLimit[] {
-  const counting = [...counters].filter(([, { is_read_only }]) => is_read_only !== true);
-  return counting.map(([name, counter]) => {
-    const { counter_id, subject, window, slots } = counter;
-    const { starts_ms, ends_ms } = slotAt(window, now_ms);
+  const standings: CountedLimit[] = [];
+  for (const { counter_id, subject, window, limit, slots, is_read_only } of counters.values()) {
+    if (is_read_only === true) continue;
     const use = useAt(slots, now_ms);
-    const limit = authority.velocity_limits?.find((each) => each.name === name);
-    return {
-      ...standing(name, limit, subject, {
+    standings.push({
+      ...standing(limit, subject, {
         count: use.count + own.count,
         amount_minor: Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER),
       }),
-      window: {
-        type: window.type,
-        starts_at: new Date(starts_ms).toISOString(),
-        ends_at: new Date(ends_ms).toISOString(),
-      },
+      window: writtenSlotAt(window, now_ms),
       counter_id,
-    };
-  });
+    });
+  }
+  return standings;
 }
 
 /** How a limit stands; `limit` undefined: that on duplicates. */
 export function standing(
-  name: string,
   limit: VelocityLimit | undefined,
   subject: string,
   use: { count: number; amount_minor: number },
 ): Omit<LimitStanding, 'window'> & { used_count: number } {
   const { limit_amount_minor: limit_minor = null, limit_count = null } = limit ?? {};
   return {
-    name: limit === undefined ? 'duplicate' : name,
+    name: limit?.name ?? 'duplicate',
     kind: limit === undefined ? 'duplicate' : 'velocity',
     subject: subject === '' ? null : subject,
     limit_minor,

@@ -113,7 +113,9 @@ const NO_STAGES: ReadonlySet<Stage> = new Set();
 function findingOf({ stage, found }: JudgedBy): StageFinding {
   const { name, outcome, observed = null, limit = null, detail } = found;
   const reason_code = 'reason_code' in found ? found.reason_code : null;
-  return { stage, ...(name === undefined ? {} : { name }), outcome, reason_code, observed, limit, detail };
+  return name === undefined
+    ? { stage, outcome, reason_code, observed, limit, detail }
+    : { stage, name, outcome, reason_code, observed, limit, detail };
 }
 
 /** One or two sentences: the strictest findings, or that the spend is within the authority. */

@@ -47,7 +47,7 @@ export function countedOfPast(
   const counters = new Map([...all].filter(([, { counter_id }]) => counter_ids.has(counter_id)));
   if (counters.size === 0) return [];
   const empty = withSlots(counters, () => []);
-  const limits = standingsOf(authority, empty, made_ms, { count: 0, amount_minor: 0 });
+  const limits = standingsOf(empty, made_ms, { count: 0, amount_minor: 0 });
   const counted = { ...decision, reservation: { ...decision.reservation, limits } };
   const { state } =
     events.length === 0

@@ -6,7 +6,7 @@ import {
   periodName,
   type SharedBudget,
 } from '../counters/shared-budgets.ts';
-import { slotAt } from '../counters/windows.ts';
+import { writtenSlotAt } from '../counters/windows.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { CountedLimit } from '../domain/reservations.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -19,6 +19,7 @@ import {
   type JudgesOf,
   leastAccepted,
   NO_JUDGES,
+  named,
 } from './stage.ts';
 
 /** The shared budgets that spends under an authority count in, with what is in them. */
@@ -60,7 +61,7 @@ export const judgeSharedBudgets: JudgesOf = ({ budgets }, { shared_budgets }) =>
 
 function judgeOf(budget: LoadedBudget): Judge {
   const { slug: name, limit_minor: limit, slots } = budget;
-  const judgeIt = inItsCurrency((_authority, { request, now_ms }, amount_minor) => {
+  const judge = inItsCurrency((_authority, { request, now_ms }, amount_minor) => {
     const { currency, amount_minor: requested_minor } = request.action;
     const money = (minor: number) => formatMoney(minor, currency);
     const period = periodName(budgetWindow(budget), now_ms);
@@ -89,7 +90,7 @@ function judgeOf(budget: LoadedBudget): Judge {
     const reason_code = 'BUDGET_EXCEEDED';
     return { outcome: 'DENY', reason_code, observed, limit, detail, room_minor: left, ...ends };
   });
-  return (authority, facts, amount_minor) => ({ name, ...judgeIt(authority, facts, amount_minor) });
+  return named(name, judge);
 }
 
 /** How shared budgets stand at a moment. `own` is what a decision adds that is made then; left out: no more than is in them. */
@@ -100,19 +101,13 @@ export function budgetStandings(
 ): CountedLimit[] {
   return budgets.map((budget) => {
     const { budget_id: counter_id, slug: name, limit_minor, slots } = budget;
-    const window = budgetWindow(budget);
-    const { starts_ms, ends_ms } = slotAt(window, now_ms);
     const use = useAt(slots, now_ms);
     const used_minor = Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER);
     return {
       name,
       kind: 'shared_budget',
       subject: null,
-      window: {
-        type: window.type,
-        starts_at: new Date(starts_ms).toISOString(),
-        ends_at: new Date(ends_ms).toISOString(),
-      },
+      window: writtenSlotAt(budgetWindow(budget), now_ms),
       limit_minor,
       used_minor,
       remaining_minor: Math.max(0, limit_minor - used_minor),
@@ -127,8 +122,7 @@ export function budgetStandings(
 /** How everything stands that a spend counts in under an authority: its limits over time, then its shared budgets. */
 export function countedLimits(
   { counters = NO_COUNTERS, shared_budgets = [], now_ms }: DecideFacts,
-  authority: Authority,
   own: { count: number; amount_minor: number },
 ): CountedLimit[] {
-  return [...standingsOf(authority, counters, now_ms, own), ...budgetStandings(shared_budgets, now_ms, own)];
+  return [...standingsOf(counters, now_ms, own), ...budgetStandings(shared_budgets, now_ms, own)];
 }

@@ -72,6 +72,15 @@ export function leastAccepted({ action, limitable, min_amount_minor = 1 }: Spend
   return limitable === true ? Math.min(min_amount_minor, action.amount_minor) : action.amount_minor;
 }
 
+/** A judge by one of several limits of its stage. */
+export const named =
+  (name: string, judge: Judge): Judge =>
+  (authority, facts, amount_minor) => {
+    const found = judge(authority, facts, amount_minor);
+    found.name = name;
+    return found;
+  };
+
 /** A judge that compares amounts: skipped where the request is in another currency than the authority. */
 export const inItsCurrency =
   (judge: Judge): Judge =>

@@ -2,6 +2,7 @@ import { type CounterUse, fitsFrom, useAt } from '../counters/counters.ts';
 import { slotAt } from '../counters/windows.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import { localTime } from '../values/calendar.ts';
+import { valueIn } from '../values/maps.ts';
 import { formatMoney } from '../values/money.ts';
 import { type LoadedCounter, whyNotCounted } from './counters.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type JudgesOf,
   leastAccepted,
   NO_JUDGES,
+  named,
   skipped,
 } from './stage.ts';
 
@@ -38,6 +40,8 @@ export const judgeVelocity: JudgesOf = (authority) => {
 interface Counted {
   limit: VelocityLimit;
   counter: LoadedCounter;
+  /** Over what time, and of whom: "a day (Europe/Berlin)", "within 10 minutes at this merchant". */
+  span: string;
   use: CounterUse;
   /** The number that it allows. */
   most: number;
@@ -47,24 +51,33 @@ type JudgeCounted = (counted: Counted, facts: DecideFacts, amount_minor: number)
 
 function judgeOf(limit: VelocityLimit, most: number, judge: JudgeCounted): Judge {
   const { name } = limit;
-  const judgeIt = inItsCurrency((_authority, facts, amount_minor) => {
-    const why = whyNotCounted(limit, facts.request.action);
-    if (why !== null) return skipped(why);
-    const counter = facts.counters?.get(name);
-    // Nothing may pass because nobody looked how much it was already.
-    if (counter === undefined) throw new Error(`the counter of the limit "${name}" was not loaded`);
-    const use = useAt(counter.slots, facts.now_ms);
-    return judge({ limit, counter, use, most }, facts, amount_minor);
-  });
-  return (authority, facts, amount_minor) => ({ name, ...judgeIt(authority, facts, amount_minor) });
+  const spans = new Map<string, string>();
+  return named(
+    name,
+    inItsCurrency((_authority, facts, amount_minor) => {
+      const why = whyNotCounted(limit, facts.request.action);
+      if (why !== null) return skipped(why);
+      const counter = facts.counters?.get(name);
+      // Nothing may pass because nobody looked how much it was already.
+      if (counter === undefined) throw new Error(`the counter of the limit "${name}" was not loaded`);
+      const use = useAt(counter.slots, facts.now_ms);
+      const apart = apartOf(counter);
+      const span = valueIn(spans, apart, () => spanOf(counter, apart));
+      return judge({ limit, counter, span, use, most }, facts, amount_minor);
+    }),
+  );
 }
 
-const judgeAmount: JudgeCounted = ({ limit, counter, use, most }, { request, now_ms }, amount_minor) => {
+const judgeAmount: JudgeCounted = (
+  { limit, counter, span, use, most },
+  { request, now_ms },
+  amount_minor,
+) => {
   const { currency, amount_minor: requested_minor } = request.action;
   const money = (minor: number) => formatMoney(minor, currency);
   const left = Math.max(0, most - use.amount_minor);
   const observed = Math.min(use.amount_minor + amount_minor, Number.MAX_SAFE_INTEGER);
-  const the_limit = `the limit "${limit.name}" of ${money(most)} ${spanOf(counter)}`;
+  const the_limit = `the limit "${limit.name}" of ${money(most)} ${span}`;
   if (amount_minor <= left) {
     const detail = `Within ${the_limit}: ${money(left - amount_minor)} remain.`;
     return { outcome: 'PASS', observed, limit: most, detail };
@@ -96,10 +109,10 @@ const judgeAmount: JudgeCounted = ({ limit, counter, use, most }, { request, now
   };
 };
 
-const judgeCount: JudgeCounted = ({ limit, counter, use, most }, { now_ms }) => {
+const judgeCount: JudgeCounted = ({ limit, counter, span, use, most }, { now_ms }) => {
   const observed = use.count + 1;
   if (observed <= most) {
-    const detail = `Spend ${observed} of ${most} ${spanOf(counter)} by the limit "${limit.name}".`;
+    const detail = `Spend ${observed} of ${most} ${span} by the limit "${limit.name}".`;
     return { outcome: 'PASS', observed, limit: most, detail };
   }
   const ends = endsOf(fitsFrom(counter.slots, now_ms, (later) => later.count + 1 <= most));
@@ -109,7 +122,7 @@ const judgeCount: JudgeCounted = ({ limit, counter, use, most }, { now_ms }) => 
     reason_code: 'VELOCITY_LIMIT_EXCEEDED',
     observed,
     limit: most,
-    detail: `This would be spend ${observed} ${spanOf(counter)}; the limit "${limit.name}" is ${most}${again}`,
+    detail: `This would be spend ${observed} ${span}; the limit "${limit.name}" is ${most}${again}`,
     ...ends,
   };
 };
@@ -122,15 +135,13 @@ const UNITS = [
   [1, 'second'],
 ] as const;
 
-/** Over what time, and of whom: "a day (Europe/Berlin)", "within 10 minutes at this merchant". */
-function spanOf({ window, subject }: LoadedCounter): string {
-  const apart = subject.startsWith('m:')
-    ? ' at this merchant'
-    : subject === 'p:'
-      ? ' to payees that are not named'
-      : subject.startsWith('p:')
-        ? ' to this payee'
-        : '';
+function apartOf({ subject }: LoadedCounter): string {
+  if (subject.startsWith('m:')) return ' at this merchant';
+  if (subject === 'p:') return ' to payees that are not named';
+  return subject.startsWith('p:') ? ' to this payee' : '';
+}
+
+function spanOf({ window }: LoadedCounter, apart: string): string {
   if (window.type !== 'ROLLING') return `${CALENDAR_SPANS[window.type]} (${window.time_zone})${apart}`;
   const [seconds, unit] = UNITS.find(
     ([each]) => window.window_seconds % each === 0,

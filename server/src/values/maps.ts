@@ -1,5 +1,9 @@
 /** The value of a key in a map, which is made where there is none yet. */
-export function valueIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+export function valueIn<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CountedIn, type CountingState, counterChanges } from '../counters/counted-in.ts';
 import { type CounterRow, newestOf } from '../counters/counters.ts';
 import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
-import { initialState } from '../domain/decision-states.ts';
+import { countedByNew } from '../domain/decision-states.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
 import { duplicateSubjects } from '../policy/counters.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -97,7 +97,7 @@ function madeAt({ reservation }: DecisionCore): string | null {
 
 /** What is said of a decision without records. */
 export function countersOfUnchanged(decision: DecisionCore): CounterRow[] {
-  return counterChanges(null, initialState(decision), madeAt(decision) ?? '');
+  return countedByNew(decision, madeAt(decision) ?? '');
 }
 
 /** Differing sums are looked at one by one up to this many, so that memory does not grow with them. */

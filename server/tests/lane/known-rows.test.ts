@@ -14,11 +14,13 @@ import {
   type KnownAuthority,
   makeCreateDecision,
 } from '../../src/commands/create-decision.ts';
+import { createOutcome } from '../../src/commands/create-outcome.ts';
 import { createWebhook } from '../../src/commands/create-webhook.ts';
 import { deleteWebhook } from '../../src/commands/delete-webhook.ts';
 import { revokeApiKey } from '../../src/commands/revoke-api-key.ts';
 import { updateAgent } from '../../src/commands/update-agent.ts';
 import { updateWebhook } from '../../src/commands/update-webhook.ts';
+import { counterName, type StoredCounter } from '../../src/counters/counters.ts';
 import { OPERATOR, type Origin } from '../../src/domain/audit.ts';
 import type { Authority } from '../../src/domain/authorities.ts';
 import type { Decision } from '../../src/domain/decisions.ts';
@@ -27,8 +29,10 @@ import { KnownRows } from '../../src/lane/known-rows.ts';
 import { type Lane, makeLane } from '../../src/lane/lane.ts';
 import { KINDS } from '../../src/lane/tables.ts';
 import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
+import { countersOf } from '../../src/policy/counters.ts';
 import { addWorkspace, type Core } from '../../src/runtime.ts';
 import { makePool } from '../../src/storage/database.ts';
+import type { WantedCounter } from '../../src/storage/derived/counters.ts';
 import { getHead } from '../../src/storage/ledger.ts';
 import { withoutWorkspace } from '../../src/storage/rows.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -42,15 +46,18 @@ interface Node {
   sent: string[];
 }
 
-/** How each kind that may be known is asked for by one of its keys. */
-const KEY_FIELDS: Record<string, string | null> = {
-  agents: 'ref',
-  authorities: 'ref',
-  budgets: 'agent_id',
-  keys: 'key_id',
-  shared_budgets: null,
-  webhooks: null,
+/** How each kind that may be known is asked for by the name of one of its keys. */
+const KEY_OF: Record<string, (name: string) => object> = {
+  agents: (ref) => ({ ref }),
+  authorities: (ref) => ({ ref }),
+  budgets: (agent_id) => ({ agent_id }),
+  counters: (name) => wanted.get(name) as WantedCounter,
+  keys: (key_id) => ({ key_id }),
+  shared_budgets: () => ({}),
+  webhooks: () => ({}),
 };
+/** The counters that agents count in, by name. */
+const wanted = new Map<string, WantedCounter>();
 const SEED = Number(process.env.KNOWN_ROWS_SEED ?? 20_261_122);
 const RUNS = Number(process.env.KNOWN_ROWS_RUNS ?? 6);
 const by_operator: Origin = { actor: OPERATOR, request_id: null, client_address: null };
@@ -60,6 +67,16 @@ const authorityOf = (monthly_budget_minor: number): Authority => ({
   currency: 'EUR',
   monthly_budget_minor,
   review_threshold_minor: 50,
+  velocity_limits: [
+    { name: 'minute', window: 'ROLLING', window_seconds: 60, limit_amount_minor: 1_000_000 },
+    { name: 'shop', window: 'WEEK', per: 'MERCHANT', limit_count: 1_000 },
+  ],
+});
+const actionOf = (amount_minor: number) => ({
+  type: 'purchase',
+  merchant: 'M',
+  amount_minor,
+  currency: 'EUR',
 });
 
 let database: TestDatabase;
@@ -142,7 +159,7 @@ async function decide(
 ): Promise<Decision> {
   count += 1;
   const idempotency_key = `k${count}`;
-  const action = { type: 'purchase', merchant: 'M', amount_minor, currency: 'EUR' };
+  const action = actionOf(amount_minor);
   const origin = { ...by_operator, actor: { ...OPERATOR, type: 'api_key', key_id } as const };
   const input = { agent_id, bound: false, request: { action }, idempotency_key, request_hash: sha256('r') };
   const assessment = {
@@ -167,9 +184,14 @@ async function decide(
   }
 }
 
-/** Rows as text, in an order of their own. */
-const asText = (rows: readonly object[]) =>
-  rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
+/** Rows as text, in an order of their own; of counters the slots that count at a moment. */
+const asText = (rows: readonly object[], now_ms: number) =>
+  rows
+    .map((row) => ('slots' in row ? { ...row, slots: slotsAt(row as StoredCounter, now_ms) } : row))
+    .map((row) => JSON.stringify(Object.entries(row).sort()))
+    .sort();
+const slotsAt = ({ slots }: StoredCounter, now_ms: number) =>
+  slots.filter(({ until_ms }) => until_ms > now_ms).sort((a, b) => (a.slot < b.slot ? -1 : 1));
 
 /** Compares all that a node would take for known at the present head with the database. Returns how much that is. */
 async function expectTrue({ known }: Node, workspace_id: string, keys: Record<string, string[]>) {
@@ -180,13 +202,15 @@ async function expectTrue({ known }: Node, workspace_id: string, keys: Record<st
   try {
     for (const [kind, { rowsOf, known: knowable }] of KINDS) {
       if (knowable === undefined) continue;
-      const field = KEY_FIELDS[kind];
-      if (field === undefined) throw new Error(`${kind} may be known, and this test does not look`);
-      for (const key of field === null ? [''] : (keys[kind] ?? [])) {
-        const rows = known.find(workspace_id, kind, key);
+      const keyOf = KEY_OF[kind];
+      if (keyOf === undefined) throw new Error(`${kind} may be known, and this test does not look`);
+      for (const name of keys[kind] ?? ['']) {
+        const rows = known.find(workspace_id, kind, name);
         if (rows === undefined) continue;
-        const stored = await rowsOf(client, [{ workspace_id, ...(field === null ? {} : { [field]: key }) }]);
-        expect(asText(rows), `${kind} ${key}`).toEqual(asText(stored.map(withoutWorkspace)));
+        const stored = await rowsOf(client, [{ ...keyOf(name), workspace_id }]);
+        expect(asText(rows, head.time_ms), `${kind} ${name}`).toEqual(
+          asText(stored.map(withoutWorkspace), head.time_ms),
+        );
         compared.push(kind);
       }
     }
@@ -203,7 +227,7 @@ describe('what a process knows of a workspace', () => {
       on: fc.nat(1),
       // Decisions come most often, so that rows stay known over several batches.
       what: fc.oneof(
-        { weight: 6, arbitrary: fc.constantFrom('spend', 'spend for a moment', 'spend') },
+        { weight: 6, arbitrary: fc.constantFrom('spend', 'spend for a moment', 'spend', 'cancel') },
         {
           weight: 4,
           arbitrary: fc.constantFrom(
@@ -236,7 +260,14 @@ describe('what a process knows of a workspace', () => {
         );
         const agents = [first.agent_id, other.agent_id];
         const keys = [first.key_id];
+        const names = agents.flatMap((agent_id) =>
+          [...countersOf(authorityOf(1), agent_id, actionOf(1)).values()].map((counter) => {
+            wanted.set(counterName(counter), counter);
+            return counterName(counter);
+          }),
+        );
         const endpoints: string[] = [];
+        let decision_id: string | null = null;
         for (const { on, what, agent, amount_minor } of steps) {
           const node = nodes[on] as Node;
           const agent_id = agents[agent] as string;
@@ -251,7 +282,13 @@ describe('what a process knows of a workspace', () => {
           if (what.startsWith('spend')) {
             // The agent may be paused, and the key revoked.
             const command = what === 'spend' ? lasting : expiring;
-            await decide(node, { ...first, agent_id }, amount_minor, command).catch(() => undefined);
+            const made = await decide(node, { ...first, agent_id }, amount_minor, command).catch(() => null);
+            decision_id = made?.decision_id ?? decision_id;
+          } else if (what === 'cancel' && decision_id !== null) {
+            const of = { decision_id, only_agent: null, source: 'CLIENT_REPORTED' } as const;
+            const none = { amount_minor: null, currency: null, external_reference: null, occurred_at: null };
+            const input = { ...of, ...none, type: 'SPEND_CANCELLED' };
+            await submit(createOutcome as never, input as never, by_operator).catch(() => undefined);
           } else if (what === 'pause' || what === 'go on') {
             const status = what === 'pause' ? 'paused' : 'active';
             await submit(
@@ -284,7 +321,7 @@ describe('what a process knows of a workspace', () => {
             endpoints.pop();
             await submit(deleteWebhook as never, { endpoint_id: last } as never, by_operator);
           }
-          const asked = { agents, authorities: agents, budgets: agents, keys };
+          const asked = { agents, authorities: agents, budgets: agents, counters: names, keys };
           for (const each of nodes) {
             for (const kind of await expectTrue(each, workspace_id, asked)) compared.add(kind);
           }
@@ -292,7 +329,7 @@ describe('what a process knows of a workspace', () => {
       }),
       { seed: SEED, numRuns: RUNS, endOnFailure: true },
     );
-    expect([...compared].sort()).toEqual(Object.keys(KEY_FIELDS).sort());
+    expect([...compared].sort()).toEqual(Object.keys(KEY_OF).sort());
   });
 
   test('spares the next batch all statements but the look-ups of what nobody can know', async () => {
@@ -303,7 +340,8 @@ describe('what a process knows of a workspace', () => {
     node.sent.length = 0;
     expect((await decide(node, asked, 12)).decision).toBe('ALLOW');
     const look = ['begin', 'lock_heads', 'load_due_holds', 'load_earlier_decisions'];
-    expect(node.sent).toEqual([...look, expect.stringMatching(/^write_wide_/), 'commit']);
+    const writes = ['add_to_counters', expect.stringMatching(/^write_wide_/)];
+    expect(node.sent).toEqual([...look, ...writes, 'commit']);
   });
 
   test('is loaded again once another node wrote: a pause, a revoked key and spent money hold at once', async () => {

@@ -1,20 +1,43 @@
-import type { CounterKey, CounterRow } from '../../counters/counters.ts';
+import {
+  type CounterKey,
+  type CounterRow,
+  type StoredCounter,
+  type StoredSlot,
+  storedSlot,
+} from '../../counters/counters.ts';
+import { type CounterWindow, reachSeconds } from '../../counters/windows.ts';
+import { valueIn } from '../../values/maps.ts';
 import type { Client, Queryable } from '../database.ts';
-import type { InWorkspace, WorkspaceRows } from '../rows.ts';
+import { arrayLiteral, type InWorkspace, type WorkspaceRows } from '../rows.ts';
 
-/** A counter to load, and for how many seconds after its start a slot of it counts at most. */
+/** A counter to load. */
 export interface WantedCounter extends CounterKey {
-  reach_seconds: number;
+  window: CounterWindow;
 }
 
 /** What a client of a type without more digits can carry; no limit is larger. */
 const MAX_MINOR = Number.MAX_SAFE_INTEGER;
 
-/** Returns the slots of these counters that may still count. */
+/** The counters that rows belong to, after those of `wanted`, in which there may be nothing. */
+function countersOfRows(
+  rows: readonly InWorkspace<CounterRow>[],
+  wanted: readonly InWorkspace<CounterKey>[] = [],
+): InWorkspace<StoredCounter>[] {
+  const found = new Map<string, InWorkspace<CounterKey> & { slots: StoredSlot[] }>();
+  const slotsOf = ({ workspace_id, counter_id, subject }: InWorkspace<CounterKey>) =>
+    valueIn(found, `${workspace_id} ${counter_id} ${subject}`, () => {
+      return { workspace_id, counter_id, subject, slots: [] };
+    }).slots;
+  for (const each of wanted) slotsOf(each);
+  for (const row of rows) slotsOf(row).push(storedSlot(row));
+  return [...found.values()];
+}
+
+/** Returns these counters, also where nothing counts in them, with their slots that may still count. */
 export async function loadCounters(
   db: Queryable,
   wanted: readonly InWorkspace<WantedCounter>[],
-): Promise<InWorkspace<CounterRow>[]> {
+): Promise<InWorkspace<StoredCounter>[]> {
   const result = await db.query<InWorkspace<CounterRow>>({
     name: 'load_counters',
     // The clock is read in subqueries, since an index cannot be searched by a volatile value. The minute covers a batch
@@ -32,16 +55,16 @@ export async function loadCounters(
       wanted.map((each) => each.workspace_id),
       wanted.map((each) => each.counter_id),
       wanted.map((each) => each.subject),
-      wanted.map((each) => each.reach_seconds),
+      wanted.map((each) => reachSeconds(each.window)),
     ],
   });
-  return result.rows;
+  return countersOfRows(result.rows, wanted);
 }
 
 /** Adds to slots what is in `rows`, and makes those that there are not yet. */
 export function addToCounters(client: Client, parts: readonly WorkspaceRows<CounterRow>[]): Promise<unknown> {
   const rows = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
-  const column = <K extends keyof (typeof rows)[number]>(name: K) => rows.map((row) => row[name]);
+  const column = (name: keyof (typeof rows)[number]) => arrayLiteral(rows.map((row) => row[name]));
   return client.query({
     name: 'add_to_counters',
     text: `insert into counters (workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor,
@@ -104,11 +127,11 @@ export async function listFullestSubjects(
   return result.rows;
 }
 
-/** Returns all slots of these counters that may still count, whatever their subjects. */
+/** Returns these counters with each of their subjects in which something may still count. */
 export async function loadWholeCounters(
   db: Queryable,
   wanted: readonly InWorkspace<{ counter_id: string }>[],
-): Promise<InWorkspace<CounterRow>[]> {
+): Promise<InWorkspace<StoredCounter>[]> {
   const result = await db.query<InWorkspace<CounterRow>>({
     name: 'load_whole_counters',
     text: `select c.workspace_id, c.counter_id, c.subject, c.slot, c.until, c.count,
@@ -120,14 +143,14 @@ export async function loadWholeCounters(
           and c.until > (select clock_timestamp()) - interval '1 minute') as c`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.counter_id)],
   });
-  return result.rows;
+  return countersOfRows(result.rows);
 }
 
 /** Returns what counts in these shared budgets and in all above them. */
 export async function loadBudgetCounters(
   db: Queryable,
   wanted: readonly InWorkspace<{ slug: string }>[],
-): Promise<InWorkspace<CounterRow>[]> {
+): Promise<InWorkspace<StoredCounter>[]> {
   const result = await db.query<InWorkspace<CounterRow>>({
     name: 'load_budget_counters',
     text: `with recursive named as (
@@ -145,7 +168,7 @@ export async function loadBudgetCounters(
           and c.until > (select clock_timestamp()) - interval '1 minute') as c`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.slug)],
   });
-  return result.rows;
+  return countersOfRows(result.rows);
 }
 
 /** Deletes slots that count no more since a day; at most `limit`. Returns how many there were. */
