@@ -181,7 +181,7 @@ test('many at once are reviewed one after the other, each with its own result', 
   await expect(dialog.getByRole('status')).toContainText('1 of 3 recorded, 1 refused, 1 left out.');
   const result = (name: string) => dialog.getByRole('listitem').filter({ hasText: name });
   await expect(result('Good Ltd')).toContainText('Allowed');
-  await expect(result('Taken Ltd')).toContainText('Failed');
+  await expect(result('Taken Ltd')).toContainText('Refused');
   await expect(result('My own Ltd')).toContainText('Left out');
   await dialog.getByRole('button', { name: 'Done' }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'My own Ltd' })).toBeVisible();

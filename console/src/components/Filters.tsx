@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Search } from '../lib/search.ts';
+import { useKeys } from '../lib/use-keys.ts';
 import { Button } from './Button.tsx';
 import { Field, SelectField } from './Field.tsx';
 import styles from './Filters.module.css';
@@ -20,6 +21,16 @@ export interface Filter {
 }
 
 const PAUSE_MS = 350;
+
+/** Where the screen's filters begin; null where it has none. */
+export const firstFilter = () => document.querySelector<HTMLElement>('main search :is(input, select)');
+
+/** Puts the keyboard into the screen's filters. */
+export function goToFilters(): void {
+  const filter = firstFilter();
+  filter?.scrollIntoView({ block: 'center' });
+  filter?.focus({ preventScroll: true });
+}
 
 /** How a value is said in a chip; several values stand side by side. */
 export function saidOf(filter: Filter, value: string): string {
@@ -46,6 +57,7 @@ export function Filters({
   keep?: readonly string[];
 }) {
   const navigate = useNavigate();
+  useKeys({ f: goToFilters });
   const set = (changes: Record<string, string | undefined>) => {
     const next: Search = {};
     for (const [name, value] of Object.entries({ ...search, ...changes })) {

@@ -4,10 +4,11 @@ import { purser } from '../api/client.ts';
 import { useLive } from '../api/live.ts';
 import { useMe } from '../api/queries.ts';
 import { screenOfKey } from '../lib/palette.ts';
-import { useKeys } from '../lib/use-keys.ts';
+import { isTyping, nameOfKey, useKeys } from '../lib/use-keys.ts';
 import { words } from '../lib/words.ts';
 import { SelectField } from './Field.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { KeyHelp } from './keys/KeyHelp.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
 import { StopBanner } from './Stop.tsx';
@@ -52,11 +53,13 @@ export function Shell() {
   const is_first = useRef(true);
   const [is_finding, setFinding] = useState(false);
   const find = () => setFinding(true);
+  const [is_helping, setHelping] = useState(false);
+  const help = () => setHelping(true);
   useEffect(() => {
     const timer = setTimeout(() => void loadPalette().catch(() => {}), IDLE_MS);
     return () => clearTimeout(timer);
   }, []);
-  useKeys({ 'Ctrl+k': find, '/': find });
+  useKeys({ 'Ctrl+k': find, '/': find, '?': help });
   useGoKeys();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the menu and takes the focus
   useEffect(() => {
@@ -110,6 +113,10 @@ export function Shell() {
               ))}
             </ul>
           ))}
+          <button type="button" className={styles.keys} aria-keyshortcuts="?" onClick={help}>
+            <span>Keys of this screen</span>
+            <span aria-hidden="true">?</span>
+          </button>
           <Link to="/me" className={styles.me}>
             <strong>
               <span className="visually-hidden">Your account: </span>
@@ -130,6 +137,7 @@ export function Shell() {
           <Palette onClose={() => setFinding(false)} />
         </Suspense>
       )}
+      {is_helping && <KeyHelp path={path} onClose={() => setHelping(false)} />}
       <Reauthentication />
     </div>
   );
@@ -145,8 +153,10 @@ function useGoKeys(): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.timeStamp - asked_at.current > GO_MS) return;
       asked_at.current = Number.NEGATIVE_INFINITY;
-      const to = screenOfKey(event.key);
-      if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      const to = screenOfKey(nameOfKey(event));
+      // Whoever clicked into a field since, or opened a dialog, means that.
+      const is_elsewhere = isTyping(event.target) || document.querySelector('dialog[open]') !== null;
+      if (to === undefined || is_elsewhere || event.altKey) return;
       event.preventDefault();
       event.stopPropagation();
       void navigate({ to });

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { purser } from '../api/client.ts';
 import { useMay, useMe } from '../api/queries.ts';
+import { cx } from '../lib/cx.ts';
 import { words } from '../lib/words.ts';
+import styles from './Value.module.css';
 
 /**
  * Whose word a record is. A person is named as far as the reader may know the names: oneself always, the others by
@@ -38,4 +40,14 @@ function NamedKey({ key_id }: { key_id: string }) {
   });
   const key = keys.data?.find((each) => each.id === key_id);
   return <span title={key_id}>{key === undefined ? key_id : `${words(key.kind)} key “${key.name}”`}</span>;
+}
+
+/** To whom the history will attribute what is about to be done: stands beside whatever writes to it. */
+export function RecordedAs({ className }: { className?: string | undefined }) {
+  const me = useMe();
+  return (
+    <span className={cx(styles.as, className)}>
+      Recorded as {me.user.name} (<code>{me.principal_id}</code>)
+    </span>
+  );
 }

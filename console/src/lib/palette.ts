@@ -26,6 +26,12 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Your account', '/me', 'g m'],
 ];
 
+/** The screens and the keys that go there. */
+export const GO_KEYS: readonly (readonly [keys: string, label: string])[] = SCREENS.map(([label, , keys]) => [
+  keys,
+  label,
+]);
+
 /** The screen of the second key after `g`; undefined where there is none. */
 export const screenOfKey = (key: string): string | undefined =>
   SCREENS.find(([, , keys]) => keys === `g ${key}`)?.[1];

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 
 const OFF = 'purser.keys';
 
@@ -9,14 +9,22 @@ export const setKeysOn = (is_on: boolean): void => {
   else localStorage.setItem(OFF, 'off');
 };
 
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+/** Where letters are text, or choose among options. A select says by `data-keys` that it leaves them to the screen. */
+const TYPED_INTO =
+  'textarea, select:not([data-keys]), input:not([type="checkbox"], [type="radio"], [type="button"])';
 
-/** A key as it is named in `useKeys`: "a", "Shift+X", "?", "Ctrl+Enter" (Command counts as Ctrl). */
-function nameOf(event: KeyboardEvent): string {
-  const is_capital = event.shiftKey && /^[A-Z]$/.test(event.key);
-  return `${event.ctrlKey || event.metaKey ? 'Ctrl+' : ''}${is_capital ? 'Shift+' : ''}${event.key}`;
+/** Whether a key pressed there is text for a field. */
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_INTO));
+
+/**
+ * A key as it is named in `useKeys`: "a", "Shift+X", "?", "Ctrl+Enter" (Command counts as Ctrl). Letters are told by the
+ * Shift key and not by their case, so that Caps Lock changes nothing.
+ */
+export function nameOfKey(event: KeyboardEvent): string {
+  const ctrl = event.ctrlKey || event.metaKey ? 'Ctrl+' : '';
+  if (!/^[a-z]$/i.test(event.key)) return `${ctrl}${event.key}`;
+  return `${ctrl}${event.shiftKey ? `Shift+${event.key.toUpperCase()}` : event.key.toLowerCase()}`;
 }
 
 /**
@@ -26,11 +34,12 @@ function nameOf(event: KeyboardEvent): string {
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => unknown>, is_on = true): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // At once, so that a key is heard as soon as what it acts on is to be seen.
+  useLayoutEffect(() => {
     if (!is_on) return;
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.altKey || event.isComposing) return;
-      const name = nameOf(event);
+      const name = nameOfKey(event);
       const act = current.current[name];
       if (act === undefined) return;
       const is_single = !name.startsWith('Ctrl+') && name !== 'Escape';

@@ -4,21 +4,25 @@ import { makeOld } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { cx } from '../../lib/cx.ts';
 import { useAction } from '../../lib/use-action.ts';
+import { useKeys } from '../../lib/use-keys.ts';
 import { words } from '../../lib/words.ts';
 import { Button } from '../Button.tsx';
 import { ErrorNotice } from '../Notice.tsx';
+import { RecordedAs } from '../Who.tsx';
 import styles from './ReviewBox.module.css';
 
 const LABELS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
 
-/** One press labels a spend; the label that stands is corrected by the new one. */
+/** One press labels a spend; the label that stands is corrected by the new one. The key `l` gives the suggested one. */
 export function LabelBox({
   decision_id,
   label,
+  suggested,
   onDone,
 }: {
   decision_id: string;
   label: Decision['label'];
+  suggested?: Label['label'] | undefined;
   onDone?: (label: Label) => void;
 }) {
   const may = useMay('review');
@@ -28,6 +32,8 @@ export function LabelBox({
     await makeOld('decision', decision_id);
     onDone?.(made);
   });
+  const is_suggesting = may && suggested !== undefined && label === null;
+  useKeys({ l: () => suggested !== undefined && void action.run(suggested) }, is_suggesting);
   return (
     <div className={styles.box}>
       <div className={cx(styles.buttons, styles.labels)}>
@@ -37,6 +43,8 @@ export function LabelBox({
             small
             why={!may && WHY_NOT.review}
             busy={action.busy}
+            shortcut={is_suggesting && choice === suggested ? 'l' : undefined}
+            aria-keyshortcuts={is_suggesting && choice === suggested ? 'l' : undefined}
             aria-pressed={label?.label === choice}
             onClick={() => action.run(choice)}
           >
@@ -44,6 +52,7 @@ export function LabelBox({
           </Button>
         ))}
       </div>
+      {may && <RecordedAs />}
       {action.error !== null && <ErrorNotice error={action.error} title="The label was not recorded." />}
     </div>
   );

@@ -1,6 +1,6 @@
 import type { Decision, RecordedReview } from '@purser/sdk';
-import { useRef, useState } from 'react';
-import { codeOfError, purser } from '../../api/client.ts';
+import { useEffect, useRef, useState } from 'react';
+import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
@@ -10,7 +10,11 @@ import { words } from '../../lib/words.ts';
 import { Button } from '../Button.tsx';
 import { AreaField, SelectField } from '../Field.tsx';
 import { ErrorNotice, Notice } from '../Notice.tsx';
+import { Time } from '../Value.tsx';
+import { RecordedAs, Who } from '../Who.tsx';
 import styles from './ReviewBox.module.css';
+import { refusalOf } from './refusals.ts';
+import { draftOf, dropDraft, keepDraft } from './review-drafts.ts';
 
 type Verdict = 'ALLOW' | 'DENY';
 
@@ -25,55 +29,86 @@ export function useWhyNot(decision: Decision): string | undefined {
   return undefined;
 }
 
-/** The two buttons of a pending review, and the reason and comment that follow. Works by keyboard from end to end. */
+/**
+ * The two buttons of a pending review, and the reason and comment that follow. Works by keyboard from end to end. What is
+ * opened is about the decision as it stood then: what becomes of it meanwhile is told, and nothing that was typed goes.
+ */
 export function ReviewBox({
   decision,
   onDone,
+  onOpen = () => {},
 }: {
   decision: Decision;
   onDone: (review: RecordedReview) => void;
+  /** Told whether somebody is at it, so that the box can stay until they are done. */
+  onOpen?: (is_open: boolean) => void;
 }) {
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [opened, setOpened] = useState<{ verdict: Verdict; decision: Decision } | null>(null);
   const why = useWhyNot(decision);
-  useKeys(
-    { a: () => setVerdict('ALLOW'), d: () => setVerdict('DENY') },
-    why === undefined && verdict === null,
-  );
+  const open = (verdict: Verdict) => {
+    setOpened({ verdict, decision });
+    onOpen(true);
+  };
+  const close = () => {
+    setOpened(null);
+    onOpen(false);
+  };
+  useKeys({ a: () => open('ALLOW'), d: () => open('DENY') }, why === undefined && opened === null);
+  if (opened === null) {
+    return (
+      <div className={styles.buttons}>
+        <Button
+          className={styles.allow}
+          why={why}
+          shortcut="a"
+          onClick={() => open('ALLOW')}
+          aria-keyshortcuts="a"
+        >
+          Allow
+        </Button>
+        <Button kind="danger" why={why} shortcut="d" onClick={() => open('DENY')} aria-keyshortcuts="d">
+          Deny
+        </Button>
+        {why === undefined ? <RecordedAs className={styles.as} /> : <span className={styles.as}>{why}</span>}
+      </div>
+    );
+  }
+  const { verdict } = opened;
+  const other = verdict === 'ALLOW' ? 'DENY' : 'ALLOW';
   return (
     <div className={styles.box}>
-      {verdict === null ? (
-        <div className={styles.buttons}>
-          <Button
-            className={styles.allow}
-            why={why}
-            shortcut="a"
-            onClick={() => setVerdict('ALLOW')}
-            aria-keyshortcuts="a"
-          >
-            Allow
-          </Button>
-          <Button
-            kind="danger"
-            why={why}
-            shortcut="d"
-            onClick={() => setVerdict('DENY')}
-            aria-keyshortcuts="d"
-          >
-            Deny
-          </Button>
-          {why !== undefined && <span className={styles.as}>{why}</span>}
-        </div>
-      ) : (
-        <Verdict
-          key={verdict}
-          decision={decision}
-          verdict={verdict}
-          onCancel={() => setVerdict(null)}
-          onOther={() => setVerdict(verdict === 'ALLOW' ? 'DENY' : 'ALLOW')}
-          onDone={onDone}
-        />
-      )}
+      <Meanwhile before={opened.decision} now={decision} />
+      <Verdict
+        key={verdict}
+        decision={opened.decision}
+        verdict={verdict}
+        onCancel={close}
+        onOther={() => setOpened({ ...opened, verdict: other })}
+        onDone={(review) => {
+          close();
+          onDone(review);
+        }}
+      />
     </div>
+  );
+}
+
+/** What became of a decision while somebody was about to review it. */
+function Meanwhile({ before, now }: { before: Decision; now: Decision }) {
+  const { review, review_state } = now;
+  if (review_state === before.review_state && review?.review_id === before.review?.review_id) return null;
+  return (
+    <Notice tone="bad" title="Meanwhile this was decided.">
+      {review === null || review_state === 'EXPIRED' ? (
+        'Its time ran out.'
+      ) : (
+        <>
+          {review.action === 'ALLOW' ? 'Allowed' : 'Denied'} by{' '}
+          <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} />.
+        </>
+      )}{' '}
+      Your review was not recorded.
+    </Notice>
   );
 }
 
@@ -84,24 +119,30 @@ function Verdict({
   onOther,
   onDone,
 }: {
+  /** As it stood when somebody began to review it. */
   decision: Decision;
   verdict: Verdict;
   onCancel: () => void;
   onOther: () => void;
   onDone: (review: RecordedReview) => void;
 }) {
-  const me = useMe();
+  const { decision_id } = decision;
   const reasons = REVIEW_REASONS[verdict];
+  const [draft] = useState(() => draftOf(decision_id));
   const form = useForm(
-    { reason_code: verdict === 'ALLOW' ? (reasons[0]?.[0] ?? '') : '', comment: '' },
+    {
+      reason_code: draft.reasons[verdict] ?? (verdict === 'ALLOW' ? (reasons[0]?.[0] ?? '') : ''),
+      comment: draft.comment,
+    },
     async ({ reason_code, comment }) => {
-      const review = await purser.decisions.review(decision.decision_id, {
+      const review = await purser.decisions.review(decision_id, {
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
         // In SHADOW a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
       });
+      dropDraft(decision_id);
       onDone(review);
     },
     {
@@ -109,7 +150,13 @@ function Verdict({
         reason_code === '' ? { reason_code: 'choose one, so that the next person knows why' } : {},
     },
   );
+  const { comment, reason_code } = form.values;
+  useEffect(() => {
+    keepDraft(decision_id, { comment, reasons: { ...draftOf(decision_id).reasons, [verdict]: reason_code } });
+  }, [decision_id, verdict, comment, reason_code]);
   const box = useRef<HTMLFormElement>(null);
+  // What is being read stays where it is.
+  useEffect(() => box.current?.querySelector('select')?.focus({ preventScroll: true }), []);
   const digits = Object.fromEntries(
     reasons.map(([code], i) => [String(i + 1), () => form.set('reason_code', code)]),
   );
@@ -129,15 +176,9 @@ function Verdict({
     >
       <SelectField
         label="Reason"
-        // The keys go on where the eye is: digits choose here too.
-        autoFocus
+        // The keys go on where the eye is: digits choose here too, and letters are those of the screen.
+        data-keys
         {...form.field('reason_code')}
-        onKeyDown={(event) => {
-          const choose = digits[event.key];
-          if (choose === undefined || event.ctrlKey || event.metaKey) return;
-          event.preventDefault();
-          choose();
-        }}
         options={[
           ...(verdict === 'DENY' ? [['', 'Choose a reason…'] as const] : []),
           ...reasons.map(([code, text], i) => [code, `${i + 1}  ${text}`] as const),
@@ -157,55 +198,53 @@ function Verdict({
         <Button kind="quiet" onClick={onCancel}>
           Cancel
         </Button>
-        <span className={styles.as}>
-          {words(verdict)}, as {me.user.name} ({me.principal_id})
-        </span>
+        <RecordedAs className={styles.as} />
       </div>
-      {form.error !== null && <Refused error={form.error} decision={decision} />}
+      {form.error !== null && (
+        <Refused
+          error={form.error}
+          onDeny={verdict === 'ALLOW' ? onOther : undefined}
+          onLook={() => {
+            onCancel();
+            void makeOld('decision', decision_id);
+            void makeOld('decisions');
+          }}
+        />
+      )}
     </form>
   );
 }
 
-/** A refusal of a review, with what it means here and what can be done. */
-function Refused({ error, decision }: { error: unknown; decision: Decision }) {
-  const again = (
-    <Button
-      small
-      onClick={() => {
-        void makeOld('decision', decision.decision_id);
-        void makeOld('decisions');
-      }}
+/** A refusal of a review, with what it means here and what can be done. What was typed stays. */
+function Refused({
+  error,
+  onDeny,
+  onLook,
+}: {
+  error: unknown;
+  onDeny: (() => void) | undefined;
+  onLook: () => void;
+}) {
+  const refusal = refusalOf(error);
+  if (refusal === undefined) return <ErrorNotice error={error} title="Your review was not recorded." />;
+  return (
+    <Notice
+      tone="bad"
+      title={refusal.title}
+      actions={
+        <>
+          {refusal.may_deny === true && onDeny !== undefined && (
+            <Button small onClick={onDeny}>
+              Deny it instead
+            </Button>
+          )}
+          <Button small onClick={onLook}>
+            Show how it stands
+          </Button>
+        </>
+      }
     >
-      Show how it stands
-    </Button>
+      {refusal.says}
+    </Notice>
   );
-  switch (codeOfError(error)) {
-    case 'review_final':
-      return (
-        <Notice tone="bad" title="This is decided already." actions={again}>
-          Somebody else reviewed it, or its time ran out. Your review was not recorded.
-        </Notice>
-      );
-    case 'authority_changed':
-      return (
-        <Notice tone="bad" title="The agent’s authority has changed since." actions={again}>
-          It can no longer be allowed under the rules of that time. Deny it, and the agent may ask again under
-          the new ones.
-        </Notice>
-      );
-    case 'self_review_forbidden':
-      return (
-        <Notice tone="bad" title="This is your own request.">
-          Whoever asked for a spend cannot review it. Leave it to somebody else.
-        </Notice>
-      );
-    case 'not_reviewable':
-      return (
-        <Notice tone="bad" title="There is nothing to review." actions={again}>
-          Only a spend that was sent to a person can be reviewed.
-        </Notice>
-      );
-    default:
-      return <ErrorNotice error={error} title="Your review was not recorded." />;
-  }
 }

@@ -1,10 +1,8 @@
 import { useState } from 'react';
 import { useKeys } from '../../lib/use-keys.ts';
 import { Button } from '../Button.tsx';
+import { firstFilter, goToFilters } from '../Filters.tsx';
 import styles from './FindHint.module.css';
-
-/** Where the screen's filters are; null where it has none. */
-const firstFilter = () => document.querySelector<HTMLElement>('main search :is(input, select)');
 
 /**
  * Stands in a list of which not all rows are rendered. Whoever calls up the browser's own search is told that it finds
@@ -14,12 +12,9 @@ export function FindHint() {
   const [is_shown, setShown] = useState(false);
   const toFilters = () => {
     setShown(false);
-    const filter = firstFilter();
-    filter?.scrollIntoView({ block: 'center' });
-    filter?.focus({ preventScroll: true });
+    goToFilters();
   };
   useKeys({
-    f: () => (firstFilter() === null ? false : toFilters()),
     'Ctrl+f': () => {
       setShown(true);
       // The browser's search opens all the same.

@@ -1,7 +1,7 @@
 import type { ConsumptionRecord, Decision, LimitStanding } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { ComponentProps } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
@@ -51,6 +51,7 @@ export default function DecisionPage() {
 
 function Whole({ decision, above }: { decision: Decision; above: React.ReactNode }) {
   const { decision_id, action, agent, mode, currency, review_state } = decision;
+  const [is_reviewing, setReviewing] = useState(false);
   const changed = () => {
     void makeOld('decision', decision_id);
     void makeOld('decisions');
@@ -94,7 +95,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
       </div>
       <div className={styles.columns}>
         <div className={styles.column}>
-          {review_state === 'PENDING' && (
+          {(review_state === 'PENDING' || is_reviewing) && (
             <Card
               title="A person decides"
               aside={
@@ -103,7 +104,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                 )
               }
             >
-              <ReviewBox decision={decision} onDone={changed} />
+              <ReviewBox decision={decision} onOpen={setReviewing} onDone={changed} />
             </Card>
           )}
           <Remedies decision={decision} />

@@ -1,40 +1,55 @@
 import type { Decision } from '@purser/sdk';
-import { useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { purser, sentenceOf } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
-import { StateBadge } from '../../components/Badge.tsx';
+import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { refusalOf } from '../../components/decision/refusals.ts';
 import { AreaField, SelectField } from '../../components/Field.tsx';
 import { Money } from '../../components/Value.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
-type Verdict = 'ALLOW' | 'DENY';
-type Result = { state: 'waiting' | 'done' | 'skipped' } | { state: 'failed'; sentence: string };
+export type Verdict = 'ALLOW' | 'DENY';
+type Result = { state: 'waiting' | 'done' | 'skipped' } | { state: 'failed'; error: unknown };
 
 /** One word on several spends: one call after the other, each with its own result. */
 export function BulkBar({
   decisions,
+  verdict,
+  onVerdict,
   onClear,
   onReviewed,
 }: {
   decisions: readonly Decision[];
+  /** Which is asked about; null: none yet. */
+  verdict: Verdict | null;
+  onVerdict: (verdict: Verdict | null) => void;
   onClear: () => void;
   onReviewed: (ids: ReadonlySet<string>) => void;
 }) {
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  // It outlives the dialog, which may be left to look at a row again.
+  const [comment, setComment] = useState('');
   const may = useMay('review');
   const why = !may && WHY_NOT.review;
   return (
     <div className={styles.bulk}>
       <strong>{decisions.length} selected</strong>
-      <Button small why={why} onClick={() => setVerdict('ALLOW')}>
+      <Button small why={why} shortcut="⇧A" aria-keyshortcuts="Shift+A" onClick={() => onVerdict('ALLOW')}>
         Allow selected
       </Button>
-      <Button small kind="danger" why={why} onClick={() => setVerdict('DENY')}>
+      <Button
+        small
+        kind="danger"
+        why={why}
+        shortcut="⇧D"
+        aria-keyshortcuts="Shift+D"
+        onClick={() => onVerdict('DENY')}
+      >
         Deny selected
       </Button>
       <Button small kind="quiet" onClick={onClear}>
@@ -44,9 +59,12 @@ export function BulkBar({
         <Bulk
           decisions={decisions}
           verdict={verdict}
+          comment={comment}
+          setComment={setComment}
           onClose={(reviewed) => {
-            setVerdict(null);
+            onVerdict(null);
             if (reviewed === null) return;
+            setComment('');
             onClear();
             onReviewed(reviewed);
             void makeOld('decisions');
@@ -61,18 +79,23 @@ export function BulkBar({
 function Bulk({
   decisions: given,
   verdict,
+  comment,
+  setComment,
   onClose,
 }: {
   decisions: readonly Decision[];
   verdict: Verdict;
+  comment: string;
+  setComment: (comment: string) => void;
   /** With the ids of what was reviewed; null when nothing was tried. */
   onClose: (reviewed: ReadonlySet<string> | null) => void;
 }) {
   const me = useMe();
+  const form_id = useId();
+  const reasons = REVIEW_REASONS[verdict];
   // What was selected when the dialog opened; the list below it goes on changing.
   const [decisions] = useState(given);
   const [reason_code, setReason] = useState(verdict === 'ALLOW' ? 'WITHIN_PURPOSE' : '');
-  const [comment, setComment] = useState('');
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [state, setState] = useState<'asking' | 'running' | 'over'>('asking');
   const stopped = useRef(false);
@@ -90,7 +113,7 @@ function Bulk({
         await purser.decisions.review(decision_id, { action: verdict, reason_code, ...words });
         note(decision_id, { state: 'done' });
       } catch (error) {
-        note(decision_id, { state: 'failed', sentence: sentenceOf(error) });
+        note(decision_id, { state: 'failed', error });
       }
     }
     setState('over');
@@ -112,18 +135,36 @@ function Bulk({
       }}
     >
       {state === 'asking' && (
-        <>
+        <form
+          id={form_id}
+          className={styles.asking}
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (reason_code !== '') void run();
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+              event.currentTarget.requestSubmit();
+          }}
+        >
           <SelectField
             label="Reason"
             value={reason_code}
             onValue={setReason}
+            onKeyDown={(event) => {
+              const reason = reasons[Number(event.key) - 1];
+              if (reason === undefined || event.ctrlKey || event.metaKey) return;
+              event.preventDefault();
+              setReason(reason[0]);
+            }}
             options={[
               ...(verdict === 'DENY' ? [['', 'Choose a reason…'] as const] : []),
-              ...REVIEW_REASONS[verdict],
+              ...reasons.map(([code, text], i) => [code, `${i + 1}  ${text}`] as const),
             ]}
           />
           <AreaField label="Comment" optional maxLength={2000} value={comment} onValue={setComment} />
-        </>
+          <RecordedAs />
+        </form>
       )}
       {state !== 'asking' && (
         <p role="status">
@@ -145,7 +186,7 @@ function Bulk({
                 <ResultBadge result={result} verdict={verdict} />
               )}
               {is_own && <p>Your own request: it is left out.</p>}
-              {result?.state === 'failed' && <p>{result.sentence}</p>}
+              {result?.state === 'failed' && <Refused error={result.error} />}
             </li>
           );
         })}
@@ -157,7 +198,9 @@ function Bulk({
             <Button
               kind={verdict === 'DENY' ? 'danger-primary' : 'primary'}
               why={reason_code === '' && 'Choose a reason first.'}
-              onClick={run}
+              type="submit"
+              form={form_id}
+              shortcut="Ctrl ↵"
             >
               Confirm
             </Button>
@@ -165,7 +208,7 @@ function Bulk({
         )}
         {state === 'running' && <Button onClick={() => (stopped.current = true)}>Stop after this one</Button>}
         {state === 'over' && (
-          <Button kind="primary" onClick={close}>
+          <Button kind="primary" autoFocus onClick={close}>
             Done
           </Button>
         )}
@@ -174,8 +217,14 @@ function Bulk({
   );
 }
 
+/** What a refusal means, in its row. */
+function Refused({ error }: { error: unknown }) {
+  const refusal = refusalOf(error);
+  return <p>{refusal === undefined ? sentenceOf(error) : `${refusal.title} ${refusal.says}`}</p>;
+}
+
 function ResultBadge({ result, verdict }: { result: Result; verdict: Verdict }) {
   if (result.state === 'done') return <StateBadge state={verdict === 'ALLOW' ? 'ALLOWED' : 'DENIED'} />;
-  if (result.state === 'failed') return <StateBadge state="FAILED" />;
+  if (result.state === 'failed') return <Badge tone="deny">Refused</Badge>;
   return <span>{result.state === 'skipped' ? 'Left out' : '…'}</span>;
 }

@@ -1,10 +1,10 @@
-import type { Decision, DecisionListQuery, RecordedReview } from '@purser/sdk';
+import type { Decision, DecisionListQuery, Label, RecordedReview } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { pageLimit, useCaughtUp } from '../../api/lists.ts';
 import { askForChanges, makeOld } from '../../api/live.ts';
-import { useMe } from '../../api/queries.ts';
+import { useMay, useMe } from '../../api/queries.ts';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { FirstReview } from '../../components/FirstSteps.tsx';
 import { Blocks } from '../../components/list/Blocks.tsx';
@@ -12,13 +12,14 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import { withEach, withFirstPage, withRows } from '../../lib/pages.ts';
+import { labelOfReview } from '../../lib/review-reasons.ts';
 import { pick } from '../../lib/search.ts';
 import { useKeys } from '../../lib/use-keys.ts';
 import { useMedia } from '../../lib/use-media.ts';
-import { BulkBar } from './BulkBar.tsx';
+import { words } from '../../lib/words.ts';
+import { BulkBar, type Verdict } from './BulkBar.tsx';
 import styles from './Inbox.module.css';
 import { InboxRow } from './InboxRow.tsx';
-import { KeyHelp } from './KeyHelp.tsx';
 import { Pane } from './Pane.tsx';
 
 /** What each tab asks for. What waits is ordered by its deadline, the rest by time. */
@@ -41,6 +42,7 @@ function isDueBefore(a: Decision, b: Decision): boolean {
 interface Done {
   decision: Decision;
   review: RecordedReview;
+  label: Label | null;
 }
 
 export default function Inbox() {
@@ -75,7 +77,8 @@ export default function Inbox() {
   const [aside, setAside] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [done, setDone] = useState<Done | null>(null);
-  const [is_helping, setHelping] = useState(false);
+  const [bulk, setBulk] = useState<Verdict | null>(null);
+  const may = useMay('review');
   const anchor = useRef<string | null>(null);
 
   const rows = useMemo(
@@ -87,6 +90,8 @@ export default function Inbox() {
   );
   useExpiry(list.rows);
 
+  const open_id = useRef(id);
+  open_id.current = id;
   const place = rows.findIndex((each) => each.decision_id === id);
   const go = (to: string | undefined) =>
     navigate({
@@ -94,9 +99,13 @@ export default function Inbox() {
       search: { ...pick(search, ['tab', 'agent']), ...(to === undefined ? {} : { id: to }) },
       replace: id !== undefined && to !== undefined,
     });
+  // What is open may have left the list; the next one then stands where it stood.
+  const last_place = useRef(0);
+  if (place >= 0) last_place.current = place;
   const step = (by: number) => {
-    if (place + by >= rows.length && list.hasNextPage) void list.fetchNextPage();
-    const next = rows[Math.min(rows.length - 1, Math.max(0, place + by))];
+    const from = place >= 0 ? place : last_place.current - (by > 0 ? 1 : 0);
+    if (from + by >= rows.length && list.hasNextPage) void list.fetchNextPage();
+    const next = rows[Math.min(rows.length - 1, Math.max(0, from + by))];
     if (next !== undefined) void go(next.decision_id);
   };
   const toggle = (which: string, with_range: boolean) => {
@@ -137,26 +146,34 @@ export default function Inbox() {
     'Shift+X': () => id !== undefined && tab === 'waiting' && toggle(id, true),
     z: () => {
       if (id === undefined) return false;
-      const next = rows[place + 1] ?? rows[place - 1];
-      setAside((before) => new Set([...before, id]));
+      const next = aside.has(id) ? undefined : (rows[place + 1] ?? rows[place - 1]);
+      setAside((before) => {
+        const after = new Set(before);
+        if (!after.delete(id)) after.add(id);
+        return after;
+      });
       if (next !== undefined) void go(next.decision_id);
     },
-    l: () => document.querySelector<HTMLElement>('[data-label-box] button')?.focus(),
-    '?': () => setHelping(true),
+    'Shift+A': () => selected.size > 0 && may && setBulk('ALLOW'),
+    'Shift+D': () => selected.size > 0 && may && setBulk('DENY'),
   });
 
   const takeOut = (ids: ReadonlySet<string>) =>
     list.patch((pages) => withEach(pages, (each) => (ids.has(each.decision_id) ? null : each)));
   const onReviewed = (decision: Decision, review: RecordedReview) => {
-    setDone({ decision, review });
+    setDone({ decision, review, label: decision.label });
     setSelected((before) => new Set([...before].filter((each) => each !== decision.decision_id)));
-    const next = rows[place + 1] ?? rows[place - 1];
+    const next = place < 0 ? rows[last_place.current] : (rows[place + 1] ?? rows[place - 1]);
     if (tab === 'waiting') takeOut(new Set([decision.decision_id]));
     void makeOld('decision', decision.decision_id);
     void makeOld('decisions');
     askForChanges();
+    // Whoever went on while the answer was on its way stays where they are.
+    if (open_id.current !== decision.decision_id) return;
     void go(next?.decision_id === decision.decision_id ? undefined : next?.decision_id);
   };
+
+  const is_after = done !== null && tab === 'waiting';
 
   // What was reviewed elsewhere says so in its place as soon as it is opened.
   const { patch } = list;
@@ -172,12 +189,7 @@ export default function Inbox() {
     <div className={styles.inbox} data-fills data-open={id !== undefined || undefined}>
       <section className={styles.left} aria-label="Spends that were sent to a person">
         <header className={styles.head}>
-          <div className={styles.titleRow}>
-            <h1>Inbox</h1>
-            <button type="button" className={styles.help} onClick={() => setHelping(true)}>
-              Keys <kbd>?</kbd>
-            </button>
-          </div>
+          <h1>Inbox</h1>
           <Tabs label="Which reviews">
             {Object.entries(TABS).map(([key, { name }]) => (
               <Link
@@ -192,8 +204,14 @@ export default function Inbox() {
             ))}
           </Tabs>
         </header>
-        <div role="status" className={done === null ? 'visually-hidden' : undefined}>
-          {done !== null && <AfterReview done={done} onClose={() => setDone(null)} />}
+        <div role="status" className={is_after ? undefined : 'visually-hidden'}>
+          {is_after && (
+            <AfterReview
+              key={done.review.review_id}
+              done={done}
+              onLabel={(label) => setDone({ ...done, label })}
+            />
+          )}
         </div>
         <div className={styles.list}>
           {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
@@ -224,6 +242,8 @@ export default function Inbox() {
         {selected.size > 0 && (
           <BulkBar
             decisions={rows.filter((each) => selected.has(each.decision_id))}
+            verdict={bulk}
+            onVerdict={setBulk}
             onClear={() => setSelected(new Set())}
             onReviewed={takeOut}
           />
@@ -238,23 +258,35 @@ export default function Inbox() {
             known={rows[place]}
             onLoaded={onLoaded}
             onBack={() => void go(undefined)}
+            has_label={tab !== 'waiting'}
             onReviewed={onReviewed}
           />
         )}
       </div>
-      {is_helping && <KeyHelp onClose={() => setHelping(false)} />}
     </div>
   );
 }
 
-function AfterReview({ done: { decision, review }, onClose }: { done: Done; onClose: () => void }) {
+function AfterReview({
+  done: { decision, review, label },
+  onLabel,
+}: {
+  done: Done;
+  onLabel: (label: Label) => void;
+}) {
   return (
-    <div className={styles.after} data-label-box>
+    <div className={styles.after}>
       <span>
         {review.action === 'ALLOW' ? 'Allowed' : 'Denied'}{' '}
-        <Link to={`/decisions/${decision.decision_id}`}>{decision.action.merchant}</Link>. Label it too?
+        <Link to={`/decisions/${decision.decision_id}`}>{decision.action.merchant}</Link>.{' '}
+        {label === null ? 'Label it too?' : `Labelled: ${words(label.label)}.`}
       </span>
-      <LabelBox decision_id={decision.decision_id} label={decision.label} onDone={onClose} />
+      <LabelBox
+        decision_id={decision.decision_id}
+        label={label}
+        suggested={labelOfReview(review, decision)}
+        onDone={onLabel}
+      />
     </div>
   );
 }

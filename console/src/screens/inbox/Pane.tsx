@@ -1,34 +1,47 @@
 import type { Decision, RecordedReview } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
+import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { Past } from '../../components/decision/Past.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
+import { draftOf, dropDraft } from '../../components/decision/review-drafts.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
-import { CodeBlock, Countdown, Money, Time } from '../../components/Value.tsx';
+import { CodeBlock, CopyButton, Countdown, Money, Time } from '../../components/Value.tsx';
 import { Who } from '../../components/Who.tsx';
+import { labelOfReview } from '../../lib/review-reasons.ts';
+import { useKeys } from '../../lib/use-keys.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
+
+/** How much of what is to be seen goes by with a key: the last lines stay. */
+const READING = [
+  ['PageDown', 0.85],
+  ['PageUp', -0.85],
+] as const;
 
 /** Everything that a reviewer needs to know of one spend, and the two buttons. */
 export function Pane({
   id,
   known,
+  has_label,
   onBack,
   onReviewed,
   onLoaded,
 }: {
   id: string;
   known: Decision | undefined;
+  /** Whether what is reviewed can be labelled here. */
+  has_label: boolean;
   /** How it stands now. */
   onLoaded: (decision: Decision) => void;
   onBack: () => void;
@@ -40,75 +53,91 @@ export function Pane({
     placeholderData: () => known,
   });
   const decision = query.data;
+  const [is_reviewing, setReviewing] = useState(false);
   const is_known = query.isPlaceholderData;
   useEffect(() => {
     if (decision !== undefined && !is_known) onLoaded(decision);
   }, [decision, is_known, onLoaded]);
+  const read = useRef<HTMLDivElement>(null);
+  const scroll = (pages: number) => {
+    const { current } = read;
+    // On a narrow screen the page itself scrolls, and knows its keys.
+    if (current === null || current.scrollHeight <= current.clientHeight) return false;
+    current.scrollBy({ top: pages * current.clientHeight });
+    return true;
+  };
+  useKeys(Object.fromEntries(READING.map(([key, pages]) => [key, () => scroll(pages)])));
   if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (decision === undefined) return <Loading lines={10} />;
   const { action, agent, reservation, review_state, context, reason_codes } = decision;
   return (
     <article className={styles.pane} aria-label={action.merchant}>
-      <div className={styles.content}>
-        <Button kind="quiet" small className={styles.back} onClick={onBack}>
-          ← Back to the list
-        </Button>
-        <header className={styles.what}>
-          <div className={styles.badges}>
-            <StateBadge state={decision.mode} />
-            <span>
-              {action.type} by <Link to={`/agents/${agent.slug}`}>{agent.slug}</Link>
-            </span>
-            <span>
-              asked <Time at={decision.created_at} />
-            </span>
-            {review_state === 'PENDING' && reservation.expires_at !== null && (
-              <Countdown until={reservation.expires_at} />
-            )}
-          </div>
-          <h2>{action.merchant}</h2>
-          <p className={styles.sum}>
-            <Money amount_minor={decision.requested_amount_minor} currency={decision.currency} />
+      <div ref={read} className={styles.read}>
+        <div className={styles.content}>
+          <Button kind="quiet" small className={styles.back} onClick={onBack}>
+            ← Back to the list
+          </Button>
+          <header className={styles.what}>
+            <div className={styles.badges}>
+              <StateBadge state={decision.mode} />
+              <span>
+                {action.type} by <Link to={`/agents/${agent.slug}`}>{agent.slug}</Link>
+              </span>
+              <span>
+                asked <Time at={decision.created_at} />
+              </span>
+              {review_state === 'PENDING' && reservation.expires_at !== null && (
+                <Countdown until={reservation.expires_at} />
+              )}
+            </div>
+            <h2>{action.merchant}</h2>
+            <p className={styles.sum}>
+              <Money amount_minor={decision.requested_amount_minor} currency={decision.currency} />
+            </p>
+          </header>
+          <p className={styles.reason}>{decision.explanation}</p>
+          {reason_codes.length > 1 && (
+            <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
+          )}
+          <Remedies decision={decision} />
+          <Card title="What the agent says">
+            <Request decision={decision} />
+          </Card>
+          <Card title="Does it serve the purpose?">
+            <Purpose decision={decision} said={decision.explanation} />
+          </Card>
+          <Card title="The budget, before and after">
+            <Budget decision={decision} />
+          </Card>
+          <Card title="This merchant, before">
+            <Past decision={decision} />
+          </Card>
+          <CardGrid>
+            <details className={styles.fold}>
+              <summary>All checks</summary>
+              <PolicyTrace decision={decision} />
+            </details>
+          </CardGrid>
+          {context !== null && (
+            <details className={styles.fold}>
+              <summary>Context that came with it</summary>
+              <CodeBlock label="the context" code={JSON.stringify(context, null, 2)} />
+            </details>
+          )}
+          <p>
+            <Link to={`/decisions/${id}`}>Open the whole decision</Link>
           </p>
-        </header>
-        <p className={styles.reason}>{decision.explanation}</p>
-        {reason_codes.length > 1 && (
-          <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
-        )}
-        <Remedies decision={decision} />
-        <Card title="What the agent says">
-          <Request decision={decision} />
-        </Card>
-        <Card title="Does it serve the purpose?">
-          <Purpose decision={decision} said={decision.explanation} />
-        </Card>
-        <Card title="The budget, before and after">
-          <Budget decision={decision} />
-        </Card>
-        <Card title="This merchant, before">
-          <Past decision={decision} />
-        </Card>
-        <CardGrid>
-          <details className={styles.fold}>
-            <summary>All checks</summary>
-            <PolicyTrace decision={decision} />
-          </details>
-        </CardGrid>
-        {context !== null && (
-          <details className={styles.fold}>
-            <summary>Context that came with it</summary>
-            <CodeBlock label="the context" code={JSON.stringify(context, null, 2)} />
-          </details>
-        )}
-        <p>
-          <Link to={`/decisions/${id}`}>Open the whole decision</Link>
-        </p>
+        </div>
       </div>
       <div className={styles.bar}>
-        {review_state === 'PENDING' ? (
-          <ReviewBox decision={decision} onDone={(review) => onReviewed(decision, review)} />
+        {review_state === 'PENDING' || is_reviewing ? (
+          <ReviewBox
+            decision={decision}
+            onOpen={setReviewing}
+            onDone={(review) => onReviewed(decision, review)}
+          />
         ) : (
-          <Settled decision={decision} onReviewed={onReviewed} />
+          <Settled decision={decision} has_label={has_label} onReviewed={onReviewed} />
         )}
       </div>
     </article>
@@ -118,29 +147,55 @@ export function Pane({
 /** What became of a review that waits no more. In SHADOW it can be corrected; in ENFORCE it is final. */
 function Settled({
   decision,
+  has_label,
   onReviewed,
 }: {
   decision: Decision;
+  has_label: boolean;
   onReviewed: (decision: Decision, review: RecordedReview) => void;
 }) {
-  const { review, review_state, mode } = decision;
+  const { decision_id, review, review_state, mode } = decision;
   const [is_correcting, setCorrecting] = useState(false);
-  if (review === null || review_state === 'EXPIRED') {
-    return (
-      <Notice title="Its time ran out.">
-        Nobody reviewed it in time, so the spend was not allowed and its hold is gone.
-      </Notice>
-    );
-  }
+  const [unsaid, setUnsaid] = useState(() => draftOf(decision_id).comment.trim());
+  const is_expired = review === null || review_state === 'EXPIRED';
   return (
-    <>
-      <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
-        <strong>{review.action === 'ALLOW' ? 'Allowed' : 'Denied'}</strong> by{' '}
-        <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} /> ·{' '}
-        {reasonWords(review.reason_code)}
-        {review.comment !== null && <p>“{review.comment}”</p>}
-      </Notice>
-      {mode === 'SHADOW' && (
+    <div className={styles.settled}>
+      {is_expired ? (
+        <Notice title="Its time ran out.">
+          Nobody reviewed it in time, so the spend was not allowed and its hold is gone.
+        </Notice>
+      ) : (
+        <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
+          <strong>{review.action === 'ALLOW' ? 'Allowed' : 'Denied'}</strong> by{' '}
+          <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} /> ·{' '}
+          {reasonWords(review.reason_code)}
+          {review.comment !== null && <p>“{review.comment}”</p>}
+        </Notice>
+      )}
+      {unsaid !== '' && !is_correcting && (
+        <Notice
+          tone="warn"
+          title="You had written a comment that was not recorded."
+          actions={
+            <>
+              <CopyButton text={unsaid} label="Copy your comment" />
+              <Button
+                small
+                kind="quiet"
+                onClick={() => {
+                  dropDraft(decision_id);
+                  setUnsaid('');
+                }}
+              >
+                Let it go
+              </Button>
+            </>
+          }
+        >
+          “{unsaid}”
+        </Notice>
+      )}
+      {mode === 'SHADOW' && !is_expired && (
         <details className={styles.fold} onToggle={(event) => setCorrecting(event.currentTarget.open)}>
           <summary>Correct this review</summary>
           {/* Its keys act only while it is to be seen. */}
@@ -149,6 +204,13 @@ function Settled({
           )}
         </details>
       )}
-    </>
+      {has_label && (
+        <LabelBox
+          decision_id={decision_id}
+          label={decision.label}
+          suggested={is_expired ? undefined : labelOfReview(review, decision)}
+        />
+      )}
+    </div>
   );
 }

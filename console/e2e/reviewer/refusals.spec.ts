@@ -1,0 +1,161 @@
+import type { Page, Route } from '@playwright/test';
+import { expectAccessible } from '../support/axe.ts';
+import { expect, test } from '../support/test.ts';
+import { AUTHORITY, type Workspace } from '../support/workspace.ts';
+
+const SAID = 'Asked the owner, who wants it';
+const DENY = { action: 'DENY', reason_code: 'NOT_NOW' };
+
+/** Somebody else, who reviews by a key. */
+async function ada(workspace: Workspace): Promise<{ 'x-api-key': string }> {
+  const { key } = await workspace.call('POST', '/v1/api-keys', {
+    name: 'Ada',
+    scopes: ['review', 'read'],
+    principal_id: 'user:ada',
+  });
+  return { 'x-api-key': key };
+}
+
+/** Opens Allow for what is shown, with a comment. */
+async function begin(page: Page): Promise<void> {
+  await page.goto('/console/reviews');
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByLabel('Reason').selectOption('KNOWN_MERCHANT');
+  await page.getByLabel('Comment').fill(SAID);
+}
+
+test('an authority that changed is told in place, and the same words deny instead', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  const { decision_id } = await workspace.spend({ amount_minor: 30_000 });
+  await begin(page);
+  await workspace.call('POST', '/v1/agents/infra-bot/authority', {
+    ...AUTHORITY,
+    monthly_budget_minor: 900_000,
+  });
+  expected.answer(409, /\/reviews$/);
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByRole('alert')).toContainText('The agent’s authority has changed since.');
+  await expect(page.getByLabel('Reason')).toHaveValue('KNOWN_MERCHANT');
+  await expect(page.getByLabel('Comment')).toHaveValue(SAID);
+  await expect(page.getByLabel('Select Hetzner Online')).toBeVisible();
+  await expectAccessible(page, 'a refused review');
+  await page.getByRole('button', { name: 'Deny it instead' }).click();
+  await expect(page.getByLabel('Comment')).toHaveValue(SAID);
+  await page.keyboard.press('7');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  const { review } = await workspace.call('GET', `/v1/decisions/${decision_id}`);
+  expect(review).toMatchObject({ action: 'DENY', reason_code: 'NOT_NOW', comment: SAID });
+});
+
+for (const mode of ['ENFORCE', 'SHADOW'] as const) {
+  test(`what another decides while somebody writes is told at once, and what they wrote stays (${mode})`, async ({
+    page,
+    workspace,
+    expected,
+  }) => {
+    await workspace.agent({ mode });
+    const { decision_id } = await workspace.spend({ amount_minor: 30_000 });
+    await begin(page);
+    await workspace.call('POST', `/v1/decisions/${decision_id}/reviews`, DENY, await ada(workspace));
+    await expect(page.getByRole('alert')).toContainText('Meanwhile this was decided.');
+    await expect(page.getByRole('alert')).toContainText('Denied by user:ada');
+    // Whoever writes goes on writing: no letter becomes a key.
+    await expect(page.getByLabel('Comment')).toBeFocused();
+    await page.keyboard.press('End');
+    await page.keyboard.type(', adjusted');
+    await expect(page.getByLabel('Comment')).toHaveValue(`${SAID}, adjusted`);
+    // Sent all the same, it corrects nobody's review by mistake.
+    expected.answer(mode === 'ENFORCE' ? 409 : 400, /\/reviews$/);
+    await page.keyboard.press('Control+Enter');
+    await expect(page.getByRole('alert').filter({ hasText: 'This is decided already.' })).toBeVisible();
+    await expect(page.getByLabel('Comment')).toHaveValue(`${SAID}, adjusted`);
+    await page.getByRole('button', { name: 'Show how it stands' }).click();
+    await expect(page.getByText('You had written a comment that was not recorded.')).toBeVisible();
+    await expect(page.getByText(`“${SAID}, adjusted”`)).toBeVisible();
+    await expectAccessible(page, 'a review that came too late');
+    await page.getByRole('button', { name: 'Let it go' }).click();
+    await expect(page.getByText(`“${SAID}, adjusted”`)).toHaveCount(0);
+    const { data } = await workspace.call('GET', `/v1/decisions/${decision_id}/reviews`);
+    expect(data).toHaveLength(1);
+  });
+}
+
+test('one’s own request is told in place when only the service knows that it is', async ({
+  page,
+  workspace,
+  me,
+  expected,
+}) => {
+  await workspace.agent();
+  const { key } = await workspace.call('POST', '/v1/api-keys', {
+    name: 'A script of mine',
+    scopes: ['authorize', 'read'],
+    principal_id: me.principal_id,
+  });
+  await workspace.spend({ amount_minor: 30_000, key });
+  // The page is told nothing of who asked.
+  const anonymous = async (route: Route) => {
+    const text = await (await route.fetch()).text();
+    await route.fulfill({
+      contentType: 'application/json',
+      body: text.replaceAll(`"principal_id":"${me.principal_id}"`, '"principal_id":null'),
+    });
+  };
+  await page.route(/\/v1\/decisions(\?|\/dec_\w+$)/, anonymous);
+  await begin(page);
+  expected.answer(403, /\/reviews$/);
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByRole('alert')).toContainText('This is your own request.');
+  await expect(page.getByLabel('Comment')).toHaveValue(SAID);
+  await expect(page.getByLabel('Select Hetzner Online')).toBeVisible();
+});
+
+test('of many at once each that is refused says why in its row, and stays where it waits still', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.agent({ mode: 'ENFORCE', slug: 'other-bot', name: 'Other bot' });
+  await workspace.spend({ amount_minor: 30_001, merchant: 'Good Ltd' });
+  const taken = await workspace.spend({ amount_minor: 30_002, merchant: 'Taken Ltd' });
+  await workspace.spend({ amount_minor: 30_003, merchant: 'Changed Ltd', agent: 'other-bot' });
+  await page.goto('/console/reviews');
+  await expect(page.getByRole('article', { name: 'Good Ltd' })).toBeVisible();
+  await page.keyboard.press('x');
+  for (const name of ['Taken Ltd', 'Changed Ltd']) {
+    await page.keyboard.press('j');
+    await expect(page.getByRole('article', { name })).toBeVisible();
+  }
+  await page.keyboard.press('Shift+X');
+  await expect(page.getByText('3 selected')).toBeVisible();
+  await page.keyboard.press('Shift+A');
+  const dialog = page.getByRole('dialog', { name: 'Allow 3 spends' });
+  await dialog.getByLabel('Comment').fill(SAID);
+  // Left and opened again, the words are still there.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Shift+A');
+  await expect(dialog.getByLabel('Comment')).toHaveValue(SAID);
+  await workspace.call('POST', `/v1/decisions/${taken.decision_id}/reviews`, DENY, await ada(workspace));
+  await workspace.call('POST', '/v1/agents/other-bot/authority', {
+    ...AUTHORITY,
+    monthly_budget_minor: 900_000,
+  });
+  expected.answer(409, /\/reviews$/);
+  await page.keyboard.press('Control+Enter');
+  await expect(dialog.getByRole('status')).toContainText('1 of 3 recorded, 2 refused.');
+  const result = (name: string) => dialog.getByRole('listitem').filter({ hasText: name });
+  await expect(result('Good Ltd')).toContainText('Allowed');
+  await expect(result('Taken Ltd')).toContainText('This is decided already.');
+  await expect(result('Changed Ltd')).toContainText('The agent’s authority has changed since.');
+  await expectAccessible(page, 'the results of many reviews');
+  await page.keyboard.press('Enter');
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  await expect(row('Changed Ltd')).toBeVisible();
+  for (const gone of ['Good Ltd', 'Taken Ltd']) await expect(row(gone)).toHaveCount(0);
+});
