@@ -8,6 +8,7 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { until } from '../support/until.ts';
 
 let first: RunningService;
 let second: RunningService;
@@ -134,6 +135,51 @@ describe('a pending review in ENFORCE that ran out', () => {
       [tenant.workspace_id],
     );
     expect(rows.map((row) => row.subject_id)).toEqual([pending.reservation.reservation_id]);
+  });
+
+  test('is in no shared budget any more, whichever agent asks, before anybody could have written it down', async () => {
+    const { workspace_id, admin_key: key } = await first.addWorkspace({ plan: 'team' });
+    const as = async (method: string, path: string, body?: object) =>
+      (await first.call(method, path, { key, ...(body === undefined ? {} : { body }) })).body;
+    await as('POST', '/v1/budgets', { slug: 'team', currency: 'EUR', period: 'MONTH', limit_minor: 1_000 });
+    const authority = { ...AUTHORITY, review_threshold_minor: 10, budgets: ['team'] };
+    for (const slug of ['a', 'b']) await as('POST', '/v1/agents', { slug, mode: 'ENFORCE', authority });
+    const locker = new pg.Client({ ...first.database.connection, user: SUPERUSER.user });
+    await locker.connect();
+    const locked = async () => {
+      const { decision_id } = await decide(first, { workspace_id, admin_key: key }, 700);
+      await locker.query('begin');
+      await locker.query('select 1 from ledger_heads where workspace_id = $1 for update', [workspace_id]);
+      const { rows } = await locker.query(
+        'select 1 from decision_states where decision_id = $1 and reservation_status = $2',
+        [decision_id, 'HELD'],
+      );
+      if (rows.length > 0) return { decision_id };
+      // The sweep was there before the lock.
+      await locker.query('rollback');
+      return null;
+    };
+    try {
+      const { decision_id } = await until(locked);
+      await until(async () => (await as('GET', `/v1/decisions/${decision_id}`)).review_state === 'EXPIRED');
+      const counted = await locker.query(
+        'select sum(held_minor)::int as held from counters where workspace_id = $1',
+        [workspace_id],
+      );
+      expect(counted.rows).toEqual([{ held: 700 }]);
+      const free = { used_minor: 0, used_count: 0, remaining_minor: 1_000 };
+      expect((await as('GET', '/v1/budgets/team')).standing).toMatchObject(free);
+      expect((await as('GET', '/v1/budgets')).data[0].standing).toMatchObject(free);
+      for (const slug of ['a', 'b'])
+        expect((await as('GET', `/v1/agents/${slug}/limits`)).data.at(-1)).toMatchObject(free);
+    } finally {
+      await locker.query('rollback');
+      await locker.end();
+    }
+    const settled = () =>
+      first.sql('select sum(held_minor)::int as held from counters where workspace_id = $1', [workspace_id]);
+    await until(async () => (await settled()).rows[0].held === 0);
+    expect((await as('GET', '/v1/budgets/team')).standing).toMatchObject({ used_minor: 0, used_count: 0 });
   });
 });
 
