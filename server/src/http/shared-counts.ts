@@ -1,10 +1,15 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** If Redis takes longer than this, the node counts by itself. */
-const COMMAND_TIMEOUT_MS = 250;
-/** A connection on which nothing was received for this long is closed. */
-const SILENT_MS = 1_000;
+/** How long a node waits for Redis. */
+export interface Patience {
+  /** If Redis takes longer to answer, the node counts by itself. */
+  answer_ms: number;
+  /** A connection on which nothing was received for this long is closed. */
+  silent_ms: number;
+}
+
+const PATIENCE: Patience = { answer_ms: 250, silent_ms: 1_000 };
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
@@ -20,14 +25,18 @@ export interface SharedCounts {
  * While Redis cannot be reached its commands fail at once, so that no request waits for it. The library is loaded here, so
  * that a process without Redis has none of it in memory.
  */
-export async function connectSharedCounts(url: string, log: Logger): Promise<SharedCounts> {
+export async function connectSharedCounts(
+  url: string,
+  log: Logger,
+  { answer_ms, silent_ms } = PATIENCE,
+): Promise<SharedCounts> {
   const { Redis } = await import('ioredis');
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    socketTimeout: SILENT_MS,
+    commandTimeout: answer_ms,
+    socketTimeout: silent_ms,
     retryStrategy: (times) => Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(times, 10), RECONNECT_MAX_MS),
   });
   let is_reported = false;
