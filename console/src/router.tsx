@@ -39,6 +39,7 @@ const SCREENS: Record<string, Screen> = {
   '/keys': () => import('./screens/keys/Keys.tsx'),
   '/webhooks': () => import('./screens/webhooks/Webhooks.tsx'),
   '/webhooks/$id': () => import('./screens/webhook/WebhookPage.tsx'),
+  '/webhooks/attempts/$id': () => import('./screens/webhook/AttemptPage.tsx'),
   '/webhooks/events/$id': () => import('./screens/webhook/EventPage.tsx'),
   '/ledger': () => import('./screens/ledger/Ledger.tsx'),
   '/ledger/$seq': () => import('./screens/ledger/EntryPage.tsx'),

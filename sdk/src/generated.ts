@@ -90,6 +90,7 @@ export interface ApiKey {
   expires_at: string | null;
   hint: string;
   last_used_at: string | null;
+  created_by: KeyMaker | null;
   status: 'active' | 'expired' | 'revoked';
 }
 
@@ -746,6 +747,13 @@ export interface InvitationPage {
   data: Invitation[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
+}
+
+/** Who made it; null: nobody wrote it down. */
+export interface KeyMaker {
+  type: 'api_key' | 'user' | 'operator' | 'system';
+  key_id: string | null;
+  principal_id: string | null;
 }
 
 export interface Label {
@@ -1429,6 +1437,23 @@ export interface RotatedWebhook {
   /** Keys the signatures. Shown only here. */
   secret: string;
   previous_secrets_expire_at: string | null;
+}
+
+export interface SentWebhookAttempt {
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  event_type: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test';
+  attempt: number;
+  /** `RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one. */
+  status: 'SUCCEEDED' | 'RETRYING' | 'FAILED';
+  http_status: number | null;
+  error: 'dns_error' | 'blocked_address' | 'connect_error' | 'tls_error' | 'timeout' | 'connection_closed' | 'invalid_response' | 'redirect' | 'bad_status' | null;
+  duration_ms: number;
+  attempted_at: string;
+  next_attempt_at: string | null;
+  /** What it was sent with, besides what HTTP itself adds. The signatures are left out where the endpoint is gone or its secret was replaced since. */
+  request_headers: Record<string, string>;
 }
 
 export interface Session {

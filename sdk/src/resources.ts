@@ -294,6 +294,10 @@ export class WebhookDeliveries extends Resource {
   list(query?: t.ListWebhookDeliveriesQuery, options?: Options): PagePromise<t.WebhookAttempt> {
     return this.pages('/v1/webhooks/deliveries', { query, options });
   }
+  /** One attempt, with the headers it was sent with; `events.retrieve` has the body. */
+  retrieve(id: string, options?: Options): APIPromise<t.SentWebhookAttempt> {
+    return this.call('GET', '/v1/webhooks/deliveries/:id', { params: { id }, options });
+  }
   /** Sends kept events to the endpoint once more. */
   replay(endpointId: string, body: t.ReplayWebhookRequest, options?: Options): APIPromise<t.WebhookReplay> {
     return this.call('POST', '/v1/webhooks/:id/replay', { params: { id: endpointId }, body, options });
@@ -331,6 +335,10 @@ export class Reports extends Resource {
 export class Ledger extends Resource {
   events(query?: t.ListLedgerEventsQuery, options?: Options): PagePromise<t.LedgerEvent> {
     return this.pages('/v1/ledger/events', { query, options });
+  }
+  /** All that `query` finds, as CSV, unread: `response.body` streams it. `timeout` and `signal` end with its headers. */
+  eventsCsv(query?: t.ListLedgerEventsQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/ledger/events', { query, options, streamed: true, accept: 'text/csv' });
   }
   /** One event, by its number in the chain. */
   event(seq: number, options?: Options): APIPromise<t.LedgerEvent> {

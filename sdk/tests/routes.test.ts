@@ -52,7 +52,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
       /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||
-      /\.(list|shadow|shadowCsv|csv|overview|events|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
         name,
       )
     )
@@ -71,7 +71,9 @@ test('there is one method for every route of the API but the door, and none besi
         /\.(retrieve|delete|test|list\w+|suggestions|endSession|deletePasskey)$/.test(name) ? undefined : {},
       );
     // The same route in another form.
-    const is_form = /^(decisions\.retrieveChanged|reports\.shadowCsv|audit\.csv)$/.test(name);
+    const is_form = /^(decisions\.retrieveChanged|reports\.shadowCsv|audit\.csv|ledger\.eventsCsv)$/.test(
+      name,
+    );
     expect(sent.size - before, `${name} is a route of its own`).toBe(is_form ? 0 : 1);
   }
   const declared = Object.entries(openapi.paths)
@@ -134,6 +136,8 @@ test('an administrator’s day: agent, authority, simulation, keys, report, ledg
   expect(await (await purser.reports.shadowCsv()).text()).toMatch(/^section,/);
   const csv = await (await purser.audit.csv({ action: 'agent.updated' })).text();
   expect(csv.split('\n')).toHaveLength(3);
+  const entries = await (await purser.ledger.eventsCsv({ type: ['workspace.created'] })).text();
+  expect(entries).toContain(first.hash);
   expect((await purser.reports.overview()).pending_reviews.count).toBe(0);
   expect((await purser.changes.retrieve()).seq).toBeGreaterThan(3);
   expect((await purser.workspace.update({ name: 'Renamed' })).name).toBe('Renamed');

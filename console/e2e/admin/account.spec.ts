@@ -82,7 +82,7 @@ test('an export asks for the session that ended, and then goes on', async ({
   for (const [path, button, name] of [
     ['/console/report', 'Export CSV', 'shadow-report.csv'],
     ['/console/decisions', 'Export CSV', /^decisions-.*csv$/],
-    ['/console/ledger', 'Export JSON Lines', /jsonl$/],
+    ['/console/ledger', 'Export whole history', /jsonl$/],
     ['/console/audit', 'Export CSV', 'audit.csv'],
   ] as const) {
     await page.goto(path);

@@ -80,7 +80,7 @@ test('webhooks are shown of all that happened to a decision', async ({ page, wor
   try {
     await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
     const decision_id = await wholeStory(workspace);
-    await expect.poll(() => receiver.received.length).toBe(5);
+    await workspace.attempts(5);
     await page.goto(`/console/decisions/${decision_id}`);
     const sent = page.getByRole('list', { name: 'Webhooks sent' }).getByRole('listitem');
     await expect(sent).toHaveCount(5);

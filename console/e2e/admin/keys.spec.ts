@@ -17,6 +17,7 @@ test('a key is shown once, works, and is not in the page after leaving', async (
   expect(decision.requested_by.key_id).not.toBeNull();
   await dialog.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row', { name: /Production of infra-bot/ });
+  await expect(row, 'who made it').toContainText('Grace Hopper (you)');
   await expect(row).toContainText(`sk_…${key.slice(-4)}`);
   expect(await page.content()).not.toContain(key);
   const kept = await page.evaluate(() =>
@@ -59,7 +60,7 @@ test('a revoked key leaves the list, is refused, and is shown again when it is a
   await expect(row).toHaveCount(0);
   const refused = await fetch(`${workspace.base_url}/v1/workspace`, { headers: { 'x-api-key': key } });
   expect(refused.status).toBe(401);
-  await page.getByRole('link', { name: 'Show revoked and expired' }).click();
+  await page.getByRole('link', { name: 'Show revoked and expired (1)' }).click();
   await expect(row).toContainText('Revoked');
 });
 
@@ -81,4 +82,18 @@ test('what is wrong with a new key is said beside its field, and what was typed 
   await expect(dialog.getByLabel('Attributed to')).toHaveAttribute('aria-invalid', 'true');
   await expect(dialog.getByLabel('Attributed to')).toHaveValue('not a principal');
   await expect(dialog.getByLabel('Name')).toHaveValue('Review bot');
+});
+
+test('how many revoked agents are hidden is said, and none where there are none', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/agents');
+  await expect(page.getByRole('row', { name: /Infrastructure bot/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /Show revoked/ })).toHaveCount(0);
+  await workspace.agent({ slug: 'gone', name: 'Gone by now' });
+  await workspace.call('PATCH', '/v1/agents/gone', { status: 'revoked' });
+  await page.getByRole('button', { name: 'Show revoked (1)' }).click();
+  await expect(page.getByRole('row', { name: /Gone by now/ })).toBeVisible();
 });

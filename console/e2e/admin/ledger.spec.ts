@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
 test('Verify says plainly that the history is valid', async ({ page, workspace }) => {
@@ -92,4 +94,55 @@ test('while the history is verified it is said so, and what came to no result sp
   await expect(alert).toContainText('The history was not verified.');
   await expect(alert).toContainText('says nothing about the history');
   await expect(page.getByRole('main')).not.toContainText(/is valid|breaks/);
+});
+
+test('entries are saved as CSV as they are filtered, and the whole history beside it', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  const { decision_id } = await workspace.spend();
+  await workspace.spend({ amount_minor: 1_230 });
+  await page.goto(`/console/ledger?subject=${decision_id}`);
+  const entries = page.getByRole('region', { name: 'Entries' }).first();
+  await expect(entries.getByRole('row')).toHaveCount(2);
+  const save = async (name: string) => {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name }).click();
+    return (await readFile(await (await saved).path(), 'utf8')).trim().split(/\r?\n/);
+  };
+  const [head, ...lines] = await save('Export CSV');
+  expect(head).toContain('seq,id,type');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(decision_id);
+  // The history can be verified only as a whole.
+  const history = await save('Export whole history');
+  const { head: end } = await workspace.call('GET', '/v1/ledger/verify');
+  expect(history.length).toBeGreaterThan(end.seq);
+});
+
+test('every checkpoint that is kept is listed, with the note to be kept elsewhere', async ({
+  page,
+  workspace,
+}) => {
+  await page.goto('/console/ledger');
+  // An export signs where the history ends.
+  const sign = async () => expect((await page.request.get('/v1/ledger/export')).ok()).toBe(true);
+  await workspace.agent();
+  await sign();
+  await workspace.spend();
+  await sign();
+  const { data } = await workspace.call('GET', '/v1/ledger/checkpoints');
+  expect(data.length).toBeGreaterThan(1);
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'the newest checkpoint' })).toHaveText(
+    data[0].note.trimEnd(),
+  );
+  const earlier = page.getByRole('list', { name: 'Earlier checkpoints' });
+  await earlier.getByText(`${data[1].seq} entries, signed`).click();
+  await expect(earlier.getByRole('region', { name: `the checkpoint of ${data[1].seq} entries` })).toHaveText(
+    data[1].note.trimEnd(),
+  );
+  await expectAccessible(page, 'the ledger with checkpoints');
+  await expectNoSidewaysScroll(page, 'the ledger with checkpoints');
 });

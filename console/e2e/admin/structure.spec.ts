@@ -75,10 +75,11 @@ const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
       - heading "Is the history what it was?" [level=2]
       - textbox "Only after entry"
       - button "Verify"
-    - region "Newest checkpoint":
-      - heading "Newest checkpoint" [level=2]
+    - region "Checkpoints":
+      - heading "Checkpoints" [level=2]
     - region "Entries":
       - heading "Entries" [level=2]
+      - button "Export CSV"
     `,
   ],
   [

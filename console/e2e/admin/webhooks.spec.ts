@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { test as base, expect } from '../support/test.ts';
 
@@ -85,6 +86,62 @@ test('a failure is told in words, and an event is sent again under its id', asyn
   await expect(page.getByRole('row', { name: /Delivered/ })).toBeVisible();
   const ids = receiver.received.map(({ headers }) => headers['x-svc-id']);
   expect(new Set(ids).size, 'one id, so that a receiver takes it once').toBe(1);
+});
+
+test('an attempt has a page: what was sent and with what headers, what came back, and what follows', async ({
+  page,
+  workspace,
+  receiver,
+}) => {
+  receiver.status = 500;
+  const { id, secret } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
+  await workspace.agent();
+  await workspace.spend();
+  await workspace.attempts(1);
+  await page.goto(`/console/webhooks/${id}`);
+  await page
+    .getByRole('row', { name: /Answered 500/ })
+    .getByRole('link')
+    .first()
+    .click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Attempt 1' })).toBeVisible();
+  const main = page.getByRole('main');
+  await expect(main).toContainText('Status 500');
+  await expect(main).toContainText(receiver.url);
+  const shown = page.getByRole('region', { name: 'the headers' });
+  const lines = ((await shown.textContent()) ?? '').split('\n');
+  expect(lines.length).toBeGreaterThan(10);
+  for (const line of lines) {
+    const [name = '', ...value] = line.split(': ');
+    expect(receiver.received[0]?.headers[name], name).toBe(value.join(': '));
+  }
+  expect(lines.join()).toContain('x-svc-signature');
+  await page.getByRole('button', { name: 'As sent' }).click();
+  await expect(page.getByRole('region', { name: 'the body' }).locator('code')).toHaveText(
+    receiver.received[0]?.body as string,
+  );
+  expect(await page.content()).not.toContain(secret.slice(6, 40));
+  await expectAccessible(page, 'an attempt');
+  await expectNoSidewaysScroll(page, 'an attempt');
+  receiver.status = 204;
+  await page.getByRole('button', { name: 'Resend' }).first().click();
+  await expect(page.getByRole('row', { name: /Delivered/ })).toBeVisible();
+  // What signed it is gone: another secret's signature is not passed off as what was sent.
+  await workspace.call('POST', `/v1/webhooks/${id}/rotate-secret`, {});
+  await page.reload();
+  await expect(page.getByText('Its signatures are not known any more.')).toBeVisible();
+  await expect(shown).not.toContainText('signature');
+  await workspace.call('DELETE', `/v1/webhooks/${id}`);
+  await page.reload();
+  await expect(main).toContainText('An endpoint that was deleted since');
+  await expectAccessible(page, 'an attempt to an endpoint that is gone');
+});
+
+test('an attempt that there is not is told so', async ({ page, expected }) => {
+  expected.answer(404, /^\/v1\/webhooks\/deliveries\//);
+  await page.goto('/console/webhooks/attempts/dlv_01KAJ5F0V8Z3M2Q9X7T4R6N1BD');
+  await expect(page.getByRole('alert')).toContainText('There is no such attempt, or it is no longer kept.');
+  await expectAccessible(page, 'no attempt');
 });
 
 test('what happened in a period is sent again, under the ids that it had', async ({

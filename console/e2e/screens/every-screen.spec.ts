@@ -37,8 +37,7 @@ test('every screen of a full workspace is accessible and fits its width', async 
   const receiver = await startReceiver();
   try {
     const { pending_id, allowed_id, webhook_id } = await fill(workspace, receiver.url);
-    await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
-    const event_id = receiver.received[0]?.headers['x-svc-id'];
+    const [attempt] = await workspace.attempts(1);
     const of_one: typeof SCREENS = [
       [`/reviews?id=${pending_id}`, 'Inbox'],
       [`/decisions/${pending_id}`, 'Hetzner Online'],
@@ -47,7 +46,8 @@ test('every screen of a full workspace is accessible and fits its width', async 
       ['/agents/infra-bot/authority', 'Authority'],
       ['/agents/infra-bot/merchants', 'Merchants'],
       [`/webhooks/${webhook_id}`, new URL(receiver.url).host],
-      [`/webhooks/events/${event_id}`, 'Event'],
+      [`/webhooks/attempts/${attempt.id}`, /^Attempt/],
+      [`/webhooks/events/${attempt.event_id}`, 'Event'],
     ];
     for (const screen of [...SCREENS, ...of_one]) {
       await test.step(screen[0], async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BrowserContextOptions } from '@playwright/test';
+import { type BrowserContextOptions, expect } from '@playwright/test';
 import { operate } from './service.ts';
 
 export type Role = 'admin' | 'reviewer' | 'viewer';
@@ -34,6 +34,8 @@ export interface Workspace {
   /** Invites somebody who has an account already, who joins. */
   join(person: Person, role: Role): Promise<void>;
   agent(given?: Record<string, unknown>): Promise<Body>;
+  /** Waits until so many attempts to deliver webhooks were recorded, which is after they arrived; newest first. */
+  attempts(count: number): Promise<Body[]>;
   /** Asks for a spend. */
   spend(given?: Spend): Promise<Body>;
 }
@@ -147,6 +149,16 @@ export async function makeWorkspace(
         authority: AUTHORITY,
         ...given,
       }),
+    async attempts(count) {
+      let data: Body[] = [];
+      await expect
+        .poll(async () => {
+          data = (await workspace.call('GET', '/v1/webhooks/deliveries')).data;
+          return data.length;
+        })
+        .toBeGreaterThanOrEqual(count);
+      return data;
+    },
     spend: ({
       agent = 'infra-bot',
       merchant = 'Hetzner Online',

@@ -1,7 +1,7 @@
 import { APIError, ConnectionError, type InvalidRequestError, Purser, TimeoutError } from '@purser/sdk';
 import { demand } from './session.ts';
 
-/** Nothing takes longer but what goes through the whole history. Milliseconds. */
+/** Nothing takes longer but what goes through the whole history, or gives all of a list as a table. Milliseconds. */
 const TIMEOUT_MS = 30_000;
 const LONG_TIMEOUT_MS = 300_000;
 const LONG = /\/(verify|simulate|export)\b/;
@@ -24,7 +24,8 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
   const headers = new Headers(init.headers);
   const is_quiet = headers.has(QUIET_HEADER);
   headers.delete(QUIET_HEADER);
-  const limit_ms = LONG.test(url.pathname) ? LONG_TIMEOUT_MS : TIMEOUT_MS;
+  const is_long = LONG.test(url.pathname) || headers.get('accept') === 'text/csv';
+  const limit_ms = is_long ? LONG_TIMEOUT_MS : TIMEOUT_MS;
   for (let is_retry = false; ; is_retry = true) {
     const limit = AbortSignal.timeout(limit_ms);
     const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;

@@ -16,7 +16,12 @@ export async function downloadStreamed(address: string): Promise<void> {
 
 /** Has the browser save a text that the page made. */
 export function downloadText(name: string, text: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+  downloadFile(name, new Blob([text], { type }));
+}
+
+/** Has the browser save what the page has of a file, which may be more than fits into one text. */
+export function downloadFile(name: string, file: Blob): void {
+  const address = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import Type, { type Static } from 'typebox';
 import { createApiKey } from '../commands/create-api-key.ts';
 import { revokeApiKey } from '../commands/revoke-api-key.ts';
-import { KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '../domain/keys.ts';
+import { ACTOR_TYPES, type Actor } from '../domain/audit.ts';
+import { type ApiKey, KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '../domain/keys.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -25,6 +26,7 @@ import { originOf, ownPrincipal, requireFreshProof } from '../people/callers.ts'
 import { type KeyDigest, keyHint } from '../secrets.ts';
 import { loadAgents } from '../storage/agents.ts';
 import { listKeys } from '../storage/api-keys.ts';
+import { loadKeyMakers } from '../storage/audit.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 
 const MIN_LIFE_SECONDS = 60;
@@ -75,6 +77,16 @@ const KeyItem = Fields(
     ...shared,
     hint: Type.String({ examples: ['sk_…a1b2'] }),
     last_used_at: Nullable(Timestamp({ description: 'To the minute.' })),
+    created_by: Nullable(
+      Fields(
+        {
+          type: OneOf(ACTOR_TYPES),
+          key_id: Nullable(Id('api_key')),
+          principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
+        },
+        { $id: 'KeyMaker', description: 'Who made it; null: nobody wrote it down.' },
+      ),
+    ),
     status: OneOf(KEY_STATUSES),
   },
   { $id: 'ApiKey' },
@@ -98,6 +110,8 @@ const ListQuery = Fields({
   kind: Type.Optional(QuerySeveral(OneOf(KEY_KINDS))),
   ...PageQuery,
 });
+
+const makerBody = ({ type, key_id, principal_id }: Actor) => ({ type, key_id, principal_id });
 
 /** Makes the routes for API keys. */
 export function makeApiKeyRoutes(options: {
@@ -192,10 +206,17 @@ export function makeApiKeyRoutes(options: {
         const filters = { ...rest, ...(agents && { agent_ids: agents.map(({ agent_id }) => agent_id) }) };
         const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
+        const ids = rows.map(({ key_id }) => key_id);
+        const makers = await loadKeyMakers(db, workspace_id, ids);
+        const makerOf = ({ key_id }: ApiKey) => {
+          const maker = makers.get(key_id);
+          return maker === undefined ? null : makerBody(maker);
+        };
         const data = rows.map((key) => ({
           ...keyBody(key),
           hint: key.hint,
           last_used_at: key.last_used_at,
+          created_by: makerOf(key),
           status: keyStatus(key, key.clock_ms),
         }));
         return { status: 200, body: { data, next_cursor } };

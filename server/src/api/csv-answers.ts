@@ -1,4 +1,5 @@
 import type { Call } from '../http/route.ts';
+import { csvLine } from '../values/csv.ts';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8';
 
@@ -15,3 +16,26 @@ export function wantsCsv(headers: Call['headers']): boolean {
 
 /** The headers by which a browser saves an answer as a file of this name. */
 export const attachment = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` });
+
+/** Rows read at a time for a file. */
+const EXPORTED_AT_ONCE = 200;
+
+/**
+ * A list as a table, read page by page from past `after` on: a head of `columns`, then a line a row. `limit`: so many rows;
+ * null: all that there are.
+ */
+export async function* csvOfList<Row, Place>(
+  columns: readonly string[],
+  lineOf: (row: Row) => string,
+  load: (page: { after: Place | null; limit: number }) => Promise<{ rows: Row[]; next: Place | null }>,
+  { after, limit }: { after: Place | null; limit: number | null },
+): AsyncGenerator<string, void, void> {
+  yield csvLine(columns);
+  for (let past = after, left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
+    const { rows, next } = await load({ after: past, limit: Math.min(EXPORTED_AT_ONCE, left) });
+    if (rows.length > 0) yield rows.map(lineOf).join('');
+    if (next === null) return;
+    past = next;
+    left -= rows.length;
+  }
+}

@@ -4,6 +4,7 @@ import type { VerifyingKey } from '../domain/checkpoints.ts';
 import {
   BREAK_KINDS,
   LEDGER_EVENT_TYPES,
+  type LedgerEvent,
   ledgerEventBody,
   SUBJECT_TYPES,
   shownHash,
@@ -25,10 +26,12 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import { HISTORY_NAMES as names } from '../purpose/history.ts';
-import { listLedgerEvents, loadLedgerEvents, MAX_EVENTS_LOOKED_AT } from '../storage/ledger.ts';
+import { getHead, listLedgerEvents, loadLedgerEvents, MAX_EVENTS_LOOKED_AT } from '../storage/ledger.ts';
+import { csvLine } from '../values/csv.ts';
 import { loadCheckpoints } from '../verification/checkpoint-rows.ts';
 import { exportLedger } from '../verification/export-ledger.ts';
 import { verificationBody, verifyLedger } from '../verification/verify-ledger.ts';
+import { attachment, CSV_TYPE, csvOfList, wantsCsv } from './csv-answers.ts';
 
 const EXPORT_TYPE = 'application/x-ndjson';
 
@@ -114,6 +117,23 @@ const ListQuery = Fields({
   ),
   ...PageQuery,
 });
+const COLUMNS = [
+  'seq',
+  'id',
+  'type',
+  'subject_type',
+  'subject_id',
+  'occurred_at',
+  'data_hash',
+  'prev_hash',
+  'hash',
+] as const;
+const csvOf = (event: LedgerEvent): string => {
+  const { data_hash, prev_hash, hash, ...rest } = event;
+  const hashes = { data_hash: shownHash(data_hash), prev_hash: shownHash(prev_hash), hash: shownHash(hash) };
+  return csvLine(COLUMNS.map((column) => ({ ...rest, ...hashes })[column]));
+};
+
 const CheckpointQuery = Fields(PageQuery);
 const SeqParams = Fields({ seq: Type.String({ pattern: '^[1-9][0-9]{0,15}$' }) });
 const VerifyQuery = Fields({
@@ -148,23 +168,52 @@ export function makeLedgerRoutes(options: {
       operationId: 'listLedgerEvents',
       tag: 'Ledger',
       summary: "List the chain's events",
-      description: `Newest first unless \`order\` is \`asc\`. All filters must hold together. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} events that were looked at: only \`next_cursor\` tells whether it is the last.`,
+      description: `Newest first unless \`order\` is \`asc\`. All filters must hold together. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} events that were looked at: only \`next_cursor\` tells whether it is the last. With \`accept: text/csv\` all events that the filters let through come as one table, up to where the chain ends when it begins, or one page of them where \`limit\` or \`cursor\` is given.`,
       scopes: ['read'],
-      shares: 'lists',
+      // A file holds its turn until its reader has it.
+      shares: (headers) => (wantsCsv(headers) ? 'exports' : 'lists'),
       query: ListQuery,
       responses: {
-        200: { description: 'A page of events.', schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }) },
+        200: {
+          description: 'A page of events.',
+          schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }),
+          or_as: ['text/csv'],
+        },
       },
       errors: [],
       handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor, order = 'desc', ...filters } = call.query;
+        const { limit, cursor, order = 'desc', ...filters } = call.query;
         const { workspace_id } = call.caller;
         const list = ['listLedgerEvents', workspace_id, order, filters];
         const past = cursors.open(list, cursor) as number | null;
+        if (wantsCsv(call.headers)) {
+          const is_page = limit !== undefined || cursor !== undefined;
+          const end = (await getHead(lists_db, workspace_id))?.seq ?? 0;
+          const chunks = csvOfList(
+            COLUMNS,
+            csvOf,
+            async ({ after, limit: at_once }) => {
+              const found = await listLedgerEvents(lists_db, workspace_id, filters, {
+                order,
+                past: after,
+                limit: at_once,
+              });
+              // Oldest first, a chain that goes on growing would have no end.
+              const rows = found.rows.filter(({ seq }) => seq <= end);
+              return { rows, next: rows.length < found.rows.length ? null : found.next };
+            },
+            { after: past, limit: is_page ? (limit ?? 50) : null },
+          );
+          return {
+            status: 200,
+            stream: { chunks, content_type: CSV_TYPE },
+            headers: attachment(`ledger-entries-${workspace_id}.csv`),
+          };
+        }
         const { rows, next } = await listLedgerEvents(lists_db, workspace_id, filters, {
           order,
           past,
-          limit,
+          limit: limit ?? 50,
         });
         const next_cursor = next === null ? null : cursors.seal(list, next);
         return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };

@@ -9,6 +9,7 @@ import {
   DELIVERY_ERROR_CODES,
   DELIVERY_ERRORS,
   eventsOf,
+  headersOfAttempt,
   MAX_REPLAYED,
   TEST_EVENT_TYPE,
   WEBHOOK_EVENT_TYPES,
@@ -39,30 +40,42 @@ import {
 } from '../storage/webhooks.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { firstIdAt } from '../values/ids.ts';
-import { listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
+import { getWebhookAttempt, listWebhookAttempts } from '../webhook-delivery/attempt-rows.ts';
 import { WEBHOOK_EVENTS } from './schemas/webhook-events.ts';
 
 const ERROR_WORDS = Object.entries(DELIVERY_ERRORS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
   .join(' ');
 
-const AttemptItem = Fields(
+const attemptFields = {
+  id: Id('delivery'),
+  endpoint_id: Id('webhook'),
+  event_id: Id('event'),
+  event_type: OneOf(DELIVERED_EVENT_TYPES),
+  attempt: Type.Integer({ minimum: 1, maximum: ATTEMPTS }),
+  status: OneOf(ATTEMPT_STATUSES, {
+    description: '`RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one.',
+  }),
+  http_status: Nullable(Type.Integer({ minimum: 100, maximum: 999 })),
+  error: Nullable(OneOf(DELIVERY_ERROR_CODES, { description: ERROR_WORDS })),
+  duration_ms: Type.Integer({ minimum: 0 }),
+  attempted_at: Timestamp(),
+  next_attempt_at: Nullable(Timestamp()),
+};
+const AttemptItem = Fields(attemptFields, { $id: 'WebhookAttempt' });
+const SentAttempt = Fields(
   {
-    id: Id('delivery'),
-    endpoint_id: Id('webhook'),
-    event_id: Id('event'),
-    event_type: OneOf(DELIVERED_EVENT_TYPES),
-    attempt: Type.Integer({ minimum: 1, maximum: ATTEMPTS }),
-    status: OneOf(ATTEMPT_STATUSES, {
-      description: '`RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one.',
-    }),
-    http_status: Nullable(Type.Integer({ minimum: 100, maximum: 999 })),
-    error: Nullable(OneOf(DELIVERY_ERROR_CODES, { description: ERROR_WORDS })),
-    duration_ms: Type.Integer({ minimum: 0 }),
-    attempted_at: Timestamp(),
-    next_attempt_at: Nullable(Timestamp()),
+    ...attemptFields,
+    request_headers: Type.Object(
+      {},
+      {
+        additionalProperties: { type: 'string' },
+        description:
+          'What it was sent with, besides what HTTP itself adds. The signatures are left out where the endpoint is gone or its secret was replaced since.',
+      },
+    ),
   },
-  { $id: 'WebhookAttempt' },
+  { $id: 'SentWebhookAttempt' },
 );
 
 const ListQuery = Fields({
@@ -130,8 +143,9 @@ export function makeWebhookDeliveryRoutes(options: {
   lists_db: pg.Pool;
   lane: Lane;
   cursors: Cursors;
+  openSecret: (workspace_id: string, sealed: string) => string;
 }): Route[] {
-  const { db, lists_db, lane, cursors } = options;
+  const { db, lists_db, lane, cursors, openSecret } = options;
 
   /** Returns the first and the last id of a replay's period. */
   async function rangeOf(body: Static<typeof ReplayBody>): Promise<{ first_id: string; end_id: string }> {
@@ -203,6 +217,40 @@ export function makeWebhookDeliveryRoutes(options: {
         const found = await listWebhookAttempts(lists_db, workspace_id, filters, { after, limit: limit + 1 });
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.attempt_id));
         return { status: 200, body: { data: rows.map(attemptBody), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/webhooks/deliveries/:id',
+      operationId: 'getWebhookDelivery',
+      tag: 'Webhooks',
+      summary: 'Get one delivery attempt',
+      description:
+        'With the headers it was sent with, for 30 days; `GET /v1/webhooks/events/:id` has the body. The secret is never shown.',
+      scopes: ['admin'],
+      shares: 'reads',
+      params: IdParams,
+      responses: { 200: { description: 'The attempt.', schema: SentAttempt } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const { workspace_id } = call.caller;
+        const found = await getWebhookAttempt(db, workspace_id, call.params.id);
+        if (found === undefined) {
+          throw new ApiError('not_found', 'There is no such attempt, or it is no longer kept.');
+        }
+        const { endpoint_id, event_id, event_type: type, attempted_at } = found;
+        const [endpoints, payload] = await Promise.all([
+          loadWebhookEndpoints(db, workspace_id),
+          getWebhookPayload(db, workspace_id, event_id),
+        ]);
+        const request_headers = headersOfAttempt(
+          { event_id, type, payload: payload ?? '' },
+          // Without its body an attempt has no signature that could be made again.
+          payload === undefined ? undefined : endpoints.find((each) => each.endpoint_id === endpoint_id),
+          Date.parse(attempted_at),
+          (sealed) => openSecret(workspace_id, sealed),
+        );
+        return { status: 200, body: { ...attemptBody(found), request_headers } };
       },
     },
     {

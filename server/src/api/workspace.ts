@@ -35,12 +35,12 @@ import {
 import type { Lane } from '../lane/lane.ts';
 import { originOf, requireFreshProof } from '../people/callers.ts';
 import { countAgents } from '../storage/agents.ts';
-import { type AuditFilters, type ListedAuditRecord, listAuditRecords } from '../storage/audit.ts';
+import { type ListedAuditRecord, listAuditRecords } from '../storage/audit.ts';
 import { getHead } from '../storage/ledger.ts';
 import { loadWorkspace, readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
-import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
+import { attachment, CSV_TYPE, csvOfList, wantsCsv } from './csv-answers.ts';
 
 const Quota = Fields({
   used: Type.Integer({ minimum: 0 }),
@@ -118,8 +118,6 @@ const ListQuery = Fields({
   to: Type.Optional(QueryBound('to')),
   ...PageQuery,
 });
-/** Records read at a time for a file. */
-const EXPORTED_AT_ONCE = 200;
 const COLUMNS = [
   'id',
   'created_at',
@@ -176,26 +174,6 @@ const StopBody = Fields(
 /** The workspace and what was done in it. */
 export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
-
-  /** Records as CSV, page by page; `limit` null: all that there are. */
-  async function* audited(
-    workspace_id: string,
-    filters: AuditFilters,
-    { after, limit }: { after: number | null; limit: number | null },
-  ): AsyncGenerator<string, void, void> {
-    yield csvLine(COLUMNS);
-    for (let past = after, left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
-      const at_once = Math.min(EXPORTED_AT_ONCE, left);
-      const { rows, next } = await listAuditRecords(db, workspace_id, filters, {
-        after: past,
-        limit: at_once,
-      });
-      if (rows.length > 0) yield rows.map(csvOf).join('');
-      if (next === null) return;
-      past = next;
-      left -= rows.length;
-    }
-  }
 
   async function stopOf(workspace_id: string): Promise<WorkspaceStop | null> {
     return decodeStop((await getHead(db, workspace_id))?.stop ?? null);
@@ -327,7 +305,12 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
         const after = cursors.open(list, cursor) as number | null;
         if (wantsCsv(call.headers)) {
           const is_page = limit !== undefined || cursor !== undefined;
-          const chunks = audited(workspace_id, filters, { after, limit: is_page ? (limit ?? 50) : null });
+          const chunks = csvOfList(
+            COLUMNS,
+            csvOf,
+            (page) => listAuditRecords(db, workspace_id, filters, page),
+            { after, limit: is_page ? (limit ?? 50) : null },
+          );
           return {
             status: 200,
             stream: { chunks, content_type: CSV_TYPE },

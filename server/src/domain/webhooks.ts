@@ -225,6 +225,28 @@ export function deliveryHeaders(
   };
 }
 
+/** A worker signs with the secrets that it loaded: for so long after a rotation that may still be the old one. */
+const ROTATION_GRACE_MS = 10_000;
+
+/**
+ * The headers that an attempt was sent with, made again: they follow from the event, the moment and the secrets. Those of
+ * the signatures are left out where the secret that signed then is no longer there, or may not be the one that is.
+ */
+export function headersOfAttempt(
+  event: Pick<WebhookEvent, 'event_id' | 'type' | 'payload'>,
+  endpoint: Pick<WebhookEndpoint, 'secrets' | 'secret_rotated_at'> | undefined,
+  attempted_ms: number,
+  open: (sealed: string) => string,
+): Record<string, string> {
+  const rotated_at = endpoint?.secret_rotated_at ?? null;
+  const is_known = rotated_at === null || Date.parse(rotated_at) + ROTATION_GRACE_MS < attempted_ms;
+  const sealed = endpoint !== undefined && is_known ? validSecrets(endpoint.secrets, attempted_ms) : [];
+  const [first, ...others] = sealed.map((secret) => open(secret.sealed));
+  if (first !== undefined) return deliveryHeaders(event, [first, ...others], attempted_ms);
+  const unsigned = Object.entries(deliveryHeaders(event, [SECRET_PREFIX], attempted_ms));
+  return Object.fromEntries(unsigned.filter(([name]) => !name.endsWith('-signature')));
+}
+
 /** The types that an endpoint is told of. */
 export function eventsOf(endpoint: Pick<WebhookEndpoint, 'events'>): readonly string[] {
   return endpoint.events.includes(DEFAULT_EVENTS) ? DEFAULT_EVENT_TYPES : endpoint.events;

@@ -118,6 +118,21 @@ export async function listAuditRecords(
   return { rows, next: last.rows[0]?.seq ?? null };
 }
 
+/** Returns who made each of these keys; those without a record of it are left out. */
+export async function loadKeyMakers(
+  db: Queryable,
+  workspace_id: string,
+  key_ids: readonly string[],
+): Promise<Map<string, AuditRecord['actor']>> {
+  const result = await db.query<{ target_id: string; actor: AuditRecord['actor']; workspace_id: string }>({
+    name: 'load_key_makers',
+    text: `select target_id, actor from audit_records
+      where workspace_id = $1 and target_id = any($2) and target_id <> '' and action = 'api_key.created'`,
+    values: [workspace_id, key_ids],
+  });
+  return new Map(result.rows.map(({ target_id, actor }) => [target_id, actor]));
+}
+
 /** Returns the audit records with these `seq`. */
 export async function loadAuditRecords(
   db: Queryable,

@@ -50,6 +50,20 @@ export async function listWebhookAttempts(
   return result.rows;
 }
 
+/** Returns one attempt; undefined if there is none, or it is no longer kept. */
+export async function getWebhookAttempt(
+  db: Queryable,
+  workspace_id: string,
+  attempt_id: string,
+): Promise<WebhookAttempt | undefined> {
+  const result = await db.query<WebhookAttempt & { workspace_id: string }>({
+    name: 'get_webhook_attempt',
+    text: `select ${COLUMNS} from webhook_attempts where workspace_id = $1 and attempt_id = $2`,
+    values: [workspace_id, attempt_id],
+  });
+  return result.rows[0];
+}
+
 /** The most rows that one statement removes, of all workspaces together, because a statement has 5 s. */
 const PRUNED_AT_ONCE = 5_000;
 

@@ -209,6 +209,16 @@ describe('versions of an authority', () => {
   });
 });
 
+test('of a key it is told who made it', async () => {
+  const admin = await makeKey(s, { scopes: ['admin', 'read'], principal_id: 'user:grace' });
+  const made = (await post('/v1/api-keys', { name: 'k', scopes: ['read'] }, admin.key)) as Shown;
+  const keys = await walk('/v1/api-keys');
+  const makerOf = (id: string) => keys.find((key: Shown) => key.id === id)?.created_by;
+  expect(makerOf(made.id)).toEqual({ type: 'api_key', key_id: admin.id, principal_id: 'user:grace' });
+  const first = keys.at(-1) as Shown;
+  expect(first.created_by).toEqual({ type: 'system', key_id: null, principal_id: null });
+});
+
 test('keys are filtered by agent, status and kind, one by one and together', async () => {
   await post('/v1/agents', { slug: 'keyed' });
   await post('/v1/agents', { slug: 'keyed-too' });

@@ -37,6 +37,7 @@ let foreign: Record<
   | 'token'
   | 'webhook'
   | 'event'
+  | 'attempt'
   | 'user'
   | 'invitation'
   | 'entry'
@@ -94,6 +95,7 @@ beforeAll(async () => {
     token: decision.capability?.token as string,
     webhook,
     event,
+    attempt: await there.attempt(),
     user: await there.member(),
     invitation: (await there.invite()).id,
     entry: await there.listed(),
@@ -209,6 +211,7 @@ const PATHS: Record<string, Kind[]> = {
   'api-keys': ['api_key'],
   webhooks: ['webhook'],
   events: ['event'],
+  deliveries: ['attempt'],
   members: ['user'],
   budgets: ['budget'],
   invitations: ['invitation'],

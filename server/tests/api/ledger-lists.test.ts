@@ -105,6 +105,29 @@ describe('GET /v1/ledger/events', () => {
     }
   });
 
+  test('the CSV is all that the filters let through, in the order asked for, or a page where one is asked for', async () => {
+    const csv = (query: string) =>
+      s.call('GET', `/v1/ledger/events${query}`, { headers: { accept: 'text/csv' } });
+    const linesOf = (events: Shown[]) =>
+      events.map(({ subject, ...event }) =>
+        [event.seq, event.id, event.type, subject.type, subject.id, event.occurred_at]
+          .concat([event.data_hash, event.prev_hash, event.hash])
+          .join(','),
+      );
+    const whole = await csv('?order=asc');
+    expect(whole.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="ledger-entries-ws_\w+\.csv"$/,
+    );
+    const [head, ...lines] = whole.text.split('\n').slice(0, -1);
+    expect(head).toBe('seq,id,type,subject_type,subject_id,occurred_at,data_hash,prev_hash,hash');
+    expect(lines).toEqual(linesOf(chain));
+    const made = chain.filter(({ type }) => type === 'decision.created');
+    const rest = (await csv('?type=decision.created')).text.split('\n').slice(1, -1);
+    expect(rest).toEqual(linesOf(made).reverse());
+    expect((await csv('?limit=3')).text.split('\n').slice(1, -1)).toEqual(linesOf(chain).slice(-3).reverse());
+    expect((await csv('?subject=agt_nobody')).text).toBe(`${head}\n`);
+  });
+
   test('one event is answered by its number, and its hash can be made again from it', async () => {
     for (const event of chain) expect(await get(`/v1/ledger/events/${event.seq}`)).toEqual(event);
     const event = chain.at(-1);
@@ -248,7 +271,12 @@ describe('GET /v1/audit', () => {
 
 test('exports whose readers go away give back what they held, and the next one is whole', async () => {
   const { port } = new URL(s.url);
-  for (const path of ['/v1/decisions/export?format=jsonl', '/v1/decisions/export?format=csv', '/v1/audit']) {
+  for (const path of [
+    '/v1/decisions/export?format=jsonl',
+    '/v1/decisions/export?format=csv',
+    '/v1/audit',
+    '/v1/ledger/events',
+  ]) {
     for (let i = 0; i < 24; i++) {
       const socket = connect(Number(port), '127.0.0.1');
       await once(socket, 'connect');

@@ -381,6 +381,29 @@ describe('deliveries', () => {
     expect(refusal(await s.call('GET', `/v1/webhooks/${id}`))).toEqual([404, 'not_found']);
   });
 
+  test('an attempt is told with the headers it was sent with, without the signatures once the secret is another one', async () => {
+    const { id, secret } = await create({ events: ['decision.created'] });
+    await decide(13, { task: 'Grüße \u2028' });
+    await until(async () => (await deliveries(`&endpoint=${id}`)).length === 1);
+    const [listed] = await deliveries(`&endpoint=${id}`);
+    const path = `/v1/webhooks/deliveries/${listed.id}`;
+    const { request_headers, ...attempt } = (await s.call('GET', path)).body;
+    expect(attempt).toEqual(listed);
+    const [sent] = receiver.received as [Receiver['received'][0]];
+    expect(sent.headers).toMatchObject(request_headers);
+    expect(verifies({ headers: request_headers, body: sent.body }, secret)).toBe(true);
+    expect(JSON.stringify(request_headers)).not.toContain(secret.slice(6, 40));
+    await s.call('POST', `/v1/webhooks/${id}/rotate-secret`, { body: { overlap_seconds: 600 } });
+    const unsigned = Object.fromEntries(
+      Object.entries(request_headers).filter(([name]) => !name.endsWith('-signature')),
+    );
+    expect(Object.keys(unsigned)).toHaveLength(Object.keys(request_headers).length - 3);
+    expect((await s.call('GET', path)).body.request_headers).toEqual(unsigned);
+    await s.call('DELETE', `/v1/webhooks/${id}`);
+    expect((await s.call('GET', path)).body).toEqual({ ...listed, request_headers: unsigned });
+    expect(refusal(await s.call('GET', '/v1/webhooks/deliveries/dlv_1'))).toEqual([404, 'not_found']);
+  });
+
   test('a rotated secret signs alone where one signature goes, beside the old ones where several may', async () => {
     const { id, secret } = await create();
     const rotated = (

@@ -1,6 +1,7 @@
 import { makeApiRoutes } from '../../src/api/routes.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Route } from '../../src/http/route.ts';
+import { makeIdsAt } from '../../src/values/ids.ts';
 import { superuserConnection } from './postgres.ts';
 import { AUTHORITY, freshKey, makeKey, makeTestCore, type RunningService, spend } from './running-service.ts';
 
@@ -23,6 +24,8 @@ export interface World {
   ask(amount_minor: number): Promise<{ decision_id: string; capability: { token: string } | null }>;
   /** An endpoint of the workspace, made when there is none. */
   webhook(): Promise<string>;
+  /** An attempt to tell that endpoint of a new decision. */
+  attempt(): Promise<string>;
   /** Invites somebody new. */
   invite(): Promise<{ id: string; url: string }>;
   /** Lists a new merchant for the agent, and tells the entry's id. */
@@ -491,6 +494,12 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'GET /v1/webhooks/deliveries/:id': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: `/v1/webhooks/deliveries/${await world.attempt()}` }),
+    status: 200,
+    names: 'one thing',
+  },
   'GET /v1/webhooks/deliveries': {
     scopes: ['admin'],
     request: fixed('/v1/webhooks/deliveries'),
@@ -583,6 +592,20 @@ export async function makeWorld(
       if (body.data.length > 0) return body.data[0].id;
       const url = `https://${words === '' ? 'receiver' : words.toLowerCase()}.invalid/events`;
       return (await service.call('POST', '/v1/webhooks', { key: setup, body: { url } })).body.id;
+    },
+    async attempt() {
+      const endpoint_id = await world.webhook();
+      await world.ask(10);
+      const { body } = await service.call('GET', '/v1/ledger/events?limit=1', { key: setup });
+      const attempt_id = makeIdsAt(Date.now(), Math.random)('delivery');
+      // No worker need get round to it.
+      await service.sql(
+        `insert into webhook_attempts (workspace_id, attempt_id, endpoint_id, event_id, event_type, attempt, status,
+          http_status, error, duration_ms, attempted_at, next_attempt_at)
+          values ($1, $2, $3, $4, 'decision.created', 1, 'FAILED', null, 'dns_error', 1, now(), null)`,
+        [tenant.workspace_id, attempt_id, endpoint_id, body.data[0].id],
+      );
+      return attempt_id;
     },
   };
   return world;

@@ -3,19 +3,17 @@ import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { pageLimit } from '../../api/lists.ts';
 import { useNewestFirst } from '../../api/newest-first.ts';
-import { refetchSoon } from '../../api/refetch-soon.ts';
 import type { Search } from '../../lib/search.ts';
-import { useAction } from '../../lib/use-action.ts';
 import { DELIVERED_TYPES, resultOf } from '../../lib/webhooks.ts';
 import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
-import { Button } from '../Button.tsx';
 import { type Filter, Filters } from '../Filters.tsx';
 import { NewRows } from '../list/NewRows.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { Card, Empty, Loading } from '../Page.tsx';
 import { type Column, LoadMore, Table } from '../Table.tsx';
 import { Time } from '../Value.tsx';
+import { Resend } from './Resend.tsx';
 import styles from './webhook.module.css';
 
 /** The parameters of an address that filter deliveries. */
@@ -120,7 +118,14 @@ function columnsOf(
     cell: ({ event_id, event_type }) => <Link to={`/webhooks/events/${event_id}`}>{event_type}</Link>,
   };
   return [
-    { name: 'Time', cell: (each) => <Time at={each.attempted_at} /> },
+    {
+      name: 'Time',
+      cell: (each) => (
+        <Link to={`/webhooks/attempts/${each.id}`}>
+          <Time at={each.attempted_at} />
+        </Link>
+      ),
+    },
     ...(fixed.event === undefined ? [event] : []),
     ...(fixed.endpoint === undefined ? [endpoint] : []),
     { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
@@ -141,23 +146,6 @@ function columnsOf(
     },
     { name: 'Attempt', number: true, cell: (each) => each.attempt },
     { name: 'Took', number: true, cell: (each) => `${each.duration_ms} ms` },
-    { name: 'Actions', hideName: true, cell: (each) => <Resend attempt={each} /> },
+    { name: 'Actions', hideName: true, cell: (each) => <Resend small attempt={each} /> },
   ];
-}
-
-/** Sends an event to the endpoint once more. A test event is not kept, so that has to be sent anew. */
-function Resend({ attempt }: { attempt: WebhookAttempt }) {
-  const sending = useAction(async () => {
-    await purser.webhookDeliveries.replay(attempt.endpoint_id, { event_id: attempt.event_id });
-    refetchSoon('webhooks', 'deliveries');
-  });
-  if (attempt.event_type === 'webhook.test') return null;
-  return (
-    <>
-      <Button small busy={sending.busy} onClick={() => void sending.run()}>
-        Resend
-      </Button>
-      {sending.error !== null && <ErrorNotice error={sending.error} />}
-    </>
-  );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { purser } from '../../api/client.ts';
+import { useHidden } from '../../api/hidden.ts';
 import { useList } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
@@ -130,6 +131,11 @@ export default function Agents() {
   const list = useList<AgentWithBudgets>(['agents', 'list', query], (cursor) =>
     purser.agents.list({ ...query, limit: 50, cursor } as ListAgentsQuery),
   );
+  const hidden = useHidden(
+    ['agents', 'list', query],
+    (limit) => purser.agents.list({ ...query, status: ['revoked'], limit } as ListAgentsQuery),
+    { enabled: search.status === undefined },
+  );
   const is_filtered = Object.keys(search).length > 0;
   const make = (
     <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setMaking(true)}>
@@ -142,14 +148,14 @@ export default function Agents() {
       width="wide"
       actions={
         <>
-          {search.status === undefined && (
+          {search.status === undefined && hidden !== '0' && (
             <Button
               kind="quiet"
               onClick={() =>
                 void navigate({ to: '/agents', search: { ...search, status: 'active,paused,revoked' } })
               }
             >
-              Show revoked
+              {hidden === undefined ? 'Show revoked' : `Show revoked (${hidden})`}
             </Button>
           )}
           <StopButton />

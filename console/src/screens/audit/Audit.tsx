@@ -12,7 +12,7 @@ import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { downloadText } from '../../lib/download.ts';
+import { downloadFile } from '../../lib/download.ts';
 import { AUDIT_ACTIONS } from '../../lib/ledger-types.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
@@ -48,7 +48,7 @@ export default function Audit() {
   );
   const exporting = useAction(async () => {
     const csv = await purser.audit.csv(filters as ListAuditRecordsQuery);
-    downloadText('audit.csv', await csv.text(), 'text/csv');
+    downloadFile('audit.csv', await csv.blob());
   });
   const is_filtered = Object.keys(filters).length > 0;
   return (

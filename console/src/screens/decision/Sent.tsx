@@ -56,7 +56,8 @@ function Attempts({ of }: { of: readonly WebhookAttempt[] }) {
             <Link to={`/webhooks/${each.endpoint_id}`}>
               {endpoints.get(each.endpoint_id) ?? 'its endpoint'}
             </Link>{' '}
-            · attempt {each.attempt} · <Time at={each.attempted_at} />
+            · <Link to={`/webhooks/attempts/${each.id}`}>attempt {each.attempt}</Link> ·{' '}
+            <Time at={each.attempted_at} />
           </p>
         </li>
       ))}

@@ -3,6 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
+import { useHidden } from '../../api/hidden.ts';
 import { useList } from '../../api/lists.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
@@ -14,10 +15,12 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { pick, type Search } from '../../lib/search.ts';
 import { relative } from '../../lib/time.ts';
 import { useNow } from '../../lib/use-now.ts';
 import { words } from '../../lib/words.ts';
+import styles from './Keys.module.css';
 import { KINDS } from './kinds.ts';
 import { NewKey } from './NewKey.tsx';
 
@@ -71,6 +74,11 @@ function KeyList() {
   const list = useList<ApiKey>(['keys', query], (cursor) =>
     purser.apiKeys.list({ ...query, limit: 50, cursor } as ListApiKeysQuery),
   );
+  const hidden = useHidden(
+    ['keys', filters],
+    (limit) => purser.apiKeys.list({ ...filters, status: ['expired', 'revoked'], limit } as ListApiKeysQuery),
+    { enabled: filters.status === undefined && !shows_all },
+  );
   const { agents, byId } = useAgentNames();
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const is_filtered = Object.keys(filters).length > 0;
@@ -84,9 +92,12 @@ function KeyList() {
           flush
           title={is_filtered || shows_all ? undefined : 'Active keys'}
           aside={
-            filters.status === undefined && (
+            filters.status === undefined &&
+            (shows_all || hidden !== '0') && (
               <Link to="/keys" search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
-                {shows_all ? 'Hide what no longer works' : 'Show revoked and expired'}
+                {shows_all
+                  ? 'Hide what no longer works'
+                  : `Show revoked and expired${hidden === undefined ? '' : ` (${hidden})`}`}
               </Link>
             )
           }
@@ -135,7 +146,16 @@ function columnsOf(
       name: 'Last used',
       cell: (each) => (each.last_used_at === null ? 'Never' : <Time at={each.last_used_at} />),
     },
-    { name: 'Created', cell: (each) => <Time at={each.created_at} /> },
+    {
+      name: 'Created',
+      short: true,
+      cell: (each) => (
+        <>
+          <Time at={each.created_at} />
+          <Maker of={each} />
+        </>
+      ),
+    },
     {
       name: 'Expires',
       cell: (each) => (each.expires_at === null ? 'Never' : <Expiry at={each.expires_at} />),
@@ -153,6 +173,17 @@ function columnsOf(
         ),
     },
   ];
+}
+
+/** Who made the key, as the audit has it. */
+function Maker({ of: { created_by } }: { of: ApiKey }) {
+  if (created_by === null) return null;
+  const { type, key_id, principal_id } = created_by;
+  return (
+    <div className={styles.maker}>
+      by {type === 'system' ? 'Purser' : <Who principal_id={principal_id} key_id={key_id} />}
+    </div>
+  );
 }
 
 function Holder({ of, agents }: { of: ApiKey; agents: ReadonlyMap<string, AgentName> }) {

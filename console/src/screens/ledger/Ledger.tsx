@@ -11,7 +11,7 @@ import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx'
 import { SubjectLink } from '../../components/SubjectLink.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { downloadStreamed } from '../../lib/download.ts';
+import { downloadFile, downloadStreamed } from '../../lib/download.ts';
 import { LEDGER_TYPES } from '../../lib/ledger-types.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
@@ -66,13 +66,17 @@ export default function Ledger() {
     filters.order !== 'asc',
   );
   const exporting = useAction(() => downloadStreamed('/v1/ledger/export'));
+  const listing = useAction(async () => {
+    const csv = await purser.ledger.eventsCsv(filters as ListLedgerEventsQuery);
+    downloadFile('ledger-entries.csv', await csv.blob());
+  });
   return (
     <Page
       title="Ledger"
       lead="Every decision and every change is an entry that carries the hash of the one before. Whoever edits one, or cuts the end off, is found out."
       actions={
         <Button busy={exporting.busy} onClick={() => void exporting.run()}>
-          Export JSON Lines
+          Export whole history
         </Button>
       }
     >
@@ -82,7 +86,16 @@ export default function Ledger() {
         <Checkpoints />
       </CardGrid>
       <NewRows list={list} />
-      <Card title="Entries" flush>
+      <Card
+        title="Entries"
+        flush
+        aside={
+          <Button small busy={listing.busy} onClick={() => void listing.run()}>
+            Export CSV
+          </Button>
+        }
+      >
+        {listing.error !== null && <ErrorNotice error={listing.error} />}
         <div style={{ padding: '0 1.15rem 0.75rem' }}>
           <Filters filters={FILTERS} search={filters} to="/ledger" />
         </div>

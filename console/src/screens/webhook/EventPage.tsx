@@ -1,14 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { purser } from '../../api/client.ts';
 import { useEndpoints } from '../../api/endpoints.ts';
 import { useMay } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
-import { ErrorNotice } from '../../components/Notice.tsx';
-import { Card, Facts, Loading, Page, Tabs } from '../../components/Page.tsx';
+import { Card, Facts, Page } from '../../components/Page.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import { Deliveries } from '../../components/webhook/Deliveries.tsx';
+import { EventBody, useEventBody } from '../../components/webhook/EventBody.tsx';
 
 interface Envelope {
   id: string;
@@ -25,19 +22,13 @@ const event = await webhooks.unwrap(body, request.headers, process.env.PURSER_WE
 export default function EventPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const may = useMay('admin');
-  const query = useQuery({
-    queryKey: ['webhooks', 'event', id],
-    queryFn: async () => (await purser.events.retrieve(id).asResponse()).text(),
-    enabled: may,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const query = useEventBody(id);
   const endpoints = new Map((useEndpoints({ enabled: may }).data ?? []).map((each) => [each.id, each.url]));
   return (
     <Page title="Event" above={<Link to="/webhooks">Webhooks</Link>}>
       <AdminOnly what="webhooks">
-        {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
-        {query.isPending && <Loading lines={8} />}
-        {query.data !== undefined && <Sent body={query.data} />}
+        {query.data !== undefined && <About event={JSON.parse(query.data)} />}
+        <EventBody id={id} />
         <Deliveries search={{}} to={`/webhooks/events/${id}`} fixed={{ event: id }} endpoints={endpoints} />
         <Card title="Checking the signature">
           <p>
@@ -51,43 +42,28 @@ export default function EventPage() {
   );
 }
 
-/** An event as it is delivered: what it is about, and its bytes. */
-function Sent({ body }: { body: string }) {
-  const [is_raw, setRaw] = useState(false);
-  const event = JSON.parse(body) as Envelope;
+/** What an event is about. */
+function About({ event }: { event: Envelope }) {
   const { decision } = event.data;
   const decision_id =
     event.data.decision_id ?? (typeof decision === 'object' ? decision.decision_id : undefined);
   return (
-    <>
-      <Card>
-        <Facts
-          of={[
-            ['Type', <code key="c">{event.type}</code>],
-            ['Id', <Id key="i" id={event.id} />],
-            ['Happened', <Time key="t" at={event.created_at} exact />],
-            decision_id === undefined
-              ? null
-              : [
-                  'Decision',
-                  <Link key="l" to={`/decisions/${decision_id}`}>
-                    {decision_id}
-                  </Link>,
-                ],
-          ]}
-        />
-      </Card>
-      <Card title="Body">
-        <Tabs label="How the body is shown">
-          <button type="button" aria-pressed={!is_raw} onClick={() => setRaw(false)}>
-            Readable
-          </button>
-          <button type="button" aria-pressed={is_raw} onClick={() => setRaw(true)}>
-            As sent
-          </button>
-        </Tabs>
-        <CodeBlock label="the body" code={is_raw ? body : JSON.stringify(event, null, 2)} />
-      </Card>
-    </>
+    <Card>
+      <Facts
+        of={[
+          ['Type', <code key="c">{event.type}</code>],
+          ['Id', <Id key="i" id={event.id} />],
+          ['Happened', <Time key="t" at={event.created_at} exact />],
+          decision_id === undefined
+            ? null
+            : [
+                'Decision',
+                <Link key="l" to={`/decisions/${decision_id}`}>
+                  {decision_id}
+                </Link>,
+              ],
+        ]}
+      />
+    </Card>
   );
 }
