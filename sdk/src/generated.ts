@@ -1820,6 +1820,13 @@ export interface Simulation {
     /** What became of it. */
     outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
   }[];
+  /** Of all decisions that would have been another: those that people labelled, by what they said last. */
+  by_label: {
+    label: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR';
+    from: 'ALLOW' | 'REVIEW' | 'DENY';
+    to: 'ALLOW' | 'REVIEW' | 'DENY';
+    count: number;
+  }[];
   /** By first reason, the most frequent ones first. */
   by_reason: {
     reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT';

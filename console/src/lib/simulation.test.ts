@@ -1,6 +1,6 @@
 import type { Simulation } from '@purser/sdk';
 import { expect, test } from 'vitest';
-import { type ChangedDecision, judgedBy, matrixOf } from './simulation.ts';
+import { judgedBy, matrixOf } from './simulation.ts';
 
 test('the matrix has what changed beside the diagonal and the rest on it', () => {
   const simulation = {
@@ -18,18 +18,17 @@ test('the matrix has what changed beside the diagonal and the rest on it', () =>
   });
 });
 
-test('only labelled decisions that cross the line to or from ALLOW are counted', () => {
-  const changed = (from: string, to: string, label: string | null) =>
-    ({ current: { decision: from }, draft: { decision: to }, label }) as unknown as ChangedDecision;
-  expect(
-    judgedBy([
-      changed('ALLOW', 'DENY', 'PURPOSE_ALIGNED'),
-      changed('ALLOW', 'REVIEW', 'PURPOSE_ALIGNED'),
-      changed('REVIEW', 'DENY', 'PURPOSE_ALIGNED'),
-      changed('ALLOW', 'DENY', 'PURPOSE_MISALIGNED'),
-      changed('DENY', 'ALLOW', 'PURPOSE_MISALIGNED'),
-      changed('REVIEW', 'ALLOW', 'PURPOSE_MISALIGNED'),
-      changed('REVIEW', 'ALLOW', null),
-    ]),
-  ).toEqual({ stopped_wrongly: 2, passed_wrongly: 2 });
+test('of labelled decisions those are counted that cross the line to or from ALLOW', () => {
+  const by_label = (
+    [
+      ['ALLOW', 'DENY', 'PURPOSE_ALIGNED', 3],
+      ['ALLOW', 'REVIEW', 'PURPOSE_ALIGNED', 2],
+      ['REVIEW', 'DENY', 'PURPOSE_ALIGNED', 10],
+      ['ALLOW', 'DENY', 'PURPOSE_MISALIGNED', 10],
+      ['DENY', 'ALLOW', 'PURPOSE_MISALIGNED', 1],
+      ['REVIEW', 'ALLOW', 'PURPOSE_MISALIGNED', 6],
+      ['REVIEW', 'ALLOW', 'PURPOSE_ALIGNED', 10],
+    ] as const
+  ).map(([from, to, label, count]) => ({ from, to, label, count }));
+  expect(judgedBy({ by_label })).toEqual({ stopped_wrongly: 5, passed_wrongly: 7 });
 });

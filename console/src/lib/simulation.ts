@@ -4,10 +4,7 @@ export const KINDS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** A changed decision; what people said of it and what became of it come with it. */
-export type ChangedDecision = Simulation['changed'][number] & {
-  label?: string | null;
-  outcome_state?: string;
-};
+export type ChangedDecision = Simulation['changed'][number];
 
 /** Of replayed decisions: how many went from one kind to which. What did not change is on the diagonal. */
 export function matrixOf({ current, transitions }: Simulation): Record<Kind, Record<Kind, number>> {
@@ -23,20 +20,17 @@ export function matrixOf({ current, transitions }: Simulation): Record<Kind, Rec
   return matrix;
 }
 
-/** The two numbers by which a rule is judged, of the changed decisions that people labelled. */
-export function judgedBy(changed: readonly ChangedDecision[]): {
+/** The two numbers by which a rule is judged, of all decisions that would have been another and that people labelled. */
+export function judgedBy({ by_label }: Pick<Simulation, 'by_label'>): {
   stopped_wrongly: number;
   passed_wrongly: number;
 } {
-  const count = (label: string, from_allow: boolean) =>
-    changed.filter(
-      (each) =>
-        each.label === label &&
-        (each.current.decision === 'ALLOW') === from_allow &&
-        (each.draft.decision === 'ALLOW') !== from_allow,
-    ).length;
+  const count = (wanted: string, side: 'from' | 'to') =>
+    by_label
+      .filter((each) => each.label === wanted && each[side] === 'ALLOW')
+      .reduce((sum, each) => sum + each.count, 0);
   return {
-    stopped_wrongly: count('PURPOSE_ALIGNED', true),
-    passed_wrongly: count('PURPOSE_MISALIGNED', false),
+    stopped_wrongly: count('PURPOSE_ALIGNED', 'from'),
+    passed_wrongly: count('PURPOSE_MISALIGNED', 'to'),
   };
 }

@@ -31,7 +31,6 @@ import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { listNewestDecisionIds, loadDecisionRecords, loadMadeDocuments } from '../storage/decisions.ts';
 import { loadKnownMerchants } from '../storage/derived/known-merchants.ts';
-import { loadLabels } from '../storage/labels.ts';
 import { loadEntriesOfAgent } from '../storage/merchant-entries.ts';
 import { readAhead } from '../storage/pages.ts';
 import { oneAtATime } from '../storage/transactions.ts';
@@ -106,6 +105,10 @@ const SimulationBody = Fields(
           'The newest 100 that would have been another, or for another first reason or amount; newest first.',
       },
     ),
+    by_label: Type.Array(Fields({ label: OneOf(LABELS), from: Kind, to: Kind, count: Count() }), {
+      description:
+        'Of all decisions that would have been another: those that people labelled, by what they said last.',
+    }),
     by_reason: Type.Array(Fields({ reason_code: Reason, current: Count(), draft: Count() }), {
       description: 'By first reason, the most frequent ones first.',
     }),
@@ -183,27 +186,13 @@ function makeKnownTo(db: Queryable, workspace_id: string, agent_id: string) {
   };
 }
 
-/** What is known of these decisions today: what people said of them, and what became of them. */
-async function factsOf(db: Queryable, workspace_id: string, decision_ids: readonly string[]) {
-  const states = new Map(
-    (
-      await loadDecisionRecords(
-        db,
-        decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
-      )
-    ).map(({ decision, state }) => [decision.decision_id, state]),
+/** What became of these decisions until today. */
+async function outcomesOf(db: Queryable, workspace_id: string, decision_ids: readonly string[]) {
+  const records = await loadDecisionRecords(
+    db,
+    decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
   );
-  const label_ids = [...states.values()].flatMap((state) => state?.label_id ?? []);
-  const labels = new Map(
-    (await loadLabels(db, workspace_id, label_ids)).map(({ label_id, label }) => [label_id, label]),
-  );
-  return (decision_id: string) => {
-    const state = states.get(decision_id);
-    return {
-      label: labels.get(state?.label_id ?? '') ?? null,
-      outcome_state: state?.outcome_state ?? 'NONE',
-    };
-  };
+  return new Map(records.map(({ decision, state }) => [decision.decision_id, state?.outcome_state]));
 }
 
 /** Trying out a draft of an authority on what an agent really asked for. */
@@ -274,7 +263,7 @@ export function makeSimulationRoutes(options: {
           }
         }
         const { changed, ...result } = simulation.result();
-        const facts = await factsOf(
+        const outcomes = await outcomesOf(
           one_db,
           workspace_id,
           changed.map(({ decision_id }) => decision_id),
@@ -286,7 +275,10 @@ export function makeSimulationRoutes(options: {
             base_version: agent.authority_version,
             draft_hash: authorityHash(draft),
             ...result,
-            changed: changed.map((each) => ({ ...each, ...facts(each.decision_id) })),
+            changed: changed.map((each) => ({
+              ...each,
+              outcome_state: outcomes.get(each.decision_id) ?? 'NONE',
+            })),
           },
         };
       },

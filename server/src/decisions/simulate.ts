@@ -11,12 +11,14 @@ import {
 } from '../domain/decision-history.ts';
 import { budgetImpact, isExpired } from '../domain/decision-states.ts';
 import type { Decision, DecisionKind, ReasonCode } from '../domain/decisions.ts';
+import type { Label } from '../domain/labels.ts';
 import { type CountedLimit, reservationIdOf } from '../domain/reservations.ts';
 import { NO_FACTS } from '../domain/spend-facts.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import { decide, type Verdict } from '../policy/decide.ts';
 import type { KnownMerchantRow } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
+import { valueIn } from '../values/maps.ts';
 import { addMinor } from '../values/money.ts';
 import { DraftCounters } from './draft-counters.ts';
 import { makeDraftedMerchants } from './drafted-merchants.ts';
@@ -55,7 +57,11 @@ export interface SimulationResult {
     amount_minor: number;
     current: { decision: DecisionKind; reason_code: ReasonCode };
     draft: { decision: DecisionKind; reason_code: ReasonCode; authorized_amount_minor: number };
+    /** What a person said of it last; null: nothing. */
+    label: Label['label'] | null;
   }[];
+  /** Of the decisions that would have been different, those that people labelled. */
+  by_label: { label: Label['label']; from: DecisionKind; to: DecisionKind; count: number }[];
   /** By first reason, the most frequent ones first: how many decisions had it, and how many would have had it. */
   by_reason: { reason_code: ReasonCode; current: number; draft: number }[];
   /** UTC days with decisions, oldest first. */
@@ -182,6 +188,10 @@ export function makeSimulation(options: {
 }): Simulation {
   const { draft, assess, directory, directoryAtVersion } = options;
   const events = [...options.events].sort((a, b) => (a.place < b.place ? -1 : 1));
+  const labels = new Map<string, Label['label']>();
+  for (const { decision_id, event } of events) {
+    if (event.type === 'decision.label.recorded') labels.set(decision_id, event.label.label);
+  }
   const facts = { ...NO_FACTS, listed: directory.listed };
   const draft_inputs = assessmentInputs(draft);
   const drafted_merchants = asksForKnown(draft) ? makeDraftedMerchants() : null;
@@ -195,6 +205,7 @@ export function makeSimulation(options: {
   const current = emptyTally();
   const drafts = emptyTally();
   const transitions = new Map<string, SimulationResult['transitions'][number]>();
+  const labeled = new Map<string, SimulationResult['by_label'][number]>();
   const changed: SimulationResult['changed'] = [];
   const reasons = new Map<ReasonCode, { current: number; draft: number }>();
   const days = new Map<string, { current: SimulationKinds; draft: SimulationKinds }>();
@@ -285,17 +296,15 @@ export function makeSimulation(options: {
   function compare(original: Decision, verdict: Verdict): void {
     const { decision, reason_code, authorized_amount_minor } = verdict;
     const amount_minor = original.requested_amount_minor;
+    const label = labels.get(original.decision_id) ?? null;
     if (decision !== original.decision) {
-      const name = `${original.decision} ${decision}`;
-      const known = transitions.get(name) ?? {
-        from: original.decision,
-        to: decision,
-        count: 0,
-        amount_minor: 0,
-      };
+      const way = { from: original.decision, to: decision };
+      const name = `${way.from} ${way.to}`;
+      const known = valueIn(transitions, name, () => ({ ...way, count: 0, amount_minor: 0 }));
       known.count += 1;
       known.amount_minor = addMinor(known.amount_minor, amount_minor);
-      transitions.set(name, known);
+      if (label !== null)
+        valueIn(labeled, `${label} ${name}`, () => ({ label, ...way, count: 0 })).count += 1;
     }
     if (
       decision === original.decision &&
@@ -311,6 +320,7 @@ export function makeSimulation(options: {
       amount_minor,
       current: { decision: original.decision, reason_code: original.reason_code },
       draft: { decision, reason_code, authorized_amount_minor },
+      label,
     });
     if (changed.length > MAX_CHANGED) changed.shift();
   }
@@ -368,6 +378,7 @@ export function makeSimulation(options: {
       draft: drafts,
       transitions: [...transitions.values()],
       changed: [...changed].reverse(),
+      by_label: [...labeled.values()],
       by_reason: [...reasons]
         .map(([reason_code, counts]) => ({ reason_code, ...counts }))
         .sort(

@@ -210,6 +210,29 @@ describe('a simulation', () => {
     expect(purpose.draft).toMatchObject({ allow: 1, review: 0 });
   });
 
+  test('what people said is counted of all that would have been another, however few of them are shown', async () => {
+    const agent = await newAgent(AUTHORITY);
+    const made: { decision_id: string }[] = [];
+    for (let i = 0; i < 105; i++) made.push(await decide(agent, 500 + i));
+    const reviewer = await keyWith('review');
+    // The first two are older than what the list of changes has place for; the last word on the second one counts.
+    for (const [i, label] of [
+      [0, 'PURPOSE_ALIGNED'],
+      [1, 'PURPOSE_MISALIGNED'],
+      [1, 'PURPOSE_ALIGNED'],
+      [104, 'PURPOSE_MISALIGNED'],
+    ] as const) {
+      const path = `/v1/decisions/${made[i]?.decision_id}/labels`;
+      expect((await service.call('POST', path, { key: reviewer, body: { label } })).status).toBe(201);
+    }
+    const { changed, by_label } = await simulate(agent, { ...AUTHORITY, per_transaction_limit_minor: 10 });
+    expect(changed).toHaveLength(100);
+    expect(by_label).toEqual([
+      { label: 'PURPOSE_ALIGNED', from: 'ALLOW', to: 'DENY', count: 2 },
+      { label: 'PURPOSE_MISALIGNED', from: 'ALLOW', to: 'DENY', count: 1 },
+    ]);
+  });
+
   test('a simulation shows at most the newest 100 changes, and sums beyond the safe integers as the largest of them', async () => {
     const agent = await newAgent(AUTHORITY);
     const largest = Number.MAX_SAFE_INTEGER;

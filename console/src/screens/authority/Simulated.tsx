@@ -81,9 +81,8 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
 }
 
 function Result({ simulation, currency }: { simulation: Simulation; currency: string }) {
-  const { evaluated, skipped, current, draft, transitions } = simulation;
-  const changed = simulation.changed as ChangedDecision[];
-  const { stopped_wrongly, passed_wrongly } = judgedBy(changed);
+  const { evaluated, skipped, current, draft, transitions, changed } = simulation;
+  const { stopped_wrongly, passed_wrongly } = judgedBy(simulation);
   const matrix = matrixOf(simulation);
   const moves = transitions.filter((each) => each.from !== each.to);
   if (evaluated === 0) {
