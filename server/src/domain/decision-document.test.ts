@@ -108,6 +108,7 @@ test('a document cut at its marks still holds everything that the rules about la
     'authorized_amount_minor',
     'currency',
     'mode',
+    'authority_version',
     'reservation',
     'capability',
     'agent',

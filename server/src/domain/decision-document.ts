@@ -88,7 +88,7 @@ export function decodeDecision(document: string): Decision {
  */
 export const CORE_MARKS = {
   head: ',"explanation":',
-  core: ',"reservation":',
+  core: ',"authority_version":',
   told: ',"task":',
 } as const;
 

@@ -182,6 +182,7 @@ export type DecisionCore = Pick<
   | 'authorized_amount_minor'
   | 'currency'
   | 'mode'
+  | 'authority_version'
   | 'reservation'
   | 'capability'
   | 'agent'

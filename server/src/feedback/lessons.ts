@@ -30,31 +30,6 @@ export async function placeOfSeq(db: Queryable, workspace_id: string, seq: numbe
 /** Events by which people speak of a decision. */
 const BY_PEOPLE: ReadonlySet<string> = new Set(['decision.review.recorded', 'decision.label.recorded']);
 
-const VERSION_MARK = ',"authority_version":';
-
-/** The versions of the authorities that these decisions were made by. Decisions without an authority are left out. */
-async function loadVersionsOf(
-  db: Queryable,
-  workspace_id: string,
-  decision_ids: readonly string[],
-): Promise<Map<string, number>> {
-  // The database must not parse a document as JSON: see `PURPOSE_MARK` in reports/fact-rows.ts.
-  const result = await db.query<{ decision_id: string; part: string }>({
-    name: 'load_authority_versions_of_decisions',
-    text: `select d.decision_id, substr(d.document, strpos(d.document, '${VERSION_MARK}'), 40) as part
-      from unnest($2::text[]) as w(decision_id)
-      cross join lateral (
-        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d`,
-    values: [workspace_id, decision_ids],
-  });
-  const versions = new Map<string, number>();
-  for (const { decision_id, part } of result.rows) {
-    const version = part.startsWith(VERSION_MARK) ? Number.parseInt(part.slice(VERSION_MARK.length), 10) : 0;
-    if (version > 0) versions.set(decision_id, version);
-  }
-  return versions;
-}
-
 /**
  * The lessons of these decisions by these events. A decision whose lesson is empty, or that was made without an authority,
  * is left out. Aggregation and verification share this rule.
@@ -74,16 +49,11 @@ export async function makeLessons(
     return isNoLesson(lesson) ? [] : [{ decision, lesson, is_spoken_of }];
   });
   if (found.length === 0) return [];
-  const versions = await loadVersionsOf(
-    db,
-    workspace_id,
-    found.map(({ decision }) => decision.decision_id),
-  );
   const hashes = new Map<string, string>();
   for (const agent_id of new Set(found.map(({ decision }) => decision.agent.id))) {
     const wanted = new Set(
       found.flatMap(({ decision }) =>
-        decision.agent.id === agent_id ? (versions.get(decision.decision_id) ?? []) : [],
+        decision.agent.id === agent_id ? (decision.authority_version ?? []) : [],
       ),
     );
     for (const row of await loadAuthorityVersions(db, workspace_id, agent_id, [...wanted])) {
@@ -91,8 +61,8 @@ export async function makeLessons(
     }
   }
   return found.flatMap(({ decision, lesson, is_spoken_of }) => {
-    const { decision_id, agent, action } = decision;
-    const purpose_hash = hashes.get(`${agent.id} ${versions.get(decision_id)}`);
+    const { decision_id, agent, action, authority_version } = decision;
+    const purpose_hash = hashes.get(`${agent.id} ${authority_version}`);
     if (purpose_hash === undefined) return [];
     return {
       decision_id,
