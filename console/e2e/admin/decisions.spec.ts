@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY, type Workspace } from '../support/workspace.ts';
 
@@ -41,9 +42,38 @@ test('a count leads to as many decisions as it says', async ({ page, workspace }
   await counts.getByRole('link', { name: 'Allow 2' }).click();
   await expect(page).toHaveURL(/agent=infra-bot&decision=ALLOW|decision=ALLOW&agent=infra-bot/);
   await expect(rows(page)).toHaveCount(2);
-  // What the service does not count is not guessed.
-  await page.getByLabel('Outcome').selectOption('EXECUTED');
+  // What the service does not count is counted among what was read, and said to be that.
+  const { data } = await workspace.call('GET', '/v1/decisions?agent=infra-bot');
+  await workspace.call('POST', `/v1/decisions/${data[0].decision_id}/outcomes`, {
+    type: 'SPEND_EXECUTED',
+    amount_minor: data[0].requested_amount_minor,
+  });
+  await page.getByLabel('Outcome', { exact: true }).selectOption('EXECUTED');
+  await expect(counts.getByRole('link', { name: 'Allow 1' })).toBeVisible();
+  await expect(counts).toContainText('Of all that fit.');
+  await expectAccessible(page, 'counts of what was read');
+  await page.getByLabel('Outcome', { exact: true }).selectOption('REFUNDED');
+  await expect(page.getByText('No decision fits these filters')).toBeVisible();
   await expect(counts).toHaveCount(0);
+});
+
+test('with several filters the counts stay, and say of how many they are while there are more', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent({ authority: ANY_MERCHANT });
+  await workspace.agent({ slug: 'travel', name: 'Travel', authority: ANY_MERCHANT });
+  for (let i = 0; i < 26; i++) {
+    await workspace.spend({ merchant: `Shop ${i}`, amount_minor: 1_000 + i });
+    await workspace.spend({ merchant: `Inn ${i}`, amount_minor: 2_000 + i, agent: 'travel' });
+  }
+  await page.goto('/console/decisions?decision=ALLOW&mode=SHADOW');
+  const counts = page.getByRole('navigation', { name: 'Counts' });
+  await expect(counts).toContainText('Of the 50 that were read so far.');
+  await counts.getByRole('link', { name: 'travel 25' }).click();
+  await expect(page).toHaveURL(/agent=travel/);
+  await expect(rows(page)).toHaveCount(26);
+  await expect(counts).toContainText('Of all that fit.');
 });
 
 test('what comes while somebody reads further down is counted, and shown when they ask for it', async ({

@@ -1,31 +1,53 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Tabs } from './Page.tsx';
 
-/** An agent's screens: its own below its address, and those of the workspace narrowed to it. A new screen is a line. */
+/** An agent's screens, below its address. A new screen is a line. */
 const SCREENS = [
-  { key: 'agent', name: 'Summary', to: (slug: string) => `/agents/${slug}` },
-  { key: 'authority', name: 'Authority', to: (slug: string) => `/agents/${slug}/authority` },
-  { key: 'merchants', name: 'Merchants', to: (slug: string) => `/agents/${slug}/merchants` },
-  { key: 'decisions', name: 'Its decisions', to: () => '/decisions' },
-  { key: 'keys', name: 'Its keys', to: () => '/keys' },
-  { key: 'report', name: 'Its report', to: () => '/report' },
+  { key: 'agent', name: 'Summary', tail: '' },
+  { key: 'authority', name: 'Authority', tail: '/authority' },
+  { key: 'merchants', name: 'Merchants', tail: '/merchants' },
+  { key: 'decisions', name: 'Its decisions', tail: '/decisions' },
+  { key: 'keys', name: 'Its keys', tail: '/keys' },
+  { key: 'report', name: 'Its report', tail: '/report' },
 ] as const;
 
 /** Leads from each of an agent's screens to the others. */
 export function AgentTabs({ slug, at }: { slug: string; at: (typeof SCREENS)[number]['key'] }) {
   return (
     <Tabs label="Of this agent">
-      {SCREENS.map(({ key, name, to }) => (
+      {SCREENS.map(({ key, name, tail }) => (
         <Link
           key={key}
-          to={to(slug)}
-          search={to(slug).startsWith('/agents/') ? {} : { agent: slug }}
+          to={`/agents/${slug}${tail}`}
           aria-current={key === at ? 'page' : undefined}
-          activeOptions={{ exact: true, includeSearch: true }}
+          activeOptions={{ exact: true }}
         >
           {name}
         </Link>
       ))}
     </Tabs>
   );
+}
+
+/** Where a screen of the workspace is shown: at its own address, or among one agent's screens and narrowed to it. */
+export interface Place {
+  /** The path that its filters and views stay at. */
+  path: string;
+  /** What the address alone asks for: the agent, which is then no filter. */
+  fixed: { agent?: string };
+  above: ReactNode;
+  tabs: ReactNode;
+}
+
+/** The place of a screen that agents have too. */
+export function usePlace(at: 'decisions' | 'keys' | 'report'): Place {
+  const { slug } = useParams({ strict: false }) as { slug?: string };
+  if (slug === undefined) return { path: `/${at}`, fixed: {}, above: undefined, tabs: null };
+  return {
+    path: `/agents/${slug}/${at}`,
+    fixed: { agent: slug },
+    above: <Link to={`/agents/${slug}`}>← {slug}</Link>,
+    tabs: <AgentTabs slug={slug} at={at} />,
+  };
 }

@@ -30,6 +30,7 @@ export function StackedBars({
   from,
   to,
   search = {},
+  path = '/decisions',
 }: {
   days: readonly (Counts & { day: string })[];
   /** The first and the last day to show; those of the first and last decisions when left out. */
@@ -37,6 +38,8 @@ export function StackedBars({
   to?: string | undefined;
   /** Further filters of the lists that the bars lead to. */
   search?: Record<string, string>;
+  /** The list that the bars lead to. */
+  path?: string;
 }) {
   const is_wide = useMedia('(min-width: 75rem)');
   const [first, last] = [from ?? days[0]?.day, to ?? days.at(-1)?.day];
@@ -53,7 +56,7 @@ export function StackedBars({
             <Link
               key={each.from}
               className={styles.day}
-              to="/decisions"
+              to={path}
               search={{ ...search, from: each.from, to: each.to }}
               aria-label={name}
               title={name}

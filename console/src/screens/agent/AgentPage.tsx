@@ -110,11 +110,7 @@ function Recent({ agent }: { agent: AgentWithBudgets }) {
     <Card
       title="Latest decisions"
       flush
-      aside={
-        <Link to="/decisions" search={{ agent: agent.slug }}>
-          All of them
-        </Link>
-      }
+      aside={<Link to={`/agents/${agent.slug}/decisions`}>All of them</Link>}
     >
       <Table<Decision>
         label="Latest decisions"
@@ -154,11 +150,7 @@ function Keys({ agent }: { agent: AgentWithBudgets }) {
     <Card
       title="Its keys"
       flush={rows.length > 0}
-      aside={
-        <Link to="/keys" search={{ agent: agent.slug }}>
-          Manage
-        </Link>
-      }
+      aside={<Link to={`/agents/${agent.slug}/keys`}>Manage</Link>}
     >
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && rows.length === 0 && <p>It has no key, so it cannot ask.</p>}

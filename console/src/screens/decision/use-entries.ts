@@ -1,7 +1,7 @@
 import type { Decision, LedgerEvent } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { purser } from '../../api/client.ts';
-import { inParts } from '../../lib/in-parts.ts';
+import { inParts } from '../../api/in-parts.ts';
 import { canHash, hashOf } from '../../lib/ledger.ts';
 
 /** An entry of the ledger, and the hash that this browser makes of it; null: it cannot make any. */

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { pageLimit } from '../../api/lists.ts';
 import { useNewestFirst } from '../../api/newest-first.ts';
+import { type Place, usePlace } from '../../components/AgentTabs.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
@@ -25,7 +26,7 @@ import { CountedBars, RowBars } from './Bars.tsx';
 import styles from './Decisions.module.css';
 import { isCounted } from './decision-days.ts';
 import { Facets } from './Facets.tsx';
-import { FILTER_PARAMS, FILTERS, SYSTEM_VIEWS } from './filters.ts';
+import { FILTERS, SYSTEM_VIEWS } from './filters.ts';
 
 const COLUMNS: readonly Column<Decision>[] = [
   { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
@@ -77,7 +78,14 @@ const EXACTLY = { exact: true, includeSearch: true };
 export default function Decisions() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const filters = pick(search, FILTER_PARAMS) as Search;
+  const place = usePlace('decisions');
+  const of_agent = place.fixed.agent !== undefined;
+  const shown = of_agent ? FILTERS.filter(({ param }) => param !== 'agent') : FILTERS;
+  const filters = pick(
+    search,
+    shown.map(({ param }) => param),
+  ) as Search;
+  const asked = { ...filters, ...place.fixed };
   const kept = pick(search, KEPT) as Search;
   const is_live = kept.live === '1';
   const toggled = (name: (typeof KEPT)[number], value: string): Search => {
@@ -87,33 +95,32 @@ export default function Decisions() {
   const is_bars = kept.view === 'bars';
   const is_counted = is_bars && isCounted(filters);
   const list = useNewestFirst<Decision>(
-    ['decisions', 'list', filters],
-    (cursor) => purser.decisions.list({ ...filters, limit: pageLimit(cursor), cursor } as DecisionListQuery),
+    ['decisions', 'list', asked],
+    (cursor) => purser.decisions.list({ ...asked, limit: pageLimit(cursor), cursor } as DecisionListQuery),
     (each) => each.decision_id,
     filters.order !== 'asc',
   );
   const exporting = useAction(() =>
-    downloadStreamed(`/v1/decisions/export${stringifySearch({ format: 'csv', ...filters })}`),
+    downloadStreamed(`/v1/decisions/export${stringifySearch({ format: 'csv', ...asked })}`),
   );
   const is_filtered = Object.keys(filters).length > 0;
   return (
     <Page
       title="Decisions"
+      above={place.above}
       width="wide"
       actions={
         <>
           <Button
             aria-pressed={is_live}
-            onClick={() =>
-              void navigate({ to: '/decisions', search: { ...filters, ...toggled('live', '1') } })
-            }
+            onClick={() => void navigate({ to: place.path, search: { ...filters, ...toggled('live', '1') } })}
           >
             {is_live ? '● Live' : 'Live'}
           </Button>
           <Button
             aria-pressed={is_bars}
             onClick={() =>
-              void navigate({ to: '/decisions', search: { ...filters, ...toggled('view', 'bars') } })
+              void navigate({ to: place.path, search: { ...filters, ...toggled('view', 'bars') } })
             }
           >
             Bars
@@ -124,11 +131,12 @@ export default function Decisions() {
         </>
       }
     >
+      {place.tabs}
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
-      <Views search={filters} />
-      <Filters filters={FILTERS} search={{ ...filters, ...kept }} to="/decisions" keep={KEPT} />
-      <Facets filters={filters} kept={kept} />
-      {is_counted && <CountedBars filters={filters} />}
+      <Views search={filters} place={place} />
+      <Filters filters={shown} search={{ ...filters, ...kept }} to={place.path} keep={KEPT} />
+      <Facets filters={filters} kept={kept} place={place} rows={list.rows} has_more={list.hasNextPage} />
+      {is_counted && <CountedBars filters={filters} place={place} />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && !is_counted && <Loading lines={10} />}
       {!is_counted && <NewRows list={list} />}
@@ -136,7 +144,7 @@ export default function Decisions() {
         !is_counted &&
         (list.rows.length > 0 && is_bars ? (
           <>
-            <RowBars rows={list.rows} filters={filters} />
+            <RowBars rows={list.rows} filters={filters} place={place} />
             <LoadMore query={list} />
           </>
         ) : list.rows.length > 0 ? (
@@ -154,13 +162,13 @@ export default function Decisions() {
                     : 'No decision fits these filters'
                 }
                 action={
-                  <Link to="/decisions" search={{}}>
+                  <Link to={place.path} search={{}}>
                     Show all decisions
                   </Link>
                 }
               />
             ) : (
-              <FirstDecision />
+              <FirstDecision {...place.fixed} />
             )}
             <LoadMore query={list} />
           </Card>
@@ -170,11 +178,15 @@ export default function Decisions() {
 }
 
 /** Filters under a name: those that everybody has, and the person's own in this browser. */
-function Views({ search }: { search: Search }) {
-  const own = useViews('decisions');
+function Views({ search, place }: { search: Search; place: Place }) {
+  const of_agent = place.fixed.agent !== undefined;
+  // One's own views name agents: they are those of the whole workspace.
+  const saved = useViews('decisions');
+  const own = of_agent ? [] : saved;
   const [is_naming, setNaming] = useState(false);
   const [name, setName] = useState('');
   const is_new =
+    !of_agent &&
     Object.keys(search).length > 0 &&
     ![...SYSTEM_VIEWS, ...own].some((each) => isSameSearch(each.search, search));
   const current = (view: Search) => (isSameSearch(view, search) ? 'true' : undefined);
@@ -183,7 +195,7 @@ function Views({ search }: { search: Search }) {
       {SYSTEM_VIEWS.map((view) => (
         <Link
           key={view.name}
-          to="/decisions"
+          to={place.path}
           search={view.search}
           activeOptions={EXACTLY}
           aria-current={current(view.search)}
@@ -194,7 +206,7 @@ function Views({ search }: { search: Search }) {
       {own.map((view) => (
         <span key={view.name}>
           <Link
-            to="/decisions"
+            to={place.path}
             search={view.search}
             activeOptions={EXACTLY}
             aria-current={current(view.search)}

@@ -7,6 +7,7 @@ import { useHidden } from '../../api/hidden.ts';
 import { useList } from '../../api/lists.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
+import { type Place, usePlace } from '../../components/AgentTabs.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
@@ -25,7 +26,6 @@ import { KINDS } from './kinds.ts';
 import { NewKey } from './NewKey.tsx';
 
 const SOON_MS = 14 * 86_400_000;
-const PARAMS = ['kind', 'agent', 'status'] as const;
 
 /** Named otherwise than the fields of a new key, so that a name means one field while its dialog is open. */
 function filtersOf(agents: readonly AgentName[]): readonly Filter[] {
@@ -46,10 +46,12 @@ function filtersOf(agents: readonly AgentName[]): readonly Filter[] {
 
 export default function Keys() {
   const may = useMay('admin');
+  const place = usePlace('keys');
   const [is_making, setMaking] = useState(false);
   return (
     <Page
       title="Keys"
+      above={place.above}
       lead="What programs call Purser with. People sign in instead. A key is shown once, when it is made."
       actions={
         <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setMaking(true)}>
@@ -57,34 +59,40 @@ export default function Keys() {
         </Button>
       }
     >
+      {place.tabs}
       <AdminOnly what="keys">
-        <KeyList />
+        <KeyList place={place} />
       </AdminOnly>
-      {is_making && <NewKey onClose={() => setMaking(false)} />}
+      {is_making && <NewKey {...place.fixed} onClose={() => setMaking(false)} />}
     </Page>
   );
 }
 
-function KeyList() {
+function KeyList({ place }: { place: Place }) {
   const search = useSearch({ strict: false });
-  const filters = pick(search, PARAMS) as Search;
+  const { agents, byId } = useAgentNames();
+  const shown = filtersOf(agents).filter(({ param }) => param !== 'agent' || place.fixed.agent === undefined);
+  const filters = pick(
+    search,
+    shown.map(({ param }) => param),
+  ) as Search;
   const shows_all = pick(search, ['all']).all === '1';
+  const asked = { ...filters, ...place.fixed };
   // What no longer works is hidden until it is asked for.
-  const query = { ...filters, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
+  const query = { ...asked, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
   const list = useList<ApiKey>(['keys', query], (cursor) =>
     purser.apiKeys.list({ ...query, limit: 50, cursor } as ListApiKeysQuery),
   );
   const hidden = useHidden(
-    ['keys', filters],
-    (limit) => purser.apiKeys.list({ ...filters, status: ['expired', 'revoked'], limit } as ListApiKeysQuery),
+    ['keys', asked],
+    (limit) => purser.apiKeys.list({ ...asked, status: ['expired', 'revoked'], limit } as ListApiKeysQuery),
     { enabled: filters.status === undefined && !shows_all },
   );
-  const { agents, byId } = useAgentNames();
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const is_filtered = Object.keys(filters).length > 0;
   return (
     <>
-      <Filters filters={filtersOf(agents)} search={search as Search} to="/keys" keep={['all']} />
+      <Filters filters={shown} search={search as Search} to={place.path} keep={['all']} />
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={6} />}
       {list.isSuccess && (
@@ -94,7 +102,7 @@ function KeyList() {
           aside={
             filters.status === undefined &&
             (shows_all || hidden !== '0') && (
-              <Link to="/keys" search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
+              <Link to={place.path} search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
                 {shows_all
                   ? 'Hide what no longer works'
                   : `Show revoked and expired${hidden === undefined ? '' : ` (${hidden})`}`}

@@ -2,6 +2,7 @@ import type { ShadowReport } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
+import { type Place, usePlace } from '../../components/AgentTabs.tsx';
 import { Button } from '../../components/Button.tsx';
 import { KindLegend, StackedBars } from '../../components/Charts.tsx';
 import { Field, SelectField } from '../../components/Field.tsx';
@@ -19,7 +20,8 @@ import { ByAgent, ByMerchant, ByReason, Executed, Totals } from './Tables.tsx';
 const PARAMS = ['from', 'to', 'agent'] as const;
 
 export default function Report() {
-  const search = pick(useSearch({ strict: false }), PARAMS) as Search;
+  const place = usePlace('report');
+  const search = { ...(pick(useSearch({ strict: false }), PARAMS) as Search), ...place.fixed };
   const query = useQuery({
     queryKey: ['report', search],
     queryFn: async () => purser.reports.shadow(search),
@@ -38,6 +40,7 @@ export default function Report() {
   return (
     <Page
       title="Shadow report"
+      above={place.above}
       width="wide"
       lead="What Purser would have done with spends that it only watched, and whether that can be trusted to bind."
       actions={
@@ -49,8 +52,9 @@ export default function Report() {
         </>
       }
     >
+      {place.tabs}
       {csv.error !== null && <ErrorNotice error={csv.error} />}
-      <Period search={search} report={report} />
+      <Period search={search} report={report} place={place} />
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {report === undefined ? (
         query.isPending && <Loading lines={10} />
@@ -64,7 +68,15 @@ export default function Report() {
 /** The report's end is the moment after its last day. */
 const lastDayOf = ({ to }: ShadowReport) => new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
 
-function Period({ search, report }: { search: Search; report: ShadowReport | undefined }) {
+function Period({
+  search,
+  report,
+  place,
+}: {
+  search: Search;
+  report: ShadowReport | undefined;
+  place: Place;
+}) {
   const navigate = useNavigate();
   const agents = useQuery({
     queryKey: ['agents', 'names'],
@@ -72,8 +84,9 @@ function Period({ search, report }: { search: Search; report: ShadowReport | und
   });
   const set = (name: string, value: string) => {
     const { [name]: _before, ...others } = search;
+    if (place.fixed.agent !== undefined) delete others.agent;
     void navigate({
-      to: '/report',
+      to: place.path,
       search: value === '' ? others : { ...others, [name]: value },
       replace: true,
     });
@@ -94,18 +107,20 @@ function Period({ search, report }: { search: Search; report: ShadowReport | und
     <div className={styles.period}>
       {day('from', 'From', report?.from.slice(0, 10))}
       {day('to', 'To', report && lastDayOf(report))}
-      <SelectField
-        label="Agent"
-        value={search.agent ?? ''}
-        onValue={(value) => set('agent', value)}
-        options={[
-          ['', 'All agents'],
-          ...(agents.data ?? []).map((each) => [each.slug, each.name] as const),
-          ...(search.agent !== undefined && !agents.data?.some((each) => each.slug === search.agent)
-            ? [[search.agent, search.agent] as const]
-            : []),
-        ]}
-      />
+      {place.fixed.agent === undefined && (
+        <SelectField
+          label="Agent"
+          value={search.agent ?? ''}
+          onValue={(value) => set('agent', value)}
+          options={[
+            ['', 'All agents'],
+            ...(agents.data ?? []).map((each) => [each.slug, each.name] as const),
+            ...(search.agent !== undefined && !agents.data?.some((each) => each.slug === search.agent)
+              ? [[search.agent, search.agent] as const]
+              : []),
+          ]}
+        />
+      )}
     </div>
   );
 }
