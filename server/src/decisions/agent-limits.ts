@@ -108,11 +108,12 @@ async function velocityOf(
       window.type === 'ROLLING'
         ? { starts_ms: now_ms - window.window_seconds * 1000, ends_ms: now_ms }
         : slotAt(window, now_ms);
-    return [...used].map(([subject, use]) => ({
-      ...standing(limit, subject, use),
-      counted_since: sinceOf(cut, counter_id, starts_ms),
-      window: { type: window.type, starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
-    }));
+    const shown = { type: window.type, starts_at: iso(starts_ms), ends_at: iso(ends_ms) };
+    const counted_since = sinceOf(cut, counter_id, starts_ms);
+    return [...used].map(([subject, use]) => {
+      const { counter_id: _, ...stands } = standing({ counter_id, subject }, limit, use, shown);
+      return { ...stands, counted_since };
+    });
   });
 }
 

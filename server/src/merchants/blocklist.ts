@@ -14,6 +14,11 @@ import {
   withoutShortLegalForm,
 } from './names.ts';
 
+/** Merchants' names in each cache, up to some KB each. One that is full is cleared. */
+const MAX_REMEMBERED = 500;
+const remembered = new Map<string, MerchantName>();
+const allowlist_keys = new Map<string, string>();
+
 /** Returns the first entry of the blocklist that matches a merchant's name, or null. */
 export type BlocklistMatcher = (merchant: string) => string | null;
 
@@ -93,8 +98,14 @@ export function allowedBy(merchant: string, allowed: readonly string[]): string 
 
 /** Equal for two spellings that an allowlist takes for the same name or host. */
 export function allowlistKey(text: string): string {
-  const host = hostAlone(text);
-  return host === null ? `name ${wholeName(text)}` : `host ${host}`;
+  let key = allowlist_keys.get(text);
+  if (key === undefined) {
+    const host = hostAlone(text);
+    key = host === null ? `name ${wholeName(text)}` : `host ${host}`;
+    if (allowlist_keys.size >= MAX_REMEMBERED) allowlist_keys.clear();
+    allowlist_keys.set(text, key);
+  }
+  return key;
 }
 
 function compileAllowlist(allowed: readonly string[]): (merchant: string) => string | null {
@@ -201,10 +212,6 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
     return blocked[first] ?? null;
   };
 }
-
-/** Merchants' names in the cache, some KB each. When it is full it is cleared. */
-const MAX_REMEMBERED = 500;
-const remembered = new Map<string, MerchantName>();
 
 /**
  * Prepares a merchant's name for matching. The result is cached, because it depends on no list and agents pay the same

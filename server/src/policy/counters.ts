@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CountedSlot, type CounterKey, useAt } from '../counters/counters.ts';
+import { type CountedSlot, type CounterKey, type CounterUse, useAt } from '../counters/counters.ts';
 import { type PaceWindow, writtenSlotAt } from '../counters/windows.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
@@ -12,10 +12,10 @@ import { valueIn } from '../values/maps.ts';
 /** A counter that a spend counts in. */
 export interface SpendCounter extends CounterKey {
   window: PaceWindow;
-  /** The limit that it is counted for; left out: that on duplicates. */
-  limit?: VelocityLimit;
+  /** The limit that it is counted for; null: that on duplicates. */
+  limit: VelocityLimit | null;
   /** The spend is judged by it, and counts in others only. */
-  is_read_only?: true;
+  is_read_only: boolean;
 }
 
 /** A counter that a spend counts in, with what is in it. */
@@ -76,7 +76,8 @@ export function countersOfAgent(authority: Authority, agent_id: string): AgentCo
   const counters = new Map<string, SpendCounter>();
   for (const limit of authority.velocity_limits ?? []) {
     const counter_id = idOf('vel', limitDefinition(authority, limit));
-    counters.set(limit.name, { counter_id, subject: '', window: windowOf(authority, limit), limit });
+    const window = windowOf(authority, limit);
+    counters.set(limit.name, { counter_id, subject: '', window, limit, is_read_only: false });
   }
   const { duplicate_window_seconds: seconds } = authority;
   if (seconds !== undefined) {
@@ -84,6 +85,8 @@ export function countersOfAgent(authority: Authority, agent_id: string): AgentCo
       counter_id: idOf('dup', `${authority.currency} ${seconds}`),
       subject: '',
       window: duplicateWindow(seconds),
+      limit: null,
+      is_read_only: false,
     });
   }
   if (of_authority.size >= MAX_AGENTS_KNOWN) of_authority.clear();
@@ -162,9 +165,13 @@ export function withSlots<Counter extends SpendCounter>(
   slotsOf: (counter: Counter, name: string) => readonly CountedSlot[],
 ): CountersOf<LoadedCounter> {
   if (counters.size === 0) return NO_COUNTERS;
-  return new Map(
-    [...counters].map(([name, counter]) => [name, { ...counter, slots: slotsOf(counter, name) }]),
-  );
+  const loaded = new Map<string, LoadedCounter>();
+  for (const [name, counter] of counters) {
+    const { counter_id, subject, window, limit, is_read_only } = counter;
+    const slots = slotsOf(counter, name);
+    loaded.set(name, { counter_id, subject, window, limit, is_read_only, slots });
+  }
+  return loaded;
 }
 
 /** How the limits stand that a spend counts in. `own` is what it adds itself: nothing where it was denied. */
@@ -175,30 +182,26 @@ export function standingsOf(
 ): CountedLimit[] {
   const standings: CountedLimit[] = [];
   for (const { counter_id, subject, window, limit, slots, is_read_only } of counters.values()) {
-    if (is_read_only === true) continue;
+    if (is_read_only) continue;
     const use = useAt(slots, now_ms);
-    standings.push({
-      ...standing(limit, subject, {
-        count: use.count + own.count,
-        amount_minor: Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER),
-      }),
-      window: writtenSlotAt(window, now_ms),
-      counter_id,
-    });
+    use.count += own.count;
+    use.amount_minor = Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER);
+    standings.push(standing({ counter_id, subject }, limit, use, writtenSlotAt(window, now_ms)));
   }
   return standings;
 }
 
-/** How a limit stands; `limit` undefined: that on duplicates. */
+/** How a limit stands; `limit` null: that on duplicates. */
 export function standing(
-  limit: VelocityLimit | undefined,
-  subject: string,
-  use: { count: number; amount_minor: number },
-): Omit<LimitStanding, 'window'> & { used_count: number } {
+  { counter_id, subject }: CounterKey,
+  limit: VelocityLimit | null,
+  use: CounterUse,
+  window: LimitStanding['window'],
+): CountedLimit {
   const { limit_amount_minor: limit_minor = null, limit_count = null } = limit ?? {};
   return {
     name: limit?.name ?? 'duplicate',
-    kind: limit === undefined ? 'duplicate' : 'velocity',
+    kind: limit === null ? 'duplicate' : 'velocity',
     subject: subject === '' ? null : subject,
     limit_minor,
     used_minor: use.amount_minor,
@@ -206,5 +209,7 @@ export function standing(
     limit_count,
     used_count: use.count,
     counted_since: null,
+    window,
+    counter_id,
   };
 }
