@@ -26,6 +26,12 @@ export const COSTLY_TEXTS: Readonly<Record<string, (i: number) => string>> = {
   'small capitals': (i) => `ꜱᴇʀ${rare(i)} `,
   'bold mathematical letters': (i) => `𝐬${rare(i)} `,
   'letters one by one': (i) => `${[...rare(i)].join(' ')} w i n e . `,
+  'long words letter by letter': (i) =>
+    `${[...(rare(i) + rare(i + 7)).padEnd(24, rare(i + 3))].join(' ')} ; `,
+  'points after each letter': (i) => `\u{20000}.${rare(i)[0]}.`,
+  'phrases in one character, and commas': (i) => `ﷺ,${rare(i)},`,
+  'names with an apostrophe': (i) => `${rare(i)}'s `,
+  'a sign of Latin letters after each Chinese one': () => '酒№',
   'Chinese and Latin': (i) => `酒a${rare(i)} `,
   Korean: (i) => `서버${rare(i)} `,
   'accents apart': (i) => `e\u0301${rare(i)}u\u0308 `,
@@ -65,7 +71,8 @@ export function costlyRequest(at: (i: number) => string, seed: number): SpendReq
   return request;
 }
 
-const CAREFUL: Authority = {
+/** An authority whose rules read every text of a spend. */
+export const CAREFUL: Authority = {
   purpose: {
     objective: 'Keep the staging servers running: cloud servers and hosting. No gift cards, no wine.',
     constraints: [
@@ -87,6 +94,12 @@ export const COSTLY_PURPOSES: Readonly<Record<string, (i: number) => string>> = 
   'conditions and sums': (i) =>
     `Only after Ruth has confirmed ${rare(i)}. Only if signed. Above ${i} euros ask. `.repeat(25),
   'capitals and rare words': (i) => `Bakery${i} Hoppe${rare(i)} Zonen. `.repeat(80),
+  'German lists': (i) => `Keine Gutscheine, kein Wein ${rare(i)}. Nur von Merck ${i} oder Hoppe. `.repeat(40),
+  'Spanish lists': (i) => `Prohibido comprar vino ${rare(i)}, sin alcohol ni tarjetas regalo. `.repeat(40),
+  'French lists': (i) => `Pas de vin ${rare(i)}, pas d'alcool. Jamais de cartes cadeaux. `.repeat(40),
+  'Japanese lists': (i) => `酒類${i}、ビール、タバコは禁止。富澤商店${i}から購入。`.repeat(60),
+  accounts: (i) =>
+    `Hoppe ${rare(i)} DE${10 + (i % 89)}500105175407${100_000 + i}, Uden 4711-${i}. `.repeat(40),
   'a script without blanks': (i) =>
     Array.from({ length: 1_900 }, (_, k) =>
       k % 9 === 0 ? 'の' : String.fromCharCode(0x4e00 + ((i * 7_919 + k * 104_729) % 9_000)),

@@ -14,6 +14,14 @@ describe('a pattern', () => {
   });
 });
 
+test('no pattern that reads what agents write begins with a repetition without an end, which each letter would begin anew', () => {
+  const open = /^(?:\\b)?(?:\((?:\?:)?)?(?:\\[pw](?:\{[^}]*\})?|\[[^\]]*\]|\.)[+*]/;
+  expect(open.test("\\p{L}+['’]s?")).toBe(true);
+  const lines = ['attack-patterns', 'spend-patterns'].flatMap((name) => [...readTerms(name).values()].flat());
+  expect(lines.length).toBeGreaterThan(50);
+  expect(lines.filter((line) => open.test(line))).toEqual([]);
+});
+
 test('a list that is not there, and a section or pattern that is not in it, are told', () => {
   expect(() => readTerms('nothing')).toThrow(/nothing\.txt/);
   expect(() => readSection(readTerms('grammar'), 'nothing')).toThrow(/no section nothing/);

@@ -100,8 +100,8 @@ export function allowedBy(merchant: string, allowed: readonly string[]): string 
 export function allowlistKey(text: string): string {
   let key = allowlist_keys.get(text);
   if (key === undefined) {
-    const host = hostAlone(text);
-    key = host === null ? `name ${wholeName(text)}` : `host ${host}`;
+    const { host, name } = hostOrName(text);
+    key = host === null ? `name ${name}` : `host ${host}`;
     if (allowlist_keys.size >= MAX_REMEMBERED) allowlist_keys.clear();
     allowlist_keys.set(text, key);
   }
@@ -112,31 +112,33 @@ function compileAllowlist(allowed: readonly string[]): (merchant: string) => str
   const names = new Map<string, number>();
   const hosts = new Map<string, number>();
   allowed.forEach((entry, index) => {
-    const host = hostAlone(entry);
-    if (host === null) addFirst(names, wholeName(entry), index);
+    const { host, name } = hostOrName(entry);
+    if (host === null) addFirst(names, name, index);
     else addFirst(hosts, host, index);
   });
   return (merchant) => {
-    const host = hostAlone(merchant);
-    const first = host === null ? names.get(wholeName(merchant)) : findHost(hosts, host);
+    const { host, name } = hostOrName(merchant);
+    const first = host === null ? names.get(name) : findHost(hosts, host);
     return allowed[first ?? Number.POSITIVE_INFINITY] ?? null;
   };
 }
 
-/** Equal for two spellings of one name. A name with look-alikes equals only itself in either case. */
-function wholeName(text: string): string {
+/**
+ * The host where the whole text is a host or a URL, without `www.`; else a name, equal for two spellings of one. A name with
+ * look-alikes equals only itself in either case. One folding for both: of 200 characters NFKC can make 3,600.
+ */
+function hostOrName(text: string): { host: string; name: null } | { host: null; name: string } {
   const plain = plainText(text);
   // No folded name begins with this sign, so the two kinds cannot be equal.
-  if (hasLookAlikes(plain)) return `=${lessFolded(plain)}`;
+  if (hasLookAlikes(plain)) return { host: null, name: `=${lessFolded(plain)}` };
+  const host = hostAlone(plain.trim());
   // A name of invisible characters alone folds to nothing and equals only itself.
-  return normaliseMerchant(text) || text;
+  return host === null ? { host, name: normalisePlain(plain) || text } : { host, name: null };
 }
 
 /** The host where the whole text is a host or a URL, without `www.`; null for anything else. */
-function hostAlone(text: string): string | null {
-  const plain = plainText(text).trim();
-  if (hasLookAlikes(plain) || (plain.includes('@') && !plain.includes('://')) || /\s/.test(plain))
-    return null;
+function hostAlone(plain: string): string | null {
+  if ((plain.includes('@') && !plain.includes('://')) || /\s/.test(plain)) return null;
   const [host] = hostForms(plain);
   return host === undefined ? null : host.replace(/^www\.(?=.*\.)/, '');
 }
@@ -147,7 +149,10 @@ function hostAlone(text: string): string | null {
  * for display.
  */
 export function normaliseMerchant(text: string): string {
-  const plain = plainText(text);
+  return normalisePlain(plainText(text));
+}
+
+function normalisePlain(plain: string): string {
   const words = readNameCaseless(plain);
   const name = withoutLegalForm(words);
   return joinWords(name.length > 0 ? name : words, ' ') || lessFolded(plain);

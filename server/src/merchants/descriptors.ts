@@ -13,20 +13,30 @@ const MIN_LEGAL_FORM = 3;
 const BARE_PREFIX = /^(?:SP|SQ|TST|PP|PYPL)\s+(?=[A-Z0-9])/;
 const CITIES: ReadonlySet<string> = new Set(readTerms('cities').get('cities'));
 const MAX_CITY_WORDS = 3;
+/** Of each kind of end. A name is compared once for each, and 200 characters can have a hundred ends. */
+const MAX_ENDS = 12;
+/** As many as 200 characters have, unless some of them stand for phrases. */
+const MAX_WORDS = 100;
+
+/** What stands before the first commas, number signs and gaps. */
+const endedNames = (descriptor: string): string[] =>
+  [...descriptor.matchAll(END_OF_NAME)].slice(0, MAX_ENDS).map(({ index }) => descriptor.slice(0, index));
 
 /**
  * The names that a descriptor may stand for, the whole first: without a processor's prefix, the number of an order or shop
- * and what follows it, a known city at the end, and what stands behind a comma, a number sign, a gap or a legal form.
+ * and what follows it, a known city at the end, and what stands behind a comma, a number sign, a gap or a legal form. Of
+ * many ends the first count, so the time stays bounded.
  */
 export function namesOfDescriptor(descriptor: string): readonly string[] {
   const bare = descriptor.replace(BARE_PREFIX, '');
   const names = [descriptor, ...(bare === descriptor ? [] : [bare])];
-  names.push(...[...bare.matchAll(END_OF_NAME)].map(({ index }) => bare.slice(0, index)));
+  names.push(...endedNames(bare));
   const plain = plainText(bare);
   if (hasLookAlikes(plain)) return names;
   const read = readNameCaseless(plain);
   const words = read.map(({ text }) => text);
-  for (let i = 1; i < words.length; i += 1) {
+  const most = names.length + MAX_ENDS;
+  for (let i = 1; i < Math.min(words.length, MAX_WORDS) && names.length < most; i += 1) {
     const before = read.slice(0, i);
     const legal_form =
       withoutLegalForm(before).length < before.length ? (before.at(-1)?.text.length ?? 0) : 0;
@@ -55,8 +65,7 @@ function isCity(words: readonly string[]): boolean {
  */
 export function isDescriptorOf(descriptor: string, merchant: string): boolean {
   const is = (name: string) => allowedBy(name, [merchant]) !== null;
-  const ends = [...descriptor.matchAll(END_OF_NAME)].map(({ index }) => descriptor.slice(0, index));
-  if ([descriptor, ...ends].some(is)) return true;
+  if ([descriptor, ...endedNames(descriptor)].some(is)) return true;
   const plain = plainText(descriptor);
   if (hasLookAlikes(plain)) return false;
   const words = readNameCaseless(plain);

@@ -1,6 +1,6 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import { conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflicts/conflict.ts';
-import { isRefund, isSameMerchant } from './conflicts/own-spends.ts';
+import { isOnlyRefund, isSameMerchant } from './conflicts/own-spends.ts';
 import { RAIL_WORDS } from './data/constraint-language.ts';
 import { PAYS_BILL } from './data/spend-language.ts';
 import type { Trade } from './data/trades.ts';
@@ -159,7 +159,7 @@ function unknownPayee({ purpose, spend, facts }: Inquiry, { is_chosen }: Vouched
   if (!bears_other_name && !is_unlisted) return undefined;
   // Money may go back to where it came from; to pay again is no proof, since an agent could pay once to be believed later.
   const was_paid =
-    (isRefund(type) &&
+    (isOnlyRefund(type) &&
       facts.paid.some((one) => one.payee_id === payee_id && isSameMerchant(one, merchant))) ||
     precedentsAt(facts, spend.request.action).some(
       (one) => one.payee_id === payee_id && one.said_by_people.allowed + one.settled_by_rail > 0,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DecisionRequest } from '../api/schemas/decisions.ts';
 import type { PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { NO_FACTS, type SpendFacts } from '../domain/spend-facts.ts';
@@ -80,12 +81,12 @@ const text = fc
 
 const spend: fc.Arbitrary<SpendRequest> = fc
   .record({
-    type: fc.constantFrom('purchase', 'payment', 'transfer', 'refund'),
+    type: fc.constantFrom('purchase', 'payment', 'transfer', 'refund', 'cash', 'gift_card'),
     merchant: fc.constantFrom(...MERCHANTS),
     payee: fc.constantFrom(undefined, 'iban:DE02120300000000202051', 'iban:LT601010012345678901'),
-    amount_minor: fc.integer({ min: 1, max: 1_000_000 }),
+    amount_minor: fc.oneof(fc.constant(100), fc.integer({ min: 1, max: 1_000_000 })),
     description: fc.option(text, { nil: undefined }),
-    category: fc.option(text, { nil: undefined }),
+    category: fc.option(fc.oneof(text, fc.constantFrom('7995', 'MCC 5921', '5411')), { nil: undefined }),
     task: fc.option(text, { nil: undefined }),
     trace: fc.array(
       text.map((step) => ({ step })),
@@ -112,11 +113,13 @@ const facts: fc.Arbitrary<SpendFacts> = fc
     refused: fc.integer({ min: 0, max: 2 }),
     word: fc.constantFrom('flour', 'wine', 'server', 'chair'),
     is_paid: fc.boolean(),
+    paid_as: fc.constantFrom('purchase', 'refund'),
+    payee_id: fc.constantFrom(null, 'iban:DE02120300000000202051'),
   })
-  .map(({ listed, known, allowed, refused, word, is_paid }) => {
+  .map(({ listed, known, allowed, refused, word, is_paid, paid_as, payee_id }) => {
     const one = {
       merchant: historyKey(known),
-      payee_id: null,
+      payee_id,
       said_by_people: { allowed, refused },
       settled_by_rail: 0,
       words: new Map([[word, { allowed, refused }]]),
@@ -138,12 +141,12 @@ const facts: fc.Arbitrary<SpendFacts> = fc
             {
               decision_id: 'dec_1',
               merchant: known,
-              payee_id: null,
+              payee_id,
               amount_minor: 100,
               currency: 'EUR',
               at: '2026-11-09T00:00:00.000Z',
               state: 'EXECUTED' as const,
-              type: 'purchase',
+              type: paid_as,
               description: 'flour',
             },
           ]
@@ -152,41 +155,92 @@ const facts: fc.Arbitrary<SpendFacts> = fc
     };
   });
 
+/** What binds the payer, and so is no free text. */
+const BINDING = ['action.merchant', 'action.payee_id'];
+
+interface Schema {
+  type?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  'x-rule'?: { kind: string };
+}
+
+/** The paths of all fields of a schema that take text of the agent's own, or anything. A new field joins by itself. */
+function freeTextsOf({ type, properties, items, 'x-rule': rule }: Schema, path = ''): string[] {
+  if (items !== undefined) return freeTextsOf(items, `${path}[]`);
+  if (properties !== undefined)
+    return Object.entries(properties).flatMap(([name, each]) =>
+      freeTextsOf(each, path === '' ? name : `${path}.${name}`),
+    );
+  const is_free =
+    rule?.kind === 'text' || rule?.kind === 'free_object' || (type === 'string' && rule === undefined);
+  return is_free && !BINDING.includes(path) ? [path] : [];
+}
+const FREE_TEXTS = freeTextsOf(DecisionRequest as Schema);
+
+/** An entry of a list, with the text in each field that it must have. */
+const entryOf = ({ required = [] }: Schema, text: string): object =>
+  Object.fromEntries(required.map((name) => [name, text]));
+
+/** A copy of what a request has at a path, with text added there. A list gets it in each of its entries, or as another. */
+function added(
+  value: unknown,
+  path: readonly string[],
+  text: string,
+  where: string,
+  schema: Schema,
+): unknown {
+  const [name, ...rest] = path;
+  if (name === '[]') {
+    const items = schema.items ?? {};
+    const list = (value ?? []) as unknown[];
+    if (list.length > 0 && where !== 'as another step')
+      return list.map((each) => added(each, rest, text, where, items));
+    const more = added(entryOf(items, text), rest, text, where, items);
+    return text.length % 2 === 0 ? [more, ...list] : [...list, more];
+  }
+  if (name !== undefined) {
+    const object = (value ?? {}) as Record<string, unknown>;
+    const field = schema.properties?.[name] ?? {};
+    return { ...object, [name]: added(object[name], rest, text, where, field) };
+  }
+  if (schema.type === 'object') return { ...(value as object | undefined), [text]: text };
+  if (value === undefined || value === '') return text;
+  return where === 'before' ? `${text} ${value}` : `${value} ${text}`;
+}
+
+const withText = (request: SpendRequest, path: string, text: string, where: string): SpendRequest =>
+  added(
+    request,
+    path.replaceAll('[]', '.[]').split('.'),
+    text,
+    where,
+    DecisionRequest as Schema,
+  ) as SpendRequest;
+
 const rank = (authority: Authority, request: SpendRequest, known: SpendFacts): number =>
   RANK[assessBuiltIn(authority, request, known).assessment];
 
 const RUNS = Number(process.env.PURPOSE_RUNS ?? 1_500);
 
 describe('text that an agent adds never makes an assessment better', () => {
-  const joined = (own: string | undefined, added: string, is_before: boolean) =>
-    own === undefined || own === '' ? added : is_before ? `${added} ${own}` : `${own} ${added}`;
-
-  it('in any field but merchant and payee, before or behind its own, whatever the purpose and the facts', () => {
+  it('in any field that takes free text, before or behind its own, whatever the purpose and the facts', () => {
+    expect(FREE_TEXTS).toEqual(expect.arrayContaining(['action.description', 'action.type', 'trace[].step']));
     fc.assert(
       fc.property(
         fc.constantFrom(...AUTHORITIES),
         spend,
         facts,
-        text,
-        fc.constantFrom('description', 'category', 'task', 'step', 'steps before', 'all'),
-        fc.boolean(),
-        (authority, request, known, added, field, is_before) => {
-          const { action, task, trace = [] } = request;
-          const is = (name: string) => field === name || field === 'all';
-          const changed: SpendRequest = {
-            ...request,
-            action: {
-              ...action,
-              ...(is('description') ? { description: joined(action.description, added, is_before) } : {}),
-              ...(is('category') ? { category: joined(action.category, added, is_before) } : {}),
-            },
-            ...(is('task') ? { task: joined(task, added, is_before) } : {}),
-            trace: [
-              ...(field === 'steps before' ? [{ step: added }] : []),
-              ...trace,
-              ...(is('step') ? [{ step: added }] : []),
-            ],
-          };
+        text.filter((added) => added !== ''),
+        fc.oneof(
+          fc.constantFrom(...FREE_TEXTS).map((path) => [path]),
+          fc.constant(FREE_TEXTS),
+        ),
+        fc.constantFrom('before', 'behind', 'as another step'),
+        (authority, request, known, added, paths, where) => {
+          const changed = paths.reduce((one, path) => withText(one, path, added, where), request);
+          expect(changed).not.toEqual(request);
           expect(rank(authority, changed, known)).toBeLessThanOrEqual(rank(authority, request, known));
         },
       ),
@@ -194,8 +248,42 @@ describe('text that an agent adds never makes an assessment better', () => {
     );
   });
 
+  const [bakery] = AUTHORITIES as [Authority];
+  const action = { type: 'purchase', merchant: 'Metro', amount_minor: 100, currency: 'EUR' };
+  const earlier = {
+    decision_id: 'dec_1',
+    merchant: 'Metro',
+    payee_id: 'iban:DE02120300000000202051',
+    amount_minor: 100,
+    currency: 'EUR',
+    at: '2026-11-09T00:00:00.000Z',
+    state: 'EXECUTED' as const,
+    type: 'purchase',
+    description: 'order 771',
+  };
+  const paid: SpendFacts = { ...NO_FACTS, paid: [earlier], as_of: '2026-11-10T00:00:00.000Z' };
+  it.each([
+    ['a type that is as good as cash', { type: 'cash' }, { type: 'cash run' }, NO_FACTS],
+    ['a code of what is forbidden', { category: '5921' }, { category: 'food 5921' }, NO_FACTS],
+    [
+      'a purchase that was paid already',
+      { payee_id: earlier.payee_id, description: 'order 771' },
+      { type: 'purchase refund', payee_id: earlier.payee_id, description: 'order 771' },
+      paid,
+    ],
+    [
+      'a refund to another payee',
+      { type: 'refund', payee_id: 'iban:LT601010012345678901' },
+      { type: 'refund order', payee_id: 'iban:LT601010012345678901' },
+      paid,
+    ],
+  ])('beside %s, it hides nothing', (_, plain, more, known) => {
+    const base = rank(bakery, { action: { ...action, ...plain } }, known);
+    expect(base).toBeLessThan(rank(bakery, { action }, NO_FACTS));
+    expect(rank(bakery, { action: { ...action, ...more } }, known)).toBeLessThanOrEqual(base);
+  });
+
   it('however much of it there is', () => {
-    const [bakery] = AUTHORITIES as [Authority];
     const wine: SpendRequest = {
       action: {
         type: 'purchase',

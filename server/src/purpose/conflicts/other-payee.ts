@@ -1,6 +1,6 @@
 import { precedentsAt } from '../reading/precedents.ts';
 import { type Conflict, suspicious } from './conflict.ts';
-import { isRefund } from './own-spends.ts';
+import { isOnlyRefund } from './own-spends.ts';
 
 const railOf = (payee_id: string): string => payee_id.slice(0, payee_id.indexOf(':') + 1);
 
@@ -9,7 +9,7 @@ export const otherPayee: Conflict = {
   id: 'other-payee',
   severity: 'unclear',
   applies: ({ spend, facts }) =>
-    facts.precedents.by_merchant.size > 0 && !isRefund(spend.request.action.type),
+    facts.precedents.by_merchant.size > 0 && !isOnlyRefund(spend.request.action.type),
   find({ spend, facts }) {
     const { payee_id } = spend.request.action;
     if (payee_id === undefined) return undefined;

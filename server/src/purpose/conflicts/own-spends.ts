@@ -7,8 +7,16 @@ import { tokenize } from '../language/text.ts';
 
 const DAY_MS = 86_400_000;
 
-/** True for a request by which money goes back to where it came from. */
+/** True for a type that speaks of money that goes back to where it came from, beside whatever else it says. */
 export const isRefund = (type: string): boolean => PAYS_BACK.test(type.toLowerCase());
+
+/** True for a type that says nothing else. What favours a refund asks for this, since an agent may add words to a type. */
+export const isOnlyRefund = (type: string): boolean =>
+  type.split(/[\s_-]+/).every((word) => PAYS_BACK.test(word.toLowerCase()));
+
+/** False if one of two types is a refund and the other plainly none. Words added to the second never make it false. */
+export const mayBeOfOneKind = (earlier: string, type: string): boolean =>
+  isRefund(earlier) ? isRefund(type) : !isOnlyRefund(type);
 
 /** Days between two RFC 3339 times; infinite where one is missing. */
 export const daysBetween = (from: string, to: string | null): number =>

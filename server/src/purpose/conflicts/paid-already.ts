@@ -1,5 +1,5 @@
 import { type Conflict, conflictsWith } from './conflict.ts';
-import { daysBetween, isNumbered, isRefund, isSamePartner, repeats } from './own-spends.ts';
+import { daysBetween, isNumbered, isSamePartner, mayBeOfOneKind, repeats } from './own-spends.ts';
 
 /** Within this time, the same sum for the same words is taken for the same thing. */
 const SAME_DAYS = 7;
@@ -18,7 +18,7 @@ export const paidAlready: Conflict = {
         one.state === 'EXECUTED' &&
         one.amount_minor === action.amount_minor &&
         one.currency === action.currency &&
-        isRefund(one.type) === isRefund(action.type) &&
+        mayBeOfOneKind(one.type, action.type) &&
         isSamePartner(one, action) &&
         daysBetween(one.at, facts.as_of) <= SAME_DAYS &&
         repeats(one.description, action.description ?? ''),

@@ -3,6 +3,10 @@ import { privateCircleWords } from '../language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
 import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
 
+/** What was found, with the name before its apostrophe. */
+const whoseIn = (folded: string, { index, 0: found }: RegExpExecArray): string =>
+  `${/^['’]/.test(found) ? (/\p{L}{1,40}$/u.exec(folded.slice(Math.max(0, index - 40), index))?.[0] ?? '') : ''}${found}`;
+
 /** Something for somebody's private life, under a purpose for work or one that forbids private use. */
 export const privateUse: Conflict = {
   id: 'private-use',
@@ -17,7 +21,8 @@ export const privateUse: Conflict = {
         rule === undefined ? undefined : privateCircleWords(text.tokens).find((word) => word.length > 2);
       const belonging = rule === undefined ? null : BELONGINGS.exec(text.text.slice(0, MAX_TEXT_LENGTH));
       const is_own = said !== null && said[1] !== undefined && purpose.words.has(said[1]);
-      const words = (is_own ? undefined : said?.[0]) ?? circle ?? belonging?.[0];
+      const words =
+        (is_own || said === null ? undefined : whoseIn(text.folded, said)) ?? circle ?? belonging?.[0];
       if (words === undefined) continue;
       const about = rule === undefined ? '' : `: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}"`;
       const finding: Contradiction = {

@@ -12,7 +12,8 @@ export const CASH_RAILS = pattern('cash_rails');
 export const TOKEN_RAILS = pattern('token_rails');
 export const PAYS_BACK = pattern('pays_back');
 export const PAYS_BILL = pattern('pays_bill');
-/** "Her ponies", "for my garden", "their own flat". Group 1: the word of private life, where it takes one. */
+/** "Her ponies", "for my garden", "their own flat". Group 1: the word of private life, where it takes one.
+ * Of "Bob's flat" it begins with the apostrophe. */
 export const SOMEBODYS = new RegExp(
   `${pattern('whose').source}(${PRIVATE_LIFE.join('|') || '(?!)'})\\b|${pattern('for_oneself').source}`,
   'u',

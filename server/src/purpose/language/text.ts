@@ -26,7 +26,7 @@ const longestDecomposed = (text: string) => MAX_GROWTH * text.length + ALWAYS_RE
 
 /**
  * Limits for all texts of a request or purpose together. A character beyond ASCII counts three times in `max_size`, as in
- * UTF-8, because folding it costs about that much more.
+ * UTF-8, because folding it costs about that much more; one that stands for a phrase counts as much as its decomposition.
  */
 export interface ReadingBudget {
   max_words: number;
@@ -65,16 +65,25 @@ export function foldText(text: string): string {
     .replace(/ ?\n[ \n]*/g, '\n');
 }
 
+/** A character of which NFKD makes more than three letters: at most eight, but 18 of U+FDFA. */
+const PHRASE =
+  /[\u1f82-\u1faf\u2057\u2152\u2167\u2177\u247d-\u2487\u2a0c\u321d\u321e\u327c\u327d\u3300-\u3357\u337f\u3389\u33a8\u33ae-\u33af\u33c2\u33c6\u33d8\ufdf2-\ufdfc]/;
+const PHRASES = new RegExp(PHRASE, 'g');
+const LONG_PHRASE = 8;
+const MAX_PHRASE = 18;
+
 /** True if a text is longer, as it is or in NFKD, than what is read of it. */
 export function isTooLong(text: string): boolean {
   if (text.length > MAX_TEXT_LENGTH) return true;
-  return !ASCII_ONLY.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
+  return PHRASE.test(text) && text.normalize('NFKD').length > longestDecomposed(text);
 }
 
-/** Size in the sense of `ReadingBudget`. */
+/** Size in the sense of `ReadingBudget`. Decomposes nothing, because the size bounds that work. */
 function sizeOf(text: string): number {
   let size = text.length;
   for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0x7f) size += 2;
+  if (size === text.length) return size;
+  for (const sign of text.match(PHRASES) ?? []) size += (sign === '\ufdfa' ? MAX_PHRASE : LONG_PHRASE) - 3;
   return size;
 }
 
@@ -121,7 +130,8 @@ export function withinBudget(
   // A word and the space after it take at least two characters, so the words of short texts need not be counted. Scripts
   // without blanks may change at each character.
   const least = texts.some((text) => UNSPACED.test(text)) ? 1 : 2;
-  if (3 * length <= max_size && length <= least * max_words) return { texts, cut: false };
+  const most = texts.some((text) => PHRASE.test(text)) ? MAX_PHRASE : 3;
+  if (most * length <= max_size && length <= least * max_words) return { texts, cut: false };
   const room = { max_words, max_size };
   let cut = false;
   const read = texts.map((text) => {

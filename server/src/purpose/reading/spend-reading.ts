@@ -81,6 +81,9 @@ const MAX_REQUEST_TEXT = { max_words: 3_600, max_size: 14_000 };
 /** The limit for the steps of the trace together: each word costs some microseconds that all workspaces share. */
 const MAX_TRACE_TEXT = { max_words: 1_000, max_size: 8_000 };
 
+/** The four digits of a merchant category code, alone or behind MCC, not a part of a longer number. */
+const CATEGORY_CODE = /(?<!\d)\d{4}(?!\d)/g;
+
 /** The matches of one length at one place as one, because a word may belong to several trades. */
 function termMatches(field: string, matches: readonly TradeMatch[]): TermMatch[] {
   const found = new Map<string, TermMatch & { trades: Trade[] }>();
@@ -96,14 +99,14 @@ function termMatches(field: string, matches: readonly TradeMatch[]): TermMatch[]
   return [...found.values()];
 }
 
-/** Matches of a declared category, which is words or a merchant category code. */
+/** Matches of a declared category: of its words, and of each merchant category code. What is added hides none of them. */
 function categoryMatches(category: FieldText): TermMatch[] {
-  const code = /^(?:mcc[ :#-]*)?(\d{4})$/i.exec(category.text.trim())?.[1];
-  if (code === undefined) return termMatches('action.category', everyTradeWord(category.tokens));
-  const trades = tradesOfCode(code);
-  return trades.length === 0
-    ? []
-    : [{ field: 'action.category', text: code, strong: true, kind: 'word', trades, at: 0, length: 1 }];
+  const codes = (category.text.match(CATEGORY_CODE) ?? []).flatMap((text): TermMatch[] => {
+    const trades = tradesOfCode(text);
+    const code = { field: 'action.category', text, strong: true, kind: 'word', at: 0, length: 1 } as const;
+    return trades.length === 0 ? [] : [{ ...code, trades }];
+  });
+  return [...codes, ...termMatches('action.category', everyTradeWord(category.tokens))];
 }
 
 /**

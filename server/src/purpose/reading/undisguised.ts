@@ -1,4 +1,5 @@
 import { foldLookAlikes, STROKE } from '../../merchants/look-alikes.ts';
+import { MAX_TEXT_LENGTH } from '../language/text.ts';
 
 const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 /** Characters that show as nothing: joiners, zero-width spaces, soft hyphens, tags, fillers, selectors. */
@@ -11,8 +12,9 @@ const TAKES_DIRECTION = /[\p{Script=Hebrew}\p{Script=Arabic}\p{P}\s\d]/u;
 const RUN_OF_LETTERS = /[\p{L}\p{M}]+/gu;
 const LATIN = /\p{Script=Latin}/u;
 const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-/** Greek letters that stand beside Latin ones in units and formulas. */
-const IN_UNITS = /[µμΩΔ]/gu;
+/** Without the Greek letters that stand beside Latin ones in units and formulas. */
+const POSES_AS_LATIN =
+  /(?![µμΩΔ])[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 /** Small capitals: phonetic letters that read like a capital. */
 const SMALL_CAPITALS = /[\u1d00-\u1d22\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\ua730\ua731]/u;
 /** A text without any of these, as most are, hides nothing behind its characters: one pass instead of three. */
@@ -74,7 +76,7 @@ export function undisguised(text: string): Disguise {
     if (LIKE_LATIN.test(read) || SMALL_CAPITALS.test(read)) {
       read = read.replace(RUN_OF_LETTERS, (run) => {
         if (ASCII_ONLY.test(run)) return run;
-        const is_mixed = LATIN.test(run) && LIKE_LATIN.test(run.replace(IN_UNITS, ''));
+        const is_mixed = LATIN.test(run) && POSES_AS_LATIN.test(run);
         if (!is_mixed && !SMALL_CAPITALS.test(run)) return run;
         how ??= is_mixed ? 'letters of several alphabets within one word' : 'small capitals';
         return foldLookAlikes(run).replaceAll(STROKE, 'i');
@@ -83,6 +85,10 @@ export function undisguised(text: string): Disguise {
   }
   const spelled = read.match(SPELLED);
   if (spelled === null) return { text: read, how };
-  const words = spelled.flatMap((letters) => partsOf(letters.replace(/[^\p{L}]/gu, '')));
-  return { text: `${read} ; ${words.join(' ; ')}`, how: how ?? 'words spelled letter by letter' };
+  for (const letters of spelled) {
+    // One word has up to 231 parts, and nothing behind that length is read.
+    if (read.length > MAX_TEXT_LENGTH) break;
+    read += ` ; ${partsOf(letters.replace(/[^\p{L}]/gu, '')).join(' ; ')}`;
+  }
+  return { text: read, how: how ?? 'words spelled letter by letter' };
 }
