@@ -1,6 +1,12 @@
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
+interface Transition {
+  from: string;
+  to: string;
+  count: number;
+}
+
 test('the simulation beside the editor equals what the API answers', async ({ page, workspace }) => {
   await workspace.agent();
   for (const amount_minor of [5_000, 10_000, 20_001, 30_000, 60_000]) await workspace.spend({ amount_minor });
@@ -24,6 +30,66 @@ test('the simulation beside the editor equals what the API answers', async ({ pa
   await expect(shown.getByText('labelled as fitting, and would now be stopped').locator('..')).toContainText(
     '1',
   );
+  const money = (amount_minor: number) => `EUR ${(amount_minor / 100).toFixed(2)}`;
+  await expect(shown.getByRole('definition').nth(3)).toContainText(money(answer.draft.authorized_minor));
+  const kinds = ['ALLOW', 'REVIEW', 'DENY'];
+  const count = (from: string, to: string): number =>
+    answer.transitions.find((each: Transition) => each.from === from && each.to === to)?.count ?? 0;
+  const matrix = kinds.map((from) =>
+    kinds.map((to) => {
+      const left = kinds.filter((each) => each !== from).reduce((sum, each) => sum + count(from, each), 0);
+      return String(from === to ? answer.current[from.toLowerCase()] - left : count(from, to));
+    }),
+  );
+  const rows = shown.getByRole('table', { name: /^Of \d+ decisions/ }).locator('tbody tr');
+  for (const [i, row] of matrix.entries()) {
+    await expect(rows.nth(i).getByRole('cell'), kinds[i] as string).toHaveText(row);
+  }
+  const changed = shown
+    .getByRole('region', { name: 'Decisions that would have been others' })
+    .locator('tbody tr');
+  await expect(changed).toHaveCount(answer.changed.length);
+  for (const [i, each] of answer.changed.entries()) {
+    await expect(changed.nth(i)).toContainText(money(each.amount_minor));
+    await expect(changed.nth(i)).toContainText('Over the transaction limit');
+  }
+
+  await shown.getByText('Of all days').click();
+  await shown.getByLabel('To, included').fill('2020-01-01');
+  await expect(shown.getByText('The agent has asked for nothing yet')).toBeVisible();
+});
+
+test('what was typed is there again after a reload, until it is saved or discarded', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/agents/infra-bot/authority');
+  const kept = page.getByText('What you had not saved is here again.');
+  await page.getByLabel('Objective').fill('Half a thought');
+  await page.getByLabel('Note').fill('because');
+  await page.reload();
+  await expect(kept).toBeVisible();
+  await expect(page.getByLabel('Objective')).toHaveValue('Half a thought');
+  await page.getByRole('link', { name: 'Decisions' }).first().click();
+  await page.goBack();
+  await expect(page.getByLabel('Note')).toHaveValue('because');
+  await page.getByRole('button', { name: 'Discard it' }).click();
+  await expect(page.getByLabel('Objective')).toHaveValue(AUTHORITY.purpose.objective);
+  await page.reload();
+  await expect(page.getByLabel('Objective')).toHaveValue(AUTHORITY.purpose.objective);
+  await expect(kept).toBeHidden();
+
+  await page.getByRole('button', { name: 'JSON' }).click();
+  await page.getByLabel('Authority as JSON').fill('{ "purpose": ');
+  await page.reload();
+  await expect(page.getByLabel('Authority as JSON')).toHaveValue('{ "purpose": ');
+  const second = { ...AUTHORITY, purpose: { objective: 'Another purpose altogether' } };
+  await page.getByLabel('Authority as JSON').fill(JSON.stringify(second));
+  await page.getByRole('button', { name: /^Save as version 2/ }).click();
+  await expect(page.getByText('Saved as version 2.')).toBeVisible();
+  await page.reload();
+  await expect(kept).toBeHidden();
 });
 
 test('the reading beside the editor follows the words, and says what it did not understand', async ({

@@ -1,9 +1,9 @@
 import { type Authority, type AuthorityVersion, InvalidRequestError } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { codeOfError, problemOf, purser } from '../../api/client.ts';
-import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -19,6 +19,7 @@ import {
   type Problems,
 } from '../../lib/authority/draft.ts';
 import { summaryOf } from '../../lib/authority/summary.ts';
+import { readUnsaved, unsavedKey } from '../../lib/authority/unsaved.ts';
 import { pick } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import styles from './Authority.module.css';
@@ -60,15 +61,20 @@ export default function AuthorityEditor() {
 function Editor({ slug, current }: { slug: string; current: AuthorityVersion | null }) {
   const may = useMay('admin');
   const { version: shown } = pick(useSearch({ strict: false }), ['version']);
+  const me = useMe();
+  const place = unsavedKey(me.user.id, me.workspace.id, slug);
+  const [found, setFound] = useState(() => readUnsaved(sessionStorage.getItem(place)));
+  const fresh = { base: current, draft: current === null ? EMPTY_DRAFT : draftOf(current.authority) };
+  const begun = found ?? { ...fresh, json: null, note: '' };
   /** What the draft began from: it says what the form has no field for, and what a save must still find. */
-  const [base, setBase] = useState(current);
-  const [draft, setDraft] = useState<Draft>(current === null ? EMPTY_DRAFT : draftOf(current.authority));
+  const [base, setBase] = useState(begun.base);
+  const [draft, setDraft] = useState<Draft>(begun.draft);
   /** The text of the JSON tab while it is open; null in the form. */
-  const [json, setJson] = useState<string | null>(null);
-  const [note, setNote] = useState('');
+  const [json, setJson] = useState(begun.json);
+  const [note, setNote] = useState(begun.note);
   const [refused, setRefused] = useState<Problems>({});
   const [saved, setSaved] = useState<AuthorityVersion | null>(null);
-  const [touched, setTouched] = useState(false);
+  const [touched, setTouched] = useState(found !== null);
 
   const read = useMemo(
     () => (json === null ? authorityOf(draft, base?.authority ?? null) : parsed(json)),
@@ -82,6 +88,11 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
     () => (authority === null ? [] : diffOf(base?.authority ?? null, authority)),
     [authority, base],
   );
+  const is_unsaved = authority === null ? touched || json !== null : changes.length > 0;
+  useEffect(() => {
+    if (is_unsaved) sessionStorage.setItem(place, JSON.stringify({ base, draft, json, note }));
+    else sessionStorage.removeItem(place);
+  }, [is_unsaved, place, base, draft, json, note]);
   const is_stale = (current?.version ?? 0) > (base?.version ?? 0);
   const next = (current?.version ?? 0) + 1;
 
@@ -109,11 +120,12 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
       void queryClient.invalidateQueries({ queryKey: ['agents'] });
       setBase(made);
       setSaved(made);
+      setFound(null);
       setNote('');
     } catch (error) {
-      const place = error instanceof InvalidRequestError ? fieldOf(error.field) : undefined;
-      if (place === undefined || !(error instanceof InvalidRequestError)) throw error;
-      const { field, line } = place;
+      const wrong = error instanceof InvalidRequestError ? fieldOf(error.field) : undefined;
+      if (wrong === undefined || !(error instanceof InvalidRequestError)) throw error;
+      const { field, line } = wrong;
       setRefused({ [field]: `${line === null ? '' : `line ${line} `}${problemOf(error)}` });
     }
   });
@@ -126,6 +138,29 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
   return (
     <div className={styles.columns}>
       <div className={styles.form}>
+        {found !== null && is_unsaved && (
+          <Notice
+            title="What you had not saved is here again."
+            actions={
+              <Button
+                small
+                onClick={() => {
+                  setFound(null);
+                  setBase(fresh.base);
+                  setDraft(fresh.draft);
+                  setJson(null);
+                  setNote('');
+                  setTouched(false);
+                  setRefused({});
+                }}
+              >
+                Discard it
+              </Button>
+            }
+          >
+            It was kept in this tab, and is gone when the tab is closed.
+          </Notice>
+        )}
         <Tabs label="How to write it">
           <button
             type="button"
@@ -233,7 +268,14 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
             <Diff changes={changes} />
           </Card>
         )}
-        <Versions slug={slug} current={current} shown={shown} may={may} onStart={startFrom} />
+        <Versions
+          slug={slug}
+          current={current}
+          written={changes.length > 0 ? authority : null}
+          shown={shown}
+          may={may}
+          onStart={startFrom}
+        />
       </div>
     </div>
   );

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
-import { SelectField } from '../../components/Field.tsx';
+import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
@@ -21,15 +21,20 @@ const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 /** What would have happened under the draft: always beside it, and never older than its last pause in typing. */
 export function Simulated({ slug, authority }: { slug: string; authority: Authority | null }) {
   const [limit, setLimit] = useState('500');
+  const [days, setDays] = useState({ from: '', to: '' });
   const text = authority === null ? null : JSON.stringify(authority);
   const asked = useSettled(text);
   const query = useQuery({
-    queryKey: ['simulation', slug, asked, limit],
+    queryKey: ['simulation', slug, asked, limit, days],
     queryFn: async ({ signal }) =>
       purser.agents.authority.simulate(
         slug,
         JSON.parse(asked as string) as Authority,
-        { limit: Number(limit) },
+        {
+          limit: Number(limit),
+          ...(days.from === '' ? {} : { from: days.from }),
+          ...(days.to === '' ? {} : { to: days.to }),
+        },
         { signal },
       ),
     enabled: asked !== null,
@@ -50,10 +55,29 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
             ['100', 'Last 100'],
             ['500', 'Last 500'],
             ['2000', 'Last 2000'],
+            ['10000', 'Last 10,000'],
+            ['50000', 'Last 50,000'],
           ]}
         />
       }
     >
+      <details className={styles.more}>
+        <summary>{daysSaid(days)}</summary>
+        <div className={styles.period}>
+          <TextField
+            label="From"
+            type="date"
+            value={days.from}
+            onValue={(from) => setDays((before) => ({ ...before, from }))}
+          />
+          <TextField
+            label="To, included"
+            type="date"
+            value={days.to}
+            onValue={(to) => setDays((before) => ({ ...before, to }))}
+          />
+        </div>
+      </details>
       {query.isError && !(query.error instanceof InvalidRequestError) && (
         <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
       )}
@@ -186,7 +210,7 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
                   <>
                     <Link to={`/decisions/${each.decision_id}`}>{each.merchant}</Link>
                     <div className={styles.was}>
-                      {reasonWords(each.draft.reason_code)} · <Time at={each.created_at} />
+                      {reasonsSaid(each)} · <Time at={each.created_at} />
                     </div>
                   </>
                 ),
@@ -199,9 +223,7 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
               {
                 name: 'Was, would be',
                 cell: (each) => (
-                  <span
-                    title={`${reasonWords(each.current.reason_code)} → ${reasonWords(each.draft.reason_code)}`}
-                  >
+                  <span>
                     <StateBadge state={each.current.decision} /> <span aria-hidden="true">→</span>{' '}
                     <StateBadge state={each.draft.decision} />
                     {each.label && (
@@ -218,6 +240,18 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
       )}
     </>
   );
+}
+
+/** Of which days decisions are replayed. */
+function daysSaid({ from, to }: { from: string; to: string }): string {
+  if (from === '' && to === '') return 'Of all days';
+  return ['Of days', from !== '' && `from ${from}`, to !== '' && `to ${to}`].filter(Boolean).join(' ');
+}
+
+/** The first reason as it was, and as it would be. */
+function reasonsSaid({ current, draft }: ChangedDecision): string {
+  const [was, is] = [reasonWords(current.reason_code), reasonWords(draft.reason_code)];
+  return was === is ? is : `${was} → ${is}`;
 }
 
 function toneOf(from: Kind, to: Kind, count: number): 'tighter' | 'looser' | undefined {

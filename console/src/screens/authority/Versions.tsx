@@ -16,12 +16,15 @@ import { Diff } from './Diff.tsx';
 export function Versions({
   slug,
   current,
+  written,
   shown,
   may,
   onStart,
 }: {
   slug: string;
   current: AuthorityVersion | null;
+  /** What is being written, where it differs from what it began from. */
+  written: Authority | null;
   /** The number of the version that is looked at. */
   shown: string | undefined;
   may: boolean;
@@ -56,6 +59,12 @@ export function Versions({
           }
         >
           {old.version !== current.version && <Diff changes={diffOf(old.authority, current.authority)} />}
+          {old.version !== current.version && written !== null && (
+            <>
+              <h3 className={styles.heading}>From version {old.version} to what you write</h3>
+              <Diff changes={diffOf(old.authority, written)} />
+            </>
+          )}
           <p className={styles.status}>
             Saved <Time at={old.created_at} exact /> by <Who {...old.created_by} />
           </p>
