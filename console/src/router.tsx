@@ -19,6 +19,7 @@ const root = createRootRoute({ component: Outlet, validateSearch: (search): Sear
 /** Screens for whoever is not signed in. */
 const OPEN: Record<string, Screen> = {
   '/sign-in': () => import('./screens/sign-in/SignIn.tsx'),
+  '/signed-in': () => import('./screens/sign-in/SignedIn.tsx'),
   '/setup': () => import('./screens/sign-in/SetUp.tsx'),
   '/invitation': () => import('./screens/sign-in/Invitation.tsx'),
   '/reset': () => import('./screens/sign-in/Reset.tsx'),

@@ -2458,6 +2458,12 @@ export interface ChangePasswordRequest {
   new_password: string;
 }
 
+/** The query of `GET /v1/auth/oidc/start`. */
+export interface StartOidcQuery {
+  /** For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more. Comes back to `/console/signed-in`, which tells that page. */
+  again?: 'session' | 'proof' | undefined;
+}
+
 /** The query of `GET /v1/auth/oidc/callback`. */
 export interface FinishOidcQuery {
   code?: string | undefined;

@@ -124,7 +124,9 @@ test('a proof that is not given is told in one sentence, and nothing was done', 
     .getByRole('dialog', { name: 'Confirm that it is you' })
     .getByRole('button', { name: 'Cancel' })
     .click();
-  await expect(page.getByRole('alert')).toContainText('It was not done: your password is needed for it.');
+  await expect(page.getByRole('alert')).toContainText(
+    'It was not done: it has to be confirmed that it is you.',
+  );
   await expect(page.getByLabel('Role of Katherine Johnson')).toHaveValue('reviewer');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   expect(asked).toBe(1);

@@ -1,15 +1,11 @@
+import type { Page } from '@playwright/test';
 import { expectSettled } from '../support/axe.ts';
 import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
+import { endSession } from '../support/workspace.ts';
 
-test('a passkey that was added signs its person in, and one that was removed does not', async ({
-  page,
-  me,
-  expected,
-  workspace,
-}) => {
-  expected.answer(401, /^\/v1\/(me|auth\/passkey\/verify)$/);
-  await workspace.agent();
+/** A device that makes passkeys and answers by itself. */
+async function addAuthenticator(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   await devtools.send('WebAuthn.addVirtualAuthenticator', {
@@ -21,6 +17,17 @@ test('a passkey that was added signs its person in, and one that was removed doe
       isUserVerified: true,
     },
   });
+}
+
+test('a passkey that was added signs its person in, and one that was removed does not', async ({
+  page,
+  me,
+  expected,
+  workspace,
+}) => {
+  expected.answer(401, /^\/v1\/(me|auth\/passkey\/verify)$/);
+  await workspace.agent();
+  await addAuthenticator(page);
   await page.goto('/console/me');
   await page.getByLabel('What you call it').fill('Laptop');
   await page.getByRole('button', { name: 'Add passkey' }).click();
@@ -53,4 +60,47 @@ test('a passkey that was added signs its person in, and one that was removed doe
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await expect(page.getByRole('alert')).toContainText('begin anew');
   await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
+});
+
+test('whoever has only a passkey signs in again and proves who they are with it, and what was typed goes on', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  expected.answer(401, /^\/v1\//);
+  expected.answer(403, /^\/v1\/api-keys$/);
+  await addAuthenticator(page);
+  await page.goto('/console/me');
+  await page.getByRole('button', { name: 'Add passkey' }).click();
+  await expect(page.getByRole('row', { name: /^Passkey/ })).toBeVisible();
+  await page.getByRole('button', { name: 'Remove password' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
+  await expect(page.getByText('You have none: you come in with a passkey')).toBeVisible();
+
+  // The first refusal is made here, since a proof becomes stale after a minute at the least.
+  let refused = 0;
+  await page.route('**/v1/api-keys', async (route) => {
+    if (route.request().method() !== 'POST' || refused > 0) return route.continue();
+    refused += 1;
+    const error = { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' };
+    await route.fulfill({ status: 403, json: { error } });
+  });
+  for (const title of ['Confirm that it is you', 'Sign in again']) {
+    await page.goto('/console/keys');
+    await page.getByRole('button', { name: 'New key' }).click();
+    const form = page.getByRole('dialog', { name: 'New key' });
+    await form.getByLabel('Name').fill(`Key after: ${title}`);
+    await form.getByLabel('Kind').selectOption({ label: 'Admin' });
+    if (title === 'Sign in again') {
+      const [cookie] = await page.context().cookies();
+      await endSession(workspace.base_url, { cookie: `${cookie?.name}=${cookie?.value}` });
+    }
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog', { name: title });
+    await dialog.getByRole('button', { name: 'Use a passkey' }).click();
+    await expect(page.getByRole('dialog', { name: new RegExp(`Key after: ${title}`) })).toContainText('sk_');
+  }
+  const { data } = await workspace.call('GET', '/v1/api-keys');
+  const made = data.filter((each: { name: string }) => each.name.startsWith('Key after'));
+  expect(made, 'each was made once').toHaveLength(2);
 });

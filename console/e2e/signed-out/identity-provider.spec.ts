@@ -1,7 +1,8 @@
+import type { Browser, Page } from '@playwright/test';
 import { makeGuard } from '../support/guard.ts';
 import { startService } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
-import { PASSWORD } from '../support/workspace.ts';
+import { endSession, PASSWORD } from '../support/workspace.ts';
 
 /** What this test needs of the provider that the service's own tests start in their process. */
 interface Provider {
@@ -17,21 +18,31 @@ async function startProvider(): Promise<Provider> {
   return ((await import(path)) as { startProvider(): Promise<Provider> }).startProvider();
 }
 
-test('an identity provider leads back signed in, and an unverified e-mail does not', async ({ browser }) => {
+/** What a test has: a service with a provider, pages that are watched, and the way in by the provider. */
+interface Set {
+  provider: Provider;
+  base_url: string;
+  openPage(): Promise<Page>;
+  comeIn(page: Page): Promise<void>;
+}
+
+/** A service of its own, since the provider is one of its settings. Somebody has set it up already. */
+async function withProvider(browser: Browser, default_role: string, run: (set: Set) => Promise<void>) {
   const provider = await startProvider();
-  // A service of its own, since the provider is one of its settings.
   const service = await startService({
     OIDC_ISSUER: provider.issuer,
     OIDC_CLIENT_ID: 'purser',
     OIDC_CLIENT_SECRET: 'a-client-secret',
     OIDC_NAME: 'Okta',
-    OIDC_DEFAULT_ROLE: 'reviewer',
+    OIDC_DEFAULT_ROLE: default_role,
   });
+  const { base_url } = service;
   try {
-    await provider.begin(`${service.base_url}/v1/auth/oidc/callback`);
-    const guard = makeGuard(service.base_url);
+    await provider.begin(`${base_url}/v1/auth/oidc/callback`);
+    const guard = makeGuard(base_url);
     guard.visit(provider.issuer);
-    guard.answer(401, /^\/v1\/me$/);
+    guard.answer(401, /^\/v1\//);
+    guard.answer(403, /^\/v1\/api-keys$/);
     const openPage = async () => {
       const page = await (await browser.newContext()).newPage();
       await guard.watch(page);
@@ -44,14 +55,28 @@ test('an identity provider leads back signed in, and an unverified e-mail does n
     await first.getByLabel('Password').fill(PASSWORD);
     await first.getByRole('button', { name: 'Create administrator' }).click();
     await expect(first.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
-
-    provider.person = {
-      sub: 'sub-of-ada',
-      claims: { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' },
+    const comeIn = async (page: Page) => {
+      await page.goto(`${base_url}/console/sign-in`);
+      await page.getByRole('link', { name: 'Continue with Okta' }).click();
     };
+    await run({ provider, base_url, openPage, comeIn });
+    expect(guard.problems).toEqual([]);
+  } finally {
+    await service.stop();
+    await provider.stop();
+  }
+}
+
+const ADA = {
+  sub: 'sub-of-ada',
+  claims: { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' },
+};
+
+test('an identity provider leads back signed in, and an unverified e-mail does not', async ({ browser }) => {
+  await withProvider(browser, 'reviewer', async ({ provider, openPage, comeIn }) => {
+    provider.person = ADA;
     const hers = await openPage();
-    await hers.goto(`${service.base_url}/console/sign-in`);
-    await hers.getByRole('link', { name: 'Continue with Okta' }).click();
+    await comeIn(hers);
     await expect(hers.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
     await expect(hers.getByRole('link', { name: /Ada Lovelace/ })).toContainText('Reviewer');
 
@@ -60,13 +85,75 @@ test('an identity provider leads back signed in, and an unverified e-mail does n
       claims: { email: 'first@example.com', email_verified: false, name: 'Mallory' },
     };
     const theirs = await openPage();
-    await theirs.goto(`${service.base_url}/console/sign-in`);
-    await theirs.getByRole('link', { name: 'Continue with Okta' }).click();
+    await comeIn(theirs);
     await expect(theirs.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
     await expect(theirs.getByRole('alert')).toContainText('verified');
-    expect(guard.problems).toEqual([]);
-  } finally {
-    await service.stop();
-    await provider.stop();
-  }
+  });
+});
+
+test('whoever has only the identity provider signs in again and proves who they are there, and what was typed goes on', async ({
+  browser,
+}) => {
+  await withProvider(browser, 'admin', async ({ provider, base_url, openPage, comeIn }) => {
+    provider.person = ADA;
+    const page = await openPage();
+    await comeIn(page);
+    await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+    // The provider remembers in its own cookies who was there.
+    const comeTo = async (person: Provider['person']) => {
+      await page.context().clearCookies({ domain: new URL(provider.issuer).hostname });
+      provider.person = person;
+    };
+    const fillIn = async (name: string) => {
+      await page.goto(`${base_url}/console/keys`);
+      await page.getByRole('button', { name: 'New key' }).click();
+      const form = page.getByRole('dialog', { name: 'New key' });
+      await form.getByLabel('Name').fill(name);
+      await form.getByLabel('Kind').selectOption({ label: 'Admin' });
+      return form.getByRole('button', { name: 'Create key' });
+    };
+    const isMade = async (name: string) => {
+      await expect(page.getByRole('dialog', { name: new RegExp(name) })).toContainText('sk_');
+      const made = await page.evaluate(async () => (await (await fetch('/v1/api-keys')).json()).data);
+      expect(made.filter((each: { name: string }) => each.name === name)).toHaveLength(1);
+    };
+
+    // The session ends in the middle, and first somebody else comes in at the provider.
+    const typed = await fillIn('Typed before the session ended');
+    const [cookie] = await page.context().cookies(base_url);
+    await endSession(base_url, { cookie: `${cookie?.name}=${cookie?.value}` });
+    await typed.click();
+    const again = page.getByRole('dialog', { name: 'Sign in again' });
+    await comeTo({
+      sub: 'sub-of-bob',
+      claims: { email: 'bob@example.com', email_verified: true, name: 'Bob' },
+    });
+    await again.getByRole('link', { name: 'Continue with Okta' }).click();
+    await expect(again.getByRole('alert')).toContainText('bob@example.com signed in.');
+    await comeTo(ADA);
+    await again.getByRole('link', { name: 'Continue with Okta' }).click();
+    await isMade('Typed before the session ended');
+
+    // The first refusal is made here, since a proof becomes stale after a minute at the least.
+    const sessions = async () =>
+      page.evaluate(async () => (await (await fetch('/v1/me/sessions')).json()).data.length);
+    const before = await sessions();
+    let refused = 0;
+    await page.route('**/v1/api-keys', async (route) => {
+      if (route.request().method() !== 'POST' || refused > 0) return route.continue();
+      refused += 1;
+      const error = {
+        code: 'reauthentication_required',
+        message: 'Prove anew.',
+        request_id: 'req_made_here',
+      };
+      await route.fulfill({ status: 403, json: { error } });
+    });
+    await (await fillIn('Made with a fresh proof')).click();
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await expect(proof.getByLabel('Password'), 'there is none to ask for').toHaveCount(0);
+    await proof.getByRole('link', { name: 'Continue with Okta' }).click();
+    await isMade('Made with a fresh proof');
+    expect(await sessions(), 'the session before the proof is not left behind').toBe(before);
+  });
 });

@@ -179,7 +179,7 @@ export async function makeWorkspace(
 }
 
 /** Ends a session as its own person would elsewhere. */
-export async function endSession(base_url: string, person: Person): Promise<void> {
+export async function endSession(base_url: string, person: Pick<Person, 'cookie'>): Promise<void> {
   const response = await fetch(`${base_url}/v1/auth/sign-out`, {
     method: 'POST',
     headers: { cookie: person.cookie, origin: base_url, 'content-type': 'application/json' },

@@ -46,6 +46,25 @@ export function met(kind: Demand): void {
   tell();
 }
 
+const CHANNEL = 'purser-sign-in';
+
+/**
+ * Tells the other windows of this browser that somebody signed in in this one. By a channel, since the policy of the
+ * page cuts the tie between a window and the one that opened it once the identity provider was in between.
+ */
+export function tellSignIn(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage(null);
+  channel.close();
+}
+
+/** Calls the listener when somebody signs in in another window. Returns what ends that. */
+export function onSignIn(listener: () => void): () => void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = listener;
+  return () => channel.close();
+}
+
 /** Fails every request that waits for this demand, with a sentence that says why. None of them is sent again. */
 export function declined(kind: Demand, sentence: string): void {
   const failing = pending.filter((each) => each.demand === kind);

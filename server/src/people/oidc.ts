@@ -7,6 +7,8 @@ import type { Site } from './site.ts';
 const TIMEOUT_S = 5;
 /** How long a person may take at the provider. */
 const TRANSACTION_S = 600;
+/** How far the provider's clock may be behind ours. */
+const CLOCK_SKEW_MS = 60_000;
 /** The provider's metadata is asked for again after this; its keys are fetched again by themselves. */
 const METADATA_MS = 3_600_000;
 export const CALLBACK_PATH = '/v1/auth/oidc/callback';
@@ -41,21 +43,32 @@ class ProviderDown extends Error {
   override name = 'ProviderDown';
 }
 
+/**
+ * Why a person who has a page open goes to the provider: their session ended, or they prove anew who they are. For a
+ * proof the provider is asked to have them sign in there once more.
+ */
+export const SIGN_IN_AGAIN = ['session', 'proof'] as const;
+export type SignInAgain = (typeof SIGN_IN_AGAIN)[number];
+
 /** An identity provider that speaks OpenID Connect. */
 export interface Provider {
   /** Where the browser goes, and the `set-cookie` that it comes back with. Throws `auth_unavailable`. */
-  begin(): Promise<{ url: string; cookie: string }>;
+  begin(again?: SignInAgain): Promise<{ url: string; cookie: string }>;
   /**
-   * Who came back, by the parameters of the callback and the cookie. Throws `auth_unavailable` if the provider does not
+   * Who came back, by the parameters of the callback and the cookie, and what `begin` was told. Throws `auth_unavailable` if the provider does not
    * answer, and `ProviderRefusal` for anything that is not exactly the answer to what this browser asked.
    */
-  finish(query: Readonly<Record<string, string>>, sealed: string | undefined): Promise<ProvedIdentity>;
+  finish(
+    query: Readonly<Record<string, string>>,
+    sealed: string | undefined,
+  ): Promise<{ proved: ProvedIdentity; again: SignInAgain | undefined }>;
 }
 
 interface Transaction {
   state: string;
   nonce: string;
   verifier: string;
+  again?: SignInAgain | undefined;
   expires_ms: number;
 }
 
@@ -154,7 +167,7 @@ export function makeProvider(
   const redirect_uri = () => `${site.origin()}${CALLBACK_PATH}`;
 
   return {
-    async begin() {
+    async begin(again) {
       try {
         const configuration = await configure();
         const verifier = oidc.randomPKCECodeVerifier();
@@ -162,6 +175,7 @@ export function makeProvider(
           state: oidc.randomState(),
           nonce: oidc.randomNonce(),
           verifier,
+          again,
           expires_ms: options.clock_ms() + TRANSACTION_S * 1_000,
         };
         const url = oidc.buildAuthorizationUrl(configuration, {
@@ -171,6 +185,7 @@ export function makeProvider(
           code_challenge_method: 'S256',
           state: transaction.state,
           nonce: transaction.nonce,
+          ...(again === 'proof' ? { max_age: '0' } : {}),
         });
         const sealed = secrets.sealState(JSON.stringify(transaction), options.newNonce());
         return { url: url.href, cookie: site.setTransaction(sealed, TRANSACTION_S) };
@@ -181,7 +196,7 @@ export function makeProvider(
     },
     async finish(query, sealed) {
       try {
-        const { state, nonce, verifier } = open(sealed);
+        const { state, nonce, verifier, again, expires_ms } = open(sealed);
         const configuration = await configure();
         const url = new URL(redirect_uri());
         for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -192,19 +207,26 @@ export function makeProvider(
           idTokenExpected: true,
         });
         const id_token = tokens.claims() as oidc.IDToken;
+        // Not every provider knows `max_age`; one that says when the person signed in there is held to it.
+        const begun_ms = expires_ms - TRANSACTION_S * 1_000;
+        const signed_in_ms = id_token.auth_time === undefined ? begun_ms : id_token.auth_time * 1_000;
+        if (again === 'proof' && signed_in_ms < begun_ms - CLOCK_SKEW_MS) {
+          throw new ProviderRefusal('The person did not sign in at the provider anew.');
+        }
         const needs_more = id_token.email === undefined && configuration.serverMetadata().userinfo_endpoint;
         const more = needs_more
           ? await oidc.fetchUserInfo(configuration, tokens.access_token, id_token.sub)
           : {};
         const claims: Record<string, unknown> = { ...more, ...id_token };
         const email = typeof claims.email === 'string' ? claims.email : null;
-        return {
+        const proved = {
           identity: { issuer: id_token.iss, subject: id_token.sub },
           verified_email: claims.email_verified === true ? email : null,
           email,
           name: typeof claims.name === 'string' ? claims.name : null,
           claims,
         };
+        return { proved, again };
       } catch (error) {
         rethrow(error);
       }

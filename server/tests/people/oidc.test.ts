@@ -80,7 +80,7 @@ describe('who may not sign in by the provider', () => {
     await isOut(await signInByProvider(s), 'not_invited');
   });
   test.each([{ email_verified: false }, { email_verified: 'true' }, { email_verified: undefined }])(
-    'whose e-mail the provider does not vouch for: %o',
+    'unverified e-mail: whose e-mail the provider does not vouch for, %o',
     async (claims) => {
       await invite(newcomer(claims));
       await isOut(await signInByProvider(s), 'email_unverified');
@@ -173,7 +173,7 @@ describe('forged id_tokens', () => {
 
 describe('the callback', () => {
   const page = { headers: { 'sec-fetch-site': '', accept: 'text/html' } };
-  test('a callback with another state, another issuer or no code is refused', async () => {
+  test('mixed-up issuers: a callback with another issuer, another state or no code is refused', async () => {
     await invite(newcomer());
     for (const alter of [
       (url: URL) => url.searchParams.set('state', 'forged'),
@@ -182,19 +182,21 @@ describe('the callback', () => {
       (url: URL) => url.searchParams.set('code', 'forged'),
       (url: URL) => url.searchParams.delete('code'),
     ]) {
-      await isOut(await signInByProvider(s, alter), 'sign_in_failed');
+      await isOut(await signInByProvider(s, { alterCallback: alter }), 'sign_in_failed');
     }
   });
   test('a callback works only in the browser that began the sign-in', async () => {
     await invite(newcomer());
     const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start', page);
     expect(started.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax; Max-Age=600$/);
-    const { callback } = await signInByProvider(s, (url) => url.searchParams.set('state', 'kept back'));
+    const { callback } = await signInByProvider(s, {
+      alterCallback: (url) => url.searchParams.set('state', 'kept back'),
+    });
     const victim = openBrowser(s);
     const reply = await victim.call('GET', callback, page);
     expect(reply.headers.get('location')).toContain('/console/sign-in?error=sign_in_failed');
   });
-  test('a callback works once', async () => {
+  test('replayed code: a callback works once', async () => {
     await invite(newcomer());
     const { browser, callback, code } = await signInByProvider(s);
     expect(code).toBe(null);
@@ -202,12 +204,30 @@ describe('the callback', () => {
     const reply = await again.call('GET', callback, page);
     expect(reply.headers.get('location')).toContain('error=sign_in_failed');
   });
-  test('after sign-in the browser is sent to the console alone, whatever address was asked for', async () => {
+  test('beside a page that waits it leads to the page that tells it so, with a session that is a fresh proof', async () => {
+    await invite(newcomer(), 'admin');
+    for (const again of ['session', 'proof'] as const) {
+      const { browser, reply } = await signInByProvider(s, { again });
+      expect(reply.headers.get('location')).toMatch(/\/console\/signed-in$/);
+      const body = { name: again, scopes: ['admin'] };
+      expect((await browser.call('POST', '/v1/api-keys', { body })).status).toBe(201);
+    }
+    const other = await openBrowser(s).call('GET', '/v1/auth/oidc/start?again=evil.example');
+    expect(refusal(other)).toEqual([400, 'invalid_request']);
+  });
+  test('a proof is refused where the provider says that the person signed in there long ago', async () => {
+    await invite(newcomer());
+    provider.alterClaims = (claims) => ({ ...claims, auth_time: 1_700_000_000 });
+    await isOut(await signInByProvider(s, { again: 'proof' }), 'sign_in_failed');
+    expect((await signInByProvider(s, { again: 'session' })).code, 'a sign-in asks for no more').toBe(null);
+  });
+  test('open redirect: after sign-in the browser is sent to the console alone, whatever address was asked for', async () => {
     newcomer();
-    const { reply } = await signInByProvider(s, (url) => {
+    const alterCallback = (url: URL) => {
       for (const name of ['return_to', 'redirect_uri', 'next'])
         url.searchParams.set(name, 'https://evil.example');
-    });
+    };
+    const { reply } = await signInByProvider(s, { alterCallback });
     expect(new URL(reply.headers.get('location') as string).host).toBe(`localhost:${new URL(s.url).port}`);
     const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start?return_to=https://evil.example');
     expect(refusal(started)).toEqual([400, 'invalid_request']);

@@ -123,11 +123,11 @@ export async function visitProvider(url: string): Promise<string> {
 /** Signs in through the provider: the browser, and the answer of the callback. */
 export async function signInByProvider(
   service: RunningService,
-  alterCallback: (url: URL) => void = () => {},
+  { again, alterCallback = () => {} }: { again?: string; alterCallback?: (url: URL) => void } = {},
 ): Promise<{ browser: ReturnType<typeof openBrowser>; reply: Reply; callback: string; code: string | null }> {
   const browser = openBrowser(service);
   const page = { headers: { 'sec-fetch-site': '', accept: 'text/html' } };
-  const started = await browser.call('GET', '/v1/auth/oidc/start', page);
+  const started = await browser.call('GET', `/v1/auth/oidc/start${again ? `?again=${again}` : ''}`, page);
   const back = new URL(await visitProvider(started.headers.get('location') as string));
   alterCallback(back);
   const callback = `${back.pathname}${back.search}`;

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { codeOfError } from '../../api/client.ts';
 import { door } from '../../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
+import { tellSignIn } from '../../api/session.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -39,6 +40,7 @@ export default function SignIn() {
   const comeIn = async (me: Me) => {
     queryClient.clear();
     queryClient.setQueryData(meQuery.queryKey, me);
+    tellSignIn();
     await navigate({ href: ownPath(next), replace: true });
   };
   const passkey = useAction(async () => {
@@ -90,7 +92,10 @@ export default function SignIn() {
         <details>
           <summary>Forgot your password?</summary>
           <div>
-            <p>An administrator can send you a new link from Team. Whoever runs the service can print one:</p>
+            <p>
+              Ask whoever runs the service: this prints a link that sets a new one.
+              {(has_passkeys || options.data?.oidc) && ' Or come in by another way above.'}
+            </p>
             <CodeBlock
               label="the command"
               code="npm run -s purser -- user reset-link --email you@example.com"

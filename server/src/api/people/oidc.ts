@@ -1,11 +1,29 @@
 import Type from 'typebox';
 import { ApiError } from '../../errors.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
+import { Fields, OneOf } from '../../http/schemas.ts';
 import { fromOf } from '../../people/callers.ts';
-import { CALLBACK_PATH, type ProvedIdentity, type Provider, ProviderRefusal } from '../../people/oidc.ts';
+import {
+  CALLBACK_PATH,
+  type ProvedIdentity,
+  type Provider,
+  ProviderRefusal,
+  SIGN_IN_AGAIN,
+  type SignInAgain,
+} from '../../people/oidc.ts';
 import { OIDC_REFUSALS, OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
 import { type From, type SignedIn, type SignInFlows, verifying } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
+
+const StartQuery = Fields({
+  again: Type.Optional(
+    OneOf(SIGN_IN_AGAIN, {
+      description:
+        'For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more. Comes back to `/console/signed-in`, which tells that page.',
+    }),
+  ),
+});
+type StartCall = Call<never, { again?: SignInAgain }, never>;
 
 /** Providers add parameters of their own. */
 const CallbackQuery = Type.Object(
@@ -51,12 +69,13 @@ export function makeOidcRoutes(options: {
     return provider;
   }
 
-  async function finish(call: Call, proved: ProvedIdentity): Promise<Answer> {
+  async function finish(call: Call, proved: ProvedIdentity, is_again: boolean): Promise<Answer> {
     const from = fromOf(call);
     const cleared = site.clearTransaction();
     try {
       const { cookie } = await verifying(() => signIn(proved, from));
-      return { status: 302, headers: { location: site.consoleUrl(), 'set-cookie': [cookie, cleared] } };
+      const location = site.consoleUrl(is_again ? 'signed-in' : '');
+      return { status: 302, headers: { location, 'set-cookie': [cookie, cleared] } };
     } catch (error) {
       if (!(error instanceof OidcRefusal)) throw error;
       if (proved.email !== null) {
@@ -81,15 +100,16 @@ export function makeOidcRoutes(options: {
       summary: 'Go to the identity provider',
       description: 'For browsers: leads to the provider, which leads back. 404 where none is set.',
       scopes: 'public',
+      query: StartQuery,
       responses: REDIRECT('To the provider.'),
       errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable'],
-      handler: async (call: Call) => {
+      handler: async (call: StartCall) => {
         try {
           site.checkTransport(call.headers);
-          const { url, cookie } = await theProvider().begin();
+          const { url, cookie } = await theProvider().begin(call.query.again);
           return { status: 302, headers: { location: url, 'set-cookie': cookie } };
         } catch (error) {
-          return unavailable(error, call, []);
+          return unavailable(error, call as never, []);
         }
       },
     },
@@ -99,7 +119,7 @@ export function makeOidcRoutes(options: {
       operationId: 'finishOidc',
       tag: 'Sign-in',
       summary: 'Come back from the identity provider',
-      description: `Leads to \`/console/\` with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not answer.`,
+      description: `Leads to \`/console/\` (or \`/console/signed-in\`, as \`again\` says) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not answer.`,
       scopes: 'public',
       query: CallbackQuery,
       responses: REDIRECT('To the console.'),
@@ -107,8 +127,11 @@ export function makeOidcRoutes(options: {
       handler: async (call: Call) => {
         const cleared = site.clearTransaction();
         try {
-          const proved = await theProvider().finish(call.query, site.transactionCookie(call.headers));
-          return await finish(call, proved);
+          const { proved, again } = await theProvider().finish(
+            call.query,
+            site.transactionCookie(call.headers),
+          );
+          return await finish(call, proved, again !== undefined);
         } catch (error) {
           if (error instanceof ProviderRefusal) return toSignIn('sign_in_failed', [cleared]);
           return unavailable(error, call, [cleared]);
