@@ -1,5 +1,5 @@
 // Runs the console's tests in a browser: `npm run test:browser`, or with options of Playwright behind `--`. Looks for a
-// Chromium; as root on Debian or Ubuntu it installs theirs. Where there is none it says loudly what was left out.
+// Chromium, and installs one where it can. Where there is none it says loudly what was left out.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -34,17 +34,23 @@ async function find() {
   return KNOWN.find((path) => existsSync(path)) ?? (await playwrightsOwn());
 }
 
-/** Debian's package, where we may install it. Whether it worked is seen by looking again. */
-function install() {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+const playwright = () => join(dirname(require.resolve('@playwright/test/package.json')), 'cli.js');
+
+/** Debian's package, where we may install it; else Playwright's download. Whether it worked is seen by looking again. */
+async function install() {
   console.error('Installing chromium for the tests in a browser…');
   const options = {
-    stdio: 'ignore',
+    // On the standard output stands what the tests say, and nothing else.
+    stdio: ['ignore', 2, 2],
     timeout: INSTALL_MAX_MS,
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   };
-  spawnSync('apt-get', ['update', '-q'], options);
-  spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'chromium'], options);
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    spawnSync('apt-get', ['update', '-q'], options);
+    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'chromium'], options);
+    if ((await find()) !== undefined) return;
+  }
+  spawnSync(process.execPath, [playwright(), 'install', 'chromium'], options);
 }
 
 /**
@@ -54,19 +60,18 @@ function install() {
 export async function testInBrowser(args) {
   let browser = await find();
   if (browser === undefined && !process.env.CHROMIUM_PATH) {
-    install();
+    await install();
     browser = await find();
   }
   if (browser === undefined) {
     const line = '!'.repeat(100);
     console.error(
-      `${line}\nLEFT OUT: the console's tests in a browser (console/e2e), because no Chromium was found.\nInstall one (apt-get install chromium, or npx playwright install chromium), or name it in CHROMIUM_PATH.\n${line}`,
+      `${line}\nLEFT OUT: the console's tests in a browser (console/e2e), because no Chromium was found, and none could be installed.\nInstall one (apt-get install chromium, or npx playwright install chromium), or name it in CHROMIUM_PATH.\n${line}`,
     );
     return process.env.CI ? 1 : 0;
   }
-  const cli = join(dirname(require.resolve('@playwright/test/package.json')), 'cli.js');
   const config = join(ROOT, 'console', 'e2e', 'playwright.config.ts');
-  const child = spawn(process.execPath, [cli, 'test', '--config', config, ...args], {
+  const child = spawn(process.execPath, [playwright(), 'test', '--config', config, ...args], {
     cwd: ROOT,
     stdio: 'inherit',
     env: { ...process.env, CHROMIUM_PATH: browser },
