@@ -87,7 +87,7 @@ describe('sign-in and sign-out', () => {
     );
     expect(reply.body.session.id).not.toBe(me.session.id);
   });
-  test('after sign-out a copy of the cookie is worth nothing, and other sessions go on', async () => {
+  test('stolen cookie: after sign-out a copy of it is worth nothing, and other sessions go on', async () => {
     const { body: me } = await ada.call('GET', '/v1/me');
     const browser = await signIn(s, me.user.email);
     const stolen = openBrowser(s, new Map(browser.cookies));

@@ -39,7 +39,7 @@ const somebody = () => `somebody-${++count}@example.com`;
 const signIn = (email: string, password = 'wrong', headers = {}) =>
   openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password }, headers });
 
-describe('a stranger cannot find out who has an account', () => {
+describe('user enumeration by text and time: a stranger cannot find out who has an account', () => {
   test('a wrong password, an unknown e-mail and text that is no e-mail get the same answer for the same work', async () => {
     await ada.call('POST', '/v1/invitations', { body: { email: 'invited@example.com', role: 'viewer' } });
     const told = new Set<string>();
@@ -164,7 +164,7 @@ describe('guessed passwords', () => {
   });
 });
 
-test('a flood of sign-ins takes two hashes at a time, is refused beyond what may wait, and holds up nothing else', async () => {
+test('hash flood: many sign-ins take two hashes at a time, are refused beyond what may wait, and hold up nothing else', async () => {
   let open = () => {};
   hashes.gate = new Promise((resolve) => {
     open = resolve;

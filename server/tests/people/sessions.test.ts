@@ -37,7 +37,7 @@ async function join(role: string, email: string): Promise<Browser> {
   return browser;
 }
 
-describe('a request from another site', () => {
+describe('CSRF: a request from another site', () => {
   const own = () => new URL(s.url).port;
   test.each<[string, () => Record<string, string>]>([
     ['without either header', () => ({ 'sec-fetch-site': '' })],
@@ -130,7 +130,7 @@ describe('a request from another site', () => {
   });
 });
 
-test('a session that a thief planted is not the one that its victim gets', async () => {
+test('session fixation: a session that a thief planted is not the one that its victim gets', async () => {
   const [name] = ada.cookies.keys();
   const planted = 'A'.repeat(43);
   const victim = openBrowser(s, new Map([[name as string, planted]]));
