@@ -118,7 +118,7 @@ test('who used the capability, for what, and whose word each outcome is', async 
   const reported = page.getByRole('region', { name: 'Outcomes' });
   const agents_word = reported.getByRole('row', { name: /EUR 63\.20/ });
   await expect(agents_word).toContainText('Agent key “Production”');
-  await expect(agents_word).toContainText('A client');
+  await expect(agents_word).toContainText('Whoever asked for it');
   const rails_word = reported.getByRole('row', { name: /EUR 63\.00/ });
   await expect(rails_word).toContainText('The payment rail');
   await expect(rails_word).toContainText('Card processor');

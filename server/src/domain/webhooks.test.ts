@@ -7,6 +7,7 @@ import {
   type DecisionBrief,
   deliveryHeaders,
   eventPayload,
+  headersOfAttempt,
   recordEventData,
   retryWaitMs,
   secretText,
@@ -148,4 +149,45 @@ test('a secret signs until its overlap ends, and is shown by no list', () => {
   });
   expect(JSON.stringify(body)).not.toMatch(/sealed|secrets|new|still/);
   expect(secretText(Buffer.alloc(32))).toMatch(/^whsec_A{43}=$/);
+});
+
+describe('the headers of an attempt, made again', () => {
+  const BEGAN_MS = Date.parse('2026-11-21T08:30:00.000Z');
+  const event = { event_id: 'evt_1', type: 'decision.created' as const, payload: '{}' };
+  const secret = (byte: number) => secretText(Buffer.alloc(32, byte));
+  const open = (sealed: string) => secret(Number(sealed));
+  const of = (
+    secret_rotated_at: string | null,
+    secrets = [{ sealed: '1', expires_at: null as string | null }],
+  ) => headersOfAttempt(event, { secrets, secret_rotated_at }, BEGAN_MS, open);
+
+  test('are those it was sent with, signed by all secrets that were good then', () => {
+    expect(of(null)).toEqual(deliveryHeaders(event, [secret(1)], BEGAN_MS));
+    const both = [
+      { sealed: '2', expires_at: null },
+      { sealed: '1', expires_at: '2026-11-21T08:30:00.001Z' },
+      { sealed: '3', expires_at: '2026-11-21T08:30:00.000Z' },
+    ];
+    expect(of('2026-11-21T08:00:00.000Z', both)).toEqual(
+      deliveryHeaders(event, [secret(2), secret(1)], BEGAN_MS),
+    );
+  });
+  test.each([
+    ['the secret was replaced since', '2026-11-21T08:30:00.001Z'],
+    [
+      'it was replaced so shortly before that the worker may have had the old one',
+      '2026-11-21T08:29:50.000Z',
+    ],
+  ])('have no signatures where %s', (_, rotated_at) => {
+    const unsigned = of(rotated_at);
+    expect(unsigned).toMatchObject({ 'webhook-id': 'evt_1', 'webhook-timestamp': String(BEGAN_MS / 1000) });
+    expect(Object.keys(unsigned).filter((name) => name.includes('signature'))).toEqual([]);
+  });
+  test('have no signatures where the endpoint is gone, and no secret is opened for it', () => {
+    const opened = headersOfAttempt(event, undefined, BEGAN_MS, () => {
+      throw new Error('opened');
+    });
+    expect(Object.keys(opened).some((name) => name.includes('signature'))).toBe(false);
+    expect(opened['x-svc-id']).toBe('evt_1');
+  });
 });

@@ -9,14 +9,15 @@ import { Who } from '../../components/Who.tsx';
 import { words } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
-/** Whether the payment rail, a person or a program said so. */
-function wordOf({ source, reported_by: { key_id, principal_id } }: Outcome): string {
+/** Whether the payment rail, a person, or a program said so, perhaps the very one that asked for the spend. */
+function wordOf({ source, reported_by: { key_id, principal_id } }: Outcome, asked_by: string): string {
   if (source === 'PAYMENT_RAIL') return 'The payment rail';
   if (key_id === null) return 'A person';
+  if (key_id === asked_by) return 'Whoever asked for it';
   return principal_id === null ? 'A client' : 'A person’s key';
 }
 
-const COLUMNS: readonly Column<Outcome>[] = [
+const columnsOf = (asked_by: string): readonly Column<Outcome>[] => [
   { name: 'What', heading: true, cell: (each) => words(each.type) },
   {
     name: 'Amount',
@@ -29,7 +30,7 @@ const COLUMNS: readonly Column<Outcome>[] = [
     wrap: true,
     cell: (each) => (
       <>
-        {wordOf(each)}
+        {wordOf(each, asked_by)}
         <div className={styles.sub}>
           <Who {...each.reported_by} />
         </div>
@@ -71,7 +72,12 @@ export function Outcomes({ decision }: { decision: Decision }) {
           What the rail says prevails.
         </Notice>
       )}
-      <Table label="Outcomes" columns={COLUMNS} rows={query.data} keyOf={(each) => each.outcome_id} />
+      <Table
+        label="Outcomes"
+        columns={columnsOf(decision.requested_by.key_id)}
+        rows={query.data}
+        keyOf={(each) => each.outcome_id}
+      />
     </>
   );
 }
