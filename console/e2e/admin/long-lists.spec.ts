@@ -2,12 +2,15 @@ import type { Page, Route } from '@playwright/test';
 import { expectAccessible } from '../support/axe.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { expect, test } from '../support/test.ts';
+import type { Workspace } from '../support/workspace.ts';
 
 const LISTED = /\/v1\/decisions\?/;
 const ROWS = 10_000;
 const PAGE = 2_500;
 /** Blocks of 50 that are near a screen of this height, with the first one and one that has the focus. */
 const RENDERED = 400;
+/** A bound for what hangs, not for what is slow: ten thousand rows take their time on a busy machine. */
+const LOADED_MS = 120_000;
 
 /** Has pages of the service come with so many rows, so that a few spends are many pages. */
 async function withPagesOf(page: Page, rows: number, listed = LISTED): Promise<void> {
@@ -44,11 +47,14 @@ test('of ten thousand decisions a bounded number is rendered, wherever one looks
     page.evaluate((at) => window.scrollTo(0, document.documentElement.scrollHeight * at), part);
   // Whoever has loaded many goes on by scrolling.
   await expect
-    .poll(async () => {
-      await scrollTo(0.5);
-      await scrollTo(1);
-      return table.getAttribute('aria-rowcount');
-    })
+    .poll(
+      async () => {
+        await scrollTo(0.5);
+        await scrollTo(1);
+        return table.getAttribute('aria-rowcount');
+      },
+      { timeout: LOADED_MS },
+    )
     .toBe(String(ROWS + 1));
   for (const part of [1, 0.5, 0]) {
     await scrollTo(part);
@@ -167,3 +173,128 @@ for (const { list, path, listed } of [
     }
   });
 }
+
+/** Lists without an order of time: each with what fills it, a change from elsewhere, and what then stands in it. */
+const KEPT: readonly {
+  list: string;
+  path: string;
+  listed: RegExp;
+  rows: (workspace: Workspace) => Promise<void>;
+  change: (workspace: Workspace) => Promise<unknown>;
+  now: string;
+}[] = [
+  {
+    list: 'Agents',
+    path: '/agents',
+    listed: /\/v1\/agents\?.*limit=(50|200)/,
+    rows: async ({ agent }) => {
+      for (let i = 0; i < 9; i++) await agent({ slug: `bot-${i}`, name: `Bot ${i}` });
+    },
+    change: ({ agent }) => agent({ slug: 'bot-last', name: 'The last one' }),
+    now: 'The last one',
+  },
+  {
+    list: 'Keys',
+    path: '/keys',
+    listed: /\/v1\/api-keys\?.*limit=(50|200)/,
+    rows: async ({ call }) => {
+      for (let i = 0; i < 8; i++) await call('POST', '/v1/api-keys', { name: `Key ${i}`, scopes: ['read'] });
+    },
+    change: ({ call }) => call('POST', '/v1/api-keys', { name: 'The last one', scopes: ['read'] }),
+    now: 'The last one',
+  },
+  {
+    list: 'Listed merchants',
+    path: '/agents/infra-bot/merchants',
+    listed: /\/merchants\?.*limit=(50|200)/,
+    rows: async ({ agent, call }) => {
+      await agent();
+      for (let i = 0; i < 9; i++) {
+        const entries = [{ merchant: `Merchant Number ${'ABCDEFGHI'[i]}`, verdict: 'ALLOWED' }];
+        await call('POST', '/v1/agents/infra-bot/merchants', { entries });
+      }
+    },
+    change: ({ call }) =>
+      call('POST', '/v1/agents/infra-bot/merchants', {
+        entries: [{ merchant: 'The last one', verdict: 'BLOCKED' }],
+      }),
+    now: 'The last one',
+  },
+];
+
+for (const { list, path, listed, rows: fillRows, change, now } of KEPT) {
+  test(`${list}: a change has the first page fetched alone, and what was loaded further down stays`, async ({
+    page,
+    workspace,
+  }) => {
+    await fillRows(workspace);
+    await withPagesOf(page, 3, listed);
+    await page.goto(`/console${path}`);
+    const rows = page.getByRole('region', { name: list, exact: true }).getByRole('table').locator('tbody tr');
+    for (const loaded of [3, 6]) {
+      await expect(rows).toHaveCount(loaded);
+      await page.getByRole('button', { name: 'Load more' }).click();
+    }
+    await expect(rows).toHaveCount(9);
+    const last = await rows.last().textContent();
+    const further: string[] = [];
+    page.on('request', (request) => {
+      if (listed.test(request.url()) && /[?&]cursor=/.test(request.url())) further.push(request.url());
+    });
+    await change(workspace);
+    await expect(rows.filter({ hasText: now })).toHaveCount(1);
+    expect(await rows.last().textContent()).toBe(last);
+    expect(further, 'pages fetched again').toEqual([]);
+  });
+}
+
+test('of ten thousand keys a bounded number is rendered, and one that is revoked far down goes without a page being fetched', async ({
+  page,
+  workspace,
+}) => {
+  const made = await workspace.call('POST', '/v1/api-keys', { name: 'Key', scopes: ['read'] });
+  const { data } = await workspace.call('GET', '/v1/api-keys');
+  const one = data.find((each: { id: string }) => each.id === made.id);
+  const fetched: string[] = [];
+  await page.route(/\/v1\/api-keys\?.*limit=(50|200)/, (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const from = Number(searchParams.get('cursor') ?? 0);
+    fetched.push(String(from));
+    // The last one is real, so that it can be revoked.
+    const keys = Array.from({ length: PAGE }, (_, i) => ({
+      ...one,
+      id: from + i + 1 === ROWS ? one.id : `key_${String(from + i).padStart(26, '0')}`,
+      name: `Key ${from + i + 1}`,
+    }));
+    return route.fulfill({
+      json: { data: keys, next_cursor: from + PAGE < ROWS ? String(from + PAGE) : null },
+    });
+  });
+  await page.goto('/console/keys');
+  const table = page.getByRole('region', { name: 'Keys', exact: true }).getByRole('table');
+  const scrollTo = (part: number) =>
+    page.evaluate((at) => window.scrollTo(0, document.documentElement.scrollHeight * at), part);
+  await expect
+    .poll(
+      async () => {
+        await scrollTo(0.5);
+        await scrollTo(1);
+        return table.getAttribute('aria-rowcount');
+      },
+      { timeout: LOADED_MS },
+    )
+    .toBe(String(ROWS + 1));
+  expect(await table.locator('tbody tr:not([aria-hidden])').count()).toBeLessThanOrEqual(RENDERED);
+  fetched.length = 0;
+  await scrollTo(1);
+  const row = page.getByRole('row', { name: new RegExp(`Key ${ROWS} `) });
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(row).toHaveCount(0);
+  await expect(table).toHaveAttribute('aria-rowcount', String(ROWS));
+  expect(
+    fetched.filter((from) => from !== '0'),
+    'pages fetched again',
+  ).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import type { PagePromise } from '@purser/sdk';
 import { hashKey, type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo } from 'react';
-import type { PlainPage } from '../lib/pages.ts';
+import { type PlainPage, withFirstPage } from '../lib/pages.ts';
 import { keepStill } from './live.ts';
 import { queryClient } from './queries.ts';
 
@@ -55,7 +55,8 @@ export function useList<T>(
     ...query,
     rows,
     isPending: query.isPending || (is_looking && !query.isError),
-    isSuccess: query.isSuccess && !is_looking,
+    // What was loaded stays where a further page, or a later look, failed.
+    isSuccess: data !== undefined && !is_looking,
   };
 }
 
@@ -106,6 +107,13 @@ export function useCaughtUp<T>(
   });
   return { ...list, patch };
 }
+
+/** A list whose first page alone is asked for again at a change, however many pages are loaded; `idOf` tells its rows. */
+export const useKept = <T>(key: readonly unknown[], fetch: Fetch<T>, idOf: (row: T) => string) =>
+  useCaughtUp<T>(key, fetch, async () => {
+    const first = await fetch(undefined);
+    return (pages) => withFirstPage(pages, first, idOf);
+  });
 
 /** Each page is asked for with the cursor of the one before. */
 const withPages = <T>(pages: PlainPage<T>[]): Loaded<T> => ({

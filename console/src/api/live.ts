@@ -1,8 +1,9 @@
 import type { Query } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { codeOfError, purser } from './client.ts';
+import { purser } from './client.ts';
 import { queryClient } from './queries.ts';
+import { isDemanded } from './session.ts';
 
 /** Where people watch what happens, and elsewhere. Milliseconds. */
 const WATCHED_MS = 2_000;
@@ -10,6 +11,8 @@ const ELSEWHERE_MS = 10_000;
 const MAX_BACK_OFF_MS = 60_000;
 /** Somebody who went away need not be told, and asking for them would keep their session from ending. */
 const AWAY_MS = 10 * 60_000;
+/** One request may fail; after so many it is said. */
+const LOST_AFTER = 2;
 
 /** What an event of the ledger makes old: the first words of the keys of queries. */
 const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
@@ -51,9 +54,10 @@ function madeOld(types: readonly string[]): ReadonlySet<string> {
 
 /**
  * Keeps every screen as new as the service: asks what changed, and has only that fetched again. Rests while the tab is
- * hidden or its person is away. Gives how many reviews are pending.
+ * hidden or its person is away, and asks at once when they come back. Gives how many reviews are pending, and whether the
+ * service cannot be reached, so that what is shown may be old.
  */
-export function useLive(): { pending_reviews: number } {
+export function useLive(): { pending_reviews: number; is_lost: boolean } {
   const is_watched = useRouterState({
     select: ({ location: { pathname, search } }) =>
       pathname.startsWith('/reviews') || (search as Record<string, unknown>).live === '1',
@@ -61,6 +65,7 @@ export function useLive(): { pending_reviews: number } {
   const pause_ms = is_watched ? WATCHED_MS : ELSEWHERE_MS;
   const seen = useRef<number | null>(null);
   const [pending_reviews, setPending] = useState(0);
+  const [is_lost, setLost] = useState(false);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -83,20 +88,29 @@ export function useLive(): { pending_reviews: number } {
         const since = seen.current;
         const query = since === null ? {} : { since };
         const changes = await purser.changes.retrieve(query, { signal });
+        const was_down = failures > 0;
         failures = 0;
+        setLost(false);
         seen.current = changes.seq;
         setPending(changes.pending_reviews);
-        if (since !== null && changes.seq !== since) {
+        // What could not be read meanwhile is read now, also where nothing has changed.
+        if (was_down) {
+          void queryClient.invalidateQueries({
+            predicate: (query) => query.state.status === 'error' && !still.has(query.queryHash),
+          });
+        }
+        // Of another history, as one put back from a backup, everything is new.
+        if (since !== null && (changes.truncated || changes.seq !== since)) {
           const old = madeOld(Object.keys(changes.types));
           const isOld = ({ queryKey: [first] }: Query) => changes.truncated || old.has(String(first));
           void queryClient.invalidateQueries({
             predicate: (query) => isOld(query) && !still.has(query.queryHash),
           });
         }
-      } catch (error) {
+      } catch {
+        if (signal.aborted) return;
         failures += 1;
-        // A chain that was put back, as from a backup, is shorter than what was seen of it.
-        if (codeOfError(error) === 'invalid_request') seen.current = null;
+        setLost(failures >= LOST_AFTER);
       } finally {
         is_asking = false;
         later();
@@ -108,12 +122,19 @@ export function useLive(): { pending_reviews: number } {
       if (was_resting) void ask();
     };
     const onVisible = () => {
-      if (!document.hidden) void ask();
+      if (document.hidden) return;
+      used_at = Date.now();
+      void ask();
+      // Another tab may have signed in as somebody else meanwhile.
+      if (!isDemanded()) void makeOld('me');
     };
-    for (const event of ['pointerdown', 'keydown', 'wheel'] as const) {
+    for (const event of ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const) {
       document.addEventListener(event, onReturn, { passive: true, capture: true, signal });
     }
     document.addEventListener('visibilitychange', onVisible, { signal });
+    window.addEventListener('online', onVisible, { signal });
+    // Gone back to, a page is shown as it was left.
+    window.addEventListener('pageshow', ({ persisted }) => persisted && onVisible(), { signal });
     poke = () => void ask();
     void ask();
     return () => {
@@ -122,5 +143,5 @@ export function useLive(): { pending_reviews: number } {
     };
   }, [pause_ms]);
 
-  return { pending_reviews };
+  return { pending_reviews, is_lost };
 }

@@ -21,8 +21,10 @@ export const queryClient = new QueryClient({
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: async (): Promise<Me | null> => {
+    // Somebody whose session ends while they are here is asked in a dialog; whoever was not here is sent to the door.
+    const was_here = queryClient.getQueryData<Me | null>(['me']) != null;
     try {
-      return await purser.me.retrieve(QUIET);
+      return await purser.me.retrieve(was_here ? {} : QUIET);
     } catch (error) {
       if (error instanceof APIError && error.status === 401) return null;
       throw error;

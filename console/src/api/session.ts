@@ -27,6 +27,9 @@ export function demand(kind: Demand): Promise<void> {
   });
 }
 
+/** Whether a dialog asks somebody to sign in again, or to prove who they are. */
+export const isDemanded = (): boolean => pending.length > 0;
+
 /** The demand that is to be met now; null when there is none. */
 export function useDemand(): Demand | null {
   return useSyncExternalStore(

@@ -14,6 +14,7 @@ export function Confirm({
   action,
   typed,
   danger = true,
+  recorded = true,
   work,
   onClose,
   children,
@@ -23,6 +24,8 @@ export function Confirm({
   action: string;
   typed?: string | undefined;
   danger?: boolean;
+  /** Whether it is written to the workspace's history. */
+  recorded?: boolean;
   work: () => Promise<unknown>;
   onClose: () => void;
   children: ReactNode;
@@ -53,7 +56,7 @@ export function Confirm({
           />
         )}
         {doing.error !== null && <ErrorNotice error={doing.error} />}
-        <Actions>
+        <Actions recorded={recorded}>
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind={danger ? 'danger-primary' : 'primary'}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './Dialog.module.css';
+import { RecordedAs } from './Who.tsx';
 
 /**
  * A modal dialog: the browser keeps the focus inside, and gives it back. It is there as long as it is rendered;
@@ -57,10 +58,14 @@ export function Dialog({
   );
 }
 
-/** The row of buttons at the end of a dialog or form. */
-export function Actions({ children }: { children: ReactNode }) {
+/**
+ * The row of buttons at the end of a dialog or form. `recorded`: what they do is written to the history, so they say under
+ * whose name.
+ */
+export function Actions({ recorded = false, children }: { recorded?: boolean; children: ReactNode }) {
   return (
     <div className={styles.actions} data-actions>
+      {recorded && <RecordedAs className={styles.as} />}
       {children}
     </div>
   );

@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Search } from '../lib/search.ts';
-import { useKeys } from '../lib/use-keys.ts';
 import { Button } from './Button.tsx';
 import { Field, SelectField } from './Field.tsx';
 import styles from './Filters.module.css';
+import { useKeys } from './keys/use-keys.ts';
 
 /** One filter of a list: a parameter of the address that goes to the API as it is. */
 export interface Filter {

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { codeOfError, purser } from '../api/client.ts';
-import { queryClient, useMay, WHY_NOT } from '../api/queries.ts';
+import { makeOld } from '../api/live.ts';
+import { useMay, WHY_NOT } from '../api/queries.ts';
 import { useAction } from '../lib/use-action.ts';
 import { Button } from './Button.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
@@ -17,8 +18,8 @@ type Switched = Pick<Agent, 'id' | 'slug' | 'name' | 'mode' | 'status'>;
 export function useUpdateAgent(agent: Pick<Agent, 'id'>, onDone: () => void = () => {}) {
   return useAction(async (changes: UpdateAgentRequest) => {
     await purser.agents.update(agent.id, changes);
-    void queryClient.invalidateQueries({ queryKey: ['report'] });
-    await queryClient.invalidateQueries({ queryKey: ['agents'] });
+    void makeOld('report');
+    await makeOld('agents');
     onDone();
   });
 }
@@ -92,7 +93,7 @@ function Switch({ agent, to, onClose }: { agent: Switched; to: 'SHADOW' | 'ENFOR
       ) : (
         update.error !== null && <ErrorNotice error={update.error} />
       )}
-      <Actions>
+      <Actions recorded>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" busy={update.busy} onClick={() => update.run({ mode: to })}>
           Switch to {to}

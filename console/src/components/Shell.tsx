@@ -1,14 +1,15 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { purser } from '../api/client.ts';
+import { useOneIdentity } from '../api/identity.ts';
 import { useLive } from '../api/live.ts';
 import { useMe } from '../api/queries.ts';
 import { screenOfKey } from '../lib/palette.ts';
-import { isTyping, nameOfKey, useKeys } from '../lib/use-keys.ts';
 import { words } from '../lib/words.ts';
 import { SelectField } from './Field.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { KeyHelp } from './keys/KeyHelp.tsx';
+import { isTyping, nameOfKey, useKeys } from './keys/use-keys.ts';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
 import { StopBanner } from './Stop.tsx';
@@ -46,7 +47,8 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
 /** What surrounds every screen of somebody who is signed in. */
 export function Shell() {
   const me = useMe();
-  const { pending_reviews } = useLive();
+  const { pending_reviews, is_lost } = useLive();
+  useOneIdentity();
   const [is_open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
@@ -130,6 +132,13 @@ export function Shell() {
       </div>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <StopBanner />
+        <div role="status">
+          {is_lost && (
+            <p className={styles.lost}>
+              The service cannot be reached. What you see may be old; it is asked again by itself.
+            </p>
+          )}
+        </div>
         <Outlet />
       </main>
       {is_finding && (

@@ -120,7 +120,7 @@ function StopDialog({ onClose }: { onClose: () => void }) {
           hint="Agents, reviewers and the audit are told."
           {...form.field('reason')}
         />
-        <Actions>
+        <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger-primary" type="submit" busy={form.busy}>
             Stop all agents

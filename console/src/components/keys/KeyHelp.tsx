@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { GO_KEYS } from '../../lib/palette.ts';
-import { areKeysOn } from '../../lib/use-keys.ts';
 import { Dialog } from '../Dialog.tsx';
 import { firstFilter } from '../Filters.tsx';
 import { Notice } from '../Notice.tsx';
 import styles from './KeyHelp.module.css';
 import { EVERYWHERE, type KeyRow, keysOf, OF_FILTERS } from './keys-of.ts';
+import { areKeysOn } from './use-keys.ts';
 
 const GO: readonly KeyRow[] = GO_KEYS.map(([keys, label]) => [keys.split(' '), label]);
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useKeys } from '../../lib/use-keys.ts';
 import { Button } from '../Button.tsx';
 import { firstFilter, goToFilters } from '../Filters.tsx';
+import { useKeys } from '../keys/use-keys.ts';
 import styles from './FindHint.module.css';
 
 /**

@@ -8,6 +8,7 @@ import { DELIVERED_TYPES, resultOf } from '../../lib/webhooks.ts';
 import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
 import { type Filter, Filters } from '../Filters.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../list/ExportCsv.tsx';
 import { NewRows } from '../list/NewRows.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { Card, Empty, Loading } from '../Page.tsx';
@@ -40,20 +41,28 @@ export function Deliveries({
     DELIVERY_PARAMS.filter((name) => search[name] !== undefined).map((name) => [name, search[name]]),
   );
   const query = { ...filters, ...fixed };
+  const fetchPage = (limit: number, cursor: string | undefined) =>
+    purser.webhookDeliveries.list({ ...query, limit, cursor } as ListWebhookDeliveriesQuery);
   const list = useNewestFirst<WebhookAttempt>(
     ['webhooks', 'deliveries', query],
-    (cursor) =>
-      purser.webhookDeliveries.list({
-        ...query,
-        limit: pageLimit(cursor),
-        cursor,
-      } as ListWebhookDeliveriesQuery),
+    (cursor) => fetchPage(pageLimit(cursor), cursor),
     (each) => each.id,
   );
   return (
     <>
       <NewRows list={list} />
-      <Card title="Deliveries" flush={list.rows.length > 0}>
+      <Card
+        title="Deliveries"
+        flush={list.rows.length > 0}
+        aside={
+          <ExportCsv
+            name="deliveries"
+            what="deliveries"
+            columns={CSV}
+            fetch={(cursor) => fetchPage(CSV_PAGE, cursor)}
+          />
+        }
+      >
         {fixed.event === undefined && (
           <div style={list.rows.length > 0 ? { padding: '0 1.15rem 0.75rem' } : undefined}>
             <Filters filters={filtersOf(endpoints)} search={search} to={to} />
@@ -85,6 +94,20 @@ export function Deliveries({
     </>
   );
 }
+
+const CSV: CsvColumns<WebhookAttempt> = [
+  ['id', (each) => each.id],
+  ['attempted_at', (each) => each.attempted_at],
+  ['endpoint_id', (each) => each.endpoint_id],
+  ['event_id', (each) => each.event_id],
+  ['event_type', (each) => each.event_type],
+  ['attempt', (each) => each.attempt],
+  ['status', (each) => each.status],
+  ['http_status', (each) => each.http_status],
+  ['error', (each) => each.error],
+  ['duration_ms', (each) => each.duration_ms],
+  ['next_attempt_at', (each) => each.next_attempt_at],
+];
 
 function filtersOf(endpoints: ReadonlyMap<string, string> | undefined): readonly Filter[] {
   return [

@@ -81,7 +81,7 @@ export function EndpointForm({
           </p>
         )}
       </fieldset>
-      <Actions>
+      <Actions recorded>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" type="submit" busy={form.busy}>
           {action}

@@ -97,7 +97,8 @@ function Recent({ agent }: { agent: AgentWithBudgets }) {
     queryKey: ['decisions', 'of', agent.id],
     queryFn: async () => (await purser.decisions.list({ agent: agent.id, limit: SHOWN })).data,
   });
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError && query.data === undefined)
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
   if (query.data.length === 0) {
     return (

@@ -8,6 +8,7 @@ import { TextField } from '../../components/Field.tsx';
 import { useUpdateAgent } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
 import styles from './AgentPage.module.css';
 
 /** Pausing and revoking, with what each of them stops. */
@@ -52,6 +53,7 @@ export function Controls({ agent }: { agent: AgentWithBudgets }) {
             Revoke
           </Button>
         </div>
+        {may && <RecordedAs />}
       </div>
       {is_revoking && <Revoke agent={agent} affected={affected} onClose={() => setRevoking(false)} />}
     </Card>
@@ -88,7 +90,7 @@ function Revoke({
           value={typed}
           onValue={setTyped}
         />
-        <Actions>
+        <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="danger-primary"

@@ -19,7 +19,8 @@ export function Limits({ agent }: { agent: AgentWithBudgets }) {
     },
     enabled: agent.authority_version !== null,
   });
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError && query.data === undefined)
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined || query.data.limits.length === 0) return null;
   return (
     <Card title="Limits over time">

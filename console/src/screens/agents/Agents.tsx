@@ -4,13 +4,14 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useHidden } from '../../api/hidden.ts';
-import { useList } from '../../api/lists.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Sparkline } from '../../components/Charts.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { StopButton } from '../../components/Stop.tsx';
@@ -40,6 +41,19 @@ const FILTERS: readonly Filter[] = [
       ['active,paused,revoked', 'All, with the revoked'],
     ],
   },
+];
+
+/** A file has a row for each agent; its budgets, of which there may be one a currency, stand in one cell. */
+const CSV: CsvColumns<AgentWithBudgets> = [
+  ['id', (each) => each.id],
+  ['slug', (each) => each.slug],
+  ['name', (each) => each.name],
+  ['mode', (each) => each.mode],
+  ['status', (each) => each.status],
+  ['authority_version', (each) => each.authority_version],
+  ['created_at', (each) => each.created_at],
+  ['last_decision_at', (each) => each.last_decision_at],
+  ['budgets', (each) => (each.budgets.length === 0 ? '' : JSON.stringify(each.budgets))],
 ];
 
 const DAYS = 30;
@@ -128,8 +142,12 @@ export default function Agents() {
   }, [is_asked]);
   // Revoked agents never come back: they are shown when they are asked for.
   const query = { status: 'active,paused', ...search };
-  const list = useList<AgentWithBudgets>(['agents', 'list', query], (cursor) =>
-    purser.agents.list({ ...query, limit: 50, cursor } as ListAgentsQuery),
+  const fetchPage = (limit: number, cursor: string | undefined) =>
+    purser.agents.list({ ...query, limit, cursor } as ListAgentsQuery);
+  const list = useKept<AgentWithBudgets>(
+    ['agents', 'list', query],
+    (cursor) => fetchPage(pageLimit(cursor), cursor),
+    (each) => each.id,
   );
   const hidden = useHidden(
     ['agents', 'list', query],
@@ -158,6 +176,7 @@ export default function Agents() {
               {hidden === undefined ? 'Show revoked' : `Show revoked (${hidden})`}
             </Button>
           )}
+          <ExportCsv name="agents" columns={CSV} fetch={(cursor) => fetchPage(CSV_PAGE, cursor)} />
           <StopButton />
           {make}
         </>

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { codeOfError, purser } from '../../api/client.ts';
-import { queryClient, workspaceQuery } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { workspaceQuery } from '../../api/queries.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -37,7 +38,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
         ...(name.trim() === '' ? {} : { name: name.trim() }),
         ...(mode === '' ? {} : { mode: mode as 'SHADOW' | 'ENFORCE' }),
       });
-      void queryClient.invalidateQueries({ queryKey: ['agents'] });
+      void makeOld('agents');
       let key: NewApiKey | null = null;
       let key_error: unknown = null;
       if (with_key) {
@@ -100,7 +101,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
           <input type="checkbox" checked={with_key} onChange={(event) => setWithKey(event.target.checked)} />
           Make its first key too
         </label>
-        <Actions>
+        <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
             Create agent

@@ -3,12 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { codeOfError, problemOf, purser } from '../../api/client.ts';
+import { makeOld } from '../../api/live.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading, Page, Tabs } from '../../components/Page.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
 import { diffOf } from '../../lib/authority/diff.ts';
 import {
   authorityOf,
@@ -117,7 +119,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
       const made = await purser.agents.authority.set(slug, body, { ifMatch: base?.hash });
       queryClient.setQueryData(['authority', slug], made);
       void queryClient.invalidateQueries({ queryKey: ['authority', slug, 'versions'] });
-      void queryClient.invalidateQueries({ queryKey: ['agents'] });
+      void makeOld('agents');
       setBase(made);
       setSaved(made);
       setFound(null);
@@ -257,6 +259,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
             </Button>
           </div>
           {typeof why === 'string' && <p className={styles.status}>{why}</p>}
+          {may && <RecordedAs />}
         </form>
       </div>
       <div className={styles.beside}>

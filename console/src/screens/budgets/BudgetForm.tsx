@@ -162,7 +162,7 @@ export function BudgetForm({
             <p className={styles.soft}>Currency, period, zone and the budget above it are fixed for good.</p>
           </>
         )}
-        <Actions>
+        <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
             {of === undefined ? 'Create budget' : 'Save'}

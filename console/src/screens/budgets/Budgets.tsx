@@ -8,6 +8,7 @@ import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { Meter } from '../../components/limits/Meter.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
@@ -18,6 +19,19 @@ import styles from './Budgets.module.css';
 
 /** What is asked about: a new budget, or what to do with one that is there. */
 type Asked = { kind: 'new' } | { kind: 'edit' | 'freeze' | 'unfreeze'; budget: Budget };
+
+const CSV: CsvColumns<Budget> = [
+  ['id', (each) => each.id],
+  ['slug', (each) => each.slug],
+  ['name', (each) => each.name],
+  ['status', (each) => each.status],
+  ['parent', (each) => each.parent],
+  ['period', (each) => each.period],
+  ['currency', (each) => each.currency],
+  ['limit_minor', (each) => each.limit_minor],
+  ['used_minor', (each) => each.standing.used_minor],
+  ['remaining_minor', (each) => each.standing.remaining_minor],
+];
 
 export default function Budgets() {
   const may = useMay('admin');
@@ -30,9 +44,16 @@ export default function Budgets() {
       title="Budgets"
       lead="Several agents spend from a shared budget: those whose authority names it, or one below it. Nobody can spend the last of it twice."
       actions={
-        <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setAsked({ kind: 'new' })}>
-          New budget
-        </Button>
+        <>
+          <ExportCsv
+            name="budgets"
+            columns={CSV}
+            fetch={(cursor) => purser.budgets.list({ limit: CSV_PAGE, cursor })}
+          />
+          <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setAsked({ kind: 'new' })}>
+            New budget
+          </Button>
+        </>
       }
     >
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}

@@ -10,7 +10,8 @@ import { type Computed, type Entries, useEntries } from './use-entries.ts';
 /** Every entry of the history about the decision, each computed again in this browser. */
 export function LedgerEntries({ decision }: { decision: Decision }) {
   const query = useEntries(decision);
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError && query.data === undefined)
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <p>Computing…</p>;
   const { entries } = query.data;
   const first = entries[0]?.event;

@@ -57,7 +57,8 @@ export function Outcomes({ decision }: { decision: Decision }) {
     queryKey: ['decision', decision_id, 'outcomes'],
     queryFn: async () => (await purser.decisions.listOutcomes(decision_id)).data,
   });
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError && query.data === undefined)
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined || query.data.length === 0) {
     return <p>No outcome was reported. Until one is, it is not known whether money moved.</p>;
   }

@@ -5,16 +5,19 @@ import { purser } from '../../api/client.ts';
 import { pageLimit, useCaughtUp } from '../../api/lists.ts';
 import { askForChanges, makeOld } from '../../api/live.ts';
 import { useMay, useMe } from '../../api/queries.ts';
+import { Button } from '../../components/Button.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { FirstReview } from '../../components/FirstSteps.tsx';
+import { useKeys } from '../../components/keys/use-keys.ts';
 import { Blocks } from '../../components/list/Blocks.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
 import { LoadMore } from '../../components/Table.tsx';
+import { downloadStreamed } from '../../lib/download.ts';
 import { withEach, withFirstPage, withRows } from '../../lib/pages.ts';
 import { labelOfReview } from '../../lib/review-reasons.ts';
-import { pick } from '../../lib/search.ts';
-import { useKeys } from '../../lib/use-keys.ts';
+import { pick, type Search, stringifySearch } from '../../lib/search.ts';
+import { useAction } from '../../lib/use-action.ts';
 import { useMedia } from '../../lib/use-media.ts';
 import { words } from '../../lib/words.ts';
 import { BulkBar, type Verdict } from './BulkBar.tsx';
@@ -53,12 +56,18 @@ export default function Inbox() {
   const navigate = useNavigate();
   const me = useMe();
   const { query, of_me } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
+  const filters: Search = {
+    ...query,
+    ...(of_me === true ? { reviewed_by: me.principal_id } : {}),
+    ...(agent === undefined ? {} : { agent }),
+  };
+  const exporting = useAction(() =>
+    downloadStreamed(`/v1/decisions/export${stringifySearch({ format: 'csv', ...filters })}`),
+  );
   const fetchPage = (cursor?: string, order: string | null = query.order ?? null) =>
     purser.decisions.list({
-      ...query,
+      ...filters,
       order: order ?? undefined,
-      ...(of_me === true ? { reviewed_by: me.principal_id } : {}),
-      agent,
       limit: pageLimit(cursor),
       cursor,
     } as DecisionListQuery);
@@ -189,7 +198,13 @@ export default function Inbox() {
     <div className={styles.inbox} data-fills data-open={id !== undefined || undefined}>
       <section className={styles.left} aria-label="Spends that were sent to a person">
         <header className={styles.head}>
-          <h1>Inbox</h1>
+          <div className={styles.titleRow}>
+            <h1>Inbox</h1>
+            <Button small kind="quiet" busy={exporting.busy} onClick={() => void exporting.run()}>
+              Export CSV
+            </Button>
+          </div>
+          {exporting.error !== null && <ErrorNotice error={exporting.error} />}
           <Tabs label="Which reviews">
             {Object.entries(TABS).map(([key, { name }]) => (
               <Link
@@ -322,7 +337,10 @@ function useExpiry(rows: readonly Decision[]): void {
     if (!Number.isFinite(soonest_ms)) return;
     const wait_ms = Math.max(1_000, soonest_ms - Date.now() + 500);
     if (wait_ms > 2_000_000_000) return;
-    const timer = setTimeout(() => void makeOld('decisions'), wait_ms);
+    const timer = setTimeout(() => {
+      void makeOld('decisions');
+      void makeOld('decision');
+    }, wait_ms);
     return () => clearTimeout(timer);
   }, [soonest_ms]);
 }

@@ -14,12 +14,12 @@ import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { draftOf, dropDraft } from '../../components/decision/review-drafts.ts';
+import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
 import { CodeBlock, CopyButton, Countdown, Money, Time } from '../../components/Value.tsx';
 import { Who } from '../../components/Who.tsx';
 import { labelOfReview } from '../../lib/review-reasons.ts';
-import { useKeys } from '../../lib/use-keys.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
@@ -67,8 +67,9 @@ export function Pane({
     return true;
   };
   useKeys(Object.fromEntries(READING.map(([key, pages]) => [key, () => scroll(pages)])));
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
-  if (decision === undefined) return <Loading lines={10} />;
+  // A look that failed takes nothing away: somebody may be writing.
+  const failure = query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (decision === undefined) return failure || <Loading lines={10} />;
   const { action, agent, reservation, review_state, context, reason_codes } = decision;
   return (
     <article className={styles.pane} aria-label={action.merchant}>
@@ -77,6 +78,7 @@ export function Pane({
           <Button kind="quiet" small className={styles.back} onClick={onBack}>
             ← Back to the list
           </Button>
+          {failure}
           <header className={styles.what}>
             <div className={styles.badges}>
               <StateBadge state={decision.mode} />

@@ -4,19 +4,22 @@ import { useState } from 'react';
 import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
 import { useHidden } from '../../api/hidden.ts';
-import { useList } from '../../api/lists.ts';
-import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { type Place, usePlace } from '../../components/AgentTabs.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { Who } from '../../components/Who.tsx';
+import { withEach } from '../../lib/pages.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { relative } from '../../lib/time.ts';
 import { useNow } from '../../lib/use-now.ts';
@@ -68,6 +71,20 @@ export default function Keys() {
   );
 }
 
+const CSV: CsvColumns<ApiKey> = [
+  ['id', (each) => each.id],
+  ['name', (each) => each.name],
+  ['kind', (each) => each.kind],
+  ['scopes', (each) => each.scopes.join(' ')],
+  ['agent_id', (each) => each.agent_id],
+  ['principal_id', (each) => each.principal_id],
+  ['hint', (each) => each.hint],
+  ['status', (each) => each.status],
+  ['created_at', (each) => each.created_at],
+  ['last_used_at', (each) => each.last_used_at],
+  ['expires_at', (each) => each.expires_at],
+];
+
 function KeyList({ place }: { place: Place }) {
   const search = useSearch({ strict: false });
   const { agents, byId } = useAgentNames();
@@ -80,8 +97,12 @@ function KeyList({ place }: { place: Place }) {
   const asked = { ...filters, ...place.fixed };
   // What no longer works is hidden until it is asked for.
   const query = { ...asked, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
-  const list = useList<ApiKey>(['keys', query], (cursor) =>
-    purser.apiKeys.list({ ...query, limit: 50, cursor } as ListApiKeysQuery),
+  const fetchPage = (limit: number, cursor: string | undefined) =>
+    purser.apiKeys.list({ ...query, limit, cursor } as ListApiKeysQuery);
+  const list = useKept<ApiKey>(
+    ['keys', query],
+    (cursor) => fetchPage(pageLimit(cursor), cursor),
+    (each) => each.id,
   );
   const hidden = useHidden(
     ['keys', asked],
@@ -98,16 +119,23 @@ function KeyList({ place }: { place: Place }) {
       {list.isSuccess && (
         <Card
           flush
-          title={is_filtered || shows_all ? undefined : 'Active keys'}
+          title={is_filtered ? 'Found' : shows_all ? 'All keys' : 'Active keys'}
           aside={
-            filters.status === undefined &&
-            (shows_all || hidden !== '0') && (
-              <Link to={place.path} search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
-                {shows_all
-                  ? 'Hide what no longer works'
-                  : `Show revoked and expired${hidden === undefined ? '' : ` (${hidden})`}`}
-              </Link>
-            )
+            <>
+              {filters.status === undefined && (shows_all || hidden !== '0') && (
+                <Link to={place.path} search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
+                  {shows_all
+                    ? 'Hide what no longer works'
+                    : `Show revoked and expired${hidden === undefined ? '' : ` (${hidden})`}`}
+                </Link>
+              )}
+              <ExportCsv
+                name="keys"
+                what="keys"
+                columns={CSV}
+                fetch={(cursor) => fetchPage(CSV_PAGE, cursor)}
+              />
+            </>
           }
         >
           {list.rows.length === 0 ? (
@@ -127,7 +155,20 @@ function KeyList({ place }: { place: Place }) {
           )}
         </Card>
       )}
-      {revoking !== null && <Revoke revoked={revoking} onClose={() => setRevoking(null)} />}
+      {revoking !== null && (
+        <Revoke
+          revoked={revoking}
+          onClose={() => setRevoking(null)}
+          onDone={({ id }) => {
+            const is_hidden = query.status !== undefined && !query.status.split(',').includes('revoked');
+            list.patch((pages) =>
+              withEach(pages, (each) =>
+                each.id !== id ? each : is_hidden ? null : { ...each, status: 'revoked' },
+              ),
+            );
+          }}
+        />
+      )}
     </>
   );
 }
@@ -218,7 +259,15 @@ function Expiry({ at }: { at: string }) {
   );
 }
 
-function Revoke({ revoked, onClose }: { revoked: ApiKey; onClose: () => void }) {
+function Revoke({
+  revoked,
+  onClose,
+  onDone,
+}: {
+  revoked: ApiKey;
+  onClose: () => void;
+  onDone: (revoked: ApiKey) => void;
+}) {
   const now_ms = useNow(10_000);
   const { last_used_at } = revoked;
   return (
@@ -228,7 +277,8 @@ function Revoke({ revoked, onClose }: { revoked: ApiKey; onClose: () => void }) 
       onClose={onClose}
       work={async () => {
         await purser.apiKeys.delete(revoked.id);
-        await queryClient.invalidateQueries({ queryKey: ['keys'] });
+        onDone(revoked);
+        void makeOld('keys');
       }}
     >
       <p>

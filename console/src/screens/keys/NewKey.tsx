@@ -2,7 +2,8 @@ import type { NewApiKey } from '@purser/sdk';
 import { useState } from 'react';
 import { useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
-import { queryClient, useMe } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -48,7 +49,7 @@ function KeyForm({
         ...(scopes === null || principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
         ...(life === '' ? {} : { expires_in_seconds: Number(life) }),
       });
-      void queryClient.invalidateQueries({ queryKey: ['keys'] });
+      void makeOld('keys');
       onMade(made);
     },
     {
@@ -105,7 +106,7 @@ function KeyForm({
         {...form.field('life')}
         options={LIVES.map(([value, text]) => [value, value === '' ? text : `In ${text.toLowerCase()}`])}
       />
-      <Actions>
+      <Actions recorded>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" type="submit" busy={form.busy}>
           Create key

@@ -6,13 +6,13 @@ import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queri
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
+import { areKeysOn, setKeysOn } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Page } from '../../components/Page.tsx';
 import { Id } from '../../components/Value.tsx';
 import { applyTheme, storedTheme, type Theme } from '../../lib/theme.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { useForm } from '../../lib/use-form.ts';
-import { areKeysOn, setKeysOn } from '../../lib/use-keys.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Me.module.css';
 import { Passkeys, passkeysQuery } from './Passkeys.tsx';
@@ -180,6 +180,7 @@ function RemovePassword() {
         <Confirm
           title="Remove your password?"
           action="Remove it"
+          recorded={false}
           onClose={() => setAsking(false)}
           work={async () => {
             await door.removePassword();

@@ -3,18 +3,21 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
-import { queryClient, useMay, WHY_NOT } from '../../api/queries.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
+import { makeOld } from '../../api/live.ts';
+import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
+import { RecordedAs, Who } from '../../components/Who.tsx';
+import { withEach } from '../../lib/pages.ts';
 import { useForm } from '../../lib/use-form.ts';
 import styles from './Merchants.module.css';
 import { Suggestions } from './Suggestions.tsx';
@@ -43,7 +46,7 @@ function useWhyNot(slug: string): string | false {
 
 const LISTS = ['agents', 'merchants'] as const;
 /** What was listed or unlisted changes both lists. */
-const refetchMerchants = (): Promise<void> => queryClient.invalidateQueries({ queryKey: LISTS });
+const refetchMerchants = (): Promise<void> => makeOld(...LISTS);
 
 export default function Merchants() {
   const { slug = '' } = useParams({ strict: false }) as { slug?: string };
@@ -62,14 +65,38 @@ export default function Merchants() {
   );
 }
 
+const CSV: CsvColumns<MerchantEntry> = [
+  ['entry_id', (each) => each.entry_id],
+  ['merchant', (each) => each.merchant],
+  ['verdict', (each) => each.verdict],
+  ['payee_ids', (each) => each.payee_ids.join(' ')],
+  ['note', (each) => each.note],
+  ['created_at', (each) => each.created_at],
+  ['principal_id', (each) => each.created_by.principal_id],
+  ['key_id', (each) => each.created_by.key_id],
+];
+
 /** What is listed, by whom and since when. */
 function Entries({ slug, why }: { slug: string; why: string | false }) {
-  const list = useList<MerchantEntry>([...LISTS, 'listed', slug], (cursor) =>
-    purser.agents.merchants.list(slug, { limit: 50, cursor }),
+  const list = useKept<MerchantEntry>(
+    [...LISTS, 'listed', slug],
+    (cursor) => purser.agents.merchants.list(slug, { limit: pageLimit(cursor), cursor }),
+    (each) => each.entry_id,
   );
   const [removing, setRemoving] = useState<MerchantEntry | null>(null);
   return (
-    <Card title="Listed" flush={list.rows.length > 0}>
+    <Card
+      title="Listed"
+      flush={list.rows.length > 0}
+      aside={
+        <ExportCsv
+          name={`merchants-${slug}`}
+          what="listed merchants"
+          columns={CSV}
+          fetch={(cursor) => purser.agents.merchants.list(slug, { limit: CSV_PAGE, cursor })}
+        />
+      }
+    >
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={3} />}
       {list.isSuccess && list.rows.length === 0 && (
@@ -126,6 +153,9 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
           onClose={() => setRemoving(null)}
           work={async () => {
             await purser.agents.merchants.delete(slug, removing.entry_id);
+            list.patch((pages) =>
+              withEach(pages, (each) => (each.entry_id === removing.entry_id ? null : each)),
+            );
             await refetchMerchants();
           }}
         >
@@ -173,6 +203,7 @@ function ListOne({ slug, why }: { slug: string; why: string | false }) {
         <Button type="submit" busy={form.busy} why={why} disabled={form.values.merchant.trim() === ''}>
           List merchant
         </Button>
+        {why === false && <RecordedAs />}
       </form>
     </Card>
   );

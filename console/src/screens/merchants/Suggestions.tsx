@@ -1,14 +1,17 @@
 import type { MerchantSuggestion } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
-import { queryClient } from '../../api/queries.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
+import { makeOld } from '../../api/live.ts';
 import { Badge, type Tone } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
+import { withEach } from '../../lib/pages.ts';
 import { useAction } from '../../lib/use-action.ts';
 import styles from './Merchants.module.css';
 
@@ -32,13 +35,26 @@ function saidOf({ labels, reviews, settled, outcomes }: MerchantSuggestion): str
   return said.length === 0 ? 'nothing yet' : said.join(', ');
 }
 
+const CSV: CsvColumns<MerchantSuggestion> = [
+  ['merchant', (each) => each.merchant],
+  ['payee_ids', (each) => each.payee_ids.join(' ')],
+  ['count', (each) => each.count],
+  ['amounts', (each) => JSON.stringify(each.amounts)],
+  ['first_at', (each) => each.first_at],
+  ['last_at', (each) => each.last_at],
+  ['suggestion', (each) => each.suggestion],
+  ['why', (each) => each.why],
+];
+
 /**
  * Merchants that the agent pays, to be ticked and confirmed at once. A tick allows, or blocks where that is suggested; those
  * that people or the payment rail vouch for are ticked already.
  */
 export function Suggestions({ slug, why }: { slug: string; why: string | false }) {
-  const list = useList<MerchantSuggestion>(['agents', 'merchants', 'suggestions', slug], (cursor) =>
-    purser.agents.merchants.suggestions(slug, { limit: 50, cursor }),
+  const list = useKept<MerchantSuggestion>(
+    ['agents', 'merchants', 'suggestions', slug],
+    (cursor) => purser.agents.merchants.suggestions(slug, { limit: pageLimit(cursor), cursor }),
+    (each) => each.merchant,
   );
   const [ticks, setTicks] = useState<Readonly<Record<string, boolean>>>({});
   const isTicked = ({ merchant, suggestion }: MerchantSuggestion) => ticks[merchant] ?? suggestion !== 'ASK';
@@ -51,13 +67,25 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
     );
     await purser.agents.merchants.add(slug, { entries });
     setTicks({});
-    await queryClient.invalidateQueries({ queryKey: ['agents', 'merchants'] });
+    const listed = new Set(entries.map(({ merchant }) => merchant));
+    list.patch((pages) => withEach(pages, (each) => (listed.has(each.merchant) ? null : each)));
+    await makeOld('agents', 'merchants');
   });
   return (
     <Card
       title="Suggestions"
       flush={list.rows.length > 0}
-      aside={<span className={styles.soft}>From its spends of the last 90 days</span>}
+      aside={
+        <>
+          <span className={styles.soft}>From its spends of the last 90 days</span>
+          <ExportCsv
+            name={`suggestions-${slug}`}
+            what="suggestions"
+            columns={CSV}
+            fetch={(cursor) => purser.agents.merchants.suggestions(slug, { limit: CSV_PAGE, cursor })}
+          />
+        </>
+      }
     >
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={4} />}
@@ -157,6 +185,7 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
               >
                 Block all that are ticked
               </Button>
+              {why === false && <RecordedAs />}
             </div>
           </div>
         </>

@@ -104,7 +104,8 @@ function Budgets() {
     queryKey: ['agents', 'budgets'],
     queryFn: async () => (await purser.agents.list({ status: ['active', 'paused'], limit: 200 })).data,
   });
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError && query.data === undefined)
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
   const rows = query.data.filter((each) => each.budgets.length > 0);
   if (rows.length === 0) return <p className={styles.sub}>No agent has spent anything this month.</p>;

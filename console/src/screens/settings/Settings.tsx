@@ -10,6 +10,7 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
 import { StopRow } from '../../components/Stop.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
 import { useForm } from '../../lib/use-form.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Settings.module.css';
@@ -78,6 +79,7 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
             Save
           </Button>
           <span role="status">{is_saved && !is_changed && 'Saved.'}</span>
+          {may && <RecordedAs />}
         </div>
       </form>
       <Facts

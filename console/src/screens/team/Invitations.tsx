@@ -1,22 +1,36 @@
 import type { Invitation } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
-import { queryClient } from '../../api/queries.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
+import { makeOld } from '../../api/live.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
+import { withEach } from '../../lib/pages.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Team.module.css';
 
+const CSV: CsvColumns<Invitation> = [
+  ['id', (each) => each.id],
+  ['email', (each) => each.email],
+  ['role', (each) => each.role],
+  ['principal_id', (each) => each.principal_id],
+  ['status', (each) => each.status],
+  ['created_at', (each) => each.created_at],
+  ['expires_at', (each) => each.expires_at],
+];
+
 /** Who was invited. Those that came to an end are hidden until they are asked for. */
 export function Invitations() {
-  const list = useList<Invitation>(['team', 'invitations'], (cursor) =>
-    purser.invitations.list({ cursor, limit: 50 }),
+  const list = useKept<Invitation>(
+    ['team', 'invitations'],
+    (cursor) => purser.invitations.list({ cursor, limit: pageLimit(cursor) }),
+    (each) => each.id,
   );
   const [shows_all, setShowsAll] = useState(false);
   const [revoking, setRevoking] = useState<Invitation | null>(null);
@@ -46,11 +60,22 @@ export function Invitations() {
       title="Invitations"
       flush={rows.length > 0}
       aside={
-        hidden > 0 && (
-          <Button small kind="quiet" aria-pressed={shows_all} onClick={() => setShowsAll(!shows_all)}>
-            {shows_all ? 'Hide what is over' : `Show ${hidden} that are over`}
-          </Button>
-        )
+        <>
+          {hidden > 0 && (
+            <Button small kind="quiet" aria-pressed={shows_all} onClick={() => setShowsAll(!shows_all)}>
+              {shows_all ? 'Hide what is over' : `Show ${hidden} that are over`}
+            </Button>
+          )}
+          <ExportCsv
+            name="invitations"
+            what="invitations"
+            columns={CSV}
+            fetch={async (cursor) => {
+              const { data, next_cursor } = await purser.invitations.list({ cursor, limit: CSV_PAGE });
+              return { data: data.filter(({ status }) => shows_all || status === 'pending'), next_cursor };
+            }}
+          />
+        </>
       }
     >
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
@@ -69,7 +94,10 @@ export function Invitations() {
           onClose={() => setRevoking(null)}
           work={async () => {
             await purser.invitations.delete(revoking.id);
-            await queryClient.invalidateQueries({ queryKey: ['team'] });
+            list.patch((pages) =>
+              withEach(pages, (each) => (each.id === revoking.id ? { ...each, status: 'revoked' } : each)),
+            );
+            await makeOld('team');
           }}
         >
           <p>Its link works no more. You can invite them again.</p>

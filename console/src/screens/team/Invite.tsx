@@ -1,7 +1,7 @@
 import type { Me, NewInvitation } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { queryClient } from '../../api/queries.ts';
+import { makeOld } from '../../api/live.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -25,7 +25,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           ...(principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
         }),
       );
-      void queryClient.invalidateQueries({ queryKey: ['team'] });
+      void makeOld('team');
     },
     {
       check: (values) =>
@@ -87,7 +87,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           hint="If keys of this person carry a principal already, name it: then they cannot review what those keys asked for."
           {...form.field('principal_id')}
         />
-        <Actions>
+        <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
             Send invitation

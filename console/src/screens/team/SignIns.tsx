@@ -1,9 +1,10 @@
 import type { SignIn } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
 import { Badge, type Tone } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -33,6 +34,16 @@ const COLUMNS: readonly Column<SignIn>[] = [
   { name: 'From address', cell: (each) => each.client_address ?? '' },
 ];
 
+const CSV: CsvColumns<SignIn> = [
+  ['id', (each) => each.id],
+  ['created_at', (each) => each.created_at],
+  ['kind', (each) => each.kind],
+  ['email', (each) => each.email],
+  ['user_id', (each) => each.user_id],
+  ['method', (each) => each.method],
+  ['client_address', (each) => each.client_address],
+];
+
 /** Who came to the door, let in or not. Asked for only when it is wanted. */
 export function SignIns() {
   const [is_open, setOpen] = useState(false);
@@ -41,9 +52,19 @@ export function SignIns() {
       title="Sign-ins"
       flush={is_open}
       aside={
-        <Button small kind="quiet" aria-expanded={is_open} onClick={() => setOpen(!is_open)}>
-          {is_open ? 'Hide' : 'Show'}
-        </Button>
+        <>
+          <Button small kind="quiet" aria-expanded={is_open} onClick={() => setOpen(!is_open)}>
+            {is_open ? 'Hide' : 'Show'}
+          </Button>
+          {is_open && (
+            <ExportCsv
+              name="sign-ins"
+              what="sign-ins"
+              columns={CSV}
+              fetch={(cursor) => purser.signIns.list({ cursor, limit: CSV_PAGE })}
+            />
+          )}
+        </>
       }
     >
       {is_open ? (
@@ -56,8 +77,13 @@ export function SignIns() {
 }
 
 function List() {
-  const list = useList<SignIn>(['team', 'sign-ins'], (cursor) => purser.signIns.list({ cursor, limit: 50 }));
-  if (list.isError) return <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />;
+  const list = useKept<SignIn>(
+    ['team', 'sign-ins'],
+    (cursor) => purser.signIns.list({ cursor, limit: pageLimit(cursor) }),
+    (each) => each.id,
+  );
+  if (list.isError && !list.isSuccess)
+    return <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Loading />;
   return (
     <>

@@ -1,17 +1,21 @@
 import type { Member } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useList } from '../../api/lists.ts';
+import { pageLimit, useKept } from '../../api/lists.ts';
+import { makeOld } from '../../api/live.ts';
 import { meQuery, queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField } from '../../components/Field.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { CodeBlock, Time } from '../../components/Value.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
+import { withEach } from '../../lib/pages.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { words } from '../../lib/words.ts';
 import { Invitations } from './Invitations.tsx';
@@ -19,6 +23,16 @@ import { Invite } from './Invite.tsx';
 import { ROLES } from './roles.ts';
 import { SignIns } from './SignIns.tsx';
 import styles from './Team.module.css';
+
+const CSV: CsvColumns<Member> = [
+  ['user_id', (each) => each.user_id],
+  ['email', (each) => each.email],
+  ['name', (each) => each.name],
+  ['role', (each) => each.role],
+  ['principal_id', (each) => each.principal_id],
+  ['joined_at', (each) => each.joined_at],
+  ['last_seen_at', (each) => each.last_seen_at],
+];
 
 export default function Team() {
   const may = useMay('admin');
@@ -53,13 +67,18 @@ export default function Team() {
 
 /** `is_still`: roles are told and not to be chosen, so that the dialog's field is the only one of its name. */
 function Members({ is_still }: { is_still: boolean }) {
-  const list = useList<Member>(['team', 'members'], (cursor) => purser.members.list({ cursor, limit: 50 }));
+  const list = useKept<Member>(
+    ['team', 'members'],
+    (cursor) => purser.members.list({ cursor, limit: pageLimit(cursor) }),
+    (each) => each.user_id,
+  );
   const [removing, setRemoving] = useState<Member | null>(null);
   const changing = useAction(async (user_id: string, role: Member['role']) => {
     try {
-      await purser.members.update(user_id, { role });
+      const now = await purser.members.update(user_id, { role });
+      list.patch((pages) => withEach(pages, (each) => (each.user_id === user_id ? now : each)));
     } finally {
-      await queryClient.invalidateQueries({ queryKey: ['team'] });
+      await makeOld('team');
     }
   });
   const me = useMe();
@@ -113,7 +132,18 @@ function Members({ is_still }: { is_still: boolean }) {
     },
   ];
   return (
-    <Card title="Members" flush>
+    <Card
+      title="Members"
+      flush
+      aside={
+        <ExportCsv
+          name="members"
+          what="members"
+          columns={CSV}
+          fetch={(cursor) => purser.members.list({ cursor, limit: CSV_PAGE })}
+        />
+      }
+    >
       {changing.error !== null && (
         <div className={styles.notice}>
           <ErrorNotice error={changing.error} title="The role was not changed." />
@@ -125,14 +155,33 @@ function Members({ is_still }: { is_still: boolean }) {
         <>
           <Table label="Members" columns={columns} rows={list.rows} keyOf={(each) => each.user_id} />
           <LoadMore query={list} />
+          <p className={styles.notice}>
+            <RecordedAs />
+          </p>
         </>
       )}
-      {removing !== null && <Remove member={removing} onClose={() => setRemoving(null)} />}
+      {removing !== null && (
+        <Remove
+          member={removing}
+          onClose={() => setRemoving(null)}
+          onDone={({ user_id }) =>
+            list.patch((pages) => withEach(pages, (each) => (each.user_id === user_id ? null : each)))
+          }
+        />
+      )}
     </Card>
   );
 }
 
-function Remove({ member, onClose }: { member: Member; onClose: () => void }) {
+function Remove({
+  member,
+  onClose,
+  onDone,
+}: {
+  member: Member;
+  onClose: () => void;
+  onDone: (member: Member) => void;
+}) {
   const is_me = useMe().user.id === member.user_id;
   return (
     <Confirm
@@ -141,7 +190,9 @@ function Remove({ member, onClose }: { member: Member; onClose: () => void }) {
       onClose={onClose}
       work={async () => {
         await purser.members.delete(member.user_id);
-        await queryClient.invalidateQueries({ queryKey: is_me ? meQuery.queryKey : ['team'] });
+        onDone(member);
+        if (is_me) await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+        else void makeOld('team');
       }}
     >
       <p>

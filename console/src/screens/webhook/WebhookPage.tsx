@@ -16,6 +16,7 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { ShownOnce } from '../../components/Once.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
 import { Id, Time } from '../../components/Value.tsx';
+import { RecordedAs } from '../../components/Who.tsx';
 import { DELIVERY_PARAMS, Deliveries } from '../../components/webhook/Deliveries.tsx';
 import { EndpointForm } from '../../components/webhook/EndpointForm.tsx';
 import styles from '../../components/webhook/webhook.module.css';
@@ -103,6 +104,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
           <Button kind="danger" why={why} onClick={() => setAsked('delete')}>
             Delete
           </Button>
+          {may && <RecordedAs />}
         </>
       }
     >
@@ -270,7 +272,7 @@ function Rotate({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => v
           <code>webhook-signature</code> takes both for a while.
         </p>
         <SelectField label="Overlap" {...form.field('overlap')} options={OVERLAPS} />
-        <Actions>
+        <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
             Rotate

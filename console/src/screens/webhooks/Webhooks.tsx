@@ -10,6 +10,7 @@ import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { ShownOnce } from '../../components/Once.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
@@ -61,6 +62,15 @@ const COLUMNS: readonly Column<WebhookItem>[] = [
   { name: 'Created', cell: (each) => <Time at={each.created_at} /> },
 ];
 
+const CSV: CsvColumns<WebhookItem> = [
+  ['id', (each) => each.id],
+  ['url', (each) => each.url],
+  ['events', (each) => each.events.join(' ')],
+  ['status', (each) => each.status],
+  ['failing_since', (each) => each.failing_since],
+  ['created_at', (each) => each.created_at],
+];
+
 export default function Webhooks() {
   const may = useMay('admin');
   const workspace = useQuery(workspaceQuery);
@@ -100,7 +110,8 @@ export default function Webhooks() {
 function Endpoints() {
   const search = pick(useSearch({ strict: false }), DELIVERY_PARAMS) as Search;
   const query = useEndpoints();
-  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError && query.data === undefined)
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading lines={6} />;
   if (query.data.length === 0) {
     return (
@@ -116,7 +127,18 @@ function Endpoints() {
   }
   return (
     <>
-      <Card title="Endpoints" flush>
+      <Card
+        title="Endpoints"
+        flush
+        aside={
+          <ExportCsv
+            name="endpoints"
+            what="endpoints"
+            columns={CSV}
+            fetch={(cursor) => purser.webhookEndpoints.list({ limit: CSV_PAGE, cursor })}
+          />
+        }
+      >
         <Table label="Endpoints" columns={COLUMNS} rows={query.data} keyOf={(each) => each.id} />
       </Card>
       <Deliveries

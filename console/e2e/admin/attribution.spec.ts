@@ -1,0 +1,49 @@
+import type { Page } from '@playwright/test';
+import { fill } from '../support/fill.ts';
+import { expect, test } from '../support/test.ts';
+
+/** Where something is done that the history keeps, and the button that opens the dialog for it, if there is one. */
+const DONE_AT: readonly (readonly [path: string, button?: string])[] = [
+  ['/reviews'],
+  ['/agents', 'New agent'],
+  ['/agents', 'Stop all agents'],
+  ['/agents/infra-bot'],
+  ['/agents/infra-bot', 'Revoke'],
+  ['/agents/infra-bot', 'Switch to SHADOW'],
+  ['/agents/infra-bot/authority'],
+  ['/agents/infra-bot/merchants'],
+  ['/budgets', 'New budget'],
+  ['/budgets', 'Edit company'],
+  ['/budgets', 'Freeze company'],
+  ['/keys', 'New key'],
+  ['/keys', 'Revoke'],
+  ['/webhooks', 'Add endpoint'],
+  ['/team'],
+  ['/team', 'Invite'],
+  ['/team', 'Remove'],
+  ['/team', 'Take back'],
+  ['/settings'],
+];
+
+async function expectNamed(page: Page, [path, button]: (typeof DONE_AT)[number], principal_id: string) {
+  await page.goto(`/console${path}`);
+  if (button !== undefined) await page.getByRole('button', { name: button, exact: true }).first().click();
+  const place = button === undefined ? page.locator('main') : page.getByRole('dialog');
+  await expect(place.getByText(`Recorded as Grace Hopper (${principal_id})`).first()).toBeVisible();
+}
+
+test('whatever is written to the history says beforehand to whom it will be attributed', async ({
+  page,
+  workspace,
+  me,
+}) => {
+  const { allowed_id, webhook_id } = await fill(workspace);
+  const of_one: typeof DONE_AT = [
+    [`/decisions/${allowed_id}`],
+    [`/webhooks/${webhook_id}`],
+    [`/webhooks/${webhook_id}`, 'Rotate secret'],
+    [`/webhooks/${webhook_id}`, 'Delete'],
+  ];
+  for (const each of [...DONE_AT, ...of_one])
+    await test.step(each.join(': '), () => expectNamed(page, each, me.principal_id));
+});

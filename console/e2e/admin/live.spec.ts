@@ -1,0 +1,213 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/test.ts';
+import { endSession, makeWorkspace } from '../support/workspace.ts';
+
+const CHANGES = /\/v1\/changes/;
+const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
+const agentRow = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) });
+
+/** Has the tab go behind another one, or come back. */
+const setHidden = (page: Page, is_hidden: boolean) =>
+  page.evaluate((hidden) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+    Object.defineProperty(document, 'visibilityState', {
+      configurable: true,
+      get: () => (hidden ? 'hidden' : 'visible'),
+    });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, is_hidden);
+
+/** Counts how often the page asks what changed. */
+function countAsked(page: Page): { asked: number } {
+  const count = { asked: 0 };
+  page.on('request', (request) => {
+    if (CHANGES.test(request.url())) count.asked += 1;
+  });
+  return count;
+}
+
+test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen again', async ({
+  page,
+  workspace,
+}) => {
+  await page.clock.install();
+  await workspace.agent();
+  await page.goto('/console/reviews');
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await setHidden(page, true);
+  // What was under way when it was hidden comes to its end.
+  await page.waitForLoadState('networkidle');
+  const count = countAsked(page);
+  await workspace.spend({ amount_minor: 30_000, merchant: 'While away Ltd' });
+  // Longer than anybody is taken to be there.
+  for (let i = 0; i < 4; i++) await page.clock.fastForward('15:00');
+  expect(count.asked).toBe(0);
+  await setHidden(page, false);
+  const shown = (name: string, step_ms: number) =>
+    expect
+      .poll(async () => {
+        await page.clock.runFor(step_ms);
+        return row(page, name).count();
+      })
+      .toBe(1);
+  // It asked when it was seen: far less time goes by here than between two questions.
+  await expect.poll(() => count.asked).toBe(1);
+  await shown('While away Ltd', 10);
+  // From then on it asks again by itself.
+  await workspace.spend({ amount_minor: 30_001, merchant: 'Back again Ltd' });
+  await shown('Back again Ltd', 2_000);
+});
+
+test('while the service is down what was read stays, it is said, and everything is read again by itself', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  await page.clock.install();
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Alpha' });
+  await page.goto('/console/reviews');
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await page.getByLabel('Comment').fill('Not before');
+  expected.answer(503, /^\/v1\//);
+  const down = { error: { code: 'unavailable', message: 'The service starts.', request_id: 'req_1' } };
+  await page.route(/\/v1\//, (route) => route.fulfill({ status: 503, json: down }));
+  const lost = page.getByText('The service cannot be reached. What you see may be old');
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(10_000);
+      return lost.count();
+    })
+    .toBe(1);
+  // Where somebody writes nothing has moved.
+  await expect(row(page, 'Alpha')).toBeVisible();
+  await expect(page.getByLabel('Comment')).toHaveValue('Not before');
+  await expect(page.getByLabel('Comment')).toBeFocused();
+  // A screen that is opened now cannot be read.
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(10_000);
+      return page.getByRole('alert').count();
+    })
+    .toBeGreaterThan(0);
+  await page.unroute(/\/v1\//);
+  // Nothing has changed in the chain meanwhile.
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(10_000);
+      return (await agentRow(page, 'Infrastructure bot').count()) + (await lost.count());
+    })
+    .toBe(1);
+  await expect(page.getByRole('alert')).toHaveCount(0);
+});
+
+test('a history that is another one, as after a backup was put back, is read anew', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/agents');
+  await expect(agentRow(page, 'Infrastructure bot')).toBeVisible();
+  // The answer of a chain that is shorter than what was seen: no event is told of it.
+  await page.route(CHANGES, (route) =>
+    route.fulfill({ json: { seq: 1, types: {}, pending_reviews: 0, truncated: true } }),
+  );
+  await workspace.agent({ slug: 'restored', name: 'Restored bot' });
+  await expect(agentRow(page, 'Restored bot')).toBeVisible();
+});
+
+test('a cursor that is no longer good is told below the rows that are there, and the list goes on anew', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  for (let i = 0; i < 6; i++) await workspace.agent({ slug: `bot-${i}`, name: `Bot ${i}` });
+  const listed = /\/v1\/agents\?.*limit=(50|200)/;
+  let is_refusing = true;
+  await page.route(listed, async (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', '3');
+    // As after the secret was changed that it was sealed with.
+    if (is_refusing && url.searchParams.has('cursor')) url.searchParams.set('cursor', 'b2xk');
+    await route.continue({ url: String(url) });
+  });
+  expected.answer(400, /^\/v1\/agents$/);
+  await page.goto('/console/agents');
+  const rows = page.getByRole('region', { name: 'Agents', exact: true }).locator('tbody tr');
+  await expect(rows).toHaveCount(3);
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await expect(page.getByRole('alert')).toContainText('begin again');
+  await expect(rows).toHaveCount(3);
+  is_refusing = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await expect(rows).toHaveCount(6);
+});
+
+test('what is done in one tab is seen in the other', async ({ page, workspace, guard }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Alpha' });
+  const other = await page.context().newPage();
+  await guard.watch(other);
+  await page.goto('/console/reviews');
+  await other.goto('/console/reviews');
+  for (const each of [page, other]) await expect(row(each, 'Alpha')).toBeVisible();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(row(other, 'Alpha')).toHaveCount(0);
+  await expect(
+    other.getByText('Meanwhile this was decided.').or(other.getByText('Grace Hopper (you)')),
+  ).toBeVisible();
+});
+
+test('another workspace in one tab is another workspace in all of them', async ({
+  page,
+  workspace,
+  me,
+  guard,
+  baseURL,
+}) => {
+  const second = await makeWorkspace(baseURL as string, process.env.E2E_DATA_DIR as string);
+  await second.join(me, 'admin');
+  await second.agent({ slug: 'elsewhere', name: 'Bot of elsewhere' });
+  await workspace.agent();
+  const other = await page.context().newPage();
+  await guard.watch(other);
+  await page.goto('/console/agents');
+  await expect(agentRow(page, 'Infrastructure bot')).toBeVisible();
+  await other.goto('/console/agents');
+  await expect(agentRow(other, 'Infrastructure bot')).toBeVisible();
+  await other.getByLabel('Workspace').selectOption(second.id);
+  await expect(other.getByText(second.name).first()).toBeVisible();
+  // The first tab does not go on in the name of one workspace with the rights of the other.
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  await expect(page.getByLabel('Workspace')).toHaveValue(second.id);
+});
+
+test('a session that ended while the tab slept is asked for when it is seen again, and what was typed stays', async ({
+  page,
+  workspace,
+  me,
+  baseURL,
+  expected,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Alpha' });
+  await page.goto('/console/reviews');
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByLabel('Comment').fill('As agreed');
+  await setHidden(page, true);
+  await endSession(baseURL as string, me);
+  expected.answer(401, /^\/v1\//);
+  await setHidden(page, false);
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(me.password);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByLabel('Comment')).toHaveValue('As agreed');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+});

@@ -1,0 +1,19 @@
+/** A value of a cell. */
+export type Cell = string | number | boolean | null | undefined;
+
+/** What a spreadsheet may take for the beginning of a formula, in the wide forms of East Asian texts too. */
+const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+function cellOf(value: Cell): string {
+  if (value === null || value === undefined) return '';
+  const text = String(value);
+  const harmless = typeof value === 'string' && BEGINS_FORMULA.test(text) ? `'${text}` : text;
+  return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/**
+ * One line of CSV (RFC 4180, ended by a newline alone), as the service's own exports have them: a text that a spreadsheet
+ * would run as a formula gets a leading `'`; null and undefined are empty cells.
+ */
+export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\n`;
