@@ -1,28 +1,12 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expectAccessible, expectNoSidewaysScroll, expectSettled } from '../support/axe.ts';
 import { fill } from '../support/fill.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { SCREENS, type ScreenAt, screensOf } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
+import { endSession } from '../support/workspace.ts';
 
-/** Screens that are there whatever the workspace holds. */
-const SCREENS: readonly (readonly [path: string, heading: string | RegExp])[] = [
-  ['/', 'Overview'],
-  ['/reviews', 'Inbox'],
-  ['/decisions', 'Decisions'],
-  ['/agents', 'Agents'],
-  ['/budgets', 'Budgets'],
-  ['/report', 'Shadow report'],
-  ['/keys', 'Keys'],
-  ['/webhooks', 'Webhooks'],
-  ['/ledger', 'Ledger'],
-  ['/ledger/1', 'Entry 1'],
-  ['/audit', 'Audit'],
-  ['/team', 'Team'],
-  ['/settings', 'Settings'],
-  ['/me', 'Your account'],
-];
-
-async function look(page: Page, [path, heading]: (typeof SCREENS)[number]): Promise<void> {
+async function look(page: Page, [path, heading]: ScreenAt): Promise<void> {
   await page.goto(`/console${path}`);
   await expectSettled(page, heading);
   await expectAccessible(page, path);
@@ -36,23 +20,9 @@ test('every screen of an empty workspace is accessible and fits its width', asyn
 test('every screen of a full workspace is accessible and fits its width', async ({ page, workspace }) => {
   const receiver = await startReceiver();
   try {
-    const { pending_id, allowed_id, webhook_id } = await fill(workspace, receiver.url);
+    const filled = await fill(workspace, receiver.url);
     const [attempt] = await workspace.attempts(1);
-    const of_one: typeof SCREENS = [
-      [`/reviews?id=${pending_id}`, 'Inbox'],
-      [`/decisions/${pending_id}`, 'Hetzner Online'],
-      [`/decisions/${allowed_id}`, 'Hetzner Online'],
-      ['/agents/infra-bot', 'Infrastructure bot'],
-      ['/agents/infra-bot/authority', 'Authority'],
-      ['/agents/infra-bot/merchants', 'Merchants'],
-      ['/agents/infra-bot/decisions', 'Decisions'],
-      ['/agents/infra-bot/keys', 'Keys'],
-      ['/agents/infra-bot/report', 'Shadow report'],
-      [`/webhooks/${webhook_id}`, new URL(receiver.url).host],
-      [`/webhooks/attempts/${attempt.id}`, /^Attempt/],
-      [`/webhooks/events/${attempt.event_id}`, 'Event'],
-    ];
-    for (const screen of [...SCREENS, ...of_one]) {
+    for (const screen of [...SCREENS, ...screensOf(filled, attempt, receiver.url)]) {
       await test.step(screen[0], async () => {
         // Beside an opened review the phone shows no list, and so no heading of it.
         const is_pane = screen[0].startsWith('/reviews?') && (page.viewportSize()?.width ?? 0) < 960;
@@ -68,39 +38,147 @@ test('every screen of a full workspace is accessible and fits its width', async 
   }
 });
 
-/** Dialogs: where each opens, and the button that opens it. */
+/** Waits for a dialog, looks at it, and shows that the keyboard cannot leave it. */
+async function lookAt(page: Page, what: string): Promise<Locator> {
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toBeVisible();
+  const hasFocus = () => dialog.evaluate((element) => element.contains(document.activeElement));
+  await expect.poll(hasFocus, `the focus goes into ${what}`).toBe(true);
+  await expectAccessible(page, what);
+  await expectNoSidewaysScroll(page, what);
+  for (let i = 0; i < 20; i++) {
+    await page.keyboard.press('Tab');
+    const is_outside = await dialog.evaluate(
+      (element) => document.activeElement !== document.body && !element.contains(document.activeElement),
+    );
+    expect(is_outside, `the focus stays in ${what}`).toBe(false);
+  }
+  return dialog;
+}
+
+/** Escape closes it, and the keyboard is where it was. */
+async function leave(page: Page, dialog: Locator, opener: Locator): Promise<void> {
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(opener).toBeFocused();
+}
+
+/** Dialogs: where each opens, and the button that opens it. `ENDPOINT` is the id of the endpoint. */
 const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/keys', 'New key'],
   ['/keys', 'Revoke'],
   ['/webhooks', 'Add endpoint'],
+  ['/webhooks/ENDPOINT', 'Rotate secret'],
+  ['/webhooks/ENDPOINT', 'Resend a period'],
+  ['/webhooks/ENDPOINT', 'Edit'],
+  ['/webhooks/ENDPOINT', 'Delete'],
   ['/agents', 'New agent'],
+  ['/agents/travel', 'Switch to ENFORCE'],
+  ['/agents/infra-bot', 'Switch to SHADOW'],
+  ['/agents/infra-bot', 'Revoke'],
   ['/budgets', 'New budget'],
   ['/budgets', 'Freeze company'],
+  ['/decisions?decision=REVIEW', '+ Save view'],
   ['/team', 'Invite'],
   ['/team', 'Remove'],
   ['/settings', 'Stop all agents'],
 ];
 
 test('every dialog is accessible, keeps the focus, and gives it back', async ({ page, workspace }) => {
-  await fill(workspace);
+  const { webhook_id } = await fill(workspace);
   for (const [path, name] of DIALOGS) {
     await test.step(`${path}: ${name}`, async () => {
-      await page.goto(`/console${path}`);
+      await page.goto(`/console${path.replace('ENDPOINT', webhook_id)}`);
       const opener = page.getByRole('button', { name, exact: true }).first();
       await opener.click();
-      const dialog = page.getByRole('dialog');
-      await expect(dialog).toBeVisible();
-      await expectAccessible(page, `${path}: ${name}`);
-      for (let i = 0; i < 20; i++) {
-        await page.keyboard.press('Tab');
-        const is_outside = await dialog.evaluate(
-          (element) => document.activeElement !== document.body && !element.contains(document.activeElement),
-        );
-        expect(is_outside, 'the focus stays in the dialog').toBe(false);
-      }
-      await page.keyboard.press('Escape');
-      await expect(dialog).toHaveCount(0);
-      await expect(opener).toBeFocused();
+      await leave(page, await lookAt(page, `${path}: ${name}`), opener);
     });
   }
+});
+
+test('the palette, the help of the keys and the review of several are accessible, and give the focus back', async ({
+  page,
+  workspace,
+}) => {
+  await fill(workspace);
+  await page.goto('/console/reviews');
+  await expect(page.getByRole('checkbox', { name: 'Select Hetzner Online' })).toBeVisible();
+  const main = page.getByRole('main');
+  for (const [keys, what] of [
+    ['Control+k', 'the palette'],
+    ['?', 'the help of the keys'],
+  ] as const) {
+    await main.focus();
+    await page.keyboard.press(keys);
+    await leave(page, await lookAt(page, what), main);
+  }
+  await page.getByRole('checkbox', { name: 'Select Hetzner Online' }).check();
+  for (const name of ['Allow selected', 'Deny selected']) {
+    const opener = page.getByRole('button', { name });
+    await opener.click();
+    await leave(page, await lookAt(page, name), opener);
+  }
+});
+
+test('a secret that is shown once stands in an accessible dialog', async ({ page, workspace }) => {
+  const { webhook_id } = await fill(workspace);
+  const acts: readonly (readonly [
+    path: string,
+    button: string,
+    type: Record<string, string>,
+    done: string,
+  ])[] = [
+    ['/keys', 'New key', { Name: 'Shown once', Agent: 'infra-bot' }, 'Create key'],
+    ['/webhooks', 'Add endpoint', { URL: 'http://127.0.0.1:9/once' }, 'Add endpoint'],
+    [`/webhooks/${webhook_id}`, 'Rotate secret', {}, 'Rotate'],
+    ['/team', 'Invite', { 'E-mail': `once-${process.pid}@example.com` }, 'Send invitation'],
+    ['/agents', 'New agent', { Slug: 'shown-once' }, 'Create agent'],
+  ];
+  for (const [path, button, typed, done] of acts) {
+    await test.step(`${path}: ${button}`, async () => {
+      await page.goto(`/console${path}`);
+      const opener = page.getByRole('button', { name: button, exact: true }).first();
+      await opener.click();
+      const dialog = page.getByRole('dialog');
+      for (const [label, text] of Object.entries(typed)) {
+        const field = dialog.getByLabel(label, { exact: true });
+        if (label === 'Agent') await field.selectOption(text);
+        else await field.fill(text);
+      }
+      const send = dialog.getByRole('button', { name: done, exact: true });
+      await send.click();
+      await expect(send).toHaveCount(0);
+      await leave(page, await lookAt(page, `${path} after ${done}`), opener);
+    });
+  }
+});
+
+test('the questions who one is are accessible, and give the focus back', async ({
+  page,
+  me,
+  workspace,
+  expected,
+}) => {
+  // A proof becomes stale after a minute at the least, so that refusal is made here.
+  await page.route('**/v1/workspace', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    const error = { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' };
+    await route.fulfill({ status: 403, json: { error } });
+  });
+  expected.answer(403, /^\/v1\/workspace$/);
+  expected.answer(401, /^\/v1\//);
+  await page.goto('/console/settings');
+  await page.getByLabel('Name').fill('Another name');
+  const opener = page.getByRole('button', { name: 'Save', exact: true });
+  await opener.click();
+  await expect(page.getByRole('dialog', { name: 'Confirm that it is you' })).toBeVisible();
+  await leave(page, await lookAt(page, 'Confirm that it is you'), opener);
+  await expect(page.getByLabel('Name'), 'what was typed is kept').toHaveValue('Another name');
+  await page.unroute('**/v1/workspace');
+  await endSession(workspace.base_url, me);
+  await opener.click();
+  await expect(page.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
+  await lookAt(page, 'Sign in again');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
 });

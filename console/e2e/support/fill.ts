@@ -63,6 +63,18 @@ export async function fill(workspace: Workspace, webhook_url = 'http://127.0.0.1
   await spend({ agent: LONG_SLUG, currency: 'KWD', amount_minor: 1_250, merchant: 'Office One' });
   await spend({ agent: 'no-rules' });
 
+  const rail = await call('POST', '/v1/api-keys', { name: 'Card processor', scopes: ['consume'] });
+  await call(
+    'POST',
+    '/v1/capabilities/consume',
+    {
+      token: allowed.capability.token,
+      amount_minor: 5_400,
+      currency: 'EUR',
+      external_reference: `pi_${'3Nq7'.repeat(16)}`,
+    },
+    { 'x-api-key': rail.key, 'idempotency-key': `use-${allowed.decision_id}` },
+  );
   const id = (of: { decision_id: string }) => `/v1/decisions/${of.decision_id}`;
   await call('POST', `${id(allowed)}/outcomes`, { type: 'SPEND_EXECUTED', amount_minor: 5440 });
   await call('POST', `${id(allowed)}/labels`, { label: 'PURPOSE_ALIGNED', comment: 'As every month' });

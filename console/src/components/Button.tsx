@@ -25,16 +25,29 @@ export function buttonClass(kind?: ButtonProps['kind'], small?: boolean): string
   );
 }
 
-/** A button. Not a submit button unless it is told to be. */
-export function Button({ kind, small, busy, why, shortcut, children, disabled, ...rest }: ButtonProps) {
+/** A button. Not a submit button unless it is told to be. While it is busy it does nothing, and keeps the focus. */
+export function Button({
+  kind,
+  small,
+  busy,
+  why,
+  shortcut,
+  children,
+  disabled,
+  onClick,
+  ...rest
+}: ButtonProps) {
   const reason = why === false || why === null || why === '' ? undefined : why;
   return (
     <button
       type="button"
       title={reason}
       {...rest}
-      disabled={disabled === true || reason !== undefined || busy === true}
+      disabled={disabled === true || reason !== undefined}
+      // The browser takes the focus from what is disabled, and could not give it back afterwards.
+      aria-disabled={busy === true || undefined}
       aria-busy={busy === true || undefined}
+      onClick={busy === true ? (event) => event.preventDefault() : onClick}
       className={cx(buttonClass(kind, small), rest.className)}
     >
       {busy === true && <span className={styles.spinner} aria-hidden="true" />}

@@ -25,16 +25,18 @@ export function Dialog({
     const before = document.activeElement;
     if (element !== null && !element.open) {
       element.showModal();
-      // The browser would choose the closing button.
-      const field = 'input:not([readonly], [type="checkbox"]), select, textarea';
-      const first = element.querySelector<HTMLElement>(`[data-body] :is(${field})`);
-      (first ?? element.querySelector<HTMLElement>('[data-actions] button:last-child'))?.focus();
+      focusFirst(element);
     }
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
+  // What had the focus may be gone, as a form is in whose place a secret stands.
+  useEffect(() => {
+    const element = dialog.current;
+    if (element?.open === true && document.activeElement === document.body) focusFirst(element);
+  });
   return (
     <dialog
       ref={dialog}
@@ -56,6 +58,13 @@ export function Dialog({
       </div>
     </dialog>
   );
+}
+
+/** Focuses the first field, or the last button; the browser would choose the closing button. */
+function focusFirst(dialog: HTMLDialogElement): void {
+  const field = 'input:not([readonly], [type="checkbox"]), select, textarea';
+  const first = dialog.querySelector<HTMLElement>(`[data-body] :is(${field})`);
+  (first ?? dialog.querySelector<HTMLElement>('[data-actions] button:last-child'))?.focus();
 }
 
 /**

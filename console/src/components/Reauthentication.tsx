@@ -14,7 +14,7 @@ import { Actions, Dialog } from './Dialog.tsx';
 import { TextField } from './Field.tsx';
 import { ErrorNotice, Notice } from './Notice.tsx';
 
-const GAP = { display: 'grid', gap: '0.9rem' } as const;
+const GAP = { display: 'grid', gap: '0.9rem', gridTemplateColumns: 'minmax(0, 1fr)' } as const;
 
 /** Asks to sign in again, or to prove who one is, over whatever was being done; that then goes on. */
 export function Reauthentication() {

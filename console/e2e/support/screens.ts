@@ -1,0 +1,53 @@
+import type { Filled } from './fill.ts';
+
+/** Where a screen is below `/console`, and its heading. */
+export type ScreenAt = readonly [path: string, heading: string | RegExp];
+
+/** Screens that are there whatever the workspace holds. */
+export const SCREENS: readonly ScreenAt[] = [
+  ['/', 'Overview'],
+  ['/reviews', 'Inbox'],
+  ['/decisions', 'Decisions'],
+  ['/agents', 'Agents'],
+  ['/budgets', 'Budgets'],
+  ['/report', 'Shadow report'],
+  ['/keys', 'Keys'],
+  ['/webhooks', 'Webhooks'],
+  ['/ledger', 'Ledger'],
+  ['/ledger/1', 'Entry 1'],
+  ['/audit', 'Audit'],
+  ['/team', 'Team'],
+  ['/settings', 'Settings'],
+  ['/me', 'Your account'],
+];
+
+/** Screens of one thing each, of what a workspace was filled with; `attempt` was made to `webhook_url`. */
+export function screensOf(
+  { pending_id, allowed_id, webhook_id }: Filled,
+  attempt: { id: string; event_id: string },
+  webhook_url: string,
+): ScreenAt[] {
+  return [
+    [`/reviews?id=${pending_id}`, 'Inbox'],
+    [`/decisions/${pending_id}`, 'Hetzner Online'],
+    [`/decisions/${allowed_id}`, 'Hetzner Online'],
+    ['/agents/infra-bot', 'Infrastructure bot'],
+    ['/agents/infra-bot/authority', 'Authority'],
+    ['/agents/infra-bot/merchants', 'Merchants'],
+    ['/agents/infra-bot/decisions', 'Decisions'],
+    ['/agents/infra-bot/keys', 'Keys'],
+    ['/agents/infra-bot/report', 'Shadow report'],
+    [`/webhooks/${webhook_id}`, new URL(webhook_url).host],
+    [`/webhooks/attempts/${attempt.id}`, /^Attempt/],
+    [`/webhooks/events/${attempt.event_id}`, 'Event'],
+  ];
+}
+
+/** Screens for whoever is not signed in. */
+export const OPEN_SCREENS: readonly ScreenAt[] = [
+  ['/sign-in', 'Sign in'],
+  ['/signed-in', 'Go on in the other window'],
+  ['/setup#CODE', 'Set up Purser'],
+  ['/invitation#TOKEN', /^Join/],
+  ['/reset#TOKEN', 'New password'],
+];
