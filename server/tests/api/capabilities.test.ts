@@ -286,7 +286,12 @@ describe('POST /v1/capabilities/consume', () => {
     });
 
     test('no report of the agent makes room for a further payment: a budget of 10,000 pays 10,000 at the most', async () => {
-      const slug = await agent({ monthly_budget_minor: 10_000, review_threshold_minor: 10_000 });
+      // The same sum again is doubtful once the agent's past is read, and this is about money alone.
+      const slug = await agent({
+        monthly_budget_minor: 10_000,
+        review_threshold_minor: 10_000,
+        on_purpose_unclear: 'ALLOW',
+      });
       const own = (await makeKey(s, { agent_id: slug })).key;
       const tell = (id: string, body: object, key: string) =>
         s.call('POST', `/v1/decisions/${id}/outcomes`, { key, body });
@@ -404,10 +409,8 @@ describe('POST /v1/capabilities/consume', () => {
       await setAuthority(slug, AUTHORITY);
       await wait(3_600);
       await patch(slug, { status: 'revoked' });
-      const head = async () => (await s.call('GET', '/v1/ledger/events?limit=1')).body.data[0].seq;
-      const before = await head();
+      const before = (await s.call('GET', '/v1/ledger/events?limit=1')).body.data[0].seq;
       const another_adapter = (await makeKey(s, { scopes: ['consume'] })).key;
-      expect(await head()).toBe(before + 1);
       for (const key of [adapter, another_adapter]) {
         const again = await pay(made, { external_reference: 'pi_1' }, { idempotency_key, key });
         expect([again.status, again.headers.get('idempotent-replay'), again.text]).toEqual([
@@ -417,7 +420,10 @@ describe('POST /v1/capabilities/consume', () => {
         ]);
       }
       expect(first.headers.get('idempotent-replay')).toBeNull();
-      expect(await head()).toBe(before + 1);
+      const { data } = (await s.call('GET', `/v1/ledger/events?after=${before}&order=asc`)).body;
+      // Holds of the tests before this one run out meanwhile.
+      const written = data.filter(({ type }: { type: string }) => type !== 'reservation.expired');
+      expect(written.map(({ type }: { type: string }) => type)).toEqual(['api_key.created']);
     });
     test('a refused consumption binds no idempotency key', async () => {
       const made = await ask(await agent(), 500);
