@@ -1,57 +1,77 @@
+import { formatMoney } from '../../src/lib/money.ts';
+import { reasonWords, words } from '../../src/lib/words.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
-interface Transition {
-  from: string;
-  to: string;
-  count: number;
-}
-
-test('the simulation beside the editor equals what the API answers', async ({ page, workspace }) => {
+test('the whole simulation beside the editor equals what the API answers', async ({ page, workspace }) => {
   await workspace.agent();
   for (const amount_minor of [5_000, 10_000, 20_001, 30_000, 60_000]) await workspace.spend({ amount_minor });
+  await workspace.spend({ amount_minor: 700, currency: 'JPY' });
   const { decision_id } = await workspace.spend({ amount_minor: 15_000 });
   await workspace.call('POST', `/v1/decisions/${decision_id}/labels`, { label: 'PURPOSE_ALIGNED' });
   await page.goto('/console/agents/infra-bot/authority');
   await page.getByLabel('Per-transaction limit').fill('120');
   const draft = { ...AUTHORITY, per_transaction_limit_minor: 12_000 };
   const answer = await workspace.call('POST', '/v1/agents/infra-bot/authority/simulate?limit=500', draft);
+  expect(answer.draft.deny, 'the draft stops something').toBeGreaterThan(answer.current.deny);
   const shown = page.getByRole('region', { name: 'What would have happened' });
-  for (const [name, count] of [
-    ['Allow', answer.draft.allow],
-    ['Review', answer.draft.review],
-    ['Deny', answer.draft.deny],
+  const eur = (amount_minor: number) => formatMoney(amount_minor, 'EUR');
+  const saidOf = (after: unknown, before: unknown) =>
+    after === before ? `${after}` : `${after} was ${before}`;
+  const kinds = ['allow', 'review', 'deny'] as const;
+  await expect(shown.getByRole('definition')).toHaveText([
+    ...kinds.map((kind) => saidOf(answer.draft[kind], answer.current[kind])),
+    saidOf(eur(answer.draft.authorized_minor), eur(answer.current.authorized_minor)),
+  ]);
+  const labelled = (label: string, side: 'from' | 'to') =>
+    answer.by_label
+      .filter((each: Record<string, string>) => each.label === label && each[side] === 'ALLOW')
+      .reduce((sum: number, each: { count: number }) => sum + each.count, 0);
+  expect(labelled('PURPOSE_ALIGNED', 'from'), 'a wrong stop is there to be counted').toBe(1);
+  for (const [sentence, count] of [
+    ['labelled as fitting, and would now be stopped', labelled('PURPOSE_ALIGNED', 'from')],
+    ['labelled as against the purpose, and would now pass', labelled('PURPOSE_MISALIGNED', 'to')],
   ] as const) {
-    await expect(shown.getByRole('definition').nth(['Allow', 'Review', 'Deny'].indexOf(name))).toContainText(
-      new RegExp(`^${count}\\b`),
-    );
+    await expect(shown.getByText(sentence).locator('..')).toHaveText(`${count}${sentence}`);
   }
-  expect(answer.draft.deny, 'the draft stops something').toBeGreaterThan(0);
-  await expect(shown.getByText('labelled as fitting, and would now be stopped').locator('..')).toContainText(
-    '1',
+  const left_out = answer.skipped.reduce((sum: number, each: { count: number }) => sum + each.count, 0);
+  expect(left_out, 'a spend in another currency is left out').toBe(1);
+  const matrix = shown.getByRole('table', { name: `Of ${answer.evaluated} decisions` });
+  await expect(matrix.getByRole('caption')).toHaveText(
+    `Of ${answer.evaluated} decisions, ${left_out} in other currencies left out: from rows to columns`,
   );
-  const money = (amount_minor: number) => `EUR ${(amount_minor / 100).toFixed(2)}`;
-  await expect(shown.getByRole('definition').nth(3)).toContainText(money(answer.draft.authorized_minor));
-  const kinds = ['ALLOW', 'REVIEW', 'DENY'];
-  const count = (from: string, to: string): number =>
-    answer.transitions.find((each: Transition) => each.from === from && each.to === to)?.count ?? 0;
-  const matrix = kinds.map((from) =>
+  const moves = answer.transitions.filter((each: Record<string, string>) => each.from !== each.to);
+  const cells = kinds.flatMap((from) =>
     kinds.map((to) => {
-      const left = kinds.filter((each) => each !== from).reduce((sum, each) => sum + count(from, each), 0);
-      return String(from === to ? answer.current[from.toLowerCase()] - left : count(from, to));
+      const name = (kind: string) => kind.toUpperCase();
+      const of = moves.filter((each: Record<string, string>) => each.from === name(from));
+      if (from !== to) return of.find((each: Record<string, string>) => each.to === name(to))?.count ?? 0;
+      return of.reduce((left: number, each: { count: number }) => left - each.count, answer.current[from]);
     }),
   );
-  const rows = shown.getByRole('table', { name: /^Of \d+ decisions/ }).locator('tbody tr');
-  for (const [i, row] of matrix.entries()) {
-    await expect(rows.nth(i).getByRole('cell'), kinds[i] as string).toHaveText(row);
-  }
-  const changed = shown
+  await expect(matrix.getByRole('cell')).toHaveText(cells.map(String));
+  for (const { from, to, amount_minor } of moves)
+    await expect(shown).toContainText(`${words(from)} → ${words(to)}: ${eur(amount_minor)}`);
+  const rows = shown
     .getByRole('region', { name: 'Decisions that would have been others' })
-    .locator('tbody tr');
-  await expect(changed).toHaveCount(answer.changed.length);
+    .getByRole('row')
+    .filter({ has: page.getByRole('cell') });
+  await expect(rows).toHaveCount(answer.changed.length);
   for (const [i, each] of answer.changed.entries()) {
-    await expect(changed.nth(i)).toContainText(money(each.amount_minor));
-    await expect(changed.nth(i)).toContainText('Over the transaction limit');
+    const row = rows.nth(i);
+    await expect(row.getByRole('link')).toHaveAttribute('href', `/console/decisions/${each.decision_id}`);
+    await expect(row.getByRole('link')).toHaveText(each.merchant);
+    await expect(row.getByRole('time')).toHaveAttribute('datetime', each.created_at);
+    await expect(row).toContainText(eur(each.amount_minor));
+    const was = reasonWords(each.current.reason_code);
+    const would_be = reasonWords(each.draft.reason_code);
+    await expect(row, 'the reasons are read without a tooltip').toContainText(
+      was === would_be ? would_be : `${was} → ${would_be}`,
+    );
+    const label = each.label === null ? '' : words(each.label);
+    await expect(row.getByRole('cell').last()).toHaveText(
+      `${words(each.current.decision)} → ${words(each.draft.decision)}${label}`,
+    );
   }
 
   await shown.getByText('Of all days').click();
@@ -66,12 +86,19 @@ test('what was typed is there again after a reload, until it is saved or discard
   await workspace.agent();
   await page.goto('/console/agents/infra-bot/authority');
   const kept = page.getByText('What you had not saved is here again.');
+  const warned: string[] = [];
+  page.on('dialog', (dialog) => {
+    warned.push(dialog.type());
+    void dialog.accept();
+  });
   await page.getByLabel('Objective').fill('Half a thought');
   await page.getByLabel('Note').fill('because');
   await page.reload();
   await expect(kept).toBeVisible();
   await expect(page.getByLabel('Objective')).toHaveValue('Half a thought');
-  await page.getByRole('link', { name: 'Decisions' }).first().click();
+  expect(warned, 'the browser warns of what a closed tab would lose').toEqual(['beforeunload']);
+  await page.getByRole('link', { name: '← infra-bot' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Infrastructure bot' })).toBeVisible();
   await page.goBack();
   await expect(page.getByLabel('Note')).toHaveValue('because');
   await page.getByRole('button', { name: 'Discard it' }).click();

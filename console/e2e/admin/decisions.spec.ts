@@ -143,3 +143,24 @@ test('a refusal says what would let the spend pass, to whoever reads it', async 
   await expect(ways).toContainText('For EUR 500.00 or less a person would decide.');
   await expect(ways).toContainText('Over the transaction limit');
 });
+
+test('an amount is typed in the units of its currency, and finds what it says', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  for (const amount_minor of [5_400, 12_050]) await workspace.spend({ amount_minor });
+  await page.goto('/console/decisions');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.getByRole('textbox', { name: 'At least' }).fill('120.50');
+  await expect(page).toHaveURL(/currency=EUR/);
+  await expect(page).toHaveURL(/min_amount=12050/);
+  await expect(page.getByText('At least: EUR 120.50')).toBeVisible();
+  await page.getByRole('textbox', { name: 'At least' }).fill('120.505');
+  await expect(page.getByText('At most 2 digits after the point', { exact: false })).toBeVisible();
+  await page.getByRole('textbox', { name: 'At least' }).fill('1');
+  await expect(page.getByText('At least: EUR 1.00')).toBeVisible();
+  await page.getByRole('textbox', { name: 'Currency' }).fill('JPY');
+  await expect(page).toHaveURL(/currency=JPY/);
+  await expect(page.getByText('At least: JPY 1')).toBeVisible();
+});

@@ -1,10 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { useExampleCurrency } from '../api/agent-names.ts';
+import { formatMoney } from '../lib/money.ts';
 import type { Search } from '../lib/search.ts';
 import { Button } from './Button.tsx';
 import { Field, SelectField } from './Field.tsx';
 import styles from './Filters.module.css';
 import { useKeys } from './keys/use-keys.ts';
+import { AmountFilter, amountsIn } from './list/AmountFilter.tsx';
 
 /** One filter of a list: a parameter of the address that goes to the API as it is. */
 export interface Filter {
@@ -12,7 +15,8 @@ export interface Filter {
   name: string;
   /** Choices with their words. Without them it is a text, a day or an amount. */
   options?: readonly (readonly [value: string, text: string])[];
-  type?: 'text' | 'date' | 'search';
+  /** An amount is in minor units in the address, and of the currency that the address names. */
+  type?: 'text' | 'date' | 'search' | 'amount';
   placeholder?: string;
   /** Among the further ones, which are folded until one of them is set. */
   more?: boolean;
@@ -33,7 +37,9 @@ export function goToFilters(): void {
 }
 
 /** How a value is said in a chip; several values stand side by side. */
-export function saidOf(filter: Filter, value: string): string {
+function saidOf(filter: Filter, value: string, currency?: string): string {
+  if (filter.type === 'amount')
+    return currency === undefined ? `${value} minor units` : formatMoney(Number(value), currency);
   if (filter.say !== undefined) return filter.say(value);
   const words = new Map(filter.options);
   return value
@@ -58,6 +64,8 @@ export function Filters({
 }) {
   const navigate = useNavigate();
   useKeys({ f: goToFilters });
+  const amounts = filters.filter(({ type }) => type === 'amount').map(({ param }) => param);
+  const example = useExampleCurrency(undefined, { enabled: amounts.length > 0 });
   const set = (changes: Record<string, string | undefined>) => {
     const next: Search = {};
     for (const [name, value] of Object.entries({ ...search, ...changes })) {
@@ -65,6 +73,11 @@ export function Filters({
     }
     void navigate({ to, search: next, replace: true });
   };
+  const change = (param: string, value: string | undefined) =>
+    set({
+      ...(param === 'currency' ? amountsIn(search, amounts, value === '' ? undefined : value) : {}),
+      [param]: value,
+    });
   const active = filters.filter(({ param }) => search[param] !== undefined);
   const has_more = filters.some(({ more }) => more === true);
   const [is_open, setOpen] = useState(active.some(({ more }) => more === true));
@@ -72,14 +85,30 @@ export function Filters({
   return (
     <search className={styles.filters}>
       <div className={styles.fields}>
-        {shown.map((filter) => (
-          <FilterField
-            key={filter.param}
-            filter={filter}
-            value={search[filter.param] ?? ''}
-            onValue={(value) => set({ [filter.param]: value })}
-          />
-        ))}
+        {shown.map((filter) =>
+          filter.type === 'amount' ? (
+            <AmountFilter
+              key={filter.param}
+              name={filter.name}
+              value={search[filter.param] ?? ''}
+              currency={search.currency ?? example}
+              onValue={(value) =>
+                set({
+                  [filter.param]: value,
+                  // An amount means nothing without its currency.
+                  ...(value === undefined ? {} : { currency: search.currency ?? example }),
+                })
+              }
+            />
+          ) : (
+            <FilterField
+              key={filter.param}
+              filter={filter}
+              value={search[filter.param] ?? ''}
+              onValue={(value) => change(filter.param, value)}
+            />
+          ),
+        )}
       </div>
       {(has_more || active.length > 0) && (
         <div className={styles.foot}>
@@ -90,11 +119,11 @@ export function Filters({
           )}
           {active.map((filter) => (
             <span key={filter.param} className={styles.chip}>
-              {filter.name}: {saidOf(filter, search[filter.param] as string)}
+              {filter.name}: {saidOf(filter, search[filter.param] as string, search.currency)}
               <button
                 type="button"
                 aria-label={`Remove the filter ${filter.name}`}
-                onClick={() => set({ [filter.param]: undefined })}
+                onClick={() => change(filter.param, undefined)}
               >
                 ✕
               </button>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useAgentNames } from '../api/agent-names.ts';
+import { useAgentNames, useExampleCurrency } from '../api/agent-names.ts';
 import { purser } from '../api/client.ts';
 import { buttonClass } from './Button.tsx';
 import styles from './FirstSteps.module.css';
@@ -12,8 +12,9 @@ const FIRST = { merchant: 'Hetzner Online', amount_minor: 5440, description: 'Se
 const UNCLEAR = { merchant: 'Ostwind Trading', amount_minor: 4900, description: 'Spare parts' };
 
 /** The request of a spend, to be pasted into a terminal. */
-export function decisionCurl(agent: string, { merchant, amount_minor, description } = FIRST): string {
-  const body = { agent, action: { type: 'purchase', merchant, amount_minor, currency: 'EUR', description } };
+export function decisionCurl(agent: string, currency: string, spend = FIRST): string {
+  const { merchant, amount_minor, description } = spend;
+  const body = { agent, action: { type: 'purchase', merchant, amount_minor, currency, description } };
   const pretty = JSON.stringify(body, null, 1)
     .replace(/\n\s*/g, ' ')
     .replace(', "action"', ',\n       "action"')
@@ -47,6 +48,7 @@ function Example({ code }: { code: string }) {
 export function FirstDecision({ agent }: { agent?: string }) {
   const example = useExampleAgent();
   const slug = agent ?? example;
+  const currency = useExampleCurrency(slug);
   if (slug === undefined) {
     return (
       <Empty
@@ -62,7 +64,7 @@ export function FirstDecision({ agent }: { agent?: string }) {
     );
   }
   return (
-    <Empty title="No decision yet" action={<Example code={decisionCurl(slug)} />}>
+    <Empty title="No decision yet" action={<Example code={decisionCurl(slug, currency)} />}>
       <p>Every spend that an agent asks for appears here, with what was decided and why. Ask for one:</p>
     </Empty>
   );
@@ -71,13 +73,14 @@ export function FirstDecision({ agent }: { agent?: string }) {
 /** Nobody has ever had to decide anything: what makes a first spend wait for a person. */
 export function FirstReview() {
   const agent = useExampleAgent();
+  const currency = useExampleCurrency(agent);
   const { data: is_first } = useQuery({
     queryKey: ['decisions', 'any', 'review'],
     queryFn: async () => (await purser.decisions.list({ limit: 1, decision: ['REVIEW'] })).data.length === 0,
   });
   if (agent === undefined || is_first !== true) return null;
   return (
-    <Empty title="Try it out" action={<Example code={decisionCurl(agent, UNCLEAR)} />}>
+    <Empty title="Try it out" action={<Example code={decisionCurl(agent, currency, UNCLEAR)} />}>
       <p>
         Nobody has heard of this merchant. Unless the agent’s authority allows what is unclear, the spend
         comes here for you to decide:

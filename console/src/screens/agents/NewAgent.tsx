@@ -2,6 +2,7 @@ import type { Agent, NewApiKey } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useExampleCurrency } from '../../api/agent-names.ts';
 import { codeOfError, purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { workspaceQuery } from '../../api/queries.ts';
@@ -113,6 +114,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
 }
 
 function FirstKey({ made: { agent, key, key_error }, onClose }: { made: Made; onClose: () => void }) {
+  const currency = useExampleCurrency(agent.slug);
   return (
     <Dialog title={`${agent.name} is there`} wide onClose={onClose}>
       {key_error !== null && (
@@ -132,7 +134,10 @@ function FirstKey({ made: { agent, key, key_error }, onClose }: { made: Made; on
       </p>
       <CodeBlock
         label="a first spend"
-        code={decisionCurl(agent.slug).replace('$PURSER_API_KEY', (variable) => key?.key ?? variable)}
+        code={decisionCurl(agent.slug, currency).replace(
+          '$PURSER_API_KEY',
+          (variable) => key?.key ?? variable,
+        )}
       />
       <Actions>
         <Button onClick={onClose}>Close</Button>

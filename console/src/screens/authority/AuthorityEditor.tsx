@@ -95,6 +95,13 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
     if (is_unsaved) sessionStorage.setItem(place, JSON.stringify({ base, draft, json, note }));
     else sessionStorage.removeItem(place);
   }, [is_unsaved, place, base, draft, json, note]);
+  // What is kept goes with the tab, and nobody can tell a tab that is closed from one that is read anew.
+  useEffect(() => {
+    if (!is_unsaved) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [is_unsaved]);
   const is_stale = (current?.version ?? 0) > (base?.version ?? 0);
   const next = (current?.version ?? 0) + 1;
 

@@ -18,6 +18,9 @@ import styles from './Authority.module.css';
 /** How grave a kind is: a change to a graver one tightens. */
 const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 
+/** The most decisions that the service replays take far longer than other requests. */
+const TIMEOUT_MS = 300_000;
+
 /** What would have happened under the draft: always beside it, and never older than its last pause in typing. */
 export function Simulated({ slug, authority }: { slug: string; authority: Authority | null }) {
   const [limit, setLimit] = useState('500');
@@ -35,7 +38,7 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
           ...(days.from === '' ? {} : { from: days.from }),
           ...(days.to === '' ? {} : { to: days.to }),
         },
-        { signal },
+        { signal, timeout: TIMEOUT_MS },
       ),
     enabled: asked !== null,
     placeholderData: keepPreviousData,

@@ -1,5 +1,6 @@
 import type { Budget } from '@purser/sdk';
 import { useState } from 'react';
+import { useExampleCurrency } from '../../api/agent-names.ts';
 import { useBudgets } from '../../api/budgets.ts';
 import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
@@ -80,7 +81,8 @@ export default function Budgets() {
 }
 
 function Nothing() {
-  const body = JSON.stringify({ slug: 'marketing', currency: 'EUR', period: 'MONTH', limit_minor: 600_000 });
+  const currency = useExampleCurrency();
+  const body = JSON.stringify({ slug: 'marketing', currency, period: 'MONTH', limit_minor: 600_000 });
   const code = [
     `curl -s ${location.origin}/v1/budgets -H "x-api-key: $PURSER_API_KEY" \\`,
     `  -H 'content-type: application/json' -d '${body}'`,
@@ -92,7 +94,8 @@ function Nothing() {
         <div className={styles.example}>
           <CodeBlock label="a first budget" code={code} />
           <p>
-            <code>PURSER_API_KEY</code> is an admin key here. The amount is in cents.
+            <code>PURSER_API_KEY</code> is an admin key here. The limit is {formatMoney(600_000, currency)},
+            in minor units.
           </p>
         </div>
       }

@@ -53,8 +53,8 @@ export const FILTERS: readonly Filter[] = [
   },
   { param: 'merchant', name: 'Merchant, exactly', more: true },
   { param: 'currency', name: 'Currency', placeholder: 'EUR', more: true },
-  { param: 'min_amount', name: 'At least', placeholder: 'In minor units', more: true },
-  { param: 'max_amount', name: 'At most', placeholder: 'In minor units', more: true },
+  { param: 'min_amount', name: 'At least', type: 'amount', more: true },
+  { param: 'max_amount', name: 'At most', type: 'amount', more: true },
   { param: 'from', name: 'From', type: 'date', more: true },
   { param: 'to', name: 'To', type: 'date', more: true },
   {

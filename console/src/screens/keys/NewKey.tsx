@@ -1,6 +1,6 @@
 import type { NewApiKey } from '@purser/sdk';
 import { useState } from 'react';
-import { useAgentNames } from '../../api/agent-names.ts';
+import { useAgentNames, useExampleCurrency } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { useMe } from '../../api/queries.ts';
@@ -119,6 +119,7 @@ function KeyForm({
 function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
   const { byId } = useAgentNames();
   const slug = made.agent_id === null ? undefined : byId.get(made.agent_id)?.slug;
+  const currency = useExampleCurrency(slug);
   const asks = made.scopes.includes('authorize');
   return (
     <>
@@ -127,7 +128,7 @@ function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
         {asks ? (
           <>
             <p>Try it, with that line in your shell:</p>
-            <CodeBlock label="a request" code={decisionCurl(slug ?? 'infra-bot')} />
+            <CodeBlock label="a request" code={decisionCurl(slug ?? 'infra-bot', currency)} />
           </>
         ) : (
           made.kind !== 'payment_adapter' && (
