@@ -9,7 +9,7 @@ import { KindLegend, StackedBars } from '../../components/Charts.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { StopButton } from '../../components/Stop.tsx';
-import { Countdown, Money } from '../../components/Value.tsx';
+import { Countdown, Money, Time } from '../../components/Value.tsx';
 import { utcDay } from '../../lib/time.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { FirstSteps } from './FirstSteps.tsx';
@@ -60,6 +60,12 @@ export default function Overview() {
 
 function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_reviews']) {
   const may = useMay('review');
+  const oldest = useQuery({
+    queryKey: ['decisions', 'oldest-pending'],
+    queryFn: async () =>
+      (await purser.decisions.list({ review_state: ['PENDING'], order: 'asc', limit: 1 })).data[0] ?? null,
+    enabled: count > 0,
+  }).data;
   if (count === 0)
     return <p className={styles.sub}>Nothing waits. Spends that need a person come to the inbox.</p>;
   return (
@@ -73,6 +79,12 @@ function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_re
           </span>
         ))}
       </p>
+      {oldest && (
+        <p className={styles.sub}>
+          The oldest, of <Link to={`/decisions/${oldest.decision_id}`}>{oldest.action.merchant}</Link>, was
+          asked for <Time at={oldest.created_at} />
+        </p>
+      )}
       {next_expires_at !== null && (
         <p className={styles.sub}>
           The next one runs out: <Countdown until={next_expires_at} />

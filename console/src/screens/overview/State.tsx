@@ -5,6 +5,9 @@ import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { Time } from '../../components/Value.tsx';
 import styles from './Overview.module.css';
 
+/** Endpoints that fail are named up to so many. */
+const NAMED = 3;
+
 /** What an operator looks at in the morning: service, history, webhooks, plan. */
 export function State() {
   const may = useMay('admin');
@@ -62,7 +65,16 @@ export function State() {
             ) : (
               <>
                 {failing.length} of {webhooks.data.length} <Link to="/webhooks">webhooks</Link> fail or are
-                disabled.
+                disabled:{' '}
+                {failing.slice(0, NAMED).map(({ id, url }, i) => (
+                  <span key={id}>
+                    {i > 0 && ', '}
+                    <Link to={`/webhooks/${id}`} title={url}>
+                      {new URL(url).host}
+                    </Link>
+                  </span>
+                ))}
+                {failing.length > NAMED && ` and ${failing.length - NAMED} more`}.
               </>
             )}
           </span>
