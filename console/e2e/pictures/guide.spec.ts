@@ -54,6 +54,7 @@ test('pictures of the main screens, for the guide', async ({ page, workspace }) 
   await expect(page.getByText('would now be stopped')).toBeVisible();
   await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
   await page.screenshot({ path: join(IMAGES, 'console-authority.png'), animations: 'disabled' });
+  await take('budgets', '/budgets', 'Budgets');
   await take('report', '/report', 'Shadow report');
   await page.goto('/console/ledger');
   await page.getByRole('button', { name: 'Verify' }).click();
