@@ -40,6 +40,13 @@ test('every line is written by the end, in order and with its own time', async (
   }
 });
 
+test('nothing is left to wait for at the end', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  await makeLog('info', makeStream(), () => 0).end();
+  expect(timers()).toBe(before);
+});
+
 test('lines are buffered until a flush or until there are many', () => {
   const { log, flush } = makeLog('info', makeStream(), () => 0);
   log.info('one');

@@ -80,8 +80,12 @@ export function makeLog(level: string, stream: LogStream, clock_ms: () => number
   const end = () =>
     new Promise<void>((resolve) => {
       flush();
-      setTimeout(resolve, END_MS);
-      stream.write('', () => resolve());
+      const waited = setTimeout(resolve, END_MS);
+      stream.write('', () => {
+        // A timer that is left keeps each command of the operator waiting for it.
+        clearTimeout(waited);
+        resolve();
+      });
     });
   return { log, flush, end };
 }

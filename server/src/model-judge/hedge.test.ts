@@ -77,17 +77,20 @@ describe('a second attempt', () => {
     }
   });
 
-  test('begins earlier once it is known how long answers take', async () => {
+  test.each([
+    [140, 140],
+    [3, 100],
+  ])('begins earlier once answers are known to take %i ms: after %i', async (took_ms, begins_ms) => {
     const { attempts, attempt } = byHand();
     const hedge = makeHedge({ now_ms: () => now_ms, wait });
     for (let i = 0; i < 10; i++) {
       const asked = hedge.ask(attempt, yes, 1_000);
-      await advance(40);
+      await advance(took_ms);
       attempts.at(-1)?.answer(answered('quick'));
       await asked;
     }
     const asked = hedge.ask(attempt, yes, 1_000);
-    await advance(39);
+    await advance(begins_ms - 1);
     expect(attempts).toHaveLength(11);
     await advance(1);
     expect(attempts).toHaveLength(12);

@@ -28,6 +28,8 @@ const USUAL = 0.95;
 /** Until enough answers came, and at the latest, the second attempt begins after this share of the time. */
 const LATEST = 0.5;
 const MIN_TIMES = 10;
+/** The second attempt begins after this share of the time at the earliest: a pause of this process is no sign that the model is slow. */
+const EARLIEST = 0.1;
 /** The pause before the second attempt where none was asked for, as a share of the time. */
 const PAUSE = 0.1;
 const MAX_PAUSE_MS = 200;
@@ -52,7 +54,8 @@ export function makeHedge({ now_ms, wait }: HedgeOptions): Hedge {
     const latest = timeout_ms * LATEST;
     if (times.length < MIN_TIMES) return latest;
     const sorted = [...times].sort((a, b) => a - b);
-    return Math.min(latest, sorted[Math.floor(sorted.length * USUAL)] as number);
+    const usual = sorted[Math.floor(sorted.length * USUAL)] as number;
+    return Math.min(latest, Math.max(timeout_ms * EARLIEST, usual));
   }
 
   return {
