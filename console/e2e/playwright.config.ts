@@ -16,7 +16,8 @@ export default defineConfig<RoleOptions>({
   globalSetup: './support/global-setup.ts',
   // A test that fails now and then is a fault: nothing is tried twice.
   retries: 0,
-  workers: 2,
+  // One more than the two cores of a small machine: each waits for its browser and the service as often as it works.
+  workers: 3,
   fullyParallel: true,
   forbidOnly: true,
   // No more than a bound for what hangs: on a busy machine anything may take its time.
@@ -33,7 +34,8 @@ export default defineConfig<RoleOptions>({
     timezoneId: 'America/Denver',
     viewport: { width: 1280, height: 800 },
     colorScheme: 'light',
-    trace: 'retain-on-failure',
+    // Of what failed and is not understood: a trace costs every test a fifth of its time.
+    trace: process.env.TRACE ? 'retain-on-failure' : 'off',
     contextOptions: { reducedMotion: 'reduce' },
   },
   projects: [

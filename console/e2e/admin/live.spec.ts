@@ -170,7 +170,7 @@ test('another workspace in one tab is another workspace in all of them', async (
   guard,
   baseURL,
 }) => {
-  const second = await makeWorkspace(baseURL as string, process.env.E2E_DATA_DIR as string);
+  const second = await makeWorkspace(baseURL as string);
   await second.join(me, 'admin');
   await second.agent({ slug: 'elsewhere', name: 'Bot of elsewhere' });
   await workspace.agent();

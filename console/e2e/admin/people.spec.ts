@@ -105,7 +105,7 @@ test('somebody in two workspaces goes from one to the other, with the role they 
   me,
   workspace,
 }) => {
-  const other = await makeWorkspace(workspace.base_url, process.env.E2E_DATA_DIR as string);
+  const other = await makeWorkspace(workspace.base_url);
   await other.agent({ slug: 'elsewhere', name: 'Bot of the other workspace' });
   await other.join(me, 'viewer');
   await page.goto('/console/agents');

@@ -1,11 +1,16 @@
-import { startService } from './service.ts';
+import { startService, startWorkspaceMaker } from './service.ts';
 
 /** Starts the one service of the run. Every test has a workspace of its own in it. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const service = await startService();
+  const maker = await startWorkspaceMaker(service.data_dir);
   // What the workers are told; it stays within these processes.
   process.env.E2E_BASE_URL = service.base_url;
   process.env.E2E_SETUP_URL = service.setup_url;
   process.env.E2E_DATA_DIR = service.data_dir;
-  return service.stop;
+  process.env.E2E_WORKSPACE_MAKER = maker.url;
+  return async () => {
+    await maker.stop();
+    await service.stop();
+  };
 }

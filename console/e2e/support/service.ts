@@ -75,6 +75,24 @@ export async function startService(settings: Record<string, string> = {}): Promi
   }
 }
 
+/** Starts what makes workspaces beside the service. */
+export async function startWorkspaceMaker(data_dir: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [join(ROOT, 'console', 'e2e', 'support', 'workspace-maker.mjs')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(data_dir),
+  });
+  const ended = once(child, 'exit');
+  const said = await Promise.race([once(child.stdout, 'data'), ended.then(() => null)]);
+  if (said === null) throw new Error('what makes workspaces ended before it listened');
+  return {
+    url: String(said[0]).trim(),
+    async stop() {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
 /** Runs the operator's command beside the service; its output is JSON. */
 export async function operate<T>(data_dir: string, ...args: string[]): Promise<T> {
   const run = promisify(execFile);

@@ -32,8 +32,7 @@ export const test = base.extend<Fixtures & RoleOptions>({
   plan: ['team', { option: true }],
   // biome-ignore lint/correctness/noEmptyPattern: the form that Playwright asks for
   baseURL: async ({}, use) => use(told('E2E_BASE_URL')),
-  workspace: async ({ baseURL, plan }, use) =>
-    use(await makeWorkspace(baseURL as string, told('E2E_DATA_DIR'), plan)),
+  workspace: async ({ baseURL, plan }, use) => use(await makeWorkspace(baseURL as string, plan)),
   me: async ({ workspace, role }, use) => {
     // Where nobody is signed in, no test asks who it is.
     await use(

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type BrowserContextOptions, expect } from '@playwright/test';
-import { operate } from './service.ts';
 
 export type Role = 'admin' | 'reviewer' | 'viewer';
 type StorageState = Exclude<BrowserContextOptions['storageState'], string | undefined>;
@@ -68,16 +67,13 @@ let count = 0;
 /** Different in every worker and every run. */
 const fresh = (word: string) => `${word}-${process.pid}-${++count}`;
 
-export async function makeWorkspace(
-  base_url: string,
-  data_dir: string,
-  plan: 'free' | 'team' = 'team',
-): Promise<Workspace> {
+export async function makeWorkspace(base_url: string, plan: 'free' | 'team' = 'team'): Promise<Workspace> {
   const name = fresh('Workspace');
-  const { workspace_id, admin_key } = await operate<{ workspace_id: string; admin_key: string }>(
-    data_dir,
-    ...['workspace', 'create', '--name', name, '--plan', plan],
-  );
+  const made = await fetch(process.env.E2E_WORKSPACE_MAKER as string, {
+    method: 'POST',
+    body: JSON.stringify({ name, plan }),
+  });
+  const { workspace_id, admin_key } = (await made.json()) as { workspace_id: string; admin_key: string };
   const send = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
     const response = await fetch(`${base_url}${path}`, {
       method,
