@@ -448,6 +448,10 @@ export class MyAccount extends Resource {
   endSession(id: string, options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options });
   }
+  /** Ends all of the person's sessions but the one that asks. */
+  endOtherSessions(options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/me/sessions', { options });
+  }
   listPasskeys(options?: Options): PagePromise<t.Passkey> {
     return this.pages('/v1/me/passkeys', { options });
   }

@@ -52,7 +52,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
       /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||
-      /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
         name,
       )
     )

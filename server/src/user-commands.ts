@@ -51,6 +51,7 @@ async function endAllSessions(core: Core, { user_id }: User): Promise<void> {
 
 async function workspaceOf(core: Core, given: string | undefined): Promise<string> {
   const all = await listWorkspaces(core.db);
+  if (all.length === 0) throw new StartError('There is no workspace yet: start the service once.');
   const found = given === undefined ? all : all.filter((each) => each.workspace_id === given);
   if (given !== undefined && found.length === 0) {
     throw new StartError(`--workspace: there is no workspace ${given}.`);
@@ -110,6 +111,10 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
     .action((options: { email: string; json?: boolean }) =>
       operate(async (core, config) => {
         const found = await userOf(core, options.email);
+        if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
+        if (config.password_sign_in === 'off') {
+          throw new StartError('PASSWORD_SIGN_IN is off: nobody signs in with a password here.');
+        }
         const links = makeLinkTokens(core.secrets.macs('link'));
         const token = links.reset(found, await readClock(core.db));
         const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;

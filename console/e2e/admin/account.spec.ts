@@ -32,6 +32,37 @@ test('a new password ends the other sessions, and signs in', async ({ page, me, 
   await expect(elsewhere.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible();
 });
 
+test('one button ends all other sessions, and this one goes on', async ({
+  page,
+  me,
+  workspace,
+  openAs,
+  expected,
+}) => {
+  const other = await openAs(null);
+  expected.answer(401, /^\/v1\//);
+  for (let i = 0; i < 2; i++) {
+    await other.context().clearCookies();
+    await other.goto('/console/sign-in');
+    await other.getByLabel('E-mail').fill(me.email);
+    await other.getByLabel('Password').fill(me.password);
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await expect(other.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  }
+  const [cookie] = await other.context().cookies();
+  await page.goto('/console/me');
+  const sessions = page.getByRole('table').getByRole('row');
+  await expect(sessions).toHaveCount(4);
+  await page.getByRole('button', { name: 'End all others' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Your other sessions have ended.' })).toBeVisible();
+  await expect(sessions).toHaveCount(2);
+  await expect(page.getByRole('button', { name: 'End all others' })).toHaveCount(0);
+  const copy = await fetch(`${workspace.base_url}/v1/me`, {
+    headers: { cookie: `${cookie?.name}=${cookie?.value}` },
+  });
+  expect(copy.status).toBe(401);
+});
+
 test('signing out ends the session, also for a copy of its cookie', async ({
   page,
   me,

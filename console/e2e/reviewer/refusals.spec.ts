@@ -52,6 +52,55 @@ test('an authority that changed is told in place, and the same words deny instea
   expect(review).toMatchObject({ action: 'DENY', reason_code: 'NOT_NOW', comment: SAID });
 });
 
+test('a refusal that comes when somebody has gone on is told at once, and stays with its row until they look after it', async ({
+  page,
+  workspace,
+  expected,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.spend({ amount_minor: 30_001, merchant: 'Slow Ltd' });
+  await workspace.spend({ amount_minor: 30_002, merchant: 'Next Ltd' });
+  await workspace.call('POST', '/v1/agents/infra-bot/authority', {
+    ...AUTHORITY,
+    monthly_budget_minor: 900_000,
+  });
+  let answer = () => {};
+  const gone_on = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/v1/decisions/*/reviews', async (route) => {
+    await gone_on;
+    await route.continue();
+  });
+  await begin(page);
+  await expect(page.getByRole('article', { name: 'Slow Ltd' })).toBeVisible();
+  expected.answer(409, /\/reviews$/);
+  const sent = page.waitForRequest('**/v1/decisions/*/reviews');
+  await page.keyboard.press('Control+Enter');
+  await sent;
+  await page.getByRole('link', { name: 'Next Ltd' }).click();
+  await expect(page.getByRole('article', { name: 'Next Ltd' })).toBeVisible();
+  answer();
+  const told = page.getByRole('alert').filter({ hasText: 'Your review of Slow Ltd was not recorded.' });
+  await expect(told).toContainText('The agent’s authority has changed since.');
+  const row = page.getByRole('listitem').filter({ hasText: 'Slow Ltd' });
+  await expect(row).toContainText('Not recorded');
+  await expect(page.getByRole('article', { name: 'Next Ltd' }), 'nobody is taken away').toBeVisible();
+  await expectAccessible(page, 'a refusal of another row');
+
+  await told.getByRole('button', { name: 'Show it' }).click();
+  const pane = page.getByRole('article', { name: 'Slow Ltd' });
+  await expect(pane.getByRole('alert')).toContainText('The agent’s authority has changed since.');
+  await expect(pane.getByLabel('Reason')).toHaveValue('KNOWN_MERCHANT');
+  await expect(pane.getByLabel('Comment')).toHaveValue(SAID);
+  await expect(told, 'it is told where one is').toHaveCount(0);
+  await page.getByRole('link', { name: 'Next Ltd' }).click();
+  await expect(told, 'who only looked has not looked after it').toBeVisible();
+  await row.getByRole('link').click();
+  await pane.getByRole('button', { name: 'Cancel' }).click();
+  await expect(row).not.toContainText('Not recorded');
+});
+
 for (const mode of ['ENFORCE', 'SHADOW'] as const) {
   test(`what another decides while somebody writes is told at once, and what they wrote stays (${mode})`, async ({
     page,

@@ -176,7 +176,7 @@ export function makePeopleServices(
 /** The routes that take no key: the door, and a person's own account. */
 export function makePersonRoutes(core: Core, config: PeopleConfig, people: PeopleServices): Route[] {
   const { db, lane } = core;
-  const { flows, site, provider } = people;
+  const { flows, site, provider, sessions } = people;
   const oidc = provider === null ? null : { name: config.oidc_name };
   const offers = { password: config.password_sign_in === 'on', passkey: site.relyingParty() !== null, oidc };
   const passkeys = makePasskeys({ db, flows, site });
@@ -185,6 +185,6 @@ export function makePersonRoutes(core: Core, config: PeopleConfig, people: Peopl
     ...makeAuthRoutes({ flows, passkeys, site, offers }),
     ...makeOidcRoutes({ provider, flows, site, signIn }),
     ...makePasskeyRoutes({ db, passkeys, site }),
-    ...makeMeRoutes({ db, flows }),
+    ...makeMeRoutes({ db, flows, sessions }),
   ];
 }

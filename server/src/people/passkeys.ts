@@ -1,4 +1,5 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import type { User } from '../domain/people.ts';
 import { ApiError } from '../errors.ts';
 import type { Queryable } from '../storage/database.ts';
 import {
@@ -7,12 +8,14 @@ import {
   keepChallenge,
   listCredentialIds,
   notePasskeyUse,
+  type Passkey,
   useChallenge,
 } from './passkey-rows.ts';
 import { noteProof } from './session-rows.ts';
-import { type From, isOfDatabase, type Self, type SignedIn, type SignInFlows } from './sign-in.ts';
+import type { From, Self, SignedIn, SignInFlows } from './sign-in.ts';
 import type { Site } from './site.ts';
 import { findUser } from './user-rows.ts';
+import { isOfDatabase } from './verifying.ts';
 
 const NAME = 'Purser';
 /** Loaded when somebody uses a passkey: it is one of the largest libraries, and most processes never need it. */
@@ -44,11 +47,9 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
     return name;
   }
 
-  /** Whose passkey has signed one of our challenges, now and for the first time. */
-  async function personOf(response: AuthenticationResponseJSON): Promise<string> {
+  /** Throws unless a passkey has signed one of our challenges, now and for the first time. */
+  async function checkAnswer(passkey: Passkey, response: AuthenticationResponseJSON): Promise<void> {
     return judged(async () => {
-      const passkey = await findPasskey(db, String(response.id));
-      if (passkey === undefined) throw refused();
       const { user_id, credential_id } = passkey;
       const { verifyAuthenticationResponse } = await webauthn();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -68,8 +69,25 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
         userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== user_id;
       if (!verified || names_other) throw refused();
       if (!(await notePasskeyUse(db, credential_id, authenticationInfo.newCounter))) throw refused();
-      return user_id;
     });
+  }
+
+  /** The person whose passkey it is, who may come in. A refusal of a passkey that somebody has is recorded as theirs. */
+  async function personOf(response: AuthenticationResponseJSON, { client_address }: From): Promise<User> {
+    const passkey = await findPasskey(db, String(response.id));
+    const user = passkey && (await findUser(db, passkey.user_id));
+    if (passkey === undefined || user === undefined) throw refused();
+    try {
+      await checkAnswer(passkey, response);
+      if (user.disabled_at !== null) throw refused();
+      return user;
+    } catch (error) {
+      const { email } = user;
+      if (error instanceof ApiError && error.code === 'unauthenticated') {
+        await flows.recordRefusal({ kind: 'wrong', method: 'passkey', email, client_address });
+      }
+      throw error;
+    }
   }
 
   return {
@@ -85,14 +103,16 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
     },
 
     async signIn(response: AuthenticationResponseJSON, from: From): Promise<SignedIn> {
-      const user = await findUser(db, await personOf(response));
-      if (user === undefined || user.disabled_at !== null) throw refused();
-      return flows.letIn(user, 'passkey', from);
+      return flows.letIn(await personOf(response, from), 'passkey', from);
     },
 
     /** Takes a passkey of the person who is signed in as a fresh proof. */
-    async reauthenticate({ user_id, session_id }: Self, response: AuthenticationResponseJSON): Promise<void> {
-      if ((await personOf(response)) !== user_id) throw refused();
+    async reauthenticate(
+      { user_id, session_id }: Self,
+      response: AuthenticationResponseJSON,
+      from: From,
+    ): Promise<void> {
+      if ((await personOf(response, from)).user_id !== user_id) throw refused();
       await noteProof(db, session_id);
     },
 

@@ -12,16 +12,23 @@ export interface NewSession {
   hours: number;
   client_address: string;
   user_agent: string | null;
+  /** The hash that the person's password was compared with; null: they came in by something else. */
+  password_hash: string | null;
 }
 
-/** Stores a session that begins at the database's clock. */
-export async function insertSession(db: Queryable, session: NewSession): Promise<void> {
-  await db.query({
+/**
+ * Stores a session that begins at the database's clock. Returns false, and stores none, if the person has another password
+ * by now: whoever changes it ends the sessions that there are, and waits for those that begin.
+ */
+export async function insertSession(db: Queryable, session: NewSession): Promise<boolean> {
+  const result = await db.query({
     name: 'insert_session',
     text: `insert into sessions (digest, session_id, user_id, workspace_id, method, created_at, last_seen_at, expires_at,
         proved_at, client_address, user_agent)
       select $1, $2, $3, $4, $5, now, now, now + make_interval(hours => $6), now, $7, $8
-      from (select date_trunc('milliseconds', clock_timestamp()) as now) as clock`,
+      from (select date_trunc('milliseconds', clock_timestamp()) as now) as clock
+      where $9::text is null
+        or exists (select from users where user_id = $3 and password_hash = $9 for share)`,
     values: [
       session.digest,
       session.session_id,
@@ -31,8 +38,10 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
       session.hours,
       session.client_address,
       session.user_agent,
+      session.password_hash,
     ],
   });
+  return result.rowCount === 1;
 }
 
 /** A session as its owner sees it. */
@@ -47,14 +56,25 @@ export type OwnSession = Pick<
   | 'user_agent'
 >;
 
-/** Returns a person's sessions that are not over, newest first, at most 200. */
-export async function listSessions(db: Queryable, user_id: string): Promise<OwnSession[]> {
+/**
+ * Returns a person's sessions that are not over, newest first, at most 200. `idle`: the minutes without a request. The
+ * current one is used now, though that may be stored later.
+ */
+export async function listSessions(
+  db: Queryable,
+  { user_id, session_id }: { user_id: string; session_id: string },
+  idle: { admin: number; others: number },
+): Promise<OwnSession[]> {
   const result = await db.query<OwnSession & { workspace_id: string }>({
     name: 'list_sessions',
-    text: `select session_id, workspace_id, created_at, last_seen_at, expires_at, client_address, user_agent
-      from sessions where user_id = $1 and revoked_at is null and expires_at > clock_timestamp()
-      order by session_id desc limit 200`,
-    values: [user_id],
+    text: `select s.session_id, s.workspace_id, s.created_at, s.last_seen_at, s.expires_at, s.client_address, s.user_agent
+      from sessions s
+      join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id and m.removed_at is null
+      where s.user_id = $1 and s.revoked_at is null and s.expires_at > clock_timestamp()
+        and (s.session_id = $4 or clock_timestamp()
+          < s.last_seen_at + make_interval(mins => case m.role when 'admin' then $2::int else $3::int end))
+      order by s.session_id desc limit 200`,
+    values: [user_id, idle.admin, idle.others, session_id],
   });
   return result.rows;
 }

@@ -8,7 +8,7 @@ import type { Mac } from '../secrets.ts';
 import { makeBatchLoader } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
 import { findSessions, type Session, type SignInMethod } from '../storage/sessions.ts';
-import { insertSession, noteSessionUses } from './session-rows.ts';
+import { insertSession, listSessions, noteSessionUses, type OwnSession } from './session-rows.ts';
 import type { Site } from './site.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
@@ -40,11 +40,16 @@ export interface Visit {
 export interface Sessions {
   /** Tells who is signed in; null: the request has no cookie of a session. Throws `auth_unavailable`. */
   authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null;
-  /** Begins a session with a token that no session had before, and returns its id and the `set-cookie` for it. */
+  /**
+   * Begins a session with a token that no session had before, and returns its id and the `set-cookie` for it. Returns null
+   * if the person came in by a password (`password_hash`) that is not theirs any more.
+   */
   begin(
-    who: { user_id: string; workspace_id: string; method: SignInMethod },
+    who: { user_id: string; workspace_id: string; method: SignInMethod; password_hash: string | null },
     visit: Visit,
-  ): Promise<{ session_id: string; cookie: string }>;
+  ): Promise<{ session_id: string; cookie: string } | null>;
+  /** Returns the sessions that are not over of the person whose session it is, newest first, at most 200. */
+  list(current: { user_id: string; session_id: string }): Promise<OwnSession[]>;
   /** Stores when sessions were last used. */
   flush(): Promise<void>;
 }
@@ -78,12 +83,12 @@ export function makeSessions(options: {
     onFailure: (error) => log.error({ err: error }, 'sessions could not be looked up'),
   });
 
-  function idleMs(role: Role): number {
-    const { session_idle_minutes } = limits;
-    const minutes =
-      role === 'admin' ? session_idle_minutes : Math.max(OTHERS_IDLE_MINUTES, session_idle_minutes);
-    return minutes * MINUTE_MS;
-  }
+  /** For how many minutes people may do nothing. */
+  const idle = {
+    admin: limits.session_idle_minutes,
+    others: Math.max(OTHERS_IDLE_MINUTES, limits.session_idle_minutes),
+  };
+  const idleMs = (role: Role) => (role === 'admin' ? idle.admin : idle.others) * MINUTE_MS;
 
   function noteUse({ session_id, last_seen_at, clock_ms }: Session, idle_ms: number): void {
     const every_ms = Math.min(MAX_NOTED_MS, idle_ms / NOTED_IN_IDLE);
@@ -129,12 +134,12 @@ export function makeSessions(options: {
       const token = site.sessionCookie(headers);
       return token === undefined ? null : judge(token);
     },
-    async begin({ user_id, workspace_id, method }, { headers, client_address }) {
+    async begin({ user_id, workspace_id, method, password_hash }, { headers, client_address }) {
       site.checkTransport(headers);
       const token = options.newToken();
       const session_id = options.newSessionId();
       const hours = limits.session_hours;
-      await insertSession(db, {
+      const has_begun = await insertSession(db, {
         digest: macs[0](token),
         session_id,
         user_id,
@@ -143,9 +148,12 @@ export function makeSessions(options: {
         hours,
         client_address,
         user_agent: headers['user-agent']?.slice(0, MAX_USER_AGENT) ?? null,
+        password_hash,
       });
+      if (!has_begun) return null;
       return { session_id, cookie: site.setSession(token, hours * 3_600) };
     },
+    list: (current) => listSessions(db, current, idle),
     async flush() {
       if (uses.size === 0) return;
       const noted = [...uses].map(([session_id, at_ms]) => ({ session_id, at_ms }));

@@ -9,10 +9,9 @@ import {
   normaliseEmail,
   type User,
 } from '../domain/people.ts';
-import { ApiError, authUnavailable } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Mac } from '../secrets.ts';
-import { isUnavailable, sqlState } from '../storage/database.ts';
 import { loadInvitations } from '../storage/members.ts';
 import type { SignInMethod } from '../storage/sessions.ts';
 import { listWorkspaces, readClock } from '../storage/workspaces.ts';
@@ -38,12 +37,13 @@ import {
   listMemberships,
   removePassword,
   replacePassword,
-  setPassword,
   setUserName,
 } from './user-rows.ts';
+import { verifying } from './verifying.ts';
 
 /** One message for whatever is wrong with an e-mail and a password. */
 export const WRONG = 'The e-mail or the password is wrong.';
+const PASSWORD_WRONG = 'The password is wrong.';
 const NO_PASSWORDS =
   'Passwords are switched off here: sign in through the identity provider, which accepts the invitation too.';
 const CODE_WRONG =
@@ -87,29 +87,18 @@ export type SignInFlows = ReturnType<typeof makeSignIn>;
 
 const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
 
-/** Returns whether the database could not be asked, or refused what was asked. */
-export function isOfDatabase(error: unknown): boolean {
-  return isUnavailable(error) || sqlState(error) !== undefined;
-}
-
-/**
- * Runs what tells who somebody is. Where the database cannot be asked, that could not be told: `auth_unavailable`, never a
- * way in.
- */
-export async function verifying<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const is_untold = isOfDatabase(error) || (error instanceof ApiError && error.code === 'unavailable');
-    throw is_untold ? authUnavailable(error) : error;
-  }
-}
-
 /** Makes it. */
 export function makeSignIn(options: SignInOptions) {
   const { db, lane, sessions, passwords, attempts, links } = options;
 
   const record = (signIn: SignIn) => insertSignIn(db, signIn, options.newSignInId);
+
+  /** Records a refusal under the e-mail that was named: with the person where they are a member of anything. */
+  async function recordRefusal(refusal: Omit<SignIn, 'user_id'>): Promise<void> {
+    const user = await findUserByEmail(db, normaliseEmail(refusal.email));
+    const is_member = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
+    await record({ ...refusal, user_id: is_member ? user.user_id : null });
+  }
 
   const originOfJoining = ({ request_id, client_address }: From): Origin => ({
     actor: JOINING,
@@ -138,22 +127,24 @@ export function makeSignIn(options: SignInOptions) {
     };
   }
 
-  /** Begins a session in the workspace that is named, else in the one of the last session, else in the first. */
+  /**
+   * Begins a session in the workspace that is named, else in the one of the last session, else in the first.
+   * `password_hash`: what proved who they are, and has to be theirs still.
+   */
   async function letIn(
     user: Pick<User, 'user_id' | 'email'>,
     method: SignInMethod,
     from: From,
-    wanted?: string,
+    { workspace_id, password_hash = null }: { workspace_id?: string; password_hash?: string | null } = {},
   ): Promise<SignedIn> {
     const { user_id, email } = user;
     const memberships = await listMemberships(db, user_id);
-    const last = wanted ?? (await lastWorkspaceOf(db, user_id));
+    const last = workspace_id ?? (await lastWorkspaceOf(db, user_id));
     const here = memberships.find((each) => each.workspace_id === last) ?? memberships[0];
-    if (here === undefined) throw new ApiError('unauthenticated', WRONG);
-    const { session_id, cookie } = await sessions.begin(
-      { user_id, workspace_id: here.workspace_id, method },
-      from,
-    );
+    const who = here && { user_id, workspace_id: here.workspace_id, method, password_hash };
+    const begun = who === undefined ? null : await sessions.begin(who, from);
+    if (begun === null) throw new ApiError('unauthenticated', WRONG);
+    const { session_id, cookie } = begun;
     await record({ kind: 'ok', method, email, user_id, client_address: from.client_address });
     return { me: await me({ user_id, session_id }), cookie };
   }
@@ -193,7 +184,7 @@ export function makeSignIn(options: SignInOptions) {
     const user = await findUser(db, self.user_id);
     if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
     if (!(await tryPassword({ email: user.email, user, is_here: true }, password, from))) {
-      throw new ApiError('unauthenticated', 'The password is wrong.');
+      throw new ApiError('unauthenticated', PASSWORD_WRONG);
     }
     return user;
   }
@@ -242,6 +233,7 @@ export function makeSignIn(options: SignInOptions) {
     makeFirst,
     firstWorkspace,
     record,
+    recordRefusal,
 
     /** Whether the first administrator is still to be made. */
     isSetUp: () => verifying(() => hasPeople(db)),
@@ -256,7 +248,7 @@ export function makeSignIn(options: SignInOptions) {
           throw new ApiError('unauthenticated', CODE_WRONG);
         }
         const first = await makeFirst(input, originOfJoining(from), from.client_address);
-        return letIn(first, 'setup', from, first.workspace_id);
+        return letIn(first, 'setup', from, first);
       }),
 
     signIn: (input: { email: string; password: string }, from: From): Promise<SignedIn> =>
@@ -268,10 +260,12 @@ export function makeSignIn(options: SignInOptions) {
         const is_let_in = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
         const is_right = await tryPassword({ email, user, is_let_in }, input.password, from);
         if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
-        if (passwords.isOutdated(user.password_hash as string)) {
-          await replacePassword(db, user, await passwords.hash(input.password, from.client_address));
+        let password_hash = user.password_hash as string;
+        if (passwords.isOutdated(password_hash)) {
+          password_hash = await passwords.hash(input.password, from.client_address);
+          await replacePassword(db, user, password_hash);
         }
-        return letIn(user, 'password', from);
+        return letIn(user, 'password', from, { password_hash });
       }),
 
     signOut: ({ user_id, session_id }: Self) => verifying(() => endSession(db, user_id, session_id)),
@@ -287,7 +281,8 @@ export function makeSignIn(options: SignInOptions) {
         const user = await provePassword(self, input.current_password, from);
         checkNewPassword('new_password', input.new_password, user);
         const hashed = await passwords.hash(input.new_password, from.client_address);
-        await setPassword(db, user.user_id, hashed);
+        // Of several at once one changes it.
+        if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', PASSWORD_WRONG);
         await endSessions(db, user.user_id, self.session_id);
         const { user_id, email } = user;
         const { client_address } = from;
@@ -323,7 +318,7 @@ export function makeSignIn(options: SignInOptions) {
         // Of several at once with the same link one sets the password.
         if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
         await endSessions(db, user.user_id, null);
-        return letIn(user, 'reset', from);
+        return letIn(user, 'reset', from, { password_hash: hashed });
       }),
 
     acceptInvitation: (
@@ -363,13 +358,17 @@ export function makeSignIn(options: SignInOptions) {
           },
           originOfJoining(from),
         );
-        return letIn({ user_id, email }, 'invitation', from, named.workspace_id);
+        return letIn({ user_id, email }, 'invitation', from, {
+          workspace_id: named.workspace_id,
+          password_hash: user?.password_hash ?? password_hash,
+        });
       }),
 
-    rename: async (self: Self, name: string): Promise<Me> => {
-      await setUserName(db, self.user_id, name);
-      return me(self);
-    },
+    rename: (self: Self, name: string): Promise<Me> =>
+      verifying(async () => {
+        await setUserName(db, self.user_id, name);
+        return me(self);
+      }),
 
     /** Makes another of the person's workspaces the current one of the session. Throws `not_found`. */
     switchTo: (self: Self, workspace_id: string): Promise<Me> =>

@@ -63,15 +63,6 @@ export async function listMemberships(db: Queryable, user_id: string): Promise<M
   return result.rows;
 }
 
-/** Sets a person's password, at the database's clock. */
-export async function setPassword(db: Queryable, user_id: string, password_hash: string): Promise<void> {
-  await db.query({
-    name: 'set_password',
-    text: 'update users set password_hash = $2, password_changed_at = clock_timestamp() where user_id = $1',
-    values: [user_id, password_hash],
-  });
-}
-
 /** Sets a password in place of the one that is given. Returns false if the person has another one by now. */
 export async function replacePassword(
   db: Queryable,

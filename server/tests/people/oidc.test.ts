@@ -92,6 +92,9 @@ describe('who may not sign in by the provider', () => {
     await signInByProvider(s);
     provider.person = { sub: 'somebody-else', claims: { email, email_verified: true } };
     await isOut(await signInByProvider(s), 'email_taken');
+    const { body: tried } = await ada.call('GET', '/v1/sign-ins?limit=1');
+    expect(tried.data[0]).toMatchObject({ kind: 'oidc_failed', method: 'oidc', email });
+    expect(tried.data[0].user_id, 'it is told of the member whose e-mail it was').toMatch(/^usr_/);
   });
   test('a removed person is refused until invited again', async () => {
     await invite(newcomer());

@@ -75,6 +75,8 @@ describe('a passkey', () => {
     const reply = await enter(browser, passkey.get(await challenge(browser), forgery));
     expect(refusal(reply)).toEqual([401, 'unauthenticated']);
     expect(browser.cookies.size).toBe(0);
+    const { body } = await ada.call('GET', '/v1/sign-ins?limit=1');
+    expect(body.data[0]).toMatchObject({ kind: 'wrong', method: 'passkey', email: 'ada@example.com' });
   });
   test('an answer signed by another key under its name lets nobody in', async () => {
     const browser = openBrowser(s);

@@ -159,14 +159,26 @@ describe('how long a session lasts', () => {
     const viewer = await join('viewer', 'vic@example.com');
     await goOn(29 * MINUTE_MS);
     expect((await admin.call('GET', '/v1/me')).status).toBe(200);
-    const seen = async () =>
-      (await s.sql('select 1 from sessions where last_seen_at = $1', [new Date(now_ms)])).rowCount !== 0;
-    await until(seen);
+    /** The last use of somebody's session is stored, by whichever node. */
+    const seen = (email: string) => async () => {
+      const { rowCount } = await s.sql(
+        'select from sessions s join users u on u.user_id = s.user_id where u.email = $1 and last_seen_at = $2',
+        [email, new Date(now_ms)],
+      );
+      return rowCount !== 0;
+    };
+    await until(seen(EMAIL));
     await goOn(29 * MINUTE_MS);
     expect((await elsewhere(admin).call('GET', '/v1/me')).status).toBe(200);
-    await goOn(31 * MINUTE_MS);
+    await goOn(30 * MINUTE_MS);
     expect(refusal(await elsewhere(admin).call('GET', '/v1/me'))).toEqual(out);
+    const { body: listed } = await (await signIn(s, EMAIL)).call('GET', '/v1/me/sessions');
+    expect(listed.data, 'what opens nothing any more is not listed').toMatchObject([{ current: true }]);
     expect((await viewer.call('GET', '/v1/me')).status).toBe(200);
+    await until(seen('vic@example.com'));
+    await goOn(8 * HOUR_MS - 1);
+    expect((await viewer.call('GET', '/v1/me/sessions')).body.data).toHaveLength(1);
+    await until(seen('vic@example.com'));
     await goOn(8 * HOUR_MS);
     expect(refusal(await elsewhere(viewer).call('GET', '/v1/me'))).toEqual(out);
   });
@@ -184,19 +196,25 @@ describe('how long a session lasts', () => {
 describe('what weighs most needs a fresh proof', () => {
   let admin: Browser;
   let key: string;
+  let hook: string;
   const attempts = () =>
     [
       ['POST', '/v1/api-keys', { name: 'k', scopes: ['admin'] }],
       ['PATCH', '/v1/agents/fresh', { mode: 'ENFORCE' }],
       ['PATCH', '/v1/workspace', { mode: 'ENFORCE' }],
       ['POST', '/v1/invitations', { email: 'new@example.com', role: 'admin' }],
+      ['POST', `/v1/webhooks/${hook}/rotate-secret`, undefined],
       ['POST', '/v1/auth/passkey/register/options', undefined],
     ] as const;
   beforeAll(async () => {
     admin = await signIn(s, EMAIL);
     key = (await makeKey(s, { scopes: ['admin'] })).key;
     expect((await s.call('POST', '/v1/agents', { body: { slug: 'fresh' } })).status).toBe(201);
-    await goOn(15 * MINUTE_MS);
+    hook = (await s.call('POST', '/v1/webhooks', { body: { url: 'https://hooks.example.com/a' } })).body.id;
+    await goOn(15 * MINUTE_MS - 1);
+    const { body } = await admin.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['admin'] } });
+    expect(body.scopes).toContain('admin');
+    await goOn(1);
   });
   test('older than 15 minutes it is refused; reading and lesser changes are not', async () => {
     const vic = (await admin.call('GET', '/v1/members')).body.data.find(
@@ -257,6 +275,18 @@ describe('what is true of a session holds on the next request on every node', ()
     const copy = openBrowser(other, new Map(one.cookies));
     await one.call('POST', '/v1/auth/sign-out');
     expect(refusal(await copy.call('GET', '/v1/me'))).toEqual(out);
+  });
+  test('the end of all others at once: the one that asks goes on, and so does everybody else', async () => {
+    const [here, one, two] = [await signIn(s, EMAIL), await signIn(s, EMAIL), await signIn(other, EMAIL)];
+    const somebody = await signIn(s, 'vic@example.com', 'another long password');
+    for (let again = 0; again < 2; again++) {
+      expect((await here.call('DELETE', '/v1/me/sessions')).status).toBe(204);
+    }
+    for (const ended of [one, elsewhere(one), openBrowser(s, two.cookies)]) {
+      expect(refusal(await ended.call('GET', '/v1/me'))).toEqual(out);
+    }
+    expect((await here.call('GET', '/v1/me/sessions')).body.data).toMatchObject([{ current: true }]);
+    expect((await somebody.call('GET', '/v1/me')).status).toBe(200);
   });
   test('nobody ends another person’s session', async () => {
     const rob = await join('reviewer', 'rob@example.com');

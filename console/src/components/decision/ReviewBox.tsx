@@ -14,7 +14,7 @@ import { Time } from '../Value.tsx';
 import { RecordedAs, Who } from '../Who.tsx';
 import styles from './ReviewBox.module.css';
 import { refusalOf } from './refusals.ts';
-import { draftOf, dropDraft, keepDraft } from './review-drafts.ts';
+import { draftOf, dropDraft, keepDraft, keepRefusal, useRefusedReviews } from './review-drafts.ts';
 
 type Verdict = 'ALLOW' | 'DENY';
 
@@ -32,6 +32,7 @@ export function useWhyNot(decision: Decision): string | undefined {
 /**
  * The two buttons of a pending review, and the reason and comment that follow. Works by keyboard from end to end. What is
  * opened is about the decision as it stood then: what becomes of it meanwhile is told, and nothing that was typed goes.
+ * A review that was refused is open with its refusal, also for whoever was elsewhere when the answer came.
  */
 export function ReviewBox({
   decision,
@@ -43,13 +44,17 @@ export function ReviewBox({
   /** Told whether somebody is at it, so that the box can stay until they are done. */
   onOpen?: (is_open: boolean) => void;
 }) {
-  const [opened, setOpened] = useState<{ verdict: Verdict; decision: Decision } | null>(null);
+  const { decision_id } = decision;
+  const refused = useRefusedReviews().get(decision_id);
+  const [chosen, setOpened] = useState<{ verdict: Verdict; decision: Decision } | null>(null);
+  const opened = chosen ?? refused ?? null;
   const why = useWhyNot(decision);
   const open = (verdict: Verdict) => {
     setOpened({ verdict, decision });
     onOpen(true);
   };
   const close = () => {
+    keepRefusal(decision_id, null);
     setOpened(null);
     onOpen(false);
   };
@@ -83,7 +88,11 @@ export function ReviewBox({
         decision={opened.decision}
         verdict={verdict}
         onCancel={close}
-        onOther={() => setOpened({ ...opened, verdict: other })}
+        refused={refused?.verdict === verdict ? refused.error : null}
+        onOther={() => {
+          setOpened({ verdict: other, decision: opened.decision });
+          keepRefusal(decision_id, null);
+        }}
         onDone={(review) => {
           close();
           onDone(review);
@@ -115,6 +124,7 @@ function Meanwhile({ before, now }: { before: Decision; now: Decision }) {
 function Verdict({
   decision,
   verdict,
+  refused,
   onCancel,
   onOther,
   onDone,
@@ -122,6 +132,8 @@ function Verdict({
   /** As it stood when somebody began to review it. */
   decision: Decision;
   verdict: Verdict;
+  /** Why it was refused when it was sent before; null if it was not. */
+  refused: unknown;
   onCancel: () => void;
   onOther: () => void;
   onDone: (review: RecordedReview) => void;
@@ -129,18 +141,24 @@ function Verdict({
   const { decision_id } = decision;
   const reasons = REVIEW_REASONS[verdict];
   const [draft] = useState(() => draftOf(decision_id));
+  const [is_sent_here, setSentHere] = useState(false);
   const form = useForm(
     {
       reason_code: draft.reasons[verdict] ?? (verdict === 'ALLOW' ? (reasons[0]?.[0] ?? '') : ''),
       comment: draft.comment,
     },
     async ({ reason_code, comment }) => {
-      const review = await purser.decisions.review(decision_id, {
+      setSentHere(true);
+      const sent = purser.decisions.review(decision_id, {
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
         // In SHADOW a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
+      });
+      const review = await sent.catch((error: unknown) => {
+        keepRefusal(decision_id, { verdict, error, decision });
+        throw error;
       });
       dropDraft(decision_id);
       onDone(review);
@@ -154,6 +172,8 @@ function Verdict({
   useEffect(() => {
     keepDraft(decision_id, { comment, reasons: { ...draftOf(decision_id).reasons, [verdict]: reason_code } });
   }, [decision_id, verdict, comment, reason_code]);
+  // What is wrong with a field of this form is told there.
+  const error = is_sent_here ? form.error : refused;
   const box = useRef<HTMLFormElement>(null);
   // What is being read stays where it is.
   useEffect(() => box.current?.querySelector('select')?.focus({ preventScroll: true }), []);
@@ -200,9 +220,9 @@ function Verdict({
         </Button>
         <RecordedAs className={styles.as} />
       </div>
-      {form.error !== null && (
+      {error !== null && (
         <Refused
-          error={form.error}
+          error={error}
           onDeny={verdict === 'ALLOW' ? onOther : undefined}
           onLook={() => {
             onCancel();

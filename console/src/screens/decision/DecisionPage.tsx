@@ -13,6 +13,7 @@ import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
+import { useRefusedReviews } from '../../components/decision/review-drafts.ts';
 import { LimitMeters } from '../../components/limits/LimitMeters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
@@ -52,6 +53,7 @@ export default function DecisionPage() {
 function Whole({ decision, above }: { decision: Decision; above: React.ReactNode }) {
   const { decision_id, action, agent, mode, currency, review_state } = decision;
   const [is_reviewing, setReviewing] = useState(false);
+  const is_refused = useRefusedReviews().has(decision_id);
   const changed = () => {
     void makeOld('decision', decision_id);
     void makeOld('decisions');
@@ -95,7 +97,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
       </div>
       <div className={styles.columns}>
         <div className={styles.column}>
-          {(review_state === 'PENDING' || is_reviewing) && (
+          {(review_state === 'PENDING' || is_reviewing || is_refused) && (
             <Card
               title="A person decides"
               aside={

@@ -1,16 +1,18 @@
 import type { Decision, DecisionListQuery, Label, RecordedReview } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { purser } from '../../api/client.ts';
+import { purser, sentenceOf } from '../../api/client.ts';
 import { pageLimit, useCaughtUp } from '../../api/lists.ts';
 import { askForChanges, makeOld } from '../../api/live.ts';
 import { useMay, useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
+import { refusalOf } from '../../components/decision/refusals.ts';
+import { keepRefusal, useRefusedReviews } from '../../components/decision/review-drafts.ts';
 import { FirstReview } from '../../components/FirstSteps.tsx';
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { Blocks } from '../../components/list/Blocks.tsx';
-import { ErrorNotice } from '../../components/Notice.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import { downloadStreamed } from '../../lib/download.ts';
@@ -88,6 +90,7 @@ export default function Inbox() {
   const [done, setDone] = useState<Done | null>(null);
   const [bulk, setBulk] = useState<Verdict | null>(null);
   const may = useMay('review');
+  const refused = useRefusedReviews();
   const anchor = useRef<string | null>(null);
 
   const rows = useMemo(
@@ -228,6 +231,23 @@ export default function Inbox() {
             />
           )}
         </div>
+        {/* Whoever had gone on before the answer came is told where they are now. */}
+        {[...refused]
+          .filter(([decision_id]) => decision_id !== id)
+          .map(([decision_id, { decision, error }]) => (
+            <Notice
+              key={decision_id}
+              tone="bad"
+              title={`Your review of ${decision.action.merchant} was not recorded.`}
+              actions={
+                <Button small onClick={() => void go(decision_id)}>
+                  Show it
+                </Button>
+              }
+            >
+              {refusalOf(error)?.title ?? sentenceOf(error)}
+            </Notice>
+          ))}
         <div className={styles.list}>
           {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Loading lines={8} />}
@@ -244,6 +264,7 @@ export default function Inbox() {
                   is_current={decision.decision_id === id}
                   is_aside={aside.has(decision.decision_id)}
                   is_selected={selected.has(decision.decision_id)}
+                  is_refused={refused.has(decision.decision_id)}
                   tab={search_tab}
                   agent={agent}
                   onToggle={tab === 'waiting' ? onToggle : undefined}
@@ -260,7 +281,10 @@ export default function Inbox() {
             verdict={bulk}
             onVerdict={setBulk}
             onClear={() => setSelected(new Set())}
-            onReviewed={takeOut}
+            onReviewed={(ids) => {
+              for (const each of ids) keepRefusal(each, null);
+              takeOut(ids);
+            }}
           />
         )}
       </section>

@@ -12,6 +12,7 @@ export const InboxRow = memo(function InboxRow({
   is_current,
   is_aside,
   is_selected,
+  is_refused,
   tab,
   agent: only_agent,
   onToggle,
@@ -20,6 +21,8 @@ export const InboxRow = memo(function InboxRow({
   is_current: boolean;
   is_aside: boolean;
   is_selected: boolean;
+  /** A review of it was sent and not recorded. */
+  is_refused: boolean;
   /** What stands in the address besides the decision. */
   tab: string | undefined;
   agent: string | undefined;
@@ -59,6 +62,7 @@ export const InboxRow = memo(function InboxRow({
         <span className={styles.merchant}>{action.merchant}</span>
         <Money className={styles.amount} amount_minor={requested_amount_minor} currency={currency} />
         <span className={styles.meta}>
+          {is_refused && <strong>Not recorded · </strong>}
           {is_aside && 'Put aside · '}
           {agent.slug} · {reasonWords(reason_code)}
         </span>

@@ -13,7 +13,7 @@ import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
 import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
-import { draftOf, dropDraft } from '../../components/decision/review-drafts.ts';
+import { draftOf, dropDraft, useRefusedReviews } from '../../components/decision/review-drafts.ts';
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
@@ -54,6 +54,7 @@ export function Pane({
   });
   const decision = query.data;
   const [is_reviewing, setReviewing] = useState(false);
+  const is_refused = useRefusedReviews().has(id);
   const is_known = query.isPlaceholderData;
   useEffect(() => {
     if (decision !== undefined && !is_known) onLoaded(decision);
@@ -132,7 +133,7 @@ export function Pane({
         </div>
       </div>
       <div className={styles.bar}>
-        {review_state === 'PENDING' || is_reviewing ? (
+        {review_state === 'PENDING' || is_reviewing || is_refused ? (
           <ReviewBox
             decision={decision}
             onOpen={setReviewing}

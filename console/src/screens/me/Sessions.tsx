@@ -1,10 +1,11 @@
 import type { Session } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
-import { ErrorNotice } from '../../components/Notice.tsx';
+import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
@@ -18,10 +19,14 @@ export function Sessions() {
     queryKey: ['sessions'],
     queryFn: async () => (await purser.me.listSessions()).data,
   });
-  const ending = useAction(async (id: string) => {
-    await purser.me.endSession(id);
+  const [are_ended, setEnded] = useState(false);
+  const ending = useAction(async (which: string) => {
+    setEnded(false);
+    await (which === 'others' ? purser.me.endOtherSessions() : purser.me.endSession(which));
     await queryClient.invalidateQueries({ queryKey: ['sessions'] });
+    setEnded(which === 'others');
   });
+  const has_others = query.data?.some((each) => !each.current) === true;
   const columns: readonly Column<Session>[] = [
     {
       name: 'Where',
@@ -49,8 +54,25 @@ export function Sessions() {
     },
   ];
   return (
-    <Card title="Sessions" flush>
+    <Card
+      title="Sessions"
+      flush
+      aside={
+        has_others && (
+          <Button small disabled={ending.busy} onClick={() => void ending.run('others')}>
+            End all others
+          </Button>
+        )
+      }
+    >
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      <div role="status">
+        {are_ended && (
+          <div className={styles.notice}>
+            <Notice tone="good">Your other sessions have ended.</Notice>
+          </div>
+        )}
+      </div>
       {ending.error !== null && (
         <div className={styles.notice}>
           <ErrorNotice error={ending.error} />

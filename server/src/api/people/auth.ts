@@ -4,8 +4,9 @@ import type { Answer, Call, Route } from '../../http/route.ts';
 import { Fields, Nullable } from '../../http/schemas.ts';
 import { fromOf, requireFreshProof, selfOf } from '../../people/callers.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
-import { type SignedIn, type SignInFlows, verifying } from '../../people/sign-in.ts';
+import type { SignedIn, SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
+import { verifying } from '../../people/verifying.ts';
 import {
   AuthenticatorAnswer,
   EmailIn,
@@ -199,7 +200,10 @@ export function makeAuthRoutes(options: {
           throw invalidField('password', 'is required, unless passkey is given instead');
         }
         if (password !== undefined) await flows.reauthenticate(selfOf(call), password, fromOf(call as never));
-        else await verifying(() => passkeys.reauthenticate(selfOf(call), passkey as never));
+        else
+          await verifying(() =>
+            passkeys.reauthenticate(selfOf(call), passkey as never, fromOf(call as never)),
+          );
         return { status: 204 };
       },
     },

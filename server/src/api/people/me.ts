@@ -3,8 +3,10 @@ import { ApiError } from '../../errors.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { Fields, Id, IdIn, Nullable, Timestamp } from '../../http/schemas.ts';
 import { selfOf } from '../../people/callers.ts';
-import { endSession, listSessions } from '../../people/session-rows.ts';
-import { type SignInFlows, verifying } from '../../people/sign-in.ts';
+import { endSession, endSessions } from '../../people/session-rows.ts';
+import type { Sessions } from '../../people/sessions.ts';
+import type { SignInFlows } from '../../people/sign-in.ts';
+import { verifying } from '../../people/verifying.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { MeBody, PersonName } from '../schemas/people.ts';
 
@@ -27,8 +29,12 @@ const IdParams = Fields({ id: Type.String() });
 const ME = { 200: { description: 'Who is signed in.', schema: MeBody } };
 
 /** A person's own account. */
-export function makeMeRoutes(options: { db: Queryable; flows: SignInFlows }): Route[] {
-  const { db, flows } = options;
+export function makeMeRoutes(options: {
+  db: Queryable;
+  flows: SignInFlows;
+  sessions: Pick<Sessions, 'list'>;
+}): Route[] {
+  const { db, flows, sessions } = options;
   return [
     {
       method: 'GET',
@@ -80,7 +86,7 @@ export function makeMeRoutes(options: { db: Queryable; flows: SignInFlows }): Ro
       operationId: 'listMySessions',
       tag: 'Sign-in',
       summary: 'List your sessions',
-      description: 'Those that are not over, newest first.',
+      description: 'Those that are not over, newest first: 200 at most.',
       scopes: 'session',
       responses: {
         200: {
@@ -90,13 +96,30 @@ export function makeMeRoutes(options: { db: Queryable; flows: SignInFlows }): Ro
       },
       errors: [],
       handler: async (call: Call) => {
-        const { user_id, session_id: current } = selfOf(call);
-        const data = (await listSessions(db, user_id)).map(({ session_id, workspace_id, ...session }) => ({
+        const self = selfOf(call);
+        const open = await verifying(() => sessions.list(self));
+        const data = open.map(({ session_id, workspace_id, ...session }) => ({
           id: session_id,
           ...session,
-          current: session_id === current,
+          current: session_id === self.session_id,
         }));
         return { status: 200, body: { data, next_cursor: null } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/me/sessions',
+      operationId: 'endMyOtherSessions',
+      tag: 'Sign-in',
+      summary: 'End all your other sessions',
+      description: 'All but the one that asks are over, on every node. Again 204.',
+      scopes: 'session',
+      responses: { 204: { description: 'They are over.', schema: null } },
+      errors: [],
+      handler: async (call: Call) => {
+        const { user_id, session_id } = selfOf(call);
+        await verifying(() => endSessions(db, user_id, session_id));
+        return { status: 204 };
       },
     },
     {

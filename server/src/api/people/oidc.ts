@@ -12,8 +12,9 @@ import {
   type SignInAgain,
 } from '../../people/oidc.ts';
 import { OIDC_REFUSALS, OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
-import { type From, type SignedIn, type SignInFlows, verifying } from '../../people/sign-in.ts';
+import type { From, SignedIn, SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
+import { verifying } from '../../people/verifying.ts';
 
 const StartQuery = Fields({
   again: Type.Optional(
@@ -73,17 +74,16 @@ export function makeOidcRoutes(options: {
     const from = fromOf(call);
     const cleared = site.clearTransaction();
     try {
-      const { cookie } = await verifying(() => signIn(proved, from));
+      const { cookie } = await signIn(proved, from);
       const location = site.consoleUrl(is_again ? 'signed-in' : '');
       return { status: 302, headers: { location, 'set-cookie': [cookie, cleared] } };
     } catch (error) {
       if (!(error instanceof OidcRefusal)) throw error;
       if (proved.email !== null) {
-        await flows.record({
+        await flows.recordRefusal({
           kind: 'oidc_failed',
           method: 'oidc',
           email: proved.email.slice(0, 512),
-          user_id: null,
           client_address: from.client_address,
         });
       }
@@ -131,7 +131,7 @@ export function makeOidcRoutes(options: {
             call.query,
             site.transactionCookie(call.headers),
           );
-          return await finish(call, proved, again !== undefined);
+          return await verifying(() => finish(call, proved, again !== undefined));
         } catch (error) {
           if (error instanceof ProviderRefusal) return toSignIn('sign_in_failed', [cleared]);
           return unavailable(error, call, [cleared]);

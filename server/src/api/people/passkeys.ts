@@ -7,8 +7,8 @@ import { Fields, Line, Nullable, Timestamp } from '../../http/schemas.ts';
 import { fromOf, requireFreshProof, selfOf } from '../../people/callers.ts';
 import { deletePasskey, listPasskeys } from '../../people/passkey-rows.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
-import { verifying } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
+import { verifying } from '../../people/verifying.ts';
 import { TEXT_LENGTHS } from '../../values/text.ts';
 import { AuthenticatorAnswer, MeBody } from '../schemas/people.ts';
 import { DOOR_ERRORS } from './auth.ts';
@@ -135,7 +135,7 @@ export function makePasskeyRoutes(options: { db: pg.Pool; passkeys: Passkeys; si
       },
       errors: [],
       handler: async (call: Call) => {
-        const data = await listPasskeys(db, selfOf(call).user_id);
+        const data = await verifying(() => listPasskeys(db, selfOf(call).user_id));
         return { status: 200, body: { data, next_cursor: null } };
       },
     },
