@@ -11,6 +11,8 @@ import { type RunningService, refusal, SECRET_KEY, startTestService } from '../s
 
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const START_MS = Date.parse('2026-11-22T08:00:00Z');
+const HOUR_MS = 3_600_000;
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'purser-people-'));
@@ -54,10 +56,14 @@ describe('the first person of the settings', () => {
 
 describe('codes of several nodes', () => {
   test('each is good, after an hour none is, and each start makes a new one while there is nobody', async () => {
-    const s = await startTestService();
+    const s = await startTestService({ stopped_at_ms: START_MS });
     const other = await startTestService({ beside: s });
     expect(setupCodeOf(other)).not.toBe(setupCodeOf(s));
-    await s.sql("update setup_codes set expires_at = expires_at - interval '1 hour'");
+    const { rows } = await s.sql('select expires_at from setup_codes');
+    expect(rows.map(({ expires_at }) => Date.parse(expires_at))).toEqual(
+      [0, 0].map(() => START_MS + HOUR_MS),
+    );
+    await s.setClock(START_MS + HOUR_MS);
     for (const node of [s, other]) await expect(setUp(node)).rejects.toThrow(/unauthenticated/);
     const third = await startTestService({ beside: s });
     await setUp(third);
@@ -72,17 +78,18 @@ describe('the operator’s commands', () => {
     s = await startTestService();
   });
   afterAll(() => s.stop());
-  const purser = async (...args: string[]) => {
+  const type = (args: string[], more: object = {}) => {
     const env = {
       PATH: process.env.PATH,
       DATABASE_URL: connectionUrl(s.database.connection),
       SECRET_KEY: SECRET_KEY.toString('hex'),
       DATA_DIR: dir,
       PUBLIC_URL: 'https://purser.example',
+      ...more,
     };
-    const { stdout } = await run(process.execPath, [MAIN, 'user', ...args, '--json'], { env });
-    return JSON.parse(stdout);
+    return run(process.execPath, [MAIN, 'user', ...args], { env });
   };
+  const purser = async (...args: string[]) => JSON.parse((await type([...args, '--json'])).stdout);
   const secretOf = ({ url }: { url: string }) => url.split('#')[1] as string;
 
   test('print a way in for the first, invite, give a new password, sign out and disable', async () => {
@@ -129,5 +136,50 @@ describe('the operator’s commands', () => {
       expect([each.action, each.actor.type]).toEqual(['sessions.revoked', 'operator']);
     }
     expect((await s.call('GET', '/v1/ledger/verify')).body.valid).toBe(true);
+  });
+
+  test('say what they did in words too, and lead where the settings say', async () => {
+    const { stdout: listed } = await type(['list']);
+    const [ada, bob] = listed.trim().split('\n');
+    expect(ada).toMatch(/^usr_\w{26} {2}ada@example\.com {2}ws_\w{26} admin$/);
+    expect(bob).toMatch(/^usr_\w{26} {2}bob@example\.com {2}disabled$/);
+    const cleo = ['--email', 'cleo@example.com', '--role', 'reviewer', '--principal', 'user:cleo'];
+    const { stdout: invited } = await type(['invite', ...cleo, '--workspace', s.workspace_id]);
+    expect(invited).toMatch(/^Invitation {2}https:\/\/purser\.example\/console\/invitation#ws_\S+\n$/);
+    const { stdout: reset } = await type(['reset-link', '--email', 'ada@example.com']);
+    expect(reset).toMatch(/^New password {2}https:\/\/purser\.example\/console\/reset#usr_\S+\n$/);
+    const { stdout: ended } = await type(['revoke-sessions', '--email', ' ADA@example.com']);
+    expect(ended).toBe('ada@example.com is signed out everywhere.\n');
+    const { stdout: help } = await type(['--help']);
+    for (const name of ['list', 'invite', 'reset-link', 'disable', 'revoke-sessions', 'setup-link']) {
+      expect(help).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
+    }
+  });
+  const invite = (email: string, ...more: string[]) => [
+    'invite',
+    '--email',
+    email,
+    '--role',
+    'viewer',
+    ...more,
+  ];
+  const off = { PASSWORD_SIGN_IN: 'off', OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'purser' };
+  test.each<[string[], RegExp, object?]>([
+    [['reset-link', '--email', 'nobody@example.com'], /^purser: --email: nobody here has the e-mail nobody@/],
+    [['reset-link', '--email', 'bob@example.com'], /^purser: --email: bob@example\.com is disabled\.$/],
+    [['reset-link', '--email', 'ada@example.com'], /^purser: PASSWORD_SIGN_IN is off: /, off],
+    [['revoke-sessions', '--email', 'nobody@example.com'], /^purser: --email: nobody here has the e-mail/],
+    [['disable'], /^error: required option '--email <email>' not specified$/],
+    [invite('nobody'), /'--email <email>' argument 'nobody' is invalid\. must be an e-mail address\.$/],
+    [['invite', '--email', 'a@b.de', '--role', 'boss'], /Allowed choices are admin, reviewer, viewer\.$/],
+    [invite('a@b.de', '--workspace', 'ws_none'), /^purser: --workspace: there is no workspace ws_none\.$/],
+    [invite('a@b.de', '--principal', 'ada'), /^purser: --principal: must be user: and 1 to 128 visible/],
+    [invite('ada@example.com'), /^purser: This person is a member of the workspace already\.$/],
+  ])('refuse %j in one line, with exit code 1', async (args, said, more) => {
+    const ended = await type(args, more).catch((error: object) => error);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    const { stderr } = ended as { stderr: string };
+    expect(stderr.trim()).toMatch(said);
+    expect(stderr.trim()).not.toContain('\n');
   });
 });

@@ -31,6 +31,11 @@ describe('an invitation', () => {
     const reply = await invite({ email: ' Kim@Example.com', role: 'viewer' });
     expect(reply.status).toBe(201);
     expect(reply.body).toMatchObject({ email: 'kim@example.com', role: 'viewer', principal_id: null });
+    const { rows: kept } = await s.sql(
+      "select expires_at = created_at + interval '7 days' as is_a_week from invitations where invitation_id = $1",
+      [reply.body.id],
+    );
+    expect(kept[0].is_a_week).toBe(true);
     expect(reply.body.url).toMatch(/^http:\/\/localhost:\d+\/console\/invitation#ws_/);
     const proof = tokenOf(reply).split('.')[2] as string;
     const { rows } = await s.sql("select coalesce(string_agg(i::text, ' '), '') as all from invitations i");
@@ -121,45 +126,6 @@ describe('an invitation', () => {
   );
 });
 
-describe('a role is a set of scopes', () => {
-  test.each([
-    ['admin', { read: true, review: true, admin: true }],
-    ['reviewer', { read: true, review: true, admin: false }],
-    ['viewer', { read: true, review: false, admin: false }],
-  ])('%s', async (role, may) => {
-    const { browser } = await join({ email: `${role}@example.com`, role });
-    const passes = async (method: string, path: string, body?: object) => {
-      const reply = await browser.call(method, path, body === undefined ? {} : { body });
-      const refused = reply.body?.error?.code === 'insufficient_scope';
-      return !refused;
-    };
-    const decision = 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD';
-    expect(await passes('GET', '/v1/decisions')).toBe(may.read);
-    const label = { label: 'PURPOSE_ALIGNED' };
-    expect(await passes('POST', `/v1/decisions/${decision}/labels`, label)).toBe(may.review);
-    for (const path of ['/v1/members', '/v1/invitations', '/v1/sign-ins', '/v1/api-keys']) {
-      expect(await passes('GET', path)).toBe(may.admin);
-    }
-    const asked = await browser.call('POST', '/v1/decisions', {
-      body: spend('a', 1),
-      idempotency_key: freshKey(),
-    });
-    expect(refusal(asked)).toEqual([403, 'insufficient_scope']);
-  });
-  test('routes of a session answer a key with 403; a wrong cookie is 401', async () => {
-    for (const [method, path] of [
-      ['GET', '/v1/me'],
-      ['GET', '/v1/me/sessions'],
-      ['GET', '/v1/me/passkeys'],
-      ['POST', '/v1/auth/sign-out'],
-      ['POST', '/v1/auth/passkey/register/options'],
-    ] as const) {
-      expect(refusal(await s.call(method, path))).toEqual([403, 'insufficient_scope']);
-      expect(refusal(await openBrowser(s).call(method, path))).toEqual([401, 'unauthenticated']);
-    }
-  });
-});
-
 describe('what people do is recorded as theirs', () => {
   test('reviews, labels, outcomes and keys; nobody reviews what their own key asked for', async () => {
     const lea = await signIn(s, 'lea@example.com');
@@ -229,6 +195,29 @@ describe('what people do is recorded as theirs', () => {
     ]);
     const next = await ada.call('GET', `/v1/sign-ins?limit=2&cursor=${body.next_cursor}`);
     expect(next.body.data[0].kind).toBe('ok');
+  });
+  test('an invitation that is revoked, or used up by another one, is told once; who failed to sign in is in no chain', async () => {
+    const email = 'twice@example.com';
+    const [used, other, revoked] = [
+      await invite({ email, role: 'viewer' }),
+      await invite({ email, role: 'viewer' }),
+      await invite({ email: 'once@example.com', role: 'viewer' }),
+    ];
+    for (let again = 0; again < 2; again++)
+      expect((await ada.call('DELETE', `/v1/invitations/${revoked.body.id}`)).status).toBe(204);
+    await accept(tokenOf(used));
+    const chain = async () => (await ada.call('GET', '/v1/audit?limit=6')).body.data;
+    const told = await chain();
+    expect(
+      told.map((each: { action: string; target: { id: string } }) => [each.action, each.target.id]),
+    ).toEqual([
+      ['invitation.revoked', other.body.id],
+      ['member.joined', expect.stringMatching(/^usr_/)],
+      ['invitation.revoked', revoked.body.id],
+      ...[revoked, other, used].map(({ body }) => ['member.invited', body.id]),
+    ]);
+    await openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password: 'wrong' } });
+    expect(await chain()).toEqual(told);
   });
 });
 

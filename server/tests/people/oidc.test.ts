@@ -52,6 +52,30 @@ const isOut = async ({ browser, code }: Awaited<ReturnType<typeof signInByProvid
   expect(refusal(await browser.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
 };
 
+test('a person is known by issuer and subject: the same subject at another issuer is somebody else', async () => {
+  const email = newcomer();
+  await invite(email);
+  await signInByProvider(s);
+  await s.sql("update user_identities set issuer = 'https://other.example' where subject = $1", [
+    provider.person.sub,
+  ]);
+  provider.person.claims = { email: 'another@example.com', email_verified: true };
+  await isOut(await signInByProvider(s), 'not_invited');
+});
+
+test('the provider leads back to PUBLIC_URL, wherever it was asked', async () => {
+  const far = await startTestService({ env: { ...env(), PUBLIC_URL: 'https://purser.example' } });
+  const reply = await openBrowser(far).call('GET', '/v1/auth/oidc/start');
+  const asked = new URL(reply.headers.get('location') as string).searchParams;
+  expect(asked.get('redirect_uri')).toBe('https://purser.example/v1/auth/oidc/callback');
+  expect([asked.get('code_challenge_method'), asked.get('response_type')]).toEqual(['S256', 'code']);
+  for (const name of ['code_challenge', 'state', 'nonce']) expect(asked.get(name)).toMatch(/^[\w-]{43}$/);
+  expect(reply.headers.getSetCookie()[0]).toMatch(
+    /^__Host-purser-oidc=[^;]+; Path=\/; HttpOnly; Secure; SameSite=Lax; Max-Age=600$/,
+  );
+  await far.stop();
+});
+
 test('the page of the sign-in knows the provider’s name', async () => {
   expect((await openBrowser(s).call('GET', '/v1/auth/options')).body.oidc).toEqual({ name: 'Okta' });
 });
@@ -277,6 +301,8 @@ test('roles follow the claim, domains bound who may come, and passwords can be s
       OIDC_DEFAULT_ROLE: 'viewer',
       OIDC_ROLE_CLAIM: 'groups',
       OIDC_ROLE_ADMIN: 'treasury',
+      OIDC_ROLE_REVIEWER: 'desk',
+      OIDC_ROLE_VIEWER: 'audit',
       PUBLIC_URL: `http://localhost:${new URL(s.url).port}`,
     },
   });
@@ -293,6 +319,9 @@ test('roles follow the claim, domains bound who may come, and passwords can be s
   newcomer();
   expect(await roleOf({})).toBe('viewer');
   expect(await roleOf({ groups: 'treasury' })).toBe('admin');
+  newcomer({ groups: ['audit', 'desk'] });
+  expect(await roleOf({}), 'the highest of several').toBe('reviewer');
+  expect(await roleOf({ groups: 'audit' })).toBe('viewer');
   newcomer({ email: 'eve@evil.example' });
   expect(await roleOf({})).toBe('domain_not_allowed');
   const { body: me } = await boss.call('GET', '/v1/me');
