@@ -296,4 +296,80 @@ describe('what operators write in other languages', () => {
     expect(showReading(authority).not_understood.map(({ text }) => text)).toEqual([constraint]);
     expect(verdict(authority, 'Hetzner Online', 'cloud server')).toBe('PURPOSE_UNCLEAR');
   });
+
+  it.each([
+    ['German', 'Elfenbein darf nicht gekauft werden', 'Elfenbein, zwei Platten'],
+    ['German', 'Auf Schweinefleisch verzichten', 'Schweinefleisch'],
+    ['German', 'Lösungsmittel bitte vermeiden', 'Lösungsmittel'],
+    ['German', 'Es dürfen keine Arzneimittel bestellt werden', 'Arzneimittel'],
+    ['German', 'Möbel gehören nicht dazu', 'Möbel'],
+    ['German', 'Finger weg von Glyphosat', 'Glyphosat'],
+    ['Spanish', 'Queda terminantemente prohibido el amianto', 'amianto en placas'],
+    ['Spanish', 'El azúcar no se compra', 'azúcar'],
+    ['Spanish', 'Sin pesticidas', 'pesticidas'],
+    ['Spanish', 'Tampoco herramientas eléctricas', 'herramientas eléctricas'],
+    ['Spanish', 'Criptomonedas: no.', 'criptomonedas'],
+    ['French', 'Le porc est exclu', 'porc'],
+    ['French', 'Hors de question de payer du carburant', 'carburant'],
+    ['French', "La publicité n'est pas autorisée", 'publicité'],
+    ['French', 'Ni peinture ni vernis', 'vernis'],
+    ['French', 'On évite les sodas', 'sodas'],
+    ['Japanese', '酒類は買ってはいけません', '酒類'],
+    ['Japanese', '広告費は認めない', '広告費'],
+    ['Japanese', '年間契約は除く', '年間契約'],
+    ['Japanese', '除草剤を購入してはならない', '除草剤'],
+    ['Japanese', 'ピーナッツを含むものは避ける', 'ピーナッツ'],
+  ])('%s: "%s" forbids it at a merchant that is named, and makes nobody a seller', (_, constraint, goods) => {
+    const authority = under('Everyday supplies from Nordwerk', [constraint]);
+    const { forbidden, merchants, not_understood } = showReading(authority);
+    expect(forbidden.map(({ from }) => from.field)).toContain('purpose.constraints');
+    expect(not_understood.filter(({ from }) => from.field === 'purpose.constraints')).toEqual([]);
+    expect(merchants.filter(({ from }) => from.field === 'purpose.constraints')).toEqual([]);
+    expect(verdict(authority, 'Nordwerk', goods)).toBe('PURPOSE_MISALIGNED');
+    expect(verdict(authority, 'Nordwerk', 'NW-4711')).toBe('PURPOSE_ALIGNED');
+  });
+
+  it.each([
+    ['German', 'Keine Zahlung ohne Freigabe', 'Zahlung im März'],
+    ['German', 'Verträge länger als 12 Monate sind nicht erlaubt', 'Vertrag'],
+    ['Spanish', 'No se permiten hoteles sin aprobación', 'hoteles'],
+    ['French', "Rien que des serveurs d'Europe", 'serveurs'],
+    ['Japanese', '承認なしの購入は禁止', '承認なし'],
+  ])('%s: "%s" forbids only at times, which nobody is told to have broken', (_, constraint, goods) => {
+    expect(verdict(under('Supplies from Nordwerk', [constraint]), 'Nordwerk', goods)).not.toBe(
+      'PURPOSE_MISALIGNED',
+    );
+  });
+
+  it.each([
+    ['German', 'Lasst die Hände von Quarzblitz!', 'Quarzblitz'],
+    ['Spanish', 'Los zafiros, ni verlos', 'zafiros'],
+    ['French', 'Les saphirs, très peu pour nous', 'saphirs'],
+    ['Japanese', 'サファイアお断り', 'サファイア'],
+  ])(
+    '%s: where "%s" is not read, what it speaks of is aligned at no merchant that is only named',
+    (_, constraint, goods) => {
+      const authority = under('Supplies from Nordwerk', [constraint]);
+      expect(showReading(authority).not_understood.map(({ text }) => text)).toContain(constraint);
+      expect(verdict(authority, 'Nordwerk', goods)).toBe('PURPOSE_UNCLEAR');
+    },
+  );
+
+  it.each([
+    ['Werkzeug und Schrauben von Würth nachbestellen', ['Würth'], ['Werkzeug', 'Schrauben']],
+    [
+      'Papier bei Antalis, Igepa und Berberich für das Büro kaufen',
+      ['Antalis', 'Igepa', 'Berberich'],
+      ['Papier'],
+    ],
+    ['園の食材をオイシックスとモリタから購入する', ['オイシックス', 'モリタ'], ['食材', '購入']],
+    ['サーバー費用を「さくらインターネット」に支払う', ['さくらインターネット'], ['サーバー費用']],
+  ])('of "%s" only the sellers vouch, and no goods', (objective, sellers, goods) => {
+    const names = showReading(under(objective)).merchants.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(sellers));
+    for (const one of goods) {
+      expect(names).not.toContain(one);
+      expect(verdict(under(objective), one, 'X-1')).toBe('PURPOSE_UNCLEAR');
+    }
+  });
 });

@@ -9,6 +9,7 @@ import { plainAccount } from './language/figures.ts';
 import { tradesOfWord } from './language/lexicon.ts';
 import type { Token } from './language/text.ts';
 import type { AuthorityReading, Requirement } from './reading/authority-terms.ts';
+import type { Quote } from './reading/named-merchants.ts';
 import { precedentsAt } from './reading/precedents.ts';
 import { claimsToBe, type SpendReading } from './reading/spend-reading.ts';
 import type { Vouched } from './vouching.ts';
@@ -118,13 +119,42 @@ function unlisted({ purpose }: Inquiry, { is_chosen, voucher }: Vouched): Doubt 
   };
 }
 
-/** A name that only the tables know is a guess where a constraint gave no rule, or says who else may sell. */
-function unread({ purpose }: Inquiry, { voucher }: Vouched): Doubt | undefined {
-  if (voucher.by !== 'TRADE') return undefined;
-  const [found] = [...purpose.unread, ...purpose.sources];
+/** From this length on, a word within another is taken for a part of it: of compounds, and in scripts without blanks. */
+const minPart = (word: string): number => (/[^\x20-\x7e]/.test(word) ? 2 : 4);
+
+/** How many pairs of words are compared; a longer description beside more sentences is taken to be what they speak of. */
+const MAX_PAIRS = 20_000;
+
+/** The first of the sentences that has a word of the description, or one of the same trade. */
+function speakingOf(
+  sentences: AuthorityReading['foreign'],
+  { description, description_matches }: SpendReading,
+): Quote | undefined {
+  const words = sentences.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  if (words * description.tokens.length > MAX_PAIRS) return sentences[0];
+  const trades = new Set(description_matches.flatMap((match) => match.trades));
+  const isMeant = (token: Token) =>
+    tradesOfWord(token).some((trade) => trades.has(trade)) ||
+    description.tokens.some(
+      ({ word, stem }) =>
+        stem === token.stem ||
+        (Math.min(word.length, token.word.length) >= minPart(word) &&
+          (word.includes(token.word) || token.word.includes(word))),
+    );
+  return sentences.find(({ tokens }) => tokens.some(isMeant));
+}
+
+/**
+ * A constraint that gave no rule. Where only the tables know the merchant, it or another seller may be meant; where the
+ * operator named the merchant, goods of it may be forbidden in words that are not read.
+ */
+function unread({ purpose, spend }: Inquiry, { is_chosen, voucher }: Vouched): Doubt | undefined {
+  if (is_chosen) return undefined;
+  const by_tables = voucher.by === 'TRADE';
+  const found = by_tables ? [...purpose.unread, ...purpose.sources][0] : speakingOf(purpose.foreign, spend);
   if (found === undefined) return undefined;
   return {
-    sentence: `The merchant is known by the tables alone, and they cannot tell whether this constraint is kept: ${quoted(found.text)}.`,
+    sentence: `The merchant is ${by_tables ? 'known by the tables alone' : 'named'}, and nothing can tell whether this constraint is kept: ${quoted(found.text)}.`,
     evidence: [conflictsWith(found.field, found.text)],
   };
 }

@@ -2,7 +2,7 @@ import type { Judgement, PurposeAssessment, PurposeEvidence } from '../domain/as
 import type { Voucher } from '../domain/spend-facts.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/6';
+export const METHOD = 'built-in/7';
 
 const MAX_EVIDENCE = 12;
 

@@ -8,6 +8,10 @@ export const EVERYDAY_WORDS = readTerms('everyday-words');
 export const COMMON_STEMS: ReadonlySet<string> = new Set(
   EVERYDAY_WORDS.get('common')?.flatMap((word) => [...stemsOf(word)]),
 );
+/** Grammar of other languages, which carries no subject matter either. */
+const SMALL_STEMS: ReadonlySet<string> = new Set(
+  EVERYDAY_WORDS.get('small_words')?.flatMap((word) => [...stemsOf(word)]),
+);
 /** Stems too loose to tie a purchase to a purpose by themselves. */
 export const LOOSE_STEMS: ReadonlySet<string> = new Set(
   EVERYDAY_WORDS.get('loose')?.flatMap((word) => [...stemsOf(word)]),
@@ -32,6 +36,11 @@ export function firmStems(stems: readonly string[]): readonly string[] {
   return firm.length > 0 ? firm : stems;
 }
 
+/** True for a stem of grammar in German, Spanish or French that is none in English. */
+export const isSmallWord = (stem: string): boolean => SMALL_STEMS.has(stem);
+/** True for a stem of grammar, in whatever language is read. */
+export const isGrammar = (stem: string): boolean => COMMON_STEMS.has(stem) || SMALL_STEMS.has(stem);
+
 /** True for a word that says something about a subject. The answer is cached with the token. */
 export function carriesMeaning(token: Token): boolean {
   token.meaning ??=
@@ -39,6 +48,7 @@ export function carriesMeaning(token: Token): boolean {
     !/^\p{Script=Hiragana}+$/u.test(token.word) &&
     !COMMON_STEMS.has(token.stem) &&
     !COMMON_STEMS.has(token.word) &&
+    !SMALL_STEMS.has(token.stem) &&
     !/^\d+$/.test(token.word);
   return token.meaning;
 }

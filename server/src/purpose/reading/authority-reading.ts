@@ -2,8 +2,10 @@ import type { Authority } from '../../domain/authorities.ts';
 import {
   ACCOUNT_CHANGES,
   BROAD,
+  ENGLISH,
   EXACTLY,
   HOME,
+  NOT_ENGLISH,
   OBJECTIVE_REQUIREMENT,
   ON_REQUEST,
   ONLY_LISTED,
@@ -14,7 +16,13 @@ import {
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
-import { COMMON_STEMS, carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
+import {
+  COMMON_STEMS,
+  carriesMeaning,
+  firmStems,
+  isSmallWord,
+  LOOSE_STEMS,
+} from '../language/everyday-words.ts';
 import { IBAN_REST, marksIn, plainAccount } from '../language/figures.ts';
 import { companiesInText, impliedTrades, tradesOfWord, tradeWords } from '../language/lexicon.ts';
 import {
@@ -75,6 +83,20 @@ const ACCOUNT = new RegExp(
 
 /** True for a word of grammar, or of people, places and ways of working. */
 const isGrammar = (token: Token): boolean => COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem);
+
+/** Letters that English has in names alone. */
+const FOREIGN_LETTERS = /^\p{Ll}*[^\p{Lu}\p{N}\p{ASCII}]/u;
+
+/** True for a sentence with words of another language, or letters of one, and none of English grammar. */
+function isForeign(text: string): boolean {
+  const tokens = tokenize(text);
+  return (
+    !tokens.some(({ word }) => ENGLISH.has(word)) &&
+    tokens.some(
+      ({ raw, word, stem }) => NOT_ENGLISH.has(word) || isSmallWord(stem) || FOREIGN_LETTERS.test(raw),
+    )
+  );
+}
 
 function partsOf(authority: Authority): Part[] {
   const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
@@ -147,12 +169,10 @@ export function readAuthority(authority: Authority): AuthorityReading {
     Number(account_changes !== undefined);
 
   function readSentence({ field, kind }: Part, sentence: string): void {
+    const rules_before = countRules();
     const quote = { field, text: sentence.trim() };
     const folded = foldText(sentence);
     const { forbidden, wanted } = readProhibitions(sentence, kind);
-    for (const named of namesIn(wanted, field)) {
-      if (!merchants.has(named.name)) merchants.set(named.name, named);
-    }
     for (const one of forbidden) {
       forbidden_count += one.items.length;
       if (forbidden_count > MAX_FORBIDDEN) break;
@@ -162,6 +182,11 @@ export function readAuthority(authority: Authority): AuthorityReading {
     const source = kind === 'constraint' ? readSource(sentence, quote) : undefined;
     if (source !== undefined) sources.push(source);
     if (kind === 'constraint') units.push(...readUnits(sentence, quote));
+    const addNames = () => {
+      for (const named of namesIn(wanted, field)) {
+        if (!merchants.has(named.name)) merchants.set(named.name, named);
+      }
+    };
     if (kind === 'constraint' || kind === 'objective') {
       if (ACCOUNT_CHANGES.test(folded)) account_changes ??= quote;
       const bound = BOUNDS.find(({ language }) => language.test(folded));
@@ -179,7 +204,10 @@ export function readAuthority(authority: Authority): AuthorityReading {
           if (!trades.has(trade))
             trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
         }
-        if (kind === 'constraint') return;
+        if (kind === 'constraint') {
+          addNames();
+          return;
+        }
       }
     }
     if (forbidden.length > 0 || FORBIDS.test(sentence)) {
@@ -200,6 +228,9 @@ export function readAuthority(authority: Authority): AuthorityReading {
         attributes.push({ ...quote, scale, allowed: values });
       }
     }
+    // What may forbid as well as ask speaks for nobody and for no goods.
+    if (kind === 'constraint' && countRules() === rules_before && isForeign(sentence)) return;
+    addNames();
     for (const token of tokens) {
       if (carriesMeaning(token) && !words.has(token.stem)) words.set(token.stem, { field, text: token.raw });
     }
@@ -311,9 +342,12 @@ export function readAuthority(authority: Authority): AuthorityReading {
       const tokens = tokenize(text);
       const speaksOfGoods = (token: Token) => tradesOfWord(token).length > 0 || isSaidInObjective(token.stem);
       // Of a sentence in a language that is read, more than half of the words are grammar or of people and places.
-      const is_foreign = 2 * tokens.filter(isGrammar).length <= tokens.length;
-      return is_foreign || tokens.some((token) => carriesMeaning(token) && speaksOfGoods(token));
+      const is_hardly_known = 2 * tokens.filter(isGrammar).length <= tokens.length;
+      return is_hardly_known || tokens.some((token) => carriesMeaning(token) && speaksOfGoods(token));
     }),
+    foreign: not_understood
+      .filter(({ text }) => isForeign(text))
+      .map((one) => ({ ...one, tokens: tokenize(one.text).filter(carriesMeaning) })),
     units: units.slice(0, MAX_RULES),
     sources: sources.slice(0, MAX_RULES),
     cut:

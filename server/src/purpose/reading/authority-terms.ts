@@ -1,4 +1,5 @@
 import type { Trade } from '../data/trades.ts';
+import type { Token } from '../language/text.ts';
 import type { NamedMerchant, Quote } from './named-merchants.ts';
 
 /** One thing that a constraint forbids. */
@@ -96,6 +97,8 @@ export interface AuthorityReading {
   not_understood: readonly Quote[];
   /** Those of them that speak of goods, or of which no word is known, as in another language: a spend may break them. */
   unread: readonly Quote[];
+  /** Those of them in another language: nobody can tell what they forbid. */
+  foreign: readonly (Quote & { tokens: readonly Token[] })[];
   /** Some of the purpose exceeds a limit and was not read. */
   cut: boolean;
 }

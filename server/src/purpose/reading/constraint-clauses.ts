@@ -4,8 +4,12 @@ import {
   ELSEWHERE,
   ENDS_LIST,
   EXCEPTS,
+  FORBIDDEN_BEFORE,
+  FORBIDDEN_BEHIND,
   FORBIDS_IN_JAPANESE,
   FREE_OF,
+  HOLDS_AT_TIMES,
+  HOLDS_AT_TIMES_IN_JAPANESE,
   MEASURES,
   MONEY_ITSELF,
   NOT,
@@ -54,7 +58,7 @@ function itemsOf(text: string): ForbiddenItem[] {
   return items;
 }
 
-const IN_KANA = /^\p{Script=Hiragana}{3,}$/u;
+const IN_KANA = /^(?!(?:もの|こと|など|ため|これ|それ)$)\p{Script=Hiragana}{2,}$/u;
 
 /** Kinds that are forbidden whatever is said of them behind: "no alcohol in the hut". */
 const PLAIN_KINDS: ReadonlySet<string> = new Set(['alcohol', 'cash_like', 'gambling', 'adult']);
@@ -151,6 +155,26 @@ function listEnd(tokens: readonly Token[], from: number): number {
 const joined = (tokens: readonly Token[]): string => tokens.map((token) => token.raw).join(' ');
 
 /**
+ * What a sentence in German, Spanish or French forbids as a whole: "Auf X verzichten", "Queda prohibido X", "Hors de question
+ * d'acheter X". Undefined for one that does not, or that forbids only at times.
+ */
+function forbiddenInOtherLanguages(sentence: string): string | undefined {
+  const plain = foldText(sentence).trim();
+  const lead = EXCEPTS.exec(plain);
+  // "Excepto leche, no se compran lácteos": the exception is read from the whole sentence.
+  const folded = lead?.index === 0 ? plain.replace(/^[^,]*, /, '') : plain;
+  const match = FORBIDDEN_BEHIND.exec(folded) ?? FORBIDDEN_BEFORE.exec(folded);
+  const what = match?.slice(1).find((group) => group !== undefined);
+  if (what === undefined || HOLDS_AT_TIMES.test(what)) return undefined;
+  const exception = EXCEPTS.exec(what);
+  const named = exception === null ? what : what.slice(0, exception.index);
+  // Folding mostly keeps the length, and then the operator's own spelling, whose capitals tell companies.
+  const written = sentence.trim();
+  const at = written.length === plain.length ? plain.indexOf(named) : -1;
+  return at < 0 ? named : written.slice(at, at + named.length);
+}
+
+/**
  * Reads one sentence of a purpose clause by clause. Prohibitions are "no X, Y or Z", "nothing for X", "X, not Y", "X is
  * bought elsewhere", "X is not allowed", "never X except Y"; the rest of the sentence counts as wanted.
  */
@@ -170,11 +194,18 @@ export function readProhibitions(
 
   const japanese = FORBIDS_IN_JAPANESE.exec(sentence);
   if (japanese !== null && kind !== 'criterion') {
-    for (const what of (japanese[1] ?? '').split(/[、・]|や|と/u)) add(what);
+    const what = japanese[1] ?? '';
+    if (!HOLDS_AT_TIMES_IN_JAPANESE.test(what))
+      for (const item of what.split(/[、・]|や|と|及び|および|又は|または/u)) add(item);
     return { forbidden, wanted: '' };
   }
   if (kind === 'criterion') return { forbidden, wanted: sentence };
   if (kind === 'constraint' && isConditional(folded)) return { forbidden, wanted: '' };
+  const named = kind === 'objective' ? undefined : forbiddenInOtherLanguages(sentence);
+  if (named !== undefined) {
+    add(named);
+    return { forbidden, wanted: '' };
+  }
   const ruled_out = /\bwithout\b/.test(folded) ? null : RULED_OUT.exec(folded);
   const is_ruled_out = ruled_out !== null;
   const away =
