@@ -103,6 +103,18 @@ describe('who may not sign in by the provider', () => {
     newcomer();
     await isOut(await signInByProvider(s), 'not_invited');
   });
+  test.each(['user_identities', 'sign_ins'])(
+    'nobody is, where %s cannot be read: the page says so',
+    async (table) => {
+      newcomer();
+      await s.sql(`alter table ${table} rename to hidden`);
+      try {
+        await isOut(await signInByProvider(s), 'auth_unavailable');
+      } finally {
+        await s.sql(`alter table hidden rename to ${table}`);
+      }
+    },
+  );
   test.each([{ email_verified: false }, { email_verified: 'true' }, { email_verified: undefined }])(
     'unverified e-mail: whose e-mail the provider does not vouch for, %o',
     async (claims) => {

@@ -1,6 +1,15 @@
-import { beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { revokeInvitation } from '../../src/commands/people/revoke-invitation.ts';
+import type { Origin } from '../../src/domain/audit.ts';
+import type { Core } from '../../src/runtime.ts';
 import { type Browser, openBrowser, PASSWORD, setUp, signIn } from '../support/browser.ts';
-import { makeKey, type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import {
+  makeKey,
+  makeTestCore,
+  type RunningService,
+  refusal,
+  startTestService,
+} from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';
 
@@ -25,6 +34,7 @@ const goOn = async (ms: number) => {
   await s.setClock(now_ms);
 };
 const out = [401, 'unauthenticated'];
+const emailOf = async (browser: Browser) => (await browser.call('GET', '/v1/me')).body.user.email as string;
 /** The same browser at the other node. */
 const elsewhere = (browser: Browser) => openBrowser(other, browser.cookies);
 async function join(role: string, email: string): Promise<Browser> {
@@ -308,6 +318,47 @@ describe('what is true of a session holds on the next request on every node', ()
     expect(refusal(await elsewhere(again).call('GET', '/v1/decisions'))).toEqual(out);
     expect(refusal(await again.call('PATCH', '/v1/me', { body: { name: 'x' } }))).toEqual(out);
     await expect(signIn(s, 'rob@example.com')).rejects.toThrow(/unauthenticated/);
+  });
+  describe('what was let in before is refused by the batch that would write it, after', () => {
+    let core: Core;
+    let admin: Browser;
+    beforeAll(async () => {
+      core = makeTestCore(s.database.connection);
+      admin = await signIn(s, EMAIL);
+    });
+    afterAll(() => core.close());
+    let count = 0;
+    test.each<[string, (person: Browser, user_id: string) => Promise<unknown>]>([
+      ['a sign-out', (person) => person.call('POST', '/v1/auth/sign-out')],
+      [
+        'the end of that session',
+        async (person) => (await signIn(s, await emailOf(person))).call('DELETE', '/v1/me/sessions'),
+      ],
+      [
+        'another role',
+        (_, user_id) => admin.call('PATCH', `/v1/members/${user_id}`, { body: { role: 'viewer' } }),
+      ],
+      ['a removal', (_, user_id) => admin.call('DELETE', `/v1/members/${user_id}`)],
+      [
+        'a disabled account',
+        (_, user_id) => s.sql('update users set disabled_at = now() where user_id = $1', [user_id]),
+      ],
+      ['the end of its time', () => goOn(12 * HOUR_MS)],
+    ])('%s', async (_what, end) => {
+      const person = await join('admin', `late-${++count}@example.com`);
+      const { user_id, session_id } = await ids(person);
+      const origin: Origin = {
+        actor: { type: 'user', key_id: null, session_id, principal_id: `user:${user_id}` },
+        role: 'admin',
+        request_id: null,
+        client_address: null,
+      };
+      const write = () =>
+        core.lane.submit(s.workspace_id, revokeInvitation, { invitation_id: 'inv_none' }, origin);
+      await expect(write()).rejects.toMatchObject({ code: 'not_found' });
+      await end(person, user_id);
+      await expect(write()).rejects.toMatchObject({ code: 'unauthenticated' });
+    });
   });
   test('a removal that was committed before a write of the removed is committed stops it in the batch', async () => {
     const boss = await join('admin', 'boss@example.com');
