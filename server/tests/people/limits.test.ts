@@ -127,6 +127,8 @@ describe('guessed passwords', () => {
   });
   test('wrong passwords that are sent at once are all counted before any is judged', async () => {
     const email = somebody();
+    // What waits longer than two seconds for its turn would not be judged: here a comparison takes no time.
+    vi.spyOn(ARGON2, 'verify').mockImplementation(async () => false);
     const replies = await Promise.all(Array.from({ length: 30 }, () => signIn(email)));
     expect(replies.filter((reply) => reply.status === 401)).toHaveLength(10);
     expect(replies.filter((reply) => reply.status === 429)).toHaveLength(20);
