@@ -1205,6 +1205,25 @@ export interface Overview {
       count: number;
     }[];
   }[];
+  /** As the agents named them; most decisions first, at most 20. */
+  by_merchant: {
+    merchant: string;
+    count: number;
+    allow: number;
+    review: number;
+    deny: number;
+    /** Made in SHADOW. */
+    shadow: number;
+    /** Made in ENFORCE. */
+    enforce: number;
+    /** By currency. */
+    amounts: {
+      currency: string;
+      count: number;
+      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      amount_minor: number;
+    }[];
+  }[];
   by_currency: {
     allow: {
       count: number;
@@ -1238,6 +1257,12 @@ export interface Overview {
     }[];
     next_expires_at: string | null;
   };
+  last_verification: {
+    checked_at: string;
+    valid: boolean;
+    events_checked: number;
+    first_break_seq: number | null;
+  } | null;
 }
 
 export interface Passkey {

@@ -22,6 +22,7 @@ import { addUserCommands } from './user-commands.ts';
 import { normaliseText, TEXT_RULES } from './values/text.ts';
 import { listFiledWorkspaces } from './verification/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './verification/checkpoint-rows.ts';
+import { keepVerification } from './verification/last-verification.ts';
 import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './verification/ledger-file.ts';
 import { verificationBody, verifyLedger } from './verification/verify-ledger.ts';
 import { VERSION } from './version.ts';
@@ -255,6 +256,7 @@ ledger
       for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
         const keys = secrets.verifyingKeys;
         const found = await verifyLedger(ledger_db, workspace_id, { since: 0, keys, checkpoint_dir, names });
+        await keepVerification(db, workspace_id, found);
         if (!found.valid) process.exitCode = 1;
         if (options.json === true) print(JSON.stringify({ workspace_id, ...verificationBody(found) }));
         else {

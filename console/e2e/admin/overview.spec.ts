@@ -1,5 +1,33 @@
 import { expect, test } from '../support/test.ts';
 
+test('the overview names the merchants asked for most, in both modes, and what the last verification found', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await workspace.agent({ slug: 'strict-bot', mode: 'ENFORCE' });
+  await workspace.spend({ merchant: 'Slow Books', amount_minor: 101 });
+  await workspace.spend({ merchant: 'Later Books', amount_minor: 102 });
+  await workspace.spend({ agent: 'strict-bot', merchant: 'Later Books', amount_minor: 103 });
+  await page.goto('/console/');
+  const merchants = page.getByRole('region', { name: 'Where, most often' }).getByRole('listitem');
+  await expect(merchants).toHaveText(['Later Books2', 'Slow Books1']);
+  const state = page.getByRole('region', { name: 'State of things' });
+  await expect(state).toContainText('The history was never verified.');
+
+  await state.getByRole('link', { name: 'verified' }).click();
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await expect(page.getByText(/every hash is what it was/)).toBeVisible();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  const { events_checked } = (await workspace.call('GET', '/v1/reports/overview')).last_verification;
+  await expect(state).toContainText(
+    new RegExp(`The history was verified .*: ${events_checked} entries, none altered`),
+  );
+  await merchants.first().getByRole('link').click();
+  await expect(page).toHaveURL(/merchant=Later/);
+  await expect(page.getByRole('row')).toHaveCount(3);
+});
+
 test('the overview names the spend that has waited longest, and the endpoints that are in trouble', async ({
   page,
   workspace,

@@ -30,6 +30,7 @@ import { getHead, listLedgerEvents, loadLedgerEvents, MAX_EVENTS_LOOKED_AT } fro
 import { csvLine } from '../values/csv.ts';
 import { loadCheckpoints } from '../verification/checkpoint-rows.ts';
 import { exportLedger } from '../verification/export-ledger.ts';
+import { keepVerification } from '../verification/last-verification.ts';
 import { verificationBody, verifyLedger } from '../verification/verify-ledger.ts';
 import { attachment, CSV_TYPE, csvOfList, wantsCsv } from './csv-answers.ts';
 
@@ -294,6 +295,7 @@ export function makeLedgerRoutes(options: {
         const since = call.query.since ?? 0;
         const { workspace_id } = call.caller;
         const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
+        if (since === 0) await keepVerification(db, workspace_id, found);
         const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
         return { status: 200, body: { ...verificationBody(found), duration_ms } };
       },

@@ -22,6 +22,7 @@ import type { Queryable } from '../storage/database.ts';
 import { listModelUsage, type ModelUsageRow } from '../storage/model-usage.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
+import { getLastVerification } from '../verification/last-verification.ts';
 import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
 import { DEFAULT_DAYS, MAX_AGENTS, OverviewBody, ReportBody, ReportQuery } from './schemas/reports.ts';
 
@@ -263,7 +264,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
       tag: 'Reports',
       summary: 'Get an overview of both modes',
       description:
-        'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent and currency; and what waits for a person now. Exact at every moment.',
+        'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; what waits for a person now; and what the last verification of the history found. Exact at every moment.',
       scopes: ['read'],
       takes_long: true,
       shares: 'reports',
@@ -275,7 +276,10 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
         const asked = await askedFor(call);
         const { agent_id } = asked;
         const sources = await loadOverviewSources(reports_db, workspace_id, { agent_id, ...asked.period });
-        const { by_agent, ...sums } = sumOverview(sources.counters, agent_id);
+        const { by_agent, ...sums } = sumOverview(sources.counters, {
+          max_merchants: MAX_MERCHANTS,
+          agent_id,
+        });
         return {
           status: 200,
           body: {
@@ -286,6 +290,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
               return { agent: { id, slug }, mode, status, ...counts };
             }),
             pending_reviews: sources.pending_reviews,
+            last_verification: await getLastVerification(reports_db, workspace_id),
           },
         };
       },

@@ -58,6 +58,7 @@ const CHANGEABLE = [
   'report_counted',
   'report_watermarks',
   'model_usage',
+  'last_verifications',
   'webhook_endpoints',
   'webhook_deliveries',
   'webhook_queues',

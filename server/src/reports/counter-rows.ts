@@ -165,27 +165,32 @@ export async function loadOverviewCounters(
 }
 
 /**
- * The counters of the `max` merchants with the most decisions in these days, and of those in `also`. Where `also` names all
- * merchants that the caller has counted itself, the result is enough to find the top `max` of both together.
+ * The counters of the `max` merchants with the most decisions in these days by these measures, and of those in `also`. Where
+ * `also` names all merchants that the caller has counted itself, the result is enough to find the top `max` of both together.
  */
 export async function loadMerchantCounters(
   db: Queryable,
   workspace_id: string,
   { slice, first, end }: DayRange,
-  options: { max: number; also: readonly string[] },
+  options: {
+    measures: readonly ('merchants' | 'enforced_merchants')[];
+    max: number;
+    also: readonly string[];
+  },
 ): Promise<ReportCounter[]> {
   const result = await db.query<CounterRow & { workspace_id: string }>({
     name: 'load_merchant_counters',
     // PostgreSQL hashes each of the two subqueries; a union of them would be compared row by row.
     text: `with sums as materialized (
-        select name, decision, currency, sum(count)::bigint as count, sum(amount_minor) as amount_minor
-        from report_counters where workspace_id = $1 and slice = $2 and measure = 'merchants' and day >= $3 and day < $4
-        group by name, decision, currency),
+        select measure, name, decision, currency, sum(count)::bigint as count, sum(amount_minor) as amount_minor
+        from unnest($7::text[]) as m(wanted)
+        join report_counters on workspace_id = $1 and slice = $2 and measure = wanted and day >= $3 and day < $4
+        group by measure, name, decision, currency),
       top as (select name from sums group by name order by sum(count) desc, name limit $5)
-      select $2::text as slice, 'merchants' as measure, $3::text as day, decision, name, currency, count, amount_minor,
+      select $2::text as slice, measure, $3::text as day, decision, name, currency, count, amount_minor,
         '{}'::text[] as newest_ids
       from sums where name in (select name from top) or name in (select unnest($6::text[]))`,
-    values: [workspace_id, slice, first, end, options.max, options.also],
+    values: [workspace_id, slice, first, end, options.max, options.also, options.measures],
   });
   return result.rows.map(withAmount);
 }

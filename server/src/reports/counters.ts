@@ -32,11 +32,11 @@ export interface ReportFacts extends LaterFacts {
 }
 
 /**
- * The measures, each with the `name` of its counters. All but the last two count only decisions made in SHADOW.
+ * The measures, each with the `name` of its counters. All but the last three count only decisions made in SHADOW.
  * decisions: the reason codes · agents: the agent's id (only for the whole workspace) · merchants: the merchant ·
  * reviews: the review state · waits: seconds until the first review · labels: the assessment and the label ·
  * outcomes: the outcome state and the review state, `-` for none · enforced: the reason codes of decisions made in ENFORCE ·
- * enforced_agents: the agent's id of such (only for the whole workspace).
+ * enforced_agents: the agent's id of such (only for the whole workspace) · enforced_merchants: the merchant of such.
  */
 export const MEASURES = [
   'decisions',
@@ -48,6 +48,7 @@ export const MEASURES = [
   'outcomes',
   'enforced',
   'enforced_agents',
+  'enforced_merchants',
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
@@ -165,6 +166,7 @@ export function makeCounterSheet(slicesOf: (agent_id: string) => readonly string
         if (facts.mode === 'ENFORCE') {
           put(facts, slice, 'enforced', reasons, amount);
           if (slice === ALL_AGENTS) put(facts, slice, 'enforced_agents', agent_id, amount);
+          put(facts, slice, 'enforced_merchants', merchant, amount);
           continue;
         }
         const { newest_ids } = put(facts, slice, 'decisions', reasons, amount);

@@ -38,10 +38,12 @@ export interface OverviewSums {
       /** Days with decisions, oldest first. */
       by_day: { day: string; count: number }[];
     })[];
+  /** Of the merchants with the most decisions. */
+  by_merchant: (KindCounts & ModeCounts & { merchant: string; amounts: CurrencyCount[] })[];
   by_currency: (CurrencyCount & { allow: KindAmounts; review: KindAmounts; deny: KindAmounts })[];
 }
 
-const ENFORCED = ['enforced', 'enforced_agents'];
+const ENFORCED = ['enforced', 'enforced_agents', 'enforced_merchants'];
 const sumOf = (counters: readonly ReportCounter[]): Sum => {
   const sum = new Sum();
   for (const each of counters) sum.add(each);
@@ -49,8 +51,11 @@ const sumOf = (counters: readonly ReportCounter[]): Sum => {
 };
 const kindsOf = ({ count, kinds }: Sum): KindCounts => ({ count, ...kinds });
 
-/** Adds up the counters of decisions of both modes, in whatever portions they come. */
-export function sumOverview(counters: readonly ReportCounter[], agent_id: string | null): OverviewSums {
+/** Adds up the counters of decisions of both modes, in whatever portions they come. `max_merchants` bounds `by_merchant`. */
+export function sumOverview(
+  counters: readonly ReportCounter[],
+  { max_merchants, agent_id }: { max_merchants: number; agent_id: string | null },
+): OverviewSums {
   const of = (...measures: string[]) => counters.filter(({ measure }) => measures.includes(measure));
   const decisions = of('decisions', 'enforced');
   const inMode = (among: readonly ReportCounter[], enforced: boolean) =>
@@ -61,6 +66,7 @@ export function sumOverview(counters: readonly ReportCounter[], agent_id: string
   });
   const first_counts = sumsBy(decisions, ({ name }) => [name.split(' ')[0] as ReasonCode]);
   const nameOf = (each: ReportCounter) => agent_id ?? each.name;
+  const merchants = of('merchants', 'enforced_merchants');
   const agents = agent_id === null ? of('agents', 'enforced_agents') : decisions;
   return {
     by_day: [...sumsBy(decisions, ({ day }) => [day])]
@@ -103,6 +109,12 @@ export function sumOverview(counters: readonly ReportCounter[], agent_id: string
           .sort((a, b) => byBytes(a.day, b.day)),
       };
     }),
+    by_merchant: ranked(sumsBy(merchants, ({ name }) => [name]))
+      .slice(0, max_merchants)
+      .map(([merchant, sum]) => {
+        const among = merchants.filter(({ name }) => name === merchant);
+        return { merchant, ...kindsOf(sum), ...modesOf(among), amounts: sum.amounts };
+      }),
     by_currency: sumOf(decisions).amounts.map((each) => ({
       ...each,
       allow: kindAmounts(decisions, each.currency, 'ALLOW'),

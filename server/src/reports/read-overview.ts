@@ -4,9 +4,10 @@ import { loadAgents } from '../storage/agents.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { inTransaction } from '../storage/transactions.ts';
 import { cappedMinor } from '../values/money.ts';
-import { loadOverviewCounters } from './counter-rows.ts';
-import { ALL_AGENTS, type ReportCounter } from './counters.ts';
+import { loadMerchantCounters, loadOverviewCounters } from './counter-rows.ts';
+import { ALL_AGENTS, type Measure, type ReportCounter } from './counters.ts';
 import { countLoose, wholeDays } from './period-counters.ts';
+import { MAX_MERCHANTS } from './read-shadow-report.ts';
 import { byBytes, type CurrencyCount } from './shadow-report.ts';
 
 /** What waits for a person now. */
@@ -17,6 +18,8 @@ export interface PendingReviews {
   /** When the first of them runs out; null: none does. */
   next_expires_at: string | null;
 }
+
+const MERCHANTS = ['merchants', 'enforced_merchants'] as const satisfies Measure[];
 
 /** Everything that an overview is made of, from one snapshot. */
 export interface OverviewSources {
@@ -78,8 +81,13 @@ export async function loadOverviewSources(
   return inTransaction(pool, { reading: true }, async (client: Client) => {
     const counters = await countLoose(client, workspace_id, { agent_id, ...period });
     if (period.days !== null) {
+      const also = counters.flatMap(({ measure, name }) => (/merchants$/.test(measure) ? name : []));
       const range = { slice: agent_id ?? ALL_AGENTS, ...period.days };
-      counters.push(...(await loadOverviewCounters(client, workspace_id, range)));
+      const merchants = { measures: MERCHANTS, max: MAX_MERCHANTS, also: [...new Set(also)] };
+      counters.push(
+        ...(await loadOverviewCounters(client, workspace_id, range)),
+        ...(await loadMerchantCounters(client, workspace_id, range, merchants)),
+      );
     }
     const agent_ids = new Set(
       counters.flatMap(({ measure, name }) => (/(^|_)agents$/.test(measure) ? name : [])),

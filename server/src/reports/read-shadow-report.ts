@@ -68,6 +68,7 @@ export async function loadReportSources(
       counters.push(
         ...(await loadCounters(client, workspace_id, range)),
         ...(await loadMerchantCounters(client, workspace_id, range, {
+          measures: ['merchants'],
           max: MAX_MERCHANTS,
           also: [...also],
         })),

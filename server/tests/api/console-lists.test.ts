@@ -343,6 +343,17 @@ describe('GET /v1/reports/overview', () => {
       ['enforce', 'ENFORCE', 4],
       ['shadow', 'SHADOW', 2],
     ]);
+    expect(counted(all.by_merchant, 'merchant')).toEqual([['Hetzner Online', 6, 2, 4]]);
+    // Of the history from some entry on nothing is kept: it does not speak of the whole.
+    await get('/v1/ledger/verify?since=3', key);
+    expect((await get('/v1/reports/overview', key)).last_verification).toBeNull();
+    const { checked_at, events_checked } = await get('/v1/ledger/verify', key);
+    expect((await get('/v1/reports/overview', key)).last_verification).toEqual({
+      checked_at,
+      valid: true,
+      events_checked,
+      first_break_seq: null,
+    });
     expect(all.by_currency).toMatchObject([
       { currency: 'EUR', count: 6, amount_minor: 12_530, deny: { count: 1 } },
     ]);

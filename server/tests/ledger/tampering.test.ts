@@ -32,6 +32,7 @@ const NO_HISTORY = [
   'report_counted',
   'report_watermarks',
   'model_usage',
+  'last_verifications',
   'skipped_events',
   'webhook_events',
   'webhook_deliveries',

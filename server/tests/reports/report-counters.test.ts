@@ -283,7 +283,7 @@ async function makeHistory() {
     },
     async overview(asked: { from: string; to: string; agent_id: string | null }) {
       const { counters } = await loadOverviewSources(core.reports_db, workspace_id, asked);
-      return sumOverview(counters, asked.agent_id);
+      return sumOverview(counters, { max_merchants: 20, agent_id: asked.agent_id });
     },
   };
 }
@@ -413,7 +413,8 @@ test('the first merchants are the right ones where those added up and those not 
   const history = await makeHistory();
   const decide = async (merchant: number, times: number) => {
     for (let i = 0; i < times; i++) {
-      await history.decide({ agent: i % 3, kind: i % 6, merchant, amount: 1, enforce: false, usd: false });
+      const enforce = i % 4 === 1;
+      await history.decide({ agent: i % 3, kind: i % 6, merchant, amount: 1, enforce, usd: false });
     }
   };
   for (let merchant = 0; merchant < 40; merchant++) await decide(merchant, 1 + (merchant % 4));
@@ -427,6 +428,7 @@ test('the first merchants are the right ones where those added up and those not 
   const report = await history.report(asked);
   expect(report.by_merchant).toHaveLength(20);
   expect(report).toEqual(naiveReport(history.seen, asked));
+  expect(await history.overview(asked)).toEqual(naiveOverview(history.seen, asked));
 });
 
 describe('adding up', () => {

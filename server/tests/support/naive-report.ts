@@ -198,6 +198,7 @@ export function naiveOverview(
   });
   const withReason = (reason: string) => inside.filter((each) => each.reason_codes.includes(reason));
   const ofAgent = (id: string) => inside.filter((each) => each.agent_id === id);
+  const ofMerchant = (name: string) => inside.filter((each) => each.merchant === name);
   return {
     by_day: unique(inside.map((each) => each.created_at.slice(0, 10)))
       .sort()
@@ -228,6 +229,15 @@ export function naiveOverview(
         .map((day) => ({ day, count: of.filter((each) => each.created_at.startsWith(day)).length }));
       return { agent_id, ...kinds(of), ...modes(of), amounts: amounts(of), by_day };
     }),
+    by_merchant: ranked(
+      inside.map((each) => each.merchant),
+      ofMerchant,
+    )
+      .slice(0, 20)
+      .map((merchant) => {
+        const of = ofMerchant(merchant);
+        return { merchant, ...kinds(of), ...modes(of), amounts: amounts(of) };
+      }),
     by_currency: amounts(inside).map((each) => {
       const part = (decision: string) => {
         const of = inside.filter((one) => one.currency === each.currency && one.decision === decision);

@@ -1,4 +1,5 @@
 import type { LedgerVerification } from '@purser/sdk';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
@@ -20,6 +21,7 @@ import { breakWords, unfinishedOf, verdictOf } from './verdict.ts';
 export function Verify({ since }: { since: string }) {
   const [found, setFound] = useState<LedgerVerification | null>(null);
   const [began_ms, setBegan] = useState(0);
+  const client = useQueryClient();
   const form = useForm(
     { since },
     async (values) => {
@@ -28,6 +30,8 @@ export function Verify({ since }: { since: string }) {
       const from = values.since.trim();
       // What took too long once takes as long again.
       setFound(await purser.ledger.verify(from === '' ? {} : { since: Number(from) }, { maxRetries: 0 }));
+      // It says when the history was verified last.
+      await client.invalidateQueries({ queryKey: ['overview'] });
     },
     {
       check: (values) =>

@@ -40,7 +40,7 @@ export default function Overview() {
           {data === undefined ? <Loading /> : <Pending {...data.pending_reviews} />}
         </Card>
         <Card title="State of things">
-          <State />
+          <State last_verification={data?.last_verification} />
         </Card>
       </div>
       <Card title="Decisions by day" aside={<KindLegend />}>
@@ -51,7 +51,30 @@ export default function Overview() {
           <Budgets />
         </Card>
         <Card title="Why, most often">
-          {data === undefined ? <Loading /> : <Reasons rows={data.by_reason} from={from} />}
+          {data === undefined ? (
+            <Loading />
+          ) : (
+            <Most
+              rows={data.by_reason.map(({ reason_code, count }) => ({
+                name: reasonWords(reason_code),
+                search: { reason: reason_code, from },
+                count,
+              }))}
+            />
+          )}
+        </Card>
+        <Card title="Where, most often">
+          {data === undefined ? (
+            <Loading />
+          ) : (
+            <Most
+              rows={data.by_merchant.map(({ merchant, count }) => ({
+                name: merchant,
+                search: { merchant, from },
+                count,
+              }))}
+            />
+          )}
         </Card>
       </div>
     </Page>
@@ -138,16 +161,24 @@ function Budgets() {
   );
 }
 
-function Reasons({ rows, from }: { rows: OverviewAnswer['by_reason']; from: string }) {
+interface Counted {
+  name: string;
+  /** The decisions that were counted, as filters of their list. */
+  search: Record<string, string>;
+  count: number;
+}
+
+/** What was counted most often, as bars that lead to the decisions. */
+function Most({ rows }: { rows: readonly Counted[] }) {
   if (rows.length === 0) return <p className={styles.sub}>Nothing was asked yet.</p>;
   const highest = Math.max(1, ...rows.map((each) => each.count));
   return (
-    <ul className={styles.reasons}>
-      {rows.slice(0, SHOWN).map(({ reason_code, count }) => (
-        <li key={reason_code}>
+    <ul className={styles.most}>
+      {rows.slice(0, SHOWN).map(({ name, search, count }) => (
+        <li key={name}>
           <span>
-            <Link to="/decisions" search={{ reason: reason_code, from }}>
-              {reasonWords(reason_code)}
+            <Link to="/decisions" search={search} title={name}>
+              {name}
             </Link>
             <i className={styles.ofAll} style={{ width: `${(count / highest) * 100}%` }} aria-hidden="true" />
           </span>

@@ -1,3 +1,4 @@
+import type { Overview } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
@@ -9,7 +10,11 @@ import styles from './Overview.module.css';
 const NAMED = 3;
 
 /** What an operator looks at in the morning: service, history, webhooks, plan. */
-export function State() {
+export function State({
+  last_verification: last,
+}: {
+  last_verification: Overview['last_verification'] | undefined;
+}) {
   const may = useMay('admin');
   const workspace = useQuery(workspaceQuery).data;
   const ready = useQuery({
@@ -49,6 +54,27 @@ export function State() {
               <Time at={checkpoint.data.signed_at} />.
             </span>
           )}
+        </p>
+      )}
+      {last !== undefined && (
+        <p data-tone={last === null ? 'warn' : last.valid ? 'good' : 'bad'}>
+          <span>
+            {last === null ? (
+              <>
+                The history was never <Link to="/ledger">verified</Link>.
+              </>
+            ) : last.valid ? (
+              <>
+                The history was <Link to="/ledger">verified</Link> <Time at={last.checked_at} />:{' '}
+                {last.events_checked} entries, none altered.
+              </>
+            ) : (
+              <>
+                The history was found altered from entry <Link to="/ledger">{last.first_break_seq}</Link> on,{' '}
+                <Time at={last.checked_at} />.
+              </>
+            )}
+          </span>
         </p>
       )}
       {webhooks.data !== undefined && (

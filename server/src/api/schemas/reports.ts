@@ -262,6 +262,10 @@ export const OverviewBody = Fields(
       }),
       { maxItems: MAX_AGENTS, description: `Most decisions first, at most ${MAX_AGENTS}.` },
     ),
+    by_merchant: Type.Array(Fields({ merchant: Type.String(), ...Kinds, ...Modes, amounts: Amounts() }), {
+      maxItems: MAX_MERCHANTS,
+      description: `As the agents named them; most decisions first, at most ${MAX_MERCHANTS}.`,
+    }),
     by_currency: Type.Array(
       CurrencyCount({ allow: CountAmount(), review: CountAmount(), deny: CountAmount() }),
     ),
@@ -274,6 +278,20 @@ export const OverviewBody = Fields(
         ),
       },
       { description: 'What waits for a person now, whenever it was asked for.' },
+    ),
+    last_verification: Nullable(
+      Fields(
+        {
+          checked_at: Timestamp(),
+          valid: Type.Boolean(),
+          events_checked: Count(),
+          first_break_seq: Nullable(Type.Integer({ minimum: 0 })),
+        },
+        {
+          description:
+            'What the last verification of the whole history found, of all agents; null: there was none. It proves nothing: verify anew.',
+        },
+      ),
     ),
   },
   { $id: 'Overview', description: 'Decisions of both modes, by the moment of their making.' },

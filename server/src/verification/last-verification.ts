@@ -1,0 +1,38 @@
+import type { Queryable } from '../storage/database.ts';
+import type { LedgerVerification } from './verify-ledger.ts';
+
+/** What the last verification of a whole history found. */
+export type LastVerification = Pick<
+  LedgerVerification,
+  'checked_at' | 'valid' | 'events_checked' | 'first_break_seq'
+>;
+
+/** Keeps what a verification of the whole history found, unless a later one is kept already. */
+export async function keepVerification(
+  db: Queryable,
+  workspace_id: string,
+  { checked_at, valid, events_checked, first_break_seq }: LastVerification,
+): Promise<void> {
+  await db.query({
+    name: 'keep_verification',
+    text: `insert into last_verifications as kept (workspace_id, checked_at, valid, events_checked, first_break_seq)
+      values ($1, $2, $3, $4, $5)
+      on conflict (workspace_id) do update set checked_at = excluded.checked_at, valid = excluded.valid,
+        events_checked = excluded.events_checked, first_break_seq = excluded.first_break_seq
+      where kept.checked_at < excluded.checked_at`,
+    values: [workspace_id, checked_at, valid, events_checked, first_break_seq],
+  });
+}
+
+/** What the last verification of the whole history found; null: there was none. */
+export async function getLastVerification(
+  db: Queryable,
+  workspace_id: string,
+): Promise<LastVerification | null> {
+  const result = await db.query<LastVerification>({
+    name: 'get_last_verification',
+    text: `select checked_at, valid, events_checked, first_break_seq from last_verifications where workspace_id = $1`,
+    values: [workspace_id],
+  });
+  return result.rows[0] ?? null;
+}
