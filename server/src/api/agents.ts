@@ -103,12 +103,14 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
       operationId: 'createAgent',
       tag: 'Agents',
       summary: 'Create an agent',
-      description: "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan.",
+      description:
+        "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan, and of a person that they signed in lately.",
       scopes: ['admin'],
       body: CreateAgentBody,
       responses: { 201: { description: 'The agent.', schema: AgentBody } },
-      errors: ['agent_exists', 'agent_limit', 'plan_required'],
+      errors: ['agent_exists', 'agent_limit', 'plan_required', 'reauthentication_required'],
       handler: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
+        if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const agent = await lane.submit(call.caller.workspace_id, createAgent, call.body, originOf(call));
         return { status: 201, body: agentBody(agent) };
       },

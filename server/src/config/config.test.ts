@@ -265,6 +265,30 @@ test.each([
   expect(readConfig({ PUBLIC_URL }).public_url).toBe(origin);
 });
 
+test('a session lasts 12 hours, 30 minutes idle for administrators, and proves for 15 minutes; each from 1', () => {
+  expect(readConfig({})).toMatchObject({
+    session_hours: 12,
+    session_idle_minutes: 30,
+    reauthenticate_minutes: 15,
+    oidc_default_role: 'none',
+    password_sign_in: 'on',
+  });
+  for (const name of ['SESSION_HOURS', 'SESSION_IDLE_MINUTES', 'REAUTHENTICATE_MINUTES']) {
+    expect(readConfig({ [name]: '1' })).toMatchObject({ [name.toLowerCase()]: 1 });
+    for (const value of ['0', '-1', '1.5', '30 m']) expect(problemOf({ [name]: value })).toContain(name);
+  }
+});
+
+test('an identity provider is asked in the clear on this machine alone', () => {
+  const by = (OIDC_ISSUER: string) => ({ OIDC_ISSUER, OIDC_CLIENT_ID: 'purser' });
+  for (const issuer of ['https://id.example', 'http://localhost:9', 'http://127.0.0.1:9']) {
+    expect(readConfig(by(issuer)).oidc_issuer).toContain(issuer);
+  }
+  for (const issuer of ['http://id.example', 'http://127.0.0.1.example', 'ftp://localhost']) {
+    expect(problemOf(by(issuer))).toMatch(/^OIDC_ISSUER is "/);
+  }
+});
+
 test('a model without an address, or an address without a model, is refused', () => {
   expect(problemOf({ PURPOSE_MODEL_URL: 'https://models.example' })).toMatch(/^PURPOSE_MODEL is unset/);
   expect(problemOf({ PURPOSE_MODEL: 'judge-1' })).toMatch(/^PURPOSE_MODEL_URL is unset/);

@@ -211,6 +211,7 @@ describe('what weighs most needs a fresh proof', () => {
     [
       ['POST', '/v1/api-keys', { name: 'k', scopes: ['admin'] }],
       ['PATCH', '/v1/agents/fresh', { mode: 'ENFORCE' }],
+      ['POST', '/v1/agents', { slug: 'begun-in-enforce', mode: 'ENFORCE' }],
       ['PATCH', '/v1/workspace', { mode: 'ENFORCE' }],
       ['POST', '/v1/invitations', { email: 'new@example.com', role: 'admin' }],
       ['POST', `/v1/webhooks/${hook}/rotate-secret`, undefined],
