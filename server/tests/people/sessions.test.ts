@@ -339,6 +339,17 @@ describe('what is true of a session holds on the next request on every node', ()
         'another role',
         (_, user_id) => admin.call('PATCH', `/v1/members/${user_id}`, { body: { role: 'viewer' } }),
       ],
+      [
+        'another role, given while the session was in another workspace',
+        async (_, user_id) => {
+          const elsewhere = await s.addWorkspace({ plan: 'team' });
+          await s.sql('update sessions set workspace_id = $2 where user_id = $1', [
+            user_id,
+            elsewhere.workspace_id,
+          ]);
+          await admin.call('PATCH', `/v1/members/${user_id}`, { body: { role: 'viewer' } });
+        },
+      ],
       ['a removal', (_, user_id) => admin.call('DELETE', `/v1/members/${user_id}`)],
       [
         'a disabled account',
