@@ -345,6 +345,7 @@ describe('what operators write in other languages', () => {
     ['German', 'Lasst die Hände von Quarzblitz!', 'Quarzblitz'],
     ['Spanish', 'Los zafiros, ni verlos', 'zafiros'],
     ['French', 'Les saphirs, très peu pour nous', 'saphirs'],
+    ['French', 'Le gluten est à éviter', 'pain au gluten'],
     ['Japanese', 'サファイアお断り', 'サファイア'],
   ])(
     '%s: where "%s" is not read, what it speaks of is aligned at no merchant that is only named',
