@@ -40,3 +40,12 @@ test('the navigation opens, leads on, and closes', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1, name: 'Decisions' })).toBeVisible();
   await expect(menu).toHaveAttribute('aria-expanded', 'false');
 });
+
+test('a name with no place to break at widens no screen', async ({ page, workspace }) => {
+  await workspace.agent();
+  const merchant = `Amt für ${'Rechtsschutzversicherung'.repeat(3)}`;
+  const { decision_id } = await workspace.spend({ amount_minor: 30_000, merchant });
+  await page.goto(`/console/decisions/${decision_id}`);
+  await expect(page.getByRole('heading', { level: 1, name: merchant })).toBeVisible();
+  await expectNoSidewaysScroll(page, 'the decision');
+});
