@@ -59,6 +59,31 @@ test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen 
   await shown('Back again Ltd', 2_000);
 });
 
+test('a tab at which nobody was for ten minutes says that it rests, and goes on when somebody is back', async ({
+  page,
+  workspace,
+}) => {
+  await page.clock.install();
+  await workspace.agent();
+  await page.goto('/console/reviews');
+  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await page.keyboard.press('Shift');
+  await page.clock.fastForward('09:00');
+  const resting = page.getByText('Nobody was here for ten minutes');
+  await expect(resting).toBeHidden();
+  await page.clock.fastForward('02:00');
+  await expect(resting).toBeVisible();
+  await workspace.spend({ amount_minor: 30_000, merchant: 'While away Ltd' });
+  await page.keyboard.press('Shift');
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(10);
+      return row(page, 'While away Ltd').count();
+    })
+    .toBe(1);
+  await expect(resting).toBeHidden();
+});
+
 test('while the service is down what was read stays, it is said, and everything is read again by itself', async ({
   page,
   workspace,

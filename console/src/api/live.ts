@@ -54,10 +54,10 @@ function madeOld(types: readonly string[]): ReadonlySet<string> {
 
 /**
  * Keeps every screen as new as the service: asks what changed, and has only that fetched again. Rests while the tab is
- * hidden or its person is away, and asks at once when they come back. Gives how many reviews are pending, and whether the
- * service cannot be reached, so that what is shown may be old.
+ * hidden or its person is away, and asks at once when they come back. Gives how many reviews are pending, and why what is
+ * shown may be old: `lost` where the service cannot be reached, `away` where nobody was here for long.
  */
-export function useLive(): { pending_reviews: number; is_lost: boolean } {
+export function useLive(): { pending_reviews: number; is_old: 'lost' | 'away' | null } {
   const is_watched = useRouterState({
     select: ({ location: { pathname, search } }) =>
       pathname.startsWith('/reviews') || (search as Record<string, unknown>).live === '1',
@@ -65,7 +65,7 @@ export function useLive(): { pending_reviews: number; is_lost: boolean } {
   const pause_ms = is_watched ? WATCHED_MS : ELSEWHERE_MS;
   const seen = useRef<number | null>(null);
   const [pending_reviews, setPending] = useState(0);
-  const [is_lost, setLost] = useState(false);
+  const [is_old, setOld] = useState<'lost' | 'away' | null>(null);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -82,7 +82,12 @@ export function useLive(): { pending_reviews: number; is_lost: boolean } {
       timer = setTimeout(ask, Math.min(pause_ms * 2 ** failures, MAX_BACK_OFF_MS));
     };
     async function ask(): Promise<void> {
-      if (is_asking || isResting()) return;
+      if (is_asking) return;
+      if (isResting()) {
+        // When a hidden tab is seen again it asks before anybody has read this.
+        if (!document.hidden) setOld('away');
+        return;
+      }
       is_asking = true;
       try {
         const since = seen.current;
@@ -90,7 +95,7 @@ export function useLive(): { pending_reviews: number; is_lost: boolean } {
         const changes = await purser.changes.retrieve(query, { signal });
         const was_down = failures > 0;
         failures = 0;
-        setLost(false);
+        setOld(null);
         seen.current = changes.seq;
         setPending(changes.pending_reviews);
         // What could not be read meanwhile is read now, also where nothing has changed.
@@ -110,7 +115,7 @@ export function useLive(): { pending_reviews: number; is_lost: boolean } {
       } catch {
         if (signal.aborted) return;
         failures += 1;
-        setLost(failures >= LOST_AFTER);
+        if (failures >= LOST_AFTER) setOld('lost');
       } finally {
         is_asking = false;
         later();
@@ -143,5 +148,5 @@ export function useLive(): { pending_reviews: number; is_lost: boolean } {
     };
   }, [pause_ms]);
 
-  return { pending_reviews, is_lost };
+  return { pending_reviews, is_old };
 }

@@ -44,10 +44,15 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
   ],
 ];
 
+const OLD = {
+  lost: 'The service cannot be reached. What you see may be old; it is asked again by itself.',
+  away: 'Nobody was here for ten minutes. What you see may be old; move the mouse or press a key to go on.',
+};
+
 /** What surrounds every screen of somebody who is signed in. */
 export function Shell() {
   const me = useMe();
-  const { pending_reviews, is_lost } = useLive();
+  const { pending_reviews, is_old } = useLive();
   useOneIdentity();
   const [is_open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -132,13 +137,7 @@ export function Shell() {
       </div>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <StopBanner />
-        <div role="status">
-          {is_lost && (
-            <p className={styles.lost}>
-              The service cannot be reached. What you see may be old; it is asked again by itself.
-            </p>
-          )}
-        </div>
+        <div role="status">{is_old !== null && <p className={styles.old}>{OLD[is_old]}</p>}</div>
         <Outlet />
       </main>
       {is_finding && (
