@@ -1,7 +1,19 @@
-import { Agent, type Model, type ModelRequest, Runner, tool, Usage } from '@openai/agents-core';
+import {
+  Agent,
+  getGlobalTraceProvider,
+  type Model,
+  type ModelRequest,
+  Runner,
+  tool,
+  Usage,
+} from '@openai/agents-core';
 import { z } from 'zod';
 import { purserGuardrail } from '../../src/openai.ts';
 import type { Conversation, Order } from './driver.ts';
+
+// What sends its traces comes again every five seconds, also in the test files that follow in this process, where a clock
+// that is not the real one would never come to its end.
+await getGlobalTraceProvider().shutdown();
 
 class ScriptedModel implements Model {
   readonly #next: Conversation['next'];
