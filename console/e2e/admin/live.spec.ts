@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
-import { endSession, makeWorkspace } from '../support/workspace.ts';
+import { endSession, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 const CHANGES = /\/v1\/changes/;
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
@@ -26,14 +26,19 @@ function countAsked(page: Page): { asked: number } {
   return count;
 }
 
-test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen again', async ({
-  page,
-  workspace,
-}) => {
+/** Opens an inbox in which nothing waits, with a clock that the test moves. */
+async function openInbox(page: Page, workspace: Workspace): Promise<void> {
   await page.clock.install();
   await workspace.agent();
   await page.goto('/console/reviews');
   await expect(page.getByText('Nothing waits for you')).toBeVisible();
+}
+
+test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen again', async ({
+  page,
+  workspace,
+}) => {
+  await openInbox(page, workspace);
   await page.clock.pauseAt(Date.now() + 60_000);
   await setHidden(page, true);
   // What was under way when it was hidden comes to its end.
@@ -63,10 +68,7 @@ test('a tab at which nobody was for ten minutes says that it rests, and goes on 
   page,
   workspace,
 }) => {
-  await page.clock.install();
-  await workspace.agent();
-  await page.goto('/console/reviews');
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await openInbox(page, workspace);
   await page.keyboard.press('Shift');
   await page.clock.fastForward('09:00');
   const resting = page.getByText('Nobody was here for ten minutes');

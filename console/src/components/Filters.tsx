@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useExampleCurrency } from '../api/agent-names.ts';
 import { formatMoney } from '../lib/money.ts';
 import type { Search } from '../lib/search.ts';
+import { useTyped } from '../lib/use-typed.ts';
 import { Button } from './Button.tsx';
 import { Field, SelectField } from './Field.tsx';
 import styles from './Filters.module.css';
@@ -23,8 +24,6 @@ export interface Filter {
   /** A value in words, where they are not those of the options. */
   say?: (value: string) => string;
 }
-
-const PAUSE_MS = 350;
 
 /** Where the screen's filters begin; null where it has none. */
 export const firstFilter = () => document.querySelector<HTMLElement>('main search :is(input, select)');
@@ -188,14 +187,7 @@ function TypedFilter({
   value: string;
   onValue: (value: string) => void;
 }) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the pause
-  useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => onValue(typed), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const { typed, setTyped, tell } = useTyped(value, onValue);
   return (
     <Field label={name}>
       {(control) => (
@@ -206,7 +198,7 @@ function TypedFilter({
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter') onValue(typed);
+            if (event.key === 'Enter') tell();
           }}
         />
       )}

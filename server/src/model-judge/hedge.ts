@@ -28,7 +28,10 @@ const USUAL = 0.95;
 /** Until enough answers came, and at the latest, the second attempt begins after this share of the time. */
 const LATEST = 0.5;
 const MIN_TIMES = 10;
-/** The second attempt begins after this share of the time at the earliest: a pause of this process is no sign that the model is slow. */
+/**
+ * The second attempt begins after this share of the time at the earliest: a pause of this process is no sign that the model
+ * is slow.
+ */
 const EARLIEST = 0.1;
 /** The pause before the second attempt where none was asked for, as a share of the time. */
 const PAUSE = 0.1;

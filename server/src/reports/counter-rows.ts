@@ -5,6 +5,7 @@ import {
   initialFacts,
   type LaterFacts,
   MAX_EXAMPLES,
+  type Measure,
   type ReportCounter,
   type ReportFacts,
   sameLaterFacts,
@@ -165,8 +166,8 @@ export async function loadOverviewCounters(
 }
 
 /**
- * The counters of the `max` merchants with the most decisions in these days by these measures, and of those in `also`. Where
- * `also` names all merchants that the caller has counted itself, the result is enough to find the top `max` of both together.
+ * The counters of the `max` merchants with the most decisions in these days by these measures, and of those in `counted`,
+ * which the caller has counted itself: with these the result is enough to find the top `max` of both together.
  */
 export async function loadMerchantCounters(
   db: Queryable,
@@ -175,9 +176,11 @@ export async function loadMerchantCounters(
   options: {
     measures: readonly ('merchants' | 'enforced_merchants')[];
     max: number;
-    also: readonly string[];
+    counted: readonly ReportCounter[];
   },
 ): Promise<ReportCounter[]> {
+  const measures: readonly Measure[] = options.measures;
+  const also = new Set(options.counted.flatMap((each) => (measures.includes(each.measure) ? each.name : [])));
   const result = await db.query<CounterRow & { workspace_id: string }>({
     name: 'load_merchant_counters',
     // PostgreSQL hashes each of the two subqueries; a union of them would be compared row by row.
@@ -190,7 +193,7 @@ export async function loadMerchantCounters(
       select $2::text as slice, measure, $3::text as day, decision, name, currency, count, amount_minor,
         '{}'::text[] as newest_ids
       from sums where name in (select name from top) or name in (select unnest($6::text[]))`,
-    values: [workspace_id, slice, first, end, options.max, options.also, options.measures],
+    values: [workspace_id, slice, first, end, options.max, [...also], measures],
   });
   return result.rows.map(withAmount);
 }

@@ -5,7 +5,7 @@ import type { Client, Queryable } from '../storage/database.ts';
 import { inTransaction } from '../storage/transactions.ts';
 import { cappedMinor } from '../values/money.ts';
 import { loadMerchantCounters, loadOverviewCounters } from './counter-rows.ts';
-import { ALL_AGENTS, type Measure, type ReportCounter } from './counters.ts';
+import { ALL_AGENTS, type ReportCounter } from './counters.ts';
 import { countLoose, wholeDays } from './period-counters.ts';
 import { MAX_MERCHANTS } from './read-shadow-report.ts';
 import { byBytes, type CurrencyCount } from './shadow-report.ts';
@@ -18,8 +18,6 @@ export interface PendingReviews {
   /** When the first of them runs out; null: none does. */
   next_expires_at: string | null;
 }
-
-const MERCHANTS = ['merchants', 'enforced_merchants'] as const satisfies Measure[];
 
 /** Everything that an overview is made of, from one snapshot. */
 export interface OverviewSources {
@@ -81,9 +79,12 @@ export async function loadOverviewSources(
   return inTransaction(pool, { reading: true }, async (client: Client) => {
     const counters = await countLoose(client, workspace_id, { agent_id, ...period });
     if (period.days !== null) {
-      const also = counters.flatMap(({ measure, name }) => (/merchants$/.test(measure) ? name : []));
       const range = { slice: agent_id ?? ALL_AGENTS, ...period.days };
-      const merchants = { measures: MERCHANTS, max: MAX_MERCHANTS, also: [...new Set(also)] };
+      const merchants = {
+        measures: ['merchants', 'enforced_merchants'] as const,
+        max: MAX_MERCHANTS,
+        counted: counters,
+      };
       counters.push(
         ...(await loadOverviewCounters(client, workspace_id, range)),
         ...(await loadMerchantCounters(client, workspace_id, range, merchants)),

@@ -63,14 +63,13 @@ export async function loadReportSources(
   return inTransaction(pool, { reading: true }, async (client: Client) => {
     const counters = await countLoose(client, workspace_id, { agent_id, days, rest });
     if (days !== null) {
-      const also = new Set(counters.flatMap((each) => (each.measure === 'merchants' ? each.name : [])));
       const range = { slice, ...days };
       counters.push(
         ...(await loadCounters(client, workspace_id, range)),
         ...(await loadMerchantCounters(client, workspace_id, range, {
           measures: ['merchants'],
           max: MAX_MERCHANTS,
-          also: [...also],
+          counted: counters,
         })),
       );
     }

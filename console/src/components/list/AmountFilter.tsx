@@ -1,9 +1,7 @@
-import { useEffect, useState } from 'react';
 import { exponentOf, fromInput, toInput } from '../../lib/money.ts';
 import type { Search } from '../../lib/search.ts';
+import { useTyped } from '../../lib/use-typed.ts';
 import { TextField } from '../Field.tsx';
-
-const PAUSE_MS = 350;
 
 /** An amount of the address, which is in minor units, as it is typed: in the units of its currency. */
 function typedOf(value: string, currency: string): string {
@@ -47,18 +45,12 @@ export function AmountFilter({
   onValue: (amount_minor: string | undefined) => void;
 }) {
   const stands = typedOf(value, currency);
-  const [typed, setTyped] = useState(stands);
-  useEffect(() => setTyped(stands), [stands]);
+  const { typed, setTyped, tell } = useTyped(stands, (text) => {
+    const amount = fromInput(text, currency);
+    if ('problem' in amount) return;
+    onValue(amount.amount_minor === null ? undefined : String(amount.amount_minor));
+  });
   const read = fromInput(typed, currency);
-  const tell = () => {
-    if (typed === stands || 'problem' in read) return;
-    onValue(read.amount_minor === null ? undefined : String(read.amount_minor));
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the pause
-  useEffect(() => {
-    const timer = setTimeout(tell, PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
   return (
     <TextField
       label={name}

@@ -1,8 +1,8 @@
 import type { LedgerVerification } from '@purser/sdk';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
+import { makeOld } from '../../api/live.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -21,7 +21,6 @@ import { breakWords, unfinishedOf, verdictOf } from './verdict.ts';
 export function Verify({ since }: { since: string }) {
   const [found, setFound] = useState<LedgerVerification | null>(null);
   const [began_ms, setBegan] = useState(0);
-  const client = useQueryClient();
   const form = useForm(
     { since },
     async (values) => {
@@ -31,7 +30,7 @@ export function Verify({ since }: { since: string }) {
       // What took too long once takes as long again.
       setFound(await purser.ledger.verify(from === '' ? {} : { since: Number(from) }, { maxRetries: 0 }));
       // It says when the history was verified last.
-      await client.invalidateQueries({ queryKey: ['overview'] });
+      await makeOld('overview');
     },
     {
       check: (values) =>

@@ -51,30 +51,22 @@ export default function Overview() {
           <Budgets />
         </Card>
         <Card title="Why, most often">
-          {data === undefined ? (
-            <Loading />
-          ) : (
-            <Most
-              rows={data.by_reason.map(({ reason_code, count }) => ({
-                name: reasonWords(reason_code),
-                search: { reason: reason_code, from },
-                count,
-              }))}
-            />
-          )}
+          <Most
+            rows={data?.by_reason.map(({ reason_code, count }) => ({
+              name: reasonWords(reason_code),
+              search: { reason: reason_code, from },
+              count,
+            }))}
+          />
         </Card>
         <Card title="Where, most often">
-          {data === undefined ? (
-            <Loading />
-          ) : (
-            <Most
-              rows={data.by_merchant.map(({ merchant, count }) => ({
-                name: merchant,
-                search: { merchant, from },
-                count,
-              }))}
-            />
-          )}
+          <Most
+            rows={data?.by_merchant.map(({ merchant, count }) => ({
+              name: merchant,
+              search: { merchant, from },
+              count,
+            }))}
+          />
         </Card>
       </div>
     </Page>
@@ -168,8 +160,9 @@ interface Counted {
   count: number;
 }
 
-/** What was counted most often, as bars that lead to the decisions. */
-function Most({ rows }: { rows: readonly Counted[] }) {
+/** What was counted most often, as bars that lead to the decisions. Undefined: it is not read yet. */
+function Most({ rows }: { rows: readonly Counted[] | undefined }) {
+  if (rows === undefined) return <Loading />;
   if (rows.length === 0) return <p className={styles.sub}>Nothing was asked yet.</p>;
   const highest = Math.max(1, ...rows.map((each) => each.count));
   return (

@@ -82,14 +82,13 @@ const ACCOUNT = new RegExp(
 );
 
 /** True for a word of grammar, or of people, places and ways of working. */
-const isGrammar = (token: Token): boolean => COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem);
+const saysLittle = (token: Token): boolean => COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem);
 
 /** Letters that English has in names alone. */
 const FOREIGN_LETTERS = /^\p{Ll}*[^\p{Lu}\p{N}\p{ASCII}]/u;
 
 /** True for a sentence with words of another language, or letters of one, and none of English grammar. */
-function isForeign(text: string): boolean {
-  const tokens = tokenize(text);
+function isForeign(tokens: readonly Token[]): boolean {
   return (
     !tokens.some(({ word }) => ENGLISH.has(word)) &&
     tokens.some(
@@ -229,7 +228,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       }
     }
     // What may forbid as well as ask speaks for nobody and for no goods.
-    if (kind === 'constraint' && countRules() === rules_before && isForeign(sentence)) return;
+    if (kind === 'constraint' && countRules() === rules_before && isForeign(tokenize(sentence))) return;
     addNames();
     for (const token of tokens) {
       if (carriesMeaning(token) && !words.has(token.stem)) words.set(token.stem, { field, text: token.raw });
@@ -322,6 +321,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const strongFamilies = new Set(
     [...trades].filter(([, quote]) => quote.strong).map(([trade]) => trade.family),
   );
+  const doubtful = not_understood.map((quote) => ({ quote, tokens: tokenize(quote.text) }));
   return {
     trades,
     families: strongFamilies,
@@ -338,16 +338,17 @@ export function readAuthority(authority: Authority): AuthorityReading {
     merchants: [...merchants.values()],
     merchant_names: [...merchants.values()].flatMap(({ name, is_person }) => (is_person ? [] : name)),
     not_understood,
-    unread: not_understood.filter(({ text }) => {
-      const tokens = tokenize(text);
+    unread: doubtful.flatMap(({ quote, tokens }) => {
       const speaksOfGoods = (token: Token) => tradesOfWord(token).length > 0 || isSaidInObjective(token.stem);
       // Of a sentence in a language that is read, more than half of the words are grammar or of people and places.
-      const is_hardly_known = 2 * tokens.filter(isGrammar).length <= tokens.length;
-      return is_hardly_known || tokens.some((token) => carriesMeaning(token) && speaksOfGoods(token));
+      const is_hardly_known = 2 * tokens.filter(saysLittle).length <= tokens.length;
+      const may_be_broken =
+        is_hardly_known || tokens.some((token) => carriesMeaning(token) && speaksOfGoods(token));
+      return may_be_broken ? quote : [];
     }),
-    foreign: not_understood
-      .filter(({ text }) => isForeign(text))
-      .map((one) => ({ ...one, tokens: tokenize(one.text).filter(carriesMeaning) })),
+    foreign: doubtful.flatMap(({ quote, tokens }) =>
+      isForeign(tokens) ? { ...quote, tokens: tokens.filter(carriesMeaning) } : [],
+    ),
     units: units.slice(0, MAX_RULES),
     sources: sources.slice(0, MAX_RULES),
     cut:
