@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 
 /** Work in ms that may be done in one go. A single piece that takes longer is paid for afterwards. */
-const MAX_AT_ONCE_MS = 5;
+const MAX_AT_ONCE_MS = 2;
 /** How long the work that waits under one name may take to get done; beyond it, one more piece is refused. */
 const MAX_WAIT_MS = 2_500;
 /** Each piece of work counts so much in what a piece of its name is taken to last. */

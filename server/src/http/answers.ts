@@ -135,7 +135,7 @@ export function makeAnswers(
     async answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
       const { status, headers, text, json, body, stream } = answer;
       if (stream !== undefined) return sendStream(request, reply, { ...answer, stream });
-      request.exchange.span?.noteDecision(request.params, json);
+      request.exchange.span?.noteDecision(request.params, typeof json === 'string' ? json : undefined);
       const payload = text?.content ?? json ?? (body === undefined ? null : JSON.stringify(body));
       send(request, reply, status, payload, text?.content_type ?? JSON_TYPE, headers);
     },

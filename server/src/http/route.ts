@@ -52,12 +52,13 @@ export interface Dispatched {
 export type Dispatch = (call: Dispatched) => Promise<{ status: number; json: unknown }>;
 
 /**
- * The answer of a handler. `json` is a body that is JSON text already, such as a stored document; it is sent unchanged.
+ * The answer of a handler. `json` is a body that is JSON already, as text or its bytes, such as a stored document; it is
+ * sent unchanged.
  */
 export interface Answer {
   status: number;
-  body?: unknown;
-  json?: string;
+  body?: object;
+  json?: string | Buffer;
   /** A body that is not JSON, with its content type. */
   text?: { content: string | Buffer; content_type: string };
   /**

@@ -58,7 +58,8 @@ export function writeWhole(raw: ServerResponse, body: string | Buffer, limits: D
       while (at < bytes.length && !raw.destroyed) {
         const is_taken = raw.write(bytes.subarray(at, at + SLICE_BYTES));
         at += SLICE_BYTES;
-        if (!is_taken && at < bytes.length) return onTaken(raw, limits, write);
+        // What the connection takes at once would otherwise be written as a whole, before anything else is done.
+        if (!is_taken && at < bytes.length) return onTaken(raw, limits, () => setImmediate(write));
       }
       raw.end();
       if (raw.writableLength > 0) onTaken(raw, limits, () => {});

@@ -1,10 +1,11 @@
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
 import type { Label } from '../domain/labels.ts';
 import { firstIdAt } from '../values/ids.ts';
+import { mapInSlices } from '../values/slices.ts';
 import type { Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type DecisionRecord, type RecordRow, recordOf } from './decisions.ts';
-import { containing, type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
+import { containing, pageRows, type SizedRow, withinBytes } from './pages.ts';
 
 /** The filters of the list; those left out do not filter, and of several values one must hold. Amounts are minor units. */
 export interface DecisionFilters {
@@ -265,16 +266,16 @@ export async function findDecisions(
     }),
     values: parameters.values,
   });
-  const found: PageRows<{ record: DecisionRecord; place: string }> = pageRows(
-    result.rows,
-    page.limit,
-    ({ made_id, found: _, bytes_before, deadline, ...row }) => ({
-      record: recordOf(row),
-      place: by_deadline ? placeOf(deadline as string, made_id) : made_id,
-    }),
+  const found = pageRows(result.rows, page.limit, (row) => row);
+  const records = await mapInSlices(
+    found.rows,
+    ({ made_id, found: _, bytes_before, deadline, ...row }) => recordOf(row),
+    ({ document }) => document.length,
   );
-  const records = found.rows.map(({ record }) => record);
-  if (found.has_more) return { rows: records, next: found.rows.at(-1)?.place ?? null };
+  const end = found.rows.at(-1);
+  if (found.has_more && end !== undefined) {
+    return { rows: records, next: by_deadline ? placeOf(end.deadline as string, end.made_id) : end.made_id };
+  }
   // Nothing more among those that were looked at; whether more are to be looked at is told by the last of them.
   const last = await db.query<{ decision_id: string; deadline?: string }>({
     text: `select * from (${select}) as c order by ${inner_order} offset ${(page.max_looked_at ?? MAX_LOOKED_AT) - 1} limit 1`,

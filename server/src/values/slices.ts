@@ -1,0 +1,64 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** So many characters are read or written at a time, which takes some 0.3 ms. */
+const SLICE_LENGTH = 65_536;
+
+/**
+ * `items.map(work)` with turns of the event loop for other work in between. `sizeOf`: how many characters a piece of work has
+ * read or written.
+ */
+export async function mapInSlices<T, R>(
+  items: readonly T[],
+  work: (item: T) => R,
+  sizeOf: (item: T, result: R) => number,
+): Promise<R[]> {
+  const results: R[] = [];
+  let size = 0;
+  for (const item of items) {
+    if (size >= SLICE_LENGTH) {
+      await setImmediate();
+      size = 0;
+    }
+    const result = work(item);
+    results.push(result);
+    size += sizeOf(item, result);
+  }
+  return results;
+}
+
+/** The JSON of an object in pieces: each element of a list that is one of its values is a piece of its own. */
+function* jsonPieces(body: object): Generator<string, void, void> {
+  let before = '{';
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    before = ',';
+    if (!Array.isArray(value)) {
+      yield JSON.stringify(value);
+      continue;
+    }
+    yield '[';
+    for (let i = 0; i < value.length; i++) {
+      yield `${i === 0 ? '' : ','}${JSON.stringify(value[i]) ?? 'null'}`;
+    }
+    yield ']';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+/**
+ * `JSON.stringify` of an object of plain values. A long one is written in slices, with turns of the event loop for other work
+ * in between, and comes as its bytes in UTF-8, so that it is never one long text either.
+ */
+export async function jsonInSlices(body: object): Promise<string | Buffer> {
+  const slices: Buffer[] = [];
+  let text = '';
+  for (const piece of jsonPieces(body)) {
+    text += piece;
+    if (text.length < SLICE_LENGTH) continue;
+    slices.push(Buffer.from(text));
+    text = '';
+    await setImmediate();
+  }
+  return slices.length === 0 ? text : Buffer.concat([...slices, Buffer.from(text)]);
+}
