@@ -149,6 +149,22 @@ test('an answer and each chunk of a stream take a turn of the event loop, which 
   expect(costs.map(Math.round)).toEqual([21, 21, 1, 21, 21, 1]);
 });
 
+test('a verification pays for what it costs the database, however short its answer', async () => {
+  const costs: number[] = [];
+  const answer_time = { reserve: () => (took_ms: number) => void costs.push(took_ms) };
+  const route = {
+    shares: 'verifications',
+    handler: async () => ({ status: 200, body: { valid: true } }),
+  } as unknown as Route;
+  const { handler } = takingTurns(
+    route,
+    makeResources(() => {}),
+    { ...turns, answer_time },
+  );
+  await (handler as unknown as (call: Call) => Promise<Answer>)(callOf('ws_1'));
+  expect(costs).toEqual([20]);
+});
+
 test('the second page of a workspace waits until the first is paid for, while another is served', async () => {
   let at_ms = 0;
   const timers: (() => void)[] = [];
