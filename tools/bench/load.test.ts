@@ -61,6 +61,44 @@ test('every good answer is counted once and every other is reported, at exactly 
   expect(new Set(answered).size).toBe(90);
 });
 
+test('the warm-up counts from when each client was answered, where that is asked for', async () => {
+  const firsts: (() => void)[] = [];
+  const gate = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const answer = () => response.writeHead(201, { 'content-length': 2 }).end('{}');
+      // The third connection is answered only when the others have had many answers.
+      if (request.socket.remotePort === firsts_port) firsts.push(answer);
+      else answer();
+      answers += 1;
+      if (answers > 50) for (const first of firsts.splice(0)) first();
+    });
+  });
+  let answers = 0;
+  let connections = 0;
+  let firsts_port = 0;
+  gate.on('connection', (socket) => {
+    connections += 1;
+    if (connections === 3) firsts_port = socket.remotePort as number;
+  });
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  let answered_before = 0;
+  const result = await runLoad({
+    base_url: `http://127.0.0.1:${(gate.address() as AddressInfo).port}`,
+    clients: 3,
+    requests: { good_status: 201, make: makeRequest },
+    warm_up_ms: 0,
+    measured_ms: Number.POSITIVE_INFINITY,
+    max_requests: 100,
+    onAllAnswered: () => {
+      answered_before = answers;
+    },
+    signal: new AbortController().signal,
+  }).finally(() => gate.close());
+  expect(answered_before).toBeGreaterThan(50);
+  expect(result.good).toBe(100);
+  expect(result.measured).toBeLessThanOrEqual(100 - 49);
+});
+
 test('a paced load sends what was due, whoever answers slowly, and counts the time from then on', async () => {
   const slow = createServer((request, response) => {
     request.resume().on('end', () => {
