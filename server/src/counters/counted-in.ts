@@ -1,4 +1,4 @@
-import type { CounterKey, CounterRow } from './counters.ts';
+import type { CounterKey, CounterRow, CounterSlot } from './counters.ts';
 
 /** A slot that a decision counts in. */
 export interface CountedIn extends CounterKey {
@@ -18,10 +18,10 @@ export interface CountingState {
   paced_minor: number | null;
 }
 
-/** Counters that hold the pace of spending: what was refunded was spent all the same. */
-const OF_PACE = /^(vel|dup)_/;
 /** Counters of which one is told who was counted last. */
-const TELLS_LAST = /^dup_/;
+const tellsLast = (counter_id: string) => counter_id.startsWith('dup_');
+/** Counters that hold the pace of spending: what was refunded was spent all the same. */
+const isOfPace = (counter_id: string) => counter_id.startsWith('vel_') || tellsLast(counter_id);
 
 /** The slots that a decision counts in, as they are stored with its state; null where there are none. */
 export function encodeCountedIn(counted: readonly CountedIn[]): string | null {
@@ -40,18 +40,22 @@ function decodeCountedIn(text: string | null): CountedIn[] {
 }
 
 /** What a state counts for in one counter. */
-function impactOn(
-  counter_id: string,
-  state: Omit<CountingState, 'counted_in'> | null,
-): { count: number; held_minor: number; committed_minor: number } {
+type Impact = Pick<CounterSlot, 'count' | 'held_minor' | 'committed_minor'>;
+
+const NO_IMPACT: Impact = { count: 0, held_minor: 0, committed_minor: 0 };
+
+/** What a state counts for in a counter of pace, and in any other. */
+function impactsOf(state: Omit<CountingState, 'counted_in'> | null): { of_pace: Impact; other: Impact } {
   const status = state?.reservation_status;
   if (state === null || (status !== 'HELD' && status !== 'COMMITTED')) {
-    return { count: 0, held_minor: 0, committed_minor: 0 };
+    return { of_pace: NO_IMPACT, other: NO_IMPACT };
   }
-  const minor = OF_PACE.test(counter_id) ? (state.paced_minor ?? state.amount_minor) : state.amount_minor;
-  return status === 'HELD'
-    ? { count: 1, held_minor: minor, committed_minor: 0 }
-    : { count: 1, held_minor: 0, committed_minor: minor };
+  const { amount_minor, paced_minor } = state;
+  const impactOf = (minor: number): Impact =>
+    status === 'HELD'
+      ? { count: 1, held_minor: minor, committed_minor: 0 }
+      : { count: 1, held_minor: 0, committed_minor: minor };
+  return { of_pace: impactOf(paced_minor ?? amount_minor), other: impactOf(amount_minor) };
 }
 
 /**
@@ -71,16 +75,19 @@ export function changesIn(
   at: string,
 ): CounterRow[] {
   const rows: CounterRow[] = [];
+  const before_each = impactsOf(before);
+  const after_each = impactsOf(after);
   for (const { counter_id, subject, slot, until } of slots) {
     // Both are written by toISOString, so they sort as the moments do.
     if (until <= at) continue;
-    const was = impactOn(counter_id, before);
-    const is = impactOn(counter_id, after);
+    const kind = isOfPace(counter_id) ? 'of_pace' : 'other';
+    const was = before_each[kind];
+    const is = after_each[kind];
     const count = is.count - was.count;
     const held_minor = is.held_minor - was.held_minor;
     const committed_minor = is.committed_minor - was.committed_minor;
     if (count === 0 && held_minor === 0 && committed_minor === 0) continue;
-    const decision_id = count > 0 && TELLS_LAST.test(counter_id) ? after.decision_id : null;
+    const decision_id = count > 0 && tellsLast(counter_id) ? after.decision_id : null;
     rows.push({ counter_id, subject, slot, until, count, held_minor, committed_minor, decision_id });
   }
   return rows;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CALENDAR_WINDOWS } from '../values/calendar.ts';
 import { type CountingState, counterChanges, encodeCountedIn } from './counted-in.ts';
 import { type CountedSlot, fitsFrom, useAt } from './counters.ts';
-import { type CounterWindow, reachSeconds, slotAt } from './windows.ts';
+import { type CounterWindow, reachSeconds, slotAt, writtenSlotAt } from './windows.ts';
 
 const DAY_S = 86_400;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -146,5 +146,35 @@ describe('what a decision adds to its counters', () => {
   });
   test('a window that is over is left as it was', () => {
     expect(added(state('HELD', 100, 100), state('RELEASED', 100, 100), slot.until)).toEqual([]);
+  });
+});
+
+describe('a slot as it is told', () => {
+  const anyWindow: fc.Arbitrary<CounterWindow> = fc.oneof(
+    anySeconds.map((window_seconds) => ({ type: 'ROLLING' as const, window_seconds })),
+    fc.record({
+      type: fc.constantFrom(...CALENDAR_WINDOWS),
+      time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/Havana', 'Africa/Cairo'),
+    }),
+    fc.constant({ type: 'TOTAL' as const }),
+  );
+  // A day's seconds at the most, so that some moments are in the slot of the one before, and some just outside.
+  const anySteps = fc.array(fc.integer({ min: -DAY_S, max: DAY_S }), { minLength: 1, maxLength: 40 });
+
+  test('is the slot of its moment, whatever was told of the window before', () => {
+    fc.assert(
+      fc.property(anyWindow, anySteps, (window, steps) => {
+        let at_ms = NOW_MS;
+        for (const step of steps) {
+          at_ms += step * 500;
+          const { starts_ms, ends_ms } = slotAt(window, at_ms);
+          expect(writtenSlotAt(window, at_ms)).toEqual({
+            type: window.type,
+            starts_at: new Date(starts_ms).toISOString(),
+            ends_at: new Date(ends_ms).toISOString(),
+          });
+        }
+      }),
+    );
   });
 });

@@ -4,6 +4,12 @@ export interface CounterKey {
   subject: string;
 }
 
+/** A counter with its name, which is written once for all that look it up. */
+export interface NamedCounter extends CounterKey {
+  /** See `counterName`. */
+  name: string;
+}
+
 /** What counts in one slot of a counter. Minor units of the currency that belongs to the counter. */
 export interface CounterSlot {
   /** The start of the calendar window, or of the step of a rolling one. ISO UTC. */
@@ -39,7 +45,7 @@ export interface StoredSlot extends CountedSlot {
 }
 
 /** A counter as it was loaded, with all slots that may count. Shared; it must not be changed. */
-export interface StoredCounter extends CounterKey {
+export interface StoredCounter extends NamedCounter {
   slots: readonly StoredSlot[];
 }
 

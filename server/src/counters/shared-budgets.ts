@@ -1,4 +1,5 @@
 import { CALENDAR_PERIODS, localTime } from '../values/calendar.ts';
+import { valueIn } from '../values/maps.ts';
 import type { CountedSlot } from './counters.ts';
 import { type CounterWindow, slotAt } from './windows.ts';
 
@@ -42,12 +43,17 @@ export const MAX_BUDGETS = 200;
 /** The most budgets from one to the uppermost above it, both counted. */
 export const MAX_BUDGET_DEPTH = 4;
 
-/** Over what time a budget counts. */
+/** There are no more than time zones that the zone data knows, for each period. */
+const WINDOWS = new Map<string, CounterWindow>();
+
+/** Over what time a budget counts; one object for each window, by which its slot is known. */
 export function budgetWindow({
   period,
   time_zone,
 }: Pick<SharedBudget, 'period' | 'time_zone'>): CounterWindow {
-  return period === 'TOTAL' ? { type: period } : { type: period, time_zone };
+  return valueIn(WINDOWS, `${period} ${time_zone}`, () =>
+    period === 'TOTAL' ? { type: period } : { type: period, time_zone },
+  );
 }
 
 /**

@@ -45,27 +45,30 @@ export function slotAt(window: CounterWindow, at_ms: number): CalendarSpan {
   return { starts_ms, ends_ms: starts_ms + step_ms + window.window_seconds * 1000 };
 }
 
-/** Moments that were written last: the slots of most decisions begin and end at the same few. */
-const WRITTEN = new Map<number, string>();
-const MAX_WRITTEN = 1_000;
-
-function written(at_ms: number): string {
-  let text = WRITTEN.get(at_ms);
-  if (text === undefined) {
-    text = new Date(at_ms).toISOString();
-    if (WRITTEN.size >= MAX_WRITTEN) WRITTEN.clear();
-    WRITTEN.set(at_ms, text);
-  }
-  return text;
+/** A slot as it is told. ISO UTC. */
+interface WrittenSlot {
+  readonly type: CounterWindow['type'];
+  readonly starts_at: string;
+  readonly ends_at: string;
 }
 
-/** The slot of `slotAt` as it is told. ISO UTC. */
-export function writtenSlotAt(
-  window: CounterWindow,
-  at_ms: number,
-): { type: CounterWindow['type']; starts_at: string; ends_at: string } {
+/** The slot of each window that was told last, and the moments of which it is the slot: those of most decisions are in it. */
+const last_written = new WeakMap<CounterWindow, { from_ms: number; before_ms: number; slot: WrittenSlot }>();
+
+/** The slot of `slotAt` as it is told. Shared; it must not be changed. */
+export function writtenSlotAt(window: CounterWindow, at_ms: number): WrittenSlot {
+  const last = last_written.get(window);
+  if (last !== undefined && at_ms >= last.from_ms && at_ms < last.before_ms) return last.slot;
   const { starts_ms, ends_ms } = slotAt(window, at_ms);
-  return { type: window.type, starts_at: written(starts_ms), ends_at: written(ends_ms) };
+  const [starts_at, ends_at] = [starts_ms, ends_ms].map((ms) => new Date(ms).toISOString()) as [
+    string,
+    string,
+  ];
+  const slot = { type: window.type, starts_at, ends_at };
+  const before_ms =
+    window.type === 'ROLLING' ? starts_ms + stepSeconds(window.window_seconds) * 1000 : ends_ms;
+  last_written.set(window, { from_ms: starts_ms, before_ms, slot });
+  return slot;
 }
 
 /** For how many seconds after its start a slot of the window counts at most. */

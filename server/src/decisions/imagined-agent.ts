@@ -1,4 +1,4 @@
-import { addToRows, type CounterRow, storedSlot } from '../counters/counters.ts';
+import { addToRows, type CounterRow, counterName, storedSlot } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Origin } from '../domain/audit.ts';
@@ -118,6 +118,7 @@ export function makeImaginedAgent(
         counters: [...counters.values()].map(({ counter_id, subject, ...slot }) => ({
           counter_id,
           subject,
+          name: counterName({ counter_id, subject }),
           slots: [storedSlot(slot)],
         })),
         shared_budgets,

@@ -8,6 +8,7 @@ import {
   type StoredSlot,
   storedSlot,
 } from '../counters/counters.ts';
+import { valueIn } from '../values/maps.ts';
 
 /** Whether nothing was cut off: a loaded slot tells of no more than the largest number. */
 export const isExact = (slots: readonly CountedSlot[]) =>
@@ -16,12 +17,12 @@ export const isExact = (slots: readonly CountedSlot[]) =>
 /** A counter in memory. */
 interface Counter {
   key: CounterKey;
+  /** Null: it was not loaded, and there is in `slots` only what was added here. */
+  name: string | null;
   /** Shared with who loaded them until something is added. */
   slots: readonly StoredSlot[];
-  /** The same slots once they are its own; */
+  /** The same slots once they are its own. */
   own: StoredSlot[] | null;
-  /** Otherwise there is in `slots` only what was added here. */
-  is_loaded: boolean;
   /** What is to be added to each slot. */
   changes: CounterRow[];
 }
@@ -32,28 +33,29 @@ interface Counter {
  * nothing is added beside it.
  */
 export class Counters {
-  /** By name. */
-  readonly #counters = new Map<string, Counter>();
+  /** By id and by subject: texts that were looked up before, where the name would have to be put together each time. */
+  readonly #counters = new Map<string, Map<string, Counter>>();
   readonly #changed = new Set<Counter>();
 
   /** What is given of one counter in several places is taken together. */
   constructor(stored: readonly StoredCounter[]) {
-    for (const { counter_id, subject, slots } of stored) {
-      const counter = this.#counter({ counter_id, subject });
-      counter.is_loaded = true;
+    for (const each of stored) {
+      const { name, slots } = each;
+      const counter = this.#counter(each);
       const others = counter.slots.filter(({ slot }) => !slots.some((each) => each.slot === slot));
+      counter.name = name;
       counter.slots = others.length === 0 ? slots : [...others, ...slots];
     }
   }
 
   /** The slots of a counter that was loaded, as they are until something is added; some of them may count no more. */
   slots(key: CounterKey): readonly CountedSlot[] {
-    return this.#counters.get(counterName(key))?.slots ?? [];
+    return this.#find(key)?.slots ?? [];
   }
 
   /** What is in one slot. */
   slot(row: CounterKey & { slot: string }): CountedSlot | undefined {
-    return this.#counters.get(counterName(row))?.slots.find(({ slot }) => slot === row.slot);
+    return this.#find(row)?.slots.find(({ slot }) => slot === row.slot);
   }
 
   /** What is to be added to each slot. */
@@ -63,15 +65,19 @@ export class Counters {
 
   /** The counters that were added to and of which all is known: with the slots that still count at a moment. */
   knownAfter(now_ms: number): StoredCounter[] {
-    return [...this.#changed].flatMap(({ key, slots, is_loaded }) =>
-      is_loaded && isExact(slots) ? { ...key, slots: slots.filter(({ until_ms }) => until_ms > now_ms) } : [],
-    );
+    const known: StoredCounter[] = [];
+    for (const { key, name, slots } of this.#changed) {
+      if (name === null || !isExact(slots)) continue;
+      const { counter_id, subject } = key;
+      known.push({ counter_id, subject, name, slots: slots.filter(({ until_ms }) => until_ms > now_ms) });
+    }
+    return known;
   }
 
-  /** The other counters that were added to. */
-  unknownAfter(): CounterKey[] {
-    return [...this.#changed].flatMap(({ key, slots, is_loaded }) =>
-      is_loaded && isExact(slots) ? [] : key,
+  /** The names of the other counters that were added to. */
+  unknownAfter(): string[] {
+    return [...this.#changed].flatMap(({ key, name, slots }) =>
+      name !== null && isExact(slots) ? [] : counterName(key),
     );
   }
 
@@ -89,25 +95,29 @@ export class Counters {
     }
     counter.own ??= [...counter.slots];
     counter.slots = counter.own;
-    const added = storedSlot(row);
     const at = counter.own.findLastIndex(({ slot }) => slot === row.slot);
     const before = counter.own[at];
-    if (before === undefined) counter.own.push(added);
+    if (before === undefined) counter.own.push(storedSlot(row));
     else {
-      added.count += before.count;
-      added.amount_minor += before.amount_minor;
-      added.decision_id = newestOf(added.decision_id, before.decision_id);
-      counter.own[at] = added;
+      counter.own[at] = {
+        slot: before.slot,
+        until_ms: before.until_ms,
+        count: before.count + row.count,
+        amount_minor: before.amount_minor + row.held_minor + row.committed_minor,
+        decision_id: newestOf(row.decision_id, before.decision_id),
+      };
     }
   }
 
-  #counter({ counter_id, subject }: CounterKey): Counter {
-    const name = counterName({ counter_id, subject });
-    let counter = this.#counters.get(name);
-    if (counter === undefined) {
-      counter = { key: { counter_id, subject }, slots: [], own: null, is_loaded: false, changes: [] };
-      this.#counters.set(name, counter);
-    }
-    return counter;
+  #find({ counter_id, subject }: CounterKey): Counter | undefined {
+    return this.#counters.get(counter_id)?.get(subject);
+  }
+
+  #counter(key: CounterKey): Counter {
+    const of_subjects = valueIn(this.#counters, key.counter_id, () => new Map<string, Counter>());
+    return valueIn(of_subjects, key.subject, () => {
+      const { counter_id, subject } = key;
+      return { key: { counter_id, subject }, name: null, slots: [], own: null, changes: [] };
+    });
   }
 }

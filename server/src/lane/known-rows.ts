@@ -72,10 +72,9 @@ export class KnownRows {
       const found = new Map<string, object[]>();
       for (const row of loaded[kind]) {
         const key = keyOf(row);
-        if (key !== null) pushTo(found, key, Object.freeze(row));
+        if (key !== null && !kept.has(key)) pushTo(found, key, Object.freeze(row));
       }
       for (const [key, all] of found) {
-        if (kept.has(key)) continue;
         kept.set(key, all);
         for (const row of all) length += lengthOf(row);
       }

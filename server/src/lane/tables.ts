@@ -1,4 +1,4 @@
-import { counterName, type StoredCounter } from '../counters/counters.ts';
+import type { StoredCounter } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
@@ -214,13 +214,13 @@ const LOADS = {
   counters: {
     ...load<WantedCounter, StoredCounter>(({ counters }) => counters ?? NONE, loadCounters, {
       // Hardly any spend is the duplicate of another, so what is counted for that is not asked for again.
-      keyOf: (counter) =>
-        counter.counter_id.startsWith('dup_') || !isExact(counter.slots) ? null : counterName(counter),
+      keyOf: ({ counter_id, name, slots }) =>
+        counter_id.startsWith('dup_') || !isExact(slots) ? null : name,
       lengthOf: ({ slots }) => LENGTH_OF_COUNTER + slots.length * LENGTH_OF_SLOT,
-      changed: ({ counters }) => counters.unknownAfter().map(counterName),
+      changed: ({ counters }) => counters.unknownAfter(),
       replaced: { rowsOf: ({ counters, now_ms }) => counters.knownAfter(now_ms), isSame: () => true },
     }),
-    nameOf: counterName,
+    nameOf: ({ name }: WantedCounter) => name,
   },
   whole_counters: load((needs) => by('counter_id', needs.whole_counters), loadWholeCounters),
   // Each is made by hand, so there are few, and all of a workspace stay known from batch to batch.

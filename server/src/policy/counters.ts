@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type CountedSlot, type CounterKey, type CounterUse, useAt } from '../counters/counters.ts';
+import {
+  type CountedSlot,
+  type CounterKey,
+  type CounterUse,
+  counterName,
+  type NamedCounter,
+  useAt,
+} from '../counters/counters.ts';
 import { type PaceWindow, writtenSlotAt } from '../counters/windows.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
@@ -10,7 +17,7 @@ import { canonicalJson } from '../values/canonical-json.ts';
 import { valueIn } from '../values/maps.ts';
 
 /** A counter that a spend counts in. */
-export interface SpendCounter extends CounterKey {
+export interface SpendCounter extends NamedCounter {
   window: PaceWindow;
   /** The limit that it is counted for; null: that on duplicates. */
   limit: VelocityLimit | null;
@@ -77,21 +84,28 @@ export function countersOfAgent(authority: Authority, agent_id: string): AgentCo
   for (const limit of authority.velocity_limits ?? []) {
     const counter_id = idOf('vel', limitDefinition(authority, limit));
     const window = windowOf(authority, limit);
-    counters.set(limit.name, { counter_id, subject: '', window, limit, is_read_only: false });
+    counters.set(limit.name, withSubject({ counter_id, window, limit }, ''));
   }
   const { duplicate_window_seconds: seconds } = authority;
   if (seconds !== undefined) {
-    counters.set(DUPLICATES.all, {
-      counter_id: idOf('dup', `${authority.currency} ${seconds}`),
-      subject: '',
-      window: duplicateWindow(seconds),
-      limit: null,
-      is_read_only: false,
-    });
+    const counter_id = idOf('dup', `${authority.currency} ${seconds}`);
+    counters.set(
+      DUPLICATES.all,
+      withSubject({ counter_id, window: duplicateWindow(seconds), limit: null }, ''),
+    );
   }
   if (of_authority.size >= MAX_AGENTS_KNOWN) of_authority.clear();
   of_authority.set(agent_id, counters);
   return counters;
+}
+
+/** The counter of one subject beside others. */
+function withSubject(
+  { counter_id, window, limit }: Pick<SpendCounter, 'counter_id' | 'window' | 'limit'>,
+  subject: string,
+  is_read_only = false,
+): SpendCounter {
+  return { counter_id, subject, name: counterName({ counter_id, subject }), window, limit, is_read_only };
 }
 
 /** Why a limit says nothing of a spend; null where it counts the spend. */
@@ -141,15 +155,15 @@ export function countersOf(authority: Authority, agent_id: string, action: Actio
     if (whyNotCounted(limit, action) !== null) continue;
     const counter = of_agent.get(limit.name) as SpendCounter;
     const subject = subjectOf(limit, action);
-    counters.set(limit.name, subject === '' ? counter : { ...counter, subject });
+    counters.set(limit.name, subject === '' ? counter : withSubject(counter, subject));
   }
   const duplicates = of_agent.get(DUPLICATES.all);
   if (duplicates !== undefined) {
     const { payee_id = '' } = action;
-    counters.set(DUPLICATES.all, { ...duplicates, subject: duplicateSubject(action) });
-    counters.set(DUPLICATES.own, { ...duplicates, subject: duplicateSubject(action, payee_id) });
-    const subject = duplicateSubject(action, '');
-    if (payee_id !== '') counters.set(DUPLICATES.unnamed, { ...duplicates, subject, is_read_only: true });
+    counters.set(DUPLICATES.all, withSubject(duplicates, duplicateSubject(action)));
+    counters.set(DUPLICATES.own, withSubject(duplicates, duplicateSubject(action, payee_id)));
+    if (payee_id !== '')
+      counters.set(DUPLICATES.unnamed, withSubject(duplicates, duplicateSubject(action, ''), true));
   }
   return counters;
 }
@@ -169,7 +183,7 @@ export function withSlots<Counter extends SpendCounter>(
   for (const [name, counter] of counters) {
     const { counter_id, subject, window, limit, is_read_only } = counter;
     const slots = slotsOf(counter, name);
-    loaded.set(name, { counter_id, subject, window, limit, is_read_only, slots });
+    loaded.set(name, { counter_id, subject, name: counter.name, window, limit, is_read_only, slots });
   }
   return loaded;
 }

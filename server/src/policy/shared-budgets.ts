@@ -124,5 +124,5 @@ export function countedLimits(
   { counters = NO_COUNTERS, shared_budgets = [], now_ms }: DecideFacts,
   own: { count: number; amount_minor: number },
 ): CountedLimit[] {
-  return [...standingsOf(counters, now_ms, own), ...budgetStandings(shared_budgets, now_ms, own)];
+  return standingsOf(counters, now_ms, own).concat(budgetStandings(shared_budgets, now_ms, own));
 }

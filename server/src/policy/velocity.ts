@@ -25,23 +25,44 @@ export const judgeVelocity: JudgesOf = (authority) => {
   if (velocity_limits.length === 0) return NO_JUDGES;
   let judges = known.get(authority);
   if (judges === undefined) {
-    judges = velocity_limits.flatMap((limit) => [
-      ...(limit.limit_amount_minor === undefined
-        ? []
-        : [judgeOf(limit, limit.limit_amount_minor, judgeAmount)]),
-      ...(limit.limit_count === undefined ? [] : [judgeOf(limit, limit.limit_count, judgeCount)]),
-    ]);
+    judges = velocity_limits.flatMap((limit) => {
+      const { limit_amount_minor: amount, limit_count: count } = limit;
+      return [
+        ...(amount === undefined ? [] : [judgeOf(limit, amount, judgeAmount, amountWords)]),
+        ...(count === undefined ? [] : [judgeOf(limit, count, judgeCount, countWords)]),
+      ];
+    });
     known.set(authority, judges);
   }
   return judges;
+};
+
+/** What is said of a limit whatever is in it, so that it is put together once. */
+interface Words {
+  /** Over what time, and of whom: "a day (Europe/Berlin)", "within 10 minutes at this merchant". */
+  span: string;
+  the_limit: string;
+  /** What is said where it is kept, but for the number. */
+  passed: string;
+}
+
+type WordsOf = (limit: VelocityLimit, most: number, currency: string, span: string) => Words;
+
+const amountWords: WordsOf = ({ name }, most, currency, span) => {
+  const the_limit = `the limit "${name}" of ${formatMoney(most, currency)} ${span}`;
+  return { span, the_limit, passed: `Within ${the_limit}: ` };
+};
+
+const countWords: WordsOf = ({ name }, most, _currency, span) => {
+  const the_limit = `the limit "${name}"`;
+  return { span, the_limit, passed: ` of ${most} ${span} by ${the_limit}.` };
 };
 
 /** A limit with the counter that it is judged by. */
 interface Counted {
   limit: VelocityLimit;
   counter: LoadedCounter;
-  /** Over what time, and of whom: "a day (Europe/Berlin)", "within 10 minutes at this merchant". */
-  span: string;
+  words: Words;
   use: CounterUse;
   /** The number that it allows. */
   most: number;
@@ -49,27 +70,30 @@ interface Counted {
 
 type JudgeCounted = (counted: Counted, facts: DecideFacts, amount_minor: number) => Found;
 
-function judgeOf(limit: VelocityLimit, most: number, judge: JudgeCounted): Judge {
+function judgeOf(limit: VelocityLimit, most: number, judge: JudgeCounted, wordsOf: WordsOf): Judge {
   const { name } = limit;
-  const spans = new Map<string, string>();
+  /** By what is counted apart. */
+  const all_words = new Map<string, Words>();
   return named(
     name,
-    inItsCurrency((_authority, facts, amount_minor) => {
-      const why = whyNotCounted(limit, facts.request.action);
-      if (why !== null) return skipped(why);
+    inItsCurrency(({ currency }, facts, amount_minor) => {
       const counter = facts.counters?.get(name);
-      // Nothing may pass because nobody looked how much it was already.
-      if (counter === undefined) throw new Error(`the counter of the limit "${name}" was not loaded`);
+      if (counter === undefined) {
+        const why = whyNotCounted(limit, facts.request.action);
+        if (why !== null) return skipped(why);
+        // Nothing may pass because nobody looked how much it was already.
+        throw new Error(`the counter of the limit "${name}" was not loaded`);
+      }
       const use = useAt(counter.slots, facts.now_ms);
       const apart = apartOf(counter);
-      const span = valueIn(spans, apart, () => spanOf(counter, apart));
-      return judge({ limit, counter, span, use, most }, facts, amount_minor);
+      const words = valueIn(all_words, apart, () => wordsOf(limit, most, currency, spanOf(counter, apart)));
+      return judge({ limit, counter, words, use, most }, facts, amount_minor);
     }),
   );
 }
 
 const judgeAmount: JudgeCounted = (
-  { limit, counter, span, use, most },
+  { limit, counter, words, use, most },
   { request, now_ms },
   amount_minor,
 ) => {
@@ -77,9 +101,8 @@ const judgeAmount: JudgeCounted = (
   const money = (minor: number) => formatMoney(minor, currency);
   const left = Math.max(0, most - use.amount_minor);
   const observed = Math.min(use.amount_minor + amount_minor, Number.MAX_SAFE_INTEGER);
-  const the_limit = `the limit "${limit.name}" of ${money(most)} ${span}`;
   if (amount_minor <= left) {
-    const detail = `Within ${the_limit}: ${money(left - amount_minor)} remain.`;
+    const detail = `${words.passed}${money(left - amount_minor)} remain.`;
     return { outcome: 'PASS', observed, limit: most, detail };
   }
   const requested = `Requested ${money(requested_minor)}`;
@@ -103,16 +126,16 @@ const judgeAmount: JudgeCounted = (
     reason_code: 'VELOCITY_LIMIT_EXCEEDED',
     observed,
     limit: most,
-    detail: `${requested}, over the ${money(left)} left of ${the_limit}${again}`,
+    detail: `${requested}, over the ${money(left)} left of ${words.the_limit}${again}`,
     room_minor: left,
     ...ends,
   };
 };
 
-const judgeCount: JudgeCounted = ({ limit, counter, span, use, most }, { now_ms }) => {
+const judgeCount: JudgeCounted = ({ limit, counter, words, use, most }, { now_ms }) => {
   const observed = use.count + 1;
   if (observed <= most) {
-    const detail = `Spend ${observed} of ${most} ${span} by the limit "${limit.name}".`;
+    const detail = `Spend ${observed}${words.passed}`;
     return { outcome: 'PASS', observed, limit: most, detail };
   }
   const ends = endsOf(fitsFrom(counter.slots, now_ms, (later) => later.count + 1 <= most));
@@ -122,7 +145,7 @@ const judgeCount: JudgeCounted = ({ limit, counter, span, use, most }, { now_ms 
     reason_code: 'VELOCITY_LIMIT_EXCEEDED',
     observed,
     limit: most,
-    detail: `This would be spend ${observed} ${span}; the limit "${limit.name}" is ${most}${again}`,
+    detail: `This would be spend ${observed} ${words.span}; ${words.the_limit} is ${most}${again}`,
     ...ends,
   };
 };

@@ -1,6 +1,8 @@
 import {
   type CounterKey,
   type CounterRow,
+  counterName,
+  type NamedCounter,
   type StoredCounter,
   type StoredSlot,
   storedSlot,
@@ -11,7 +13,7 @@ import type { Client, Queryable } from '../database.ts';
 import { arrayLiteral, type InWorkspace, type WorkspaceRows } from '../rows.ts';
 
 /** A counter to load. */
-export interface WantedCounter extends CounterKey {
+export interface WantedCounter extends NamedCounter {
   window: CounterWindow;
 }
 
@@ -23,11 +25,13 @@ function countersOfRows(
   rows: readonly InWorkspace<CounterRow>[],
   wanted: readonly InWorkspace<CounterKey>[] = [],
 ): InWorkspace<StoredCounter>[] {
-  const found = new Map<string, InWorkspace<CounterKey> & { slots: StoredSlot[] }>();
-  const slotsOf = ({ workspace_id, counter_id, subject }: InWorkspace<CounterKey>) =>
-    valueIn(found, `${workspace_id} ${counter_id} ${subject}`, () => {
-      return { workspace_id, counter_id, subject, slots: [] };
+  const found = new Map<string, InWorkspace<NamedCounter> & { slots: StoredSlot[] }>();
+  const slotsOf = ({ workspace_id, counter_id, subject }: InWorkspace<CounterKey>) => {
+    const name = counterName({ counter_id, subject });
+    return valueIn(found, `${workspace_id} ${name}`, () => {
+      return { workspace_id, counter_id, subject, name, slots: [] };
     }).slots;
+  };
   for (const each of wanted) slotsOf(each);
   for (const row of rows) slotsOf(row).push(storedSlot(row));
   return [...found.values()];
@@ -63,8 +67,8 @@ export async function loadCounters(
 
 /** Adds to slots what is in `rows`, and makes those that there are not yet. */
 export function addToCounters(client: Client, parts: readonly WorkspaceRows<CounterRow>[]): Promise<unknown> {
-  const rows = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
-  const column = (name: keyof (typeof rows)[number]) => arrayLiteral(rows.map((row) => row[name]));
+  const rows = parts.flatMap((part) => part.rows);
+  const column = (name: keyof CounterRow) => arrayLiteral(rows.map((row) => row[name]));
   return client.query({
     name: 'add_to_counters',
     text: `insert into counters (workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor,
@@ -77,7 +81,7 @@ export function addToCounters(client: Client, parts: readonly WorkspaceRows<Coun
         committed_minor = counters.committed_minor + excluded.committed_minor,
         decision_id = greatest(counters.decision_id, excluded.decision_id)`,
     values: [
-      column('workspace_id'),
+      arrayLiteral(parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id))),
       column('counter_id'),
       column('subject'),
       column('slot'),
