@@ -1,6 +1,6 @@
 import type { Call } from '../http/route.ts';
 import { csvLine } from '../values/csv.ts';
-import { mapInSlices } from '../values/slices.ts';
+import { linesInSlices } from '../values/slices.ts';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8';
 
@@ -34,7 +34,7 @@ export async function* csvOfList<Row, Place>(
   yield csvLine(columns);
   for (let past = after, left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
     const { rows, next } = await load({ after: past, limit: Math.min(EXPORTED_AT_ONCE, left) });
-    if (rows.length > 0) yield (await mapInSlices(rows, lineOf, (_, line) => line.length)).join('');
+    if (rows.length > 0) yield (await linesInSlices(rows, lineOf)).join('');
     if (next === null) return;
     past = next;
     left -= rows.length;

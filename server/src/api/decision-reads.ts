@@ -18,7 +18,7 @@ import {
 import { readAhead } from '../storage/pages.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { csvLine } from '../values/csv.ts';
-import { mapInSlices } from '../values/slices.ts';
+import { linesInSlices } from '../values/slices.ts';
 import { attachment, CSV_TYPE } from './csv-answers.ts';
 import { DecisionFilterFields, ListQuery } from './schemas/decision-filters.ts';
 import { DecisionBody } from './schemas/decisions.ts';
@@ -129,7 +129,7 @@ export function makeDecisionReadRoutes(options: {
     });
     for await (const { rows } of pages) {
       const shown = await view.present(caller, rows);
-      if (shown.length > 0) yield (await mapInSlices(shown, lineOf, (_, line) => line.length)).join('');
+      if (shown.length > 0) yield (await linesInSlices(shown, lineOf)).join('');
     }
   }
 

@@ -60,10 +60,8 @@ export function writtenSlotAt(window: CounterWindow, at_ms: number): WrittenSlot
   const last = last_written.get(window);
   if (last !== undefined && at_ms >= last.from_ms && at_ms < last.before_ms) return last.slot;
   const { starts_ms, ends_ms } = slotAt(window, at_ms);
-  const [starts_at, ends_at] = [starts_ms, ends_ms].map((ms) => new Date(ms).toISOString()) as [
-    string,
-    string,
-  ];
+  const starts_at = new Date(starts_ms).toISOString();
+  const ends_at = new Date(ends_ms).toISOString();
   const slot = { type: window.type, starts_at, ends_at };
   const before_ms =
     window.type === 'ROLLING' ? starts_ms + stepSeconds(window.window_seconds) * 1000 : ends_ms;

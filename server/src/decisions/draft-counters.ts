@@ -12,11 +12,10 @@ import {
   DUPLICATES,
   type LoadedCounter,
   type SpendCounter,
-  standingsOf,
   withSlots,
 } from '../policy/counters.ts';
 import type { Verdict } from '../policy/decide.ts';
-import { budgetStandings, loadedBudgets } from '../policy/shared-budgets.ts';
+import { countedLimits, loadedBudgets } from '../policy/shared-budgets.ts';
 
 /** What became of a decision: how it is under the draft, null where only the draft denied it, and how it really was. */
 interface Both {
@@ -87,8 +86,7 @@ export class DraftCounters {
   ): CountedLimit[] | undefined {
     if (counters.size + budgets.length === 0) return undefined;
     const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-    const now_ms = Date.parse(original.created_at);
-    return [...standingsOf(counters, now_ms, own), ...budgetStandings(budgets, now_ms, own)];
+    return countedLimits({ counters, shared_budgets: budgets, now_ms: Date.parse(original.created_at) }, own);
   }
 
   /** Counts what became of a decision by something that happened at `at`; `before` null: it was made. */

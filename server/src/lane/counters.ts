@@ -39,9 +39,8 @@ export class Counters {
 
   /** What is given of one counter in several places is taken together. */
   constructor(stored: readonly StoredCounter[]) {
-    for (const each of stored) {
-      const { name, slots } = each;
-      const counter = this.#counter(each);
+    for (const { counter_id, subject, name, slots } of stored) {
+      const counter = this.#counter({ counter_id, subject });
       const others = counter.slots.filter(({ slot }) => !slots.some((each) => each.slot === slot));
       counter.name = name;
       counter.slots = others.length === 0 ? slots : [...others, ...slots];

@@ -121,7 +121,11 @@ export function budgetStandings(
 
 /** How everything stands that a spend counts in under an authority: its limits over time, then its shared budgets. */
 export function countedLimits(
-  { counters = NO_COUNTERS, shared_budgets = [], now_ms }: DecideFacts,
+  {
+    counters = NO_COUNTERS,
+    shared_budgets = [],
+    now_ms,
+  }: Pick<DecideFacts, 'counters' | 'shared_budgets' | 'now_ms'>,
   own: { count: number; amount_minor: number },
 ): CountedLimit[] {
   return standingsOf(counters, now_ms, own).concat(budgetStandings(shared_budgets, now_ms, own));

@@ -25,6 +25,11 @@ export interface WorkspaceRows<Row> {
 
 export type Write<Row> = (client: Client, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown>;
 
+/** The workspace of each row, in the order of the rows. */
+export function workspaceIdsOf(parts: readonly WorkspaceRows<unknown>[]): string[] {
+  return parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id));
+}
+
 /** The record separator of ASCII, which no JSON text contains, since JSON escapes control characters. */
 const BETWEEN_DOCUMENTS = 0x1e;
 
@@ -131,10 +136,9 @@ export function makeInsert<Row extends object>(
     `select ${['r.workspace_id', ...values].join(', ')} from unnest(${arrays.join(', ')}) as r(${all.join(', ')})${conflict}`;
   const name = upsert?.where === undefined ? `write_${table}` : `write_${table}_where`;
   return (db, parts) => {
-    const workspace_ids = parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id));
     const rows =
       parts.length === 1 ? (parts[0] as WorkspaceRows<Row>).rows : parts.flatMap((part) => part.rows);
-    const parameters: unknown[] = [workspace_ids];
+    const parameters: unknown[] = [workspaceIdsOf(parts)];
     for (const [i, column] of names.entries()) {
       parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
     }

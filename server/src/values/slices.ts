@@ -26,6 +26,10 @@ export async function mapInSlices<T, R>(
   return results;
 }
 
+/** The lines of `items`, written as `mapInSlices` does it. */
+export const linesInSlices = <T>(items: readonly T[], lineOf: (item: T) => string): Promise<string[]> =>
+  mapInSlices(items, lineOf, (_, line) => line.length);
+
 /** The JSON of an object in pieces: each element of a list that is one of its values is a piece of its own. */
 function* jsonPieces(body: object): Generator<string, void, void> {
   let before = '{';

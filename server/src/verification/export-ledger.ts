@@ -6,7 +6,7 @@ import type { Queryable } from '../storage/database.ts';
 import { getHead, loadLedgerEvents, loadLedgerEventsWithin } from '../storage/ledger.ts';
 import { readAhead } from '../storage/pages.ts';
 import { readClock } from '../storage/workspaces.ts';
-import { mapInSlices } from '../values/slices.ts';
+import { linesInSlices } from '../values/slices.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { loadCheckpoints } from './checkpoint-rows.ts';
 import { MAX_CHECKPOINTS } from './checkpoints.ts';
@@ -98,14 +98,10 @@ async function loadPage(
   const last = events.at(-1);
   if (last === undefined) return undefined;
   const rows = await loadSealedRows(db, workspace_id, events);
-  const lines = await mapInSlices(
-    events,
-    (event) => {
-      const row = rows.get(event.seq);
-      return eventLine(event, row?.data ?? null, row?.document ?? null);
-    },
-    (_, line) => line.length,
-  );
+  const lines = await linesInSlices(events, (event) => {
+    const row = rows.get(event.seq);
+    return eventLine(event, row?.data ?? null, row?.document ?? null);
+  });
   return { lines, last_seq: last.seq };
 }
 

@@ -10,7 +10,7 @@ import {
 import { type CounterWindow, reachSeconds } from '../../counters/windows.ts';
 import { valueIn } from '../../values/maps.ts';
 import type { Client, Queryable } from '../database.ts';
-import { arrayLiteral, type InWorkspace, type WorkspaceRows } from '../rows.ts';
+import { arrayLiteral, type InWorkspace, type WorkspaceRows, workspaceIdsOf } from '../rows.ts';
 
 /** A counter to load. */
 export interface WantedCounter extends NamedCounter {
@@ -81,7 +81,7 @@ export function addToCounters(client: Client, parts: readonly WorkspaceRows<Coun
         committed_minor = counters.committed_minor + excluded.committed_minor,
         decision_id = greatest(counters.decision_id, excluded.decision_id)`,
     values: [
-      arrayLiteral(parts.flatMap(({ workspace_id, rows }) => rows.map(() => workspace_id))),
+      arrayLiteral(workspaceIdsOf(parts)),
       column('counter_id'),
       column('subject'),
       column('slot'),
