@@ -1,6 +1,6 @@
 import { addressBlock } from '../http/client-address.ts';
 import type { Queryable } from '../storage/database.ts';
-import type { Session, SignInMethod } from '../storage/sessions.ts';
+import { IS_ADMIN_SOMEWHERE, type Session, type SignInMethod } from '../storage/sessions.ts';
 
 /** A session that begins now. */
 export interface NewSession {
@@ -57,8 +57,8 @@ export type OwnSession = Pick<
 >;
 
 /**
- * Returns a person's sessions that are not over, newest first, at most 200. `idle`: the minutes without a request. The
- * current one is used now, though that may be stored later.
+ * Returns a person's sessions that are not over, newest first, at most 200. `idle`: the minutes without a request, for who is an
+ * administrator anywhere and for all others. The current one is used now, though that may be stored later.
  */
 export async function listSessions(
   db: Queryable,
@@ -72,7 +72,7 @@ export async function listSessions(
       join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id and m.removed_at is null
       where s.user_id = $1 and s.revoked_at is null and s.expires_at > clock_timestamp()
         and (s.session_id = $4 or clock_timestamp()
-          < s.last_seen_at + make_interval(mins => case m.role when 'admin' then $2::int else $3::int end))
+          < s.last_seen_at + make_interval(mins => case when ${IS_ADMIN_SOMEWHERE} then $2::int else $3::int end))
       order by s.session_id desc limit 200`,
     values: [user_id, idle.admin, idle.others, session_id],
   });

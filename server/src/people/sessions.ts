@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
-import { kindOfScopes, type Role, scopesOfRole } from '../domain/keys.ts';
+import { kindOfScopes, scopesOfRole } from '../domain/keys.ts';
 import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
 import { authUnavailable } from '../errors.ts';
 import type { AuthResult } from '../http/server-options.ts';
@@ -15,7 +15,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const LOOKED_UP_AT_ONCE = 500;
 const MAX_WAITING = 5_000;
 const MINUTE_MS = 60_000;
-/** How long people who are no administrators may do nothing. */
+/** How long people who are administrators of no workspace may do nothing. */
 const OTHERS_IDLE_MINUTES = 8 * 60;
 /** The last use is written at most once a minute, or four times in the time that a session may be idle. */
 const MAX_NOTED_MS = MINUTE_MS;
@@ -83,12 +83,12 @@ export function makeSessions(options: {
     onFailure: (error) => log.error({ err: error }, 'sessions could not be looked up'),
   });
 
-  /** For how many minutes people may do nothing. */
+  /** The minutes without a request after which a session is over. The strongest role of the person counts, wherever it is. */
   const idle = {
     admin: limits.session_idle_minutes,
     others: Math.max(OTHERS_IDLE_MINUTES, limits.session_idle_minutes),
   };
-  const idleMs = (role: Role) => (role === 'admin' ? idle.admin : idle.others) * MINUTE_MS;
+  const idleMs = (is_admin: boolean) => (is_admin ? idle.admin : idle.others) * MINUTE_MS;
 
   function noteUse({ session_id, last_seen_at, clock_ms }: Session, idle_ms: number): void {
     const every_ms = Math.min(MAX_NOTED_MS, idle_ms / NOTED_IN_IDLE);
@@ -108,7 +108,7 @@ export function makeSessions(options: {
     const { role, clock_ms, user_id, session_id, workspace_id, principal_id } = session;
     const refusal = sessionRefusal(session, clock_ms);
     if (refusal !== null || role === null) return { ok: false, message: refusal ?? NOT_SIGNED_IN };
-    const idle_ms = idleMs(role);
+    const idle_ms = idleMs(session.is_admin_somewhere);
     const seen_ms = Math.max(Date.parse(session.last_seen_at), uses.get(session_id) ?? 0);
     if (clock_ms - seen_ms >= idle_ms) return { ok: false, message: NOT_SIGNED_IN };
     noteUse(session, idle_ms);

@@ -18,12 +18,18 @@ export interface Session extends SessionState {
   client_address: string;
   user_agent: string | null;
   principal_id: string | null;
+  /** The person is an administrator of this workspace or of another one. */
+  is_admin_somewhere: boolean;
   /** The database's clock, ms. */
   clock_ms: number;
 }
 
+/** Holds for a row `s` of `sessions` whose person is an administrator of any workspace: a session may switch there. */
+export const IS_ADMIN_SOMEWHERE = `exists (select from members a
+  where a.user_id = s.user_id and a.role = 'admin' and a.removed_at is null)`;
 const SESSION = `s.digest, s.session_id, s.user_id, s.workspace_id, s.method, s.created_at, s.last_seen_at,
   s.expires_at, s.proved_at, s.client_address, s.user_agent, s.revoked_at, m.role, m.principal_id, u.disabled_at,
+  ${IS_ADMIN_SOMEWHERE} as is_admin_somewhere,
   (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`;
 const JOINED = `join users u on u.user_id = s.user_id
   left join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id and m.removed_at is null`;

@@ -192,6 +192,24 @@ describe('how long a session lasts', () => {
     await goOn(8 * HOUR_MS);
     expect(refusal(await elsewhere(viewer).call('GET', '/v1/me'))).toEqual(out);
   });
+  test('an administrator’s is over after 30 minutes wherever it is left, also where they are a viewer', async () => {
+    const left = await join('viewer', 'two@example.com');
+    const other = await s.addWorkspace({ plan: 'team' });
+    const invitation = { email: 'two@example.com', role: 'admin' };
+    const invited = await s.call('POST', '/v1/invitations', { key: other.admin_key, body: invitation });
+    const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
+    const admin = openBrowser(s);
+    expect((await admin.call('POST', '/v1/auth/invitations/accept', { body })).status).toBe(201);
+    await goOn(30 * MINUTE_MS);
+    expect(refusal(await left.call('GET', '/v1/me'))).toEqual(out);
+    const switched = await left.call('POST', '/v1/me/workspace', {
+      body: { workspace_id: other.workspace_id },
+    });
+    expect(refusal(switched)).toEqual(out);
+    const again = await signIn(s, 'two@example.com');
+    const { body: listed } = await again.call('GET', '/v1/me/sessions');
+    expect(listed.data, 'neither is listed').toMatchObject([{ current: true }]);
+  });
   test('none lasts longer than 12 hours, however busy', async () => {
     const viewer = await signIn(s, 'vic@example.com');
     for (let hour = 1; hour < 12; hour++) {
