@@ -1056,7 +1056,8 @@ export interface Outcome {
     principal_id: string | null;
   };
   recorded_at: string;
-  flags: ('OVER_AUTHORIZED' | 'UNAUTHORIZED_EXECUTION' | 'LATE' | 'CONTRADICTS_CLIENT')[];
+  /** OVER_AUTHORIZED: more than was authorized. UNAUTHORIZED_EXECUTION: executed in ENFORCE though not allowed. LATE: the hold was gone. CONTRADICTS_CLIENT: the payment rail reports something else than the client. ADJUSTED: the payment rail raises the amount that it reported as executed before. */
+  flags: ('OVER_AUTHORIZED' | 'UNAUTHORIZED_EXECUTION' | 'LATE' | 'CONTRADICTS_CLIENT' | 'ADJUSTED')[];
 }
 
 export interface OutcomePage {
@@ -1084,14 +1085,15 @@ export interface OutcomeRecordedEvent {
       principal_id: string | null;
     };
     recorded_at: string;
-    flags: ('OVER_AUTHORIZED' | 'UNAUTHORIZED_EXECUTION' | 'LATE' | 'CONTRADICTS_CLIENT')[];
+    /** OVER_AUTHORIZED: more than was authorized. UNAUTHORIZED_EXECUTION: executed in ENFORCE though not allowed. LATE: the hold was gone. CONTRADICTS_CLIENT: the payment rail reports something else than the client. ADJUSTED: the payment rail raises the amount that it reported as executed before. */
+    flags: ('OVER_AUTHORIZED' | 'UNAUTHORIZED_EXECUTION' | 'LATE' | 'CONTRADICTS_CLIENT' | 'ADJUSTED')[];
     decision: DecisionBrief;
   };
 }
 
 export interface OutcomeRequest {
   type: 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED' | 'REFUNDED' | 'PARTIALLY_REFUNDED';
-  /** What was spent or given back. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund gives back what is left. */
+  /** What was spent in all so far, or given back by this refund. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund gives back what is left. */
   amount_minor?: number | undefined;
   /** The decision's, which is taken when it is left out. */
   currency?: string | undefined;

@@ -367,6 +367,26 @@ describe.each([
     expect(states).toEqual(['PARTIALLY_REFUNDED', 'REFUNDED']);
   });
 
+  test('the payment rail may raise what it captured, also after a refund', async () => {
+    const { asking, decision } = await allowed();
+    const report = (amount_minor: number, external_reference?: string) =>
+      stage.adapter.decisions.reportOutcome(decision.decision_id, {
+        type: 'SPEND_EXECUTED',
+        source: 'PAYMENT_RAIL',
+        amount_minor,
+        ...(external_reference === undefined ? {} : { external_reference }),
+      });
+    const reports = [await report(100), await report(100, 'ch_2'), await report(150)];
+    expect(reports.map(({ flags }) => flags)).toEqual([[], [], ['ADJUSTED']]);
+    expect(await codeOf(report(149))).toBe('409 outcome_conflict');
+    expect((await report(100)).outcome_id).toBe(reports[0]?.outcome_id);
+    const refund = { type: 'PARTIALLY_REFUNDED', amount_minor: 150, source: 'PAYMENT_RAIL' } as const;
+    await stage.adapter.decisions.reportOutcome(decision.decision_id, refund);
+    expect((await asking.decisions.retrieve(decision.decision_id)).outcome_state).toBe('REFUNDED');
+    expect((await report(200)).flags).toEqual(['ADJUSTED']);
+    expect((await asking.decisions.retrieve(decision.decision_id)).outcome_state).toBe('PARTIALLY_REFUNDED');
+  });
+
   test('what is not there is 404, and a name is required', async () => {
     const { asking } = await allowed();
     expect(await codeOf(asking.decisions.retrieve('dec_00000000000000000000000000'))).toBe('404 not_found');

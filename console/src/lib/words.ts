@@ -51,6 +51,7 @@ const WORDS: Record<string, string> = {
   UNAUTHORIZED_EXECUTION: 'Executed without leave',
   LATE: 'After the hold was gone',
   CONTRADICTS_CLIENT: 'Contradicts the client',
+  ADJUSTED: 'Raises the earlier amount',
   pending: 'Pending',
   accepted: 'Accepted',
   oidc: 'Identity provider',

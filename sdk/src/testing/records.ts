@@ -249,7 +249,10 @@ export function consume(
   return { replayed: false, answer };
 }
 
-/** Records an outcome. Each source settles once; refunds need an execution and give back no more than it. */
+/**
+ * Records an outcome. Each source settles once, but the payment rail may raise what it executed; refunds need an execution
+ * and give back no more than it.
+ */
 export function report(kept: Kept, body: OutcomeRequest): { repeated: boolean; answer: Outcome } {
   const { current, outcomes } = kept;
   const { type, currency = current.currency, source = 'CLIENT_REPORTED' } = body;
@@ -267,14 +270,24 @@ export function report(kept: Kept, body: OutcomeRequest): { repeated: boolean; a
   );
   if (repeat !== undefined) return { repeated: true, answer: repeat };
   const conflict = (message: string) => new Refused(409, 'outcome_conflict', message);
-  const executed = outcomes.find((each) => each.type === 'SPEND_EXECUTED')?.amount_minor ?? 0;
+  const executedBy = (said: Outcome['source']) =>
+    Math.max(
+      0,
+      ...outcomes
+        .filter((each) => each.type === 'SPEND_EXECUTED' && each.source === said)
+        .map((each) => each.amount_minor ?? 0),
+    );
+  const executed = () => executedBy('PAYMENT_RAIL') || executedBy('CLIENT_REPORTED');
   const refunds = outcomes.filter((each) => each.type.endsWith('REFUNDED'));
-  const left = executed - refunds.reduce((sum, each) => sum + (each.amount_minor ?? 0), 0);
+  const refunded = refunds.reduce((sum, each) => sum + (each.amount_minor ?? 0), 0);
+  const left = executed() - refunded;
   const is_refund = type.endsWith('REFUNDED');
   const amount = type === 'REFUNDED' ? (body.amount_minor ?? left) : (body.amount_minor ?? null);
   if (is_refund && (left === 0 || (amount ?? 0) > left))
     throw conflict('More would be given back than was executed.');
-  if (!is_refund && outcomes.some((each) => each.source === source && !each.type.endsWith('REFUNDED'))) {
+  const is_settled = outcomes.some((each) => each.source === source && !each.type.endsWith('REFUNDED'));
+  const captured = type === 'SPEND_EXECUTED' && source === 'PAYMENT_RAIL' ? executedBy(source) : 0;
+  if (!is_refund && is_settled && (captured === 0 || (amount ?? 0) < captured)) {
     throw conflict('Something else was reported before.');
   }
   const answer: Outcome = {
@@ -288,7 +301,7 @@ export function report(kept: Kept, body: OutcomeRequest): { repeated: boolean; a
     source,
     reported_by: WHO,
     recorded_at: NOW(),
-    flags: [],
+    flags: captured > 0 && (amount ?? 0) > captured ? ['ADJUSTED'] : [],
   };
   outcomes.push(answer);
   const settled = {
@@ -296,7 +309,8 @@ export function report(kept: Kept, body: OutcomeRequest): { repeated: boolean; a
     SPEND_FAILED: 'FAILED',
     SPEND_CANCELLED: 'CANCELLED',
   } as const;
-  if (is_refund) current.outcome_state = amount === left ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+  const back = refunded + (is_refund ? (amount ?? 0) : 0);
+  if (back > 0) current.outcome_state = back < executed() ? 'PARTIALLY_REFUNDED' : 'REFUNDED';
   else current.outcome_state = settled[type as keyof typeof settled];
   if (current.capability?.status === 'ISSUED') current.capability.status = 'REVOKED';
   current.verified = source === 'PAYMENT_RAIL';

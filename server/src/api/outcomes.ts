@@ -21,7 +21,7 @@ const OutcomeRequest = Fields(
     amount_minor: Type.Optional(
       AmountMinor({
         description:
-          'What was spent or given back. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund gives back what is left.',
+          'What was spent in all so far, or given back by this refund. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund gives back what is left.',
       }),
     ),
     currency: Type.Optional(Currency({ description: "The decision's, which is taken when it is left out." })),
@@ -53,7 +53,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
       operationId: 'createOutcome',
       tag: 'Outcomes',
       summary: 'Report what happened to a spend',
-      description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. A source may make ${MAX_REPORTS} reports of a decision. What an agent holds and has spent in a month and currency ends at 9,007,199,254,740,991 together: a report that would pass it is refused and changes nothing.`,
+      description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. Where the rail captures more later, it reports SPEND_EXECUTED again with the whole amount: a higher amount raises what counts (flag ADJUSTED), also after refunds, the same amount with another reference is recorded and counts nothing more, and a lower one is refused. A source may make ${MAX_REPORTS} reports of a decision. What an agent holds and has spent in a month and currency ends at 9,007,199,254,740,991 together: a report that would pass it is refused and changes nothing.`,
       scopes: ['authorize', 'consume', 'admin'],
       params: IdParams,
       body: OutcomeRequest,

@@ -97,10 +97,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       key_id: origin.actor.key_id,
       principal_id: origin.actor.principal_id,
       recorded_at: set.now,
-      flags: [
-        ...flagsOf(decision, state, type, judged.amount_minor),
-        ...(judged.contradicts_client ? (['CONTRADICTS_CLIENT'] as const) : []),
-      ],
+      flags: [...flagsOf(decision, state, type, judged.amount_minor), ...judged.flags],
     };
     const { state: after } = apply(set.records.history(decision.decision_id), {
       type: 'decision.outcome.recorded',

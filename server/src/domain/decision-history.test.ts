@@ -139,6 +139,7 @@ describe('once a capability was consumed', () => {
       [reported(said('SPEND_EXECUTED', 80, 'PAYMENT_RAIL')), 80, 'PARTIALLY_REFUNDED', false],
       [reported(said('PARTIALLY_REFUNDED', 30, 'PAYMENT_RAIL')), 50, 'PARTIALLY_REFUNDED', false],
       [reported(said('REFUNDED', 50, 'PAYMENT_RAIL')), 0, 'REFUNDED', false],
+      [reported(said('SPEND_EXECUTED', 95, 'PAYMENT_RAIL')), 15, 'PARTIALLY_REFUNDED', false],
     ];
     let history = beginHistory(made('ALLOW', 100));
     for (const [event, counts, outcome_state, verified] of steps) {
@@ -196,7 +197,7 @@ test('on a budget of 10,000 no more than 10,000 is really paid through capabilit
   const LIMIT = 10_000;
   fc.assert(
     fc.property(fc.array(anyMove, { minLength: 5, maxLength: 60 }), (moves) => {
-      const all: { history: DecisionHistory; consumed: number; paid: number; told: boolean }[] = [];
+      const all: { history: DecisionHistory; consumed: number; executed: number; paid: number }[] = [];
       const counter = () => {
         const sums = all.map(({ history }) => budgetImpact(history.state));
         return {
@@ -208,7 +209,7 @@ test('on a budget of 10,000 no more than 10,000 is really paid through capabilit
         if (move.do === 'spend') {
           const kind = move.amount <= remainingMinor(counter(), LIMIT) ? 'ALLOW' : 'DENY';
           const id = String(all.length).padStart(26, '0');
-          all.push({ history: beginHistory(made(kind, move.amount, id)), consumed: 0, paid: 0, told: false });
+          all.push({ history: beginHistory(made(kind, move.amount, id)), consumed: 0, executed: 0, paid: 0 });
           continue;
         }
         const one = all[all.length - 1 - (move.which % Math.max(1, all.length))];
@@ -238,8 +239,12 @@ test('on a budget of 10,000 no more than 10,000 is really paid through capabilit
           const { amount_minor: recorded } = judged;
           one.history = apply(one.history, reported({ ...report, amount_minor: recorded }));
           if (move.do === 'claim') continue;
-          if (move.type === 'SPEND_EXECUTED') one.paid = recorded as number;
-          else if (move.type.endsWith('REFUNDED')) one.paid -= recorded as number;
+          if (move.type === 'SPEND_EXECUTED') {
+            // The first report tells what was paid of what was consumed; a further one what was captured since.
+            one.paid =
+              one.executed === 0 ? (recorded as number) : one.paid + (recorded as number) - one.executed;
+            one.executed = recorded as number;
+          } else if (move.type.endsWith('REFUNDED')) one.paid -= recorded as number;
           else one.paid = 0;
         }
         expect(all.reduce((sum, { paid }) => sum + paid, 0)).toBeLessThanOrEqual(LIMIT);

@@ -18,6 +18,7 @@ export const OUTCOME_FLAGS = [
   'UNAUTHORIZED_EXECUTION',
   'LATE',
   'CONTRADICTS_CLIENT',
+  'ADJUSTED',
 ] as const;
 export type OutcomeFlag = (typeof OUTCOME_FLAGS)[number];
 
@@ -68,6 +69,8 @@ interface Refund {
 /** What one source reported so far. */
 interface Track {
   settled: Settled | null;
+  /** The amounts reported as executed. Each is the whole amount so far, so the highest counts. */
+  executed: number[];
   executed_minor: number;
   refunds: Refund[];
 }
@@ -88,7 +91,7 @@ const isRefund = (type: OutcomeType) => type === 'REFUNDED' || type === 'PARTIAL
 const sum = (refunds: readonly Refund[]) => refunds.reduce((total, each) => total + each.amount_minor, 0);
 
 function trackOf(outcomes: readonly OutcomeReport[], source: OutcomeSource): Track {
-  const track: Track = { settled: null, executed_minor: 0, refunds: [] };
+  const track: Track = { settled: null, executed: [], executed_minor: 0, refunds: [] };
   for (const { type, amount_minor, external_reference, ...report } of outcomes) {
     if (report.source !== source) continue;
     if (isRefund(type)) {
@@ -96,9 +99,10 @@ function trackOf(outcomes: readonly OutcomeReport[], source: OutcomeSource): Tra
       track.refunds.push({ amount_minor: amount_minor ?? 0, external_reference, is_rest });
     } else {
       track.settled = type as Settled;
-      track.executed_minor = type === 'SPEND_EXECUTED' ? (amount_minor as number) : 0;
+      if (type === 'SPEND_EXECUTED') track.executed.push(amount_minor as number);
     }
   }
+  track.executed_minor = Math.max(0, ...track.executed);
   return track;
 }
 
@@ -136,8 +140,10 @@ function besideRail(rail: Track, client: Track): Refund[] {
   return unmatched(left, unused, (one, other) => !one.is_rest && mayBeSame(one, other)).left;
 }
 
-const sameSettlement = (one: Track, other: Track) =>
-  one.settled === other.settled && one.executed_minor === other.executed_minor;
+/** Whether the client's settlement is one that the rail reported too, before or after it raised the amount. */
+const isAgreed = (rail: Track, client: Track) =>
+  rail.settled === client.settled &&
+  (client.settled !== 'SPEND_EXECUTED' || rail.executed.includes(client.executed_minor));
 
 /** Whether the client's refunds and the rail's together exceed what was executed, though the rail's alone do not. */
 function overclaimed(rail: Track, client: Track): boolean {
@@ -152,7 +158,7 @@ export function summarizeOutcomes(outcomes: readonly OutcomeReport[]): OutcomeSu
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
   const settling = rail.settled === null ? client : rail;
   const settled_by_rail = rail.settled !== null;
-  const is_agreed = settled_by_rail && (client.settled === null || sameSettlement(rail, client));
+  const is_agreed = settled_by_rail && (client.settled === null || isAgreed(rail, client));
   const { executed_minor } = settling;
   if (settling.settled !== 'SPEND_EXECUTED') {
     const outcome_state =
@@ -179,17 +185,18 @@ export function exactRepeat(outcomes: readonly Outcome[], report: OutcomeReport)
       each.external_reference === report.external_reference &&
       each.source === report.source &&
       (each.amount_minor === report.amount_minor ||
-        // A full refund may omit its amount, and each source reports only one.
+        // A full refund may omit its amount. Another one, after the rail raised the amount, names its own.
         (report.type === 'REFUNDED' && report.amount_minor === null)),
   );
 }
 
-/** Either what to record, or for the caller what is wrong with the report. */
+/** Either what to record, with the flags that earlier reports give it, or for the caller what is wrong with the report. */
 export type Judged =
-  | { ok: true; amount_minor: number | null; contradicts_client: boolean }
+  | { ok: true; amount_minor: number | null; flags: OutcomeFlag[] }
   | { ok: false; problem: string };
 
 const conflict = (problem: string): Judged => ({ ok: false, problem });
+const accept = (amount_minor: number | null): Judged => ({ ok: true, amount_minor, flags: [] });
 
 const OVER_EXECUTED = 'The refunds would be more than what was executed.';
 
@@ -206,17 +213,20 @@ function judgeRefund(
   const { type, amount_minor } = report;
   if (type === 'PARTIALLY_REFUNDED') {
     if ((amount_minor as number) > left) return conflict(OVER_EXECUTED);
-    return { ok: true, amount_minor, contradicts_client: false };
+    return accept(amount_minor);
   }
   if (amount_minor !== null && amount_minor !== left) {
     return conflict(
       'A full refund gives back what is left of the amount executed; the amount may be left out.',
     );
   }
-  return { ok: true, amount_minor: left, contradicts_client: false };
+  return accept(left);
 }
 
-/** The rail's report must agree with its own earlier ones only, and prevails over the client's. */
+/**
+ * The rail's report must agree with its own earlier ones only, and prevails over the client's. It may raise what it
+ * reported as executed, also after refunds, because a rail learns of a later capture; it may never lower it.
+ */
 function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
@@ -225,12 +235,24 @@ function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): J
     const judged = judgeRefund(report, executed, rail.executed_minor, sum(rail.refunds));
     if (!judged.ok) return judged;
     const after = trackOf([...outcomes, { ...report, amount_minor: judged.amount_minor }], 'PAYMENT_RAIL');
-    return { ...judged, contradicts_client: overclaimed(after, client) };
+    return overclaimed(after, client) ? { ...judged, flags: ['CONTRADICTS_CLIENT'] } : judged;
   }
-  if (rail.settled !== null) return conflict('The payment rail reported something else before.');
-  const after = trackOf([report], 'PAYMENT_RAIL');
-  const contradicts_client = client.settled !== null && !sameSettlement(after, client);
-  return { ok: true, amount_minor: report.amount_minor, contradicts_client };
+  const { type, amount_minor } = report;
+  if (rail.settled !== null) {
+    if (rail.settled !== 'SPEND_EXECUTED' || type !== 'SPEND_EXECUTED') {
+      return conflict('The payment rail reported something else before.');
+    }
+    if ((amount_minor as number) < rail.executed_minor) {
+      return conflict(
+        'The payment rail reported a higher amount before. amount_minor is all that was executed so far; report what was given back as a refund.',
+      );
+    }
+  }
+  const flags: OutcomeFlag[] = [];
+  const after = trackOf([...outcomes, report], 'PAYMENT_RAIL');
+  if (client.settled !== null && !isAgreed(after, client)) flags.push('CONTRADICTS_CLIENT');
+  if (rail.settled !== null && after.executed_minor > rail.executed_minor) flags.push('ADJUSTED');
+  return { ok: true, amount_minor, flags };
 }
 
 /** A client's report must agree with all reports, but may repeat what so far only the rail has reported. */
@@ -249,7 +271,7 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
         amount_minor !== null &&
         said_by_rail.some((each) => sameRefund(each, { amount_minor, external_reference, is_rest: false }))
       ) {
-        return { ok: true, amount_minor, contradicts_client: false };
+        return accept(amount_minor);
       }
     }
     const executed = (rail.settled ?? client.settled) === 'SPEND_EXECUTED';
@@ -262,10 +284,10 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
   }
   if (client.settled !== null) return conflict('Something else was reported before.');
   const said = trackOf([{ ...report, source: 'CLIENT_REPORTED' }], 'CLIENT_REPORTED');
-  if (rail.settled !== null && !sameSettlement(rail, said)) {
+  if (rail.settled !== null && !isAgreed(rail, said)) {
     return conflict('The payment rail reported something else.');
   }
-  return { ok: true, amount_minor: report.amount_minor, contradicts_client: false };
+  return accept(report.amount_minor);
 }
 
 /**

@@ -245,6 +245,92 @@ describe('POST /v1/decisions/:id/outcomes', () => {
     });
   });
 
+  describe('201: a later, higher capture', () => {
+    test('of the rail raises what counts, also after refunds; an equal one counts nothing more, a lower one is 409', async () => {
+      const { decision_id: id } = await ask(await agent('ENFORCE'), 500);
+      expect(flags(await rail(id, executed(500)))).toEqual([]);
+      const again = await rail(id, { ...executed(500), external_reference: 'ch_2' });
+      expect(flags(again)).toEqual([]);
+      expect(await counter(id)).toEqual([0, 500, 500]);
+      expect(flags(await rail(id, executed(700)))).toEqual(['OVER_AUTHORIZED', 'ADJUSTED']);
+      expect(await counter(id)).toEqual([0, 700, 300]);
+      for (const lower of [executed(699), { ...executed(500), external_reference: 'ch_3' }]) {
+        expect(refusal(await rail(id, lower))).toEqual([409, 'outcome_conflict']);
+      }
+      // Exact repeats come first, also of what is lower by now.
+      const repeat = await rail(id, { ...executed(500), external_reference: 'ch_2' });
+      expect([repeat.status, repeat.body]).toEqual([200, again.body]);
+      await rail(id, refunded(100, 'r-1'));
+      expect(flags(await rail(id, executed(750)))).toEqual(['OVER_AUTHORIZED', 'ADJUSTED']);
+      expect(await get(id)).toMatchObject({ outcome_state: 'PARTIALLY_REFUNDED', verified: true });
+      expect(await counter(id)).toEqual([0, 650, 350]);
+      await rail(id, { type: 'REFUNDED' });
+      expect(await counter(id)).toEqual([0, 0, 1_000]);
+      expect(flags(await rail(id, executed(800)))).toEqual(['OVER_AUTHORIZED', 'ADJUSTED']);
+      expect(await get(id)).toMatchObject({
+        outcome_state: 'PARTIALLY_REFUNDED',
+        verified: true,
+        reservation: { status: 'COMMITTED', amount_minor: 50 },
+      });
+      expect(await counter(id)).toEqual([0, 50, 950]);
+      expect((await rail(id, { type: 'REFUNDED', amount_minor: 50 })).status).toBe(201);
+      expect(await get(id)).toMatchObject({ outcome_state: 'REFUNDED', verified: true });
+    });
+
+    test('counts in limits over time and in shared budgets too, and leaves no way to lower what the rail said', async () => {
+      await client.post('/v1/budgets', {
+        slug: 'captures',
+        name: 'Captures',
+        currency: 'EUR',
+        period: 'MONTH',
+        limit_minor: 1_000,
+      });
+      const slug = await agent('ENFORCE', {
+        budgets: ['captures'],
+        velocity_limits: [{ name: 'day', window: 'DAY', limit_amount_minor: 1_000 }],
+      });
+      const { decision_id: id, capability } = await ask(slug, 500);
+      const consumed = await s.call('POST', '/v1/capabilities/consume', {
+        key: adapter,
+        idempotency_key: `capture-${id}`,
+        body: { token: capability.token, amount_minor: 500, currency: 'EUR' },
+      });
+      expect(consumed.status).toBe(201);
+      const used = async () => {
+        const { body } = await s.call('GET', `/v1/agents/${slug}/limits`);
+        return body.data.map((one: { name: string; used_minor: number }) => one.used_minor);
+      };
+      await rail(id, executed(300));
+      expect(await used()).toEqual([300, 300, 300]);
+      await rail(id, executed(900));
+      expect(await used()).toEqual([900, 900, 900]);
+      expect(refusal(await report(id, executed(950)))).toEqual([409, 'outcome_conflict']);
+      expect((await ask(slug, 101)).decision).toBe('DENY');
+      expect((await ask(slug, 100)).decision).toBe('ALLOW');
+    });
+
+    test('of a client is a conflict, and so is one after the rail reported a failed payment', async () => {
+      const slug = await agent('SHADOW');
+      const { decision_id: claimed } = await ask(slug, 100);
+      await report(claimed, executed(100));
+      expect(refusal(await report(claimed, executed(200)))).toEqual([409, 'outcome_conflict']);
+      const { decision_id: failed } = await ask(slug, 100);
+      await rail(failed, { type: 'SPEND_FAILED' });
+      expect(refusal(await rail(failed, executed(200)))).toEqual([409, 'outcome_conflict']);
+    });
+
+    test('leaves a client that reported what the rail did at the time uncontradicted', async () => {
+      const { decision_id: id } = await ask(await agent('SHADOW'), 100);
+      await rail(id, executed(100));
+      await rail(id, executed(150));
+      expect(flags(await report(id, executed(100)))).toEqual([]);
+      expect((await get(id)).verified).toBe(true);
+      expect(flags(await rail(id, executed(160)))).toEqual(['OVER_AUTHORIZED', 'ADJUSTED']);
+      expect((await get(id)).verified).toBe(true);
+      expect(await counter(id)).toEqual([0, 160, 840]);
+    });
+  });
+
   describe('200: an exact repeat', () => {
     test('answers the stored record, in any state, even long after, and writes nothing', async () => {
       const { decision_id: id } = await ask(await agent('SHADOW'), 100);
@@ -366,7 +452,7 @@ describe('POST /v1/decisions/:id/outcomes', () => {
       [[], refunded(1)],
       [[], { type: 'REFUNDED' }],
       [[executed(100)], executed(99)],
-      [[executed(100)], { ...executed(100), external_reference: 'another' }],
+      [[executed(100)], { ...executed(99), external_reference: 'another' }],
       [[executed(100)], { type: 'SPEND_FAILED' }],
       [[executed(100)], { type: 'SPEND_CANCELLED' }],
       [[executed(100)], refunded(101)],

@@ -74,6 +74,7 @@ async function seenOverHttp(tenant: Tenant): Promise<SeenDecision[]> {
             .body.data
         : [];
       const executed = (source: string) =>
+        // Newest first: the rail may have raised the amount.
         outcomes.find(
           (one: { type: string; source: string }) => one.type === 'SPEND_EXECUTED' && one.source === source,
         )?.amount_minor;

@@ -428,8 +428,11 @@ const anyOutcome = fc
         const full = type === 'REFUNDED';
         const settles = type.startsWith('SPEND_');
         // Most reports are about what they can be about; the others are refused.
+        const again = type === 'SPEND_EXECUTED' && source === 'PAYMENT_RAIL' && n % 3 === 0;
         const fitting = model.decisions.filter((each) =>
-          settles ? !each.reports.some((one) => one.source === source) : outcomeState(each) !== 'NONE',
+          settles
+            ? again === each.reports.some((one) => one.source === source)
+            : outcomeState(each) !== 'NONE',
         );
         const paid = fitting.filter((each) => each.capability?.status === 'CONSUMED');
         const likely = n % 2 === 0 && paid.length > 0 ? paid : fitting;
@@ -438,8 +441,8 @@ const anyOutcome = fc
           type,
           amount:
             settles && type !== 'SPEND_EXECUTED' ? null : full ? null : Math.ceil((d.amount || 100) * share),
-          // Each source's full refund is its own, and settlements carry no reference.
-          reference: settles ? null : full ? `full-${source}` : reference,
+          // Each source's full refund is its own. Settlements carry no reference but where the rail says it once more.
+          reference: settles ? (again ? reference : null) : full ? `full-${source}` : reference,
           source,
         };
         const reply = await call(real, 'POST', `/v1/decisions/${d.id}/outcomes`, real.adapter, {

@@ -251,8 +251,13 @@ export function consume(
 }
 
 const isRefund = (type: string) => type.endsWith('REFUNDED');
-const settledBy = (d: ModelDecision, source: Source) =>
-  d.reports.find((each) => each.source === source && !isRefund(each.type));
+const settlementsBy = (d: ModelDecision, source: Source) =>
+  d.reports.filter((each) => each.source === source && !isRefund(each.type));
+/** The rail may raise what it executed, so its last word counts. */
+const settledBy = (d: ModelDecision, source: Source) => settlementsBy(d, source).at(-1);
+/** Whether the rail ever said what the client says. */
+const agreed = (d: ModelDecision, client: ModelReport) =>
+  settlementsBy(d, 'PAYMENT_RAIL').some((rail) => same(rail, client));
 const refundsBy = (d: ModelDecision, source: Source) =>
   d.reports.filter((each) => each.source === source && isRefund(each.type));
 const total = (reports: ModelReport[]) => reports.reduce((sum, each) => sum + (each.amount ?? 0), 0);
@@ -302,8 +307,8 @@ export function outcomeState(d: ModelDecision): string {
 export function verified(d: ModelDecision): boolean {
   const rail = settledBy(d, 'PAYMENT_RAIL');
   const client = settledBy(d, 'CLIENT_REPORTED');
-  const agreed = rail !== undefined && (client === undefined || same(rail, client));
-  return agreed && refunded(d) === total(refundsBy(d, 'PAYMENT_RAIL'));
+  const is_agreed = rail !== undefined && (client === undefined || agreed(d, client));
+  return is_agreed && refunded(d) === total(refundsBy(d, 'PAYMENT_RAIL'));
 }
 
 export const inForce = (d: ModelDecision): string => {
@@ -361,16 +366,20 @@ export function report(
         flags.push('CONTRADICTS_CLIENT');
     }
   } else {
-    if (given.source === 'PAYMENT_RAIL' ? rail !== undefined : client !== undefined) return conflict;
-    if (given.source === 'CLIENT_REPORTED' && rail !== undefined && !same(rail, given)) return conflict;
+    const from_rail = given.source === 'PAYMENT_RAIL';
+    if (!from_rail && (client !== undefined || (rail !== undefined && !agreed(d, given)))) return conflict;
+    const raises = rail?.type === 'SPEND_EXECUTED' && given.type === 'SPEND_EXECUTED';
+    const before = rail?.amount ?? 0;
+    if (from_rail && rail !== undefined && (!raises || (given.amount as number) < before)) return conflict;
     if (given.type === 'SPEND_EXECUTED') {
       if ((given.amount as number) > authorized(d)) flags.push('OVER_AUTHORIZED');
       if (d.mode === 'ENFORCE' && inForce(d) !== 'ALLOW') flags.push('UNAUTHORIZED_EXECUTION');
       if (d.hold === 'RELEASED' || d.hold === 'EXPIRED') flags.push('LATE');
     }
-    if (given.source === 'PAYMENT_RAIL' && client !== undefined && !same(client, given)) {
+    if (from_rail && client !== undefined && !same(client, given) && !agreed(d, client)) {
       flags.push('CONTRADICTS_CLIENT');
     }
+    if (from_rail && raises && (given.amount as number) > before) flags.push('ADJUSTED');
   }
   d.reports.push({ ...given, amount });
   const was_allowed = d.kind === 'ALLOW' || (d.kind === 'REVIEW' && d.review === 'ALLOWED');

@@ -95,7 +95,10 @@ export const OutcomeBody = Fields(
     source: OneOf(OUTCOME_SOURCES),
     reported_by: Fields({ key_id: Who.key_id, principal_id: Who.principal_id }),
     recorded_at: Timestamp(),
-    flags: Type.Array(OneOf(OUTCOME_FLAGS)),
+    flags: Type.Array(OneOf(OUTCOME_FLAGS), {
+      description:
+        'OVER_AUTHORIZED: more than was authorized. UNAUTHORIZED_EXECUTION: executed in ENFORCE though not allowed. LATE: the hold was gone. CONTRADICTS_CLIENT: the payment rail reports something else than the client. ADJUSTED: the payment rail raises the amount that it reported as executed before.',
+    }),
   },
   { $id: 'Outcome' },
 );
