@@ -25,9 +25,12 @@ const MAX_CONCURRENT = 2;
 
 /** Decisions as a caller may see them. */
 export interface DecisionView {
-  /** The current view of each record, in the order given. */
+  /** The current view of each record, in the order given. No capability has its token: lists and exports never show it. */
   present(caller: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]>;
-  /** The current view of one decision; undefined if there is none that the caller may see. */
+  /**
+   * The current view of one decision, with its capability's token if the caller may see it; undefined if there is none that
+   * the caller may see.
+   */
   find(caller: Caller, decision_id: string): Promise<Decision | undefined>;
   /** The stored answer to a request, with the capability's token if the caller may see it. */
   answer(caller: Caller, created: CreatedDecision): string;
@@ -47,11 +50,8 @@ export const onlyAgentOf = (caller: Caller): string | null =>
 export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityTokens }): DecisionView {
   const { db, tokens } = options;
 
-  /** Returns for each record, in order, the function that shows it to a caller. */
-  async function loadViews(
-    workspace_id: string,
-    rows: readonly DecisionRecord[],
-  ): Promise<((caller: Caller) => Decision)[]> {
+  /** The current view of each record, in order, without tokens. */
+  async function loadViews(workspace_id: string, rows: readonly DecisionRecord[]): Promise<Decision[]> {
     if (rows.length === 0) return [];
     const budget_keys = rows.map(({ decision }) => ({
       agent_id: decision.agent.id,
@@ -89,23 +89,23 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
       };
       const view = currentDecision(decision, state, records, clock_ms);
       const { capability } = view;
-      if (capability === null) return () => view;
+      if (capability === null) return view;
       const status = capabilityStatusAt(capability, agent_by_id.get(decision.agent.id) as Agent, clock_ms);
       const used = consumption_by_id.get(capability.capability_id);
       const consumption = used === undefined ? {} : { consumption: toldConsumption(used) };
-      return (caller) => {
-        const token = maySeeToken(caller, decision)
-          ? { token: tokens.of(workspace_id, capability.capability_id) }
-          : {};
-        return { ...view, capability: { ...token, ...capability, status, ...consumption } };
-      };
+      return { ...view, capability: { ...capability, status, ...consumption } };
     });
   }
 
-  const loadDecision = makeWorkspaceBatchLoader<
-    string,
-    { agent_id: string; show: (caller: Caller) => Decision }
-  >((workspace_id) => ({
+  /** A decision as this caller sees it: with its capability's token where the caller may see that. */
+  function shownTo(caller: Caller, decision: Decision): Decision {
+    const { capability } = decision;
+    if (capability === null || !maySeeToken(caller, decision)) return decision;
+    const token = tokens.of(caller.workspace_id, capability.capability_id);
+    return { ...decision, capability: Object.assign({ token }, capability) };
+  }
+
+  const loadDecision = makeWorkspaceBatchLoader<string, Decision>((workspace_id) => ({
     keyOf: (decision_id) => decision_id,
     load: async (decision_ids) => {
       const rows = await loadDecisionRecords(
@@ -113,12 +113,7 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
         decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
       );
       const views = await loadViews(workspace_id, rows);
-      return new Map(
-        rows.map(({ decision }, i) => [
-          decision.decision_id,
-          { agent_id: decision.agent.id, show: views[i] as (caller: Caller) => Decision },
-        ]),
-      );
+      return new Map(views.map((view) => [view.decision_id, view]));
     },
     max_batch: MAX_BATCH,
     max_waiting: MAX_WAITING,
@@ -126,14 +121,12 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
   }));
 
   return {
-    async present(caller, rows) {
-      const views = await loadViews(caller.workspace_id, rows);
-      return views.map((show) => show(caller));
-    },
+    present: ({ workspace_id }, rows) => loadViews(workspace_id, rows),
     async find(caller, decision_id) {
       const found = await loadDecision(caller.workspace_id, decision_id);
       const own = onlyAgentOf(caller);
-      return found === undefined || (own !== null && found.agent_id !== own) ? undefined : found.show(caller);
+      if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
+      return shownTo(caller, found);
     },
     answer(caller, { document, replayed }) {
       const capability_id = capabilityIdIn(document);

@@ -98,7 +98,7 @@ describe('issuing', () => {
 describe('the token is shown to the key that asked and to the agent’s own keys, and to nobody else', () => {
   const tokenOf = (body: { capability: { token?: string } | null }) => body.capability?.token;
 
-  test('creation, replay, GET and lists show the token to these keys alone', async () => {
+  test('creation, replay and GET show the token to these keys alone, and lists to nobody', async () => {
     const slug = await agent();
     const own = (await makeKey(s, { agent_id: slug })).key;
     const own_too = (await makeKey(s, { agent_id: slug })).key;
@@ -119,7 +119,7 @@ describe('the token is shown to the key that asked and to the agent’s own keys
       );
       return seen;
     };
-    for (const key of [s.admin_key, own, own_too]) expect(await seenBy(key)).toEqual([token, token]);
+    for (const key of [s.admin_key, own, own_too]) expect(await seenBy(key)).toEqual([token, undefined]);
     for (const key of [other_admin, reviewer, read_only, colleague]) {
       expect(await seenBy(key)).toEqual([undefined, undefined]);
       expect((await get(decision_id, key)).capability).toEqual({

@@ -240,6 +240,9 @@ export async function startTestService(
 }
 
 /** A purpose that the spends of `spend()` plainly serve. */
+/** A capability's token, wherever it is in a text. */
+export const CAPABILITY_TOKEN = /cap_[0-9A-Z]{26}\.[A-Za-z0-9_-]{43}/;
+
 export const AUTHORITY = {
   purpose: { objective: 'Keep the staging servers running: cloud servers and hosting.' },
   currency: 'EUR',

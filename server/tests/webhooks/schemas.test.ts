@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/api/schemas/webhook-events.ts';
 import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
-import { AUTHORITY, freshKey, makeKey, spend } from '../support/running-service.ts';
+import { AUTHORITY, CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 
 const { test, s } = serviceTest({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' } });
@@ -45,4 +45,14 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
     isDocumented(JSON.parse(payload));
     expect(isDocumented.errors, type).toBeNull();
   }
+
+  // With the capability of the review above and this one, every type was published where a token could have been told.
+  const allowed = await s.call('POST', '/v1/decisions', {
+    body: spend('told', 10),
+    idempotency_key: freshKey(),
+  });
+  expect(allowed.body.capability.token).toMatch(CAPABILITY_TOKEN);
+  const { rows: all } = await s.sql('select type, payload from webhook_events');
+  expect(all.length).toBeGreaterThan(rows.length);
+  for (const { type, payload } of all) expect(payload, type).not.toMatch(CAPABILITY_TOKEN);
 });

@@ -12,7 +12,7 @@ export const CapabilityBody = Fields(
     token: Type.Optional(
       Type.String({
         description:
-          "What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys.",
+          "What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys, and only where the decision is made, replayed or read by itself: no list, export or event has it.",
       }),
     ),
     status: OneOf(CAPABILITY_STATUSES),
