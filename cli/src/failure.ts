@@ -14,6 +14,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'Somebody else changed it meanwhile: run `purser authority pull`, look at the difference, apply again.',
   rate_limited: 'Wait a minute.',
   self_review_forbidden: 'Somebody else has to review this one.',
+  budget_frozen: 'Deny it, or unfreeze the budget first.',
   agent_required: 'Name the agent with --agent.',
 };
 

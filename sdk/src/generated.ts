@@ -501,7 +501,7 @@ export interface BudgetThresholdReachedEvent {
 /** Leave for one payment. Only in ENFORCE. */
 export interface Capability {
   capability_id: string;
-  /** What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys. */
+  /** What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys, and only where the decision is made, replayed or read by itself: no list, export or event has it. */
   token?: string | undefined;
   status: 'ISSUED' | 'CONSUMED' | 'EXPIRED' | 'REVOKED';
   max_amount_minor: number;
@@ -725,7 +725,7 @@ export interface Error {
 }
 
 /** What clients branch on. */
-export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'budget_exists' | 'budget_limit' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'last_way_in' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
+export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'budget_exists' | 'budget_limit' | 'budget_frozen' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'last_way_in' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
   data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent | BudgetThresholdReachedEvent)[];
@@ -1905,7 +1905,7 @@ export interface UpdateBudgetRequest {
   name?: string | undefined;
   /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
   limit_minor?: number | undefined;
-  /** Of a `frozen` budget nothing may be spent. */
+  /** Of a `frozen` budget nothing new may be spent. */
   status?: 'active' | 'frozen' | undefined;
 }
 

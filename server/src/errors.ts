@@ -100,6 +100,11 @@ export const ERRORS = {
     when: 'The workspace has as many shared budgets as it may.',
     retry: false,
   },
+  budget_frozen: {
+    status: 409,
+    when: 'A shared budget that the spend counts in is frozen, so a review cannot allow it: unfreeze the budget, or deny the spend.',
+    retry: false,
+  },
   last_admin_key: {
     status: 409,
     when: "The workspace's last active admin key cannot revoke itself.",

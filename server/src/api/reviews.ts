@@ -65,12 +65,19 @@ export function makeReviewRoutes(options: {
       tag: 'Reviews and labels',
       summary: 'Allow or deny a REVIEW decision',
       description:
-        'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY lets the hold go. In SHADOW a later review corrects the current one, which it names in `supersedes`.',
+        'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY lets the hold go. While a shared budget that the spend counts in is frozen, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review corrects the current one, which it names in `supersedes`.',
       scopes: ['review'],
       params: IdParams,
       body: ReviewRequest,
       responses: { 201: { description: 'The review.', schema: RecordedReviewBody } },
-      errors: ['not_found', 'not_reviewable', 'self_review_forbidden', 'review_final', 'authority_changed'],
+      errors: [
+        'not_found',
+        'not_reviewable',
+        'self_review_forbidden',
+        'review_final',
+        'authority_changed',
+        'budget_frozen',
+      ],
       handler: async (call: Call<{ id: string }, unknown, Static<typeof ReviewRequest>>) => {
         const { action, reason_code, comment = null, supersedes = null } = call.body;
         const { review, effective_decision, capability } = await lane.submit(

@@ -1,11 +1,10 @@
 import type { Agent } from '../domain/agents.ts';
-import { type Consumption, capabilityStatusAt, decisionIdOfCapability } from '../domain/capabilities.ts';
+import { type Consumption, decisionIdOfCapability } from '../domain/capabilities.ts';
 import { capabilityOf } from '../domain/decision-states.ts';
-import { whyInactive } from '../domain/workspace.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { isDescriptorOf } from '../merchants/descriptors.ts';
+import { whyNotConsumed } from '../policy/may-pay.ts';
 import { formatMoney } from '../values/money.ts';
-import { AUTHORITY_CHANGED, authorityChanged } from './create-review.ts';
 
 export interface ConsumeCapabilityInput {
   /** The id of a capability whose token has been verified. */
@@ -54,22 +53,9 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       return refuse('not_found', NO_CAPABILITY);
     }
     if (earlier !== undefined) return done({ replayed: true, consumption: earlier, agent });
-    const inactive = whyInactive(agent, set.stop);
-    if (inactive !== null) return refuse('agent_not_active', inactive);
-    switch (capabilityStatusAt(capability, agent, set.now_ms)) {
-      case 'CONSUMED':
-        return refuse('capability_used', `The capability was consumed at ${capability.consumed_at}.`);
-      case 'REVOKED':
-        return refuse(
-          'capability_revoked',
-          'The capability was revoked: an outcome was reported for the spend.',
-        );
-      case 'EXPIRED':
-        return refuse('capability_expired', `The capability expired at ${capability.expires_at}.`);
-      case 'ISSUED':
-        break;
-    }
-    if (authorityChanged(agent, record.decision)) return refuse('authority_changed', AUTHORITY_CHANGED);
+    const { stop, now_ms } = set;
+    const refused = whyNotConsumed({ decision: record.decision, agent, stop, capability, now_ms });
+    if (refused !== null) return refuse(refused.code, refused.message);
     if (capability.payee_id !== null && payee_id !== capability.payee_id) {
       return refuse(
         'payee_mismatch',

@@ -1,5 +1,3 @@
-import type { Agent } from '../domain/agents.ts';
-import { endedAt } from '../domain/authorities.ts';
 import { type Capability, capabilityExpiry, capabilityStatusAt } from '../domain/capabilities.ts';
 import { issuesCapability } from '../domain/decision-history.ts';
 import { capabilityOf, effectiveNow } from '../domain/decision-states.ts';
@@ -7,6 +5,7 @@ import type { DecisionKind } from '../domain/decisions.ts';
 import { isOwnRequest, type ReviewAction, type ReviewRow, reviewBody } from '../domain/reviews.ts';
 import { recordEventData } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { whyNotAllowed } from '../policy/may-pay.ts';
 
 export interface CreateReviewInput {
   decision_id: string;
@@ -23,18 +22,6 @@ export interface CreatedReview {
   capability: Capability | null;
 }
 
-/** The message for decisions that were made by an authority which is no longer current. */
-export const AUTHORITY_CHANGED =
-  "The agent's authority changed since the decision was made; ask for a new decision.";
-
-/** Returns whether the agent's current authority differs from the one that the decision was made by. */
-export function authorityChanged(
-  agent: Pick<Agent, 'authority_hash'>,
-  decision: { authority_hash: string | null },
-): boolean {
-  return agent.authority_hash !== decision.authority_hash;
-}
-
 /**
  * Records a person's review of a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY releases the
  * hold. In SHADOW a later review that names it in `supersedes` may correct it.
@@ -47,6 +34,7 @@ export function makeCreateReview(options: {
     needs: ({ decision_id }) => ({
       decisions: [decision_id],
       authorities_of: [decision_id],
+      shared_budgets: [],
       webhooks: true,
     }),
     apply(set, input, origin) {
@@ -79,15 +67,12 @@ export function makeCreateReview(options: {
             : `supersedes: must be ${state.review_id}, the decision's current review`,
         );
       }
-      const authority = set.authority(agent.agent_id)?.authority;
+      const authority = set.authority(agent.agent_id)?.authority ?? null;
       if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
-        if (authorityChanged(agent, decision)) return refuse('authority_changed', AUTHORITY_CHANGED);
-        if (authority?.valid_until !== undefined && authority.valid_until <= set.now) {
-          return refuse(
-            'authority_changed',
-            `${endedAt(authority.valid_until)} Nothing can be allowed by it.`,
-          );
-        }
+        const { now_ms } = set;
+        const budgets = set.shared_budgets.all();
+        const refused = whyNotAllowed({ decision, state, agent, authority, budgets, now_ms });
+        if (refused !== null) return refuse(refused.code, refused.message);
       }
       const review: ReviewRow = {
         review_id: set.newId('review'),

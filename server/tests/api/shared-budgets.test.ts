@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   AUTHORITY,
   freshKey,
+  makeKey,
   type RunningService,
   spend,
   startTestService,
@@ -241,6 +242,46 @@ describe('a shared budget', () => {
     // Of all time there is no time at which there is room again.
     await patch(above, { limit_minor: 0 });
     expect((await ask(agent, 5)).remedies).toMatchObject([{ type: 'ASK_OPERATOR' }]);
+  });
+
+  test('that is frozen pays no pending review, on no node, while what was issued before is paid', async () => {
+    const reviewer = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' })).key;
+    const adapter = (await makeKey(s, { scopes: ['consume'] })).key;
+    const above = await makeBudget(5_000, { period: 'TOTAL' });
+    const budget = await makeBudget(5_000, { parent: above });
+    const agent = await under([budget], { review_threshold_minor: 100 });
+    const issued = await ask(agent, 50);
+    const [waiting, denied, settled] = [await ask(agent, 101), await ask(agent, 102), await ask(agent, 103)];
+    const shadow = await makeAgent({ ...OPEN, budgets: [budget], review_threshold_minor: 100 });
+    const watched = await ask(shadow, 104);
+    const review = (id: string, action: string, on = s) =>
+      on.call('POST', `/v1/decisions/${id}/reviews`, { key: reviewer, body: { action, reason_code: 'OK' } });
+    await executed(settled.decision_id, 103);
+    await patch(above, { status: 'frozen' });
+    for (const on of [s, beside]) {
+      const reply = await review(waiting.decision_id, 'ALLOW', on);
+      expect([reply.status, reply.body.error]).toMatchObject([
+        409,
+        { code: 'budget_frozen', message: expect.stringContaining(`"${above}"`) },
+      ]);
+    }
+    expect(await get(`/v1/decisions/${waiting.decision_id}`)).toMatchObject({
+      review_state: 'PENDING',
+      capability: null,
+      reservation: { status: 'HELD' },
+    });
+    expect((await review(denied.decision_id, 'DENY')).status).toBe(201);
+    // Neither makes a capability: the one was paid before, the other is in SHADOW.
+    expect((await review(settled.decision_id, 'ALLOW')).body.capability).toBeUndefined();
+    expect((await review(watched.decision_id, 'ALLOW')).status).toBe(201);
+    const consumed = await beside.call('POST', '/v1/capabilities/consume', {
+      key: adapter,
+      idempotency_key: freshKey(),
+      body: { token: issued.capability.token, amount_minor: 50, currency: 'EUR' },
+    });
+    expect(consumed.status).toBe(201);
+    await patch(above, { status: 'active' });
+    expect((await review(waiting.decision_id, 'ALLOW')).body.capability.status).toBe('ISSUED');
   });
 
   test('is replayed as it was found, so the authority of the day changes nothing; another draft meets it too', async () => {

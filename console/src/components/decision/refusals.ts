@@ -19,6 +19,11 @@ const REFUSALS: Record<string, Refusal | undefined> = {
     says: 'It can no longer be allowed under the rules of that time. Deny it, and the agent may ask again under the new ones.',
     may_deny: true,
   },
+  budget_frozen: {
+    title: 'A shared budget is frozen.',
+    says: 'Nothing new may be spent of it. Deny the spend, or allow it once an administrator has unfrozen the budget.',
+    may_deny: true,
+  },
   self_review_forbidden: {
     title: 'This is your own request.',
     says: 'Whoever asked for a spend cannot review it. Leave it to somebody else.',

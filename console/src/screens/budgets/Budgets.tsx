@@ -183,7 +183,8 @@ function Freeze({
     >
       <p>
         Every spend of every agent that counts in it is denied from the next request on, until somebody
-        unfreezes it. What is held of it stays held, and what was allowed before may still be paid.
+        unfreezes it. Nobody can allow a pending review in ENFORCE either. What is held of it stays held, and
+        a capability that was issued before may still be used; to stop that too, pause the agents.
       </p>
       {below.length > 0 && (
         <p>

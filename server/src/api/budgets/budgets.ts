@@ -44,7 +44,7 @@ const UpdateBody = Fields(
     name: Type.Optional(BudgetName),
     limit_minor: Type.Optional(BudgetLimit),
     status: Type.Optional(
-      OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing may be spent.' }),
+      OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing new may be spent.' }),
     ),
   },
   { $id: 'UpdateBudgetRequest' },
@@ -140,7 +140,7 @@ export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cu
       tag: 'Budgets',
       summary: 'Change a shared budget',
       description:
-        'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. What is held of a frozen budget stays held, and what was allowed before may still be paid.',
+        'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. A frozen budget denies every new spend, and no review in ENFORCE can allow one that is pending (409 `budget_frozen`). What is held of it stays held, and a capability that was issued before may still be consumed.',
       scopes: ['admin'],
       params: IdParams,
       body: UpdateBody,

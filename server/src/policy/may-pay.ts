@@ -1,0 +1,109 @@
+import type { SharedBudget } from '../counters/shared-budgets.ts';
+import type { Agent } from '../domain/agents.ts';
+import { type Authority, endedAt } from '../domain/authorities.ts';
+import { type Capability, capabilityStatusAt } from '../domain/capabilities.ts';
+import type { DecisionState } from '../domain/decision-states.ts';
+import type { Decision } from '../domain/decisions.ts';
+import { type WorkspaceStop, whyInactive } from '../domain/workspace.ts';
+import type { ErrorCode } from '../errors.ts';
+
+/** The facts by which a hold may still pay, or not. */
+interface Facts {
+  decision: Pick<Decision, 'authority_hash' | 'reservation'>;
+  state: Pick<DecisionState, 'reservation_status'>;
+  /** As last recorded. */
+  capability: Capability;
+  agent: Pick<Agent, 'slug' | 'status' | 'authority_hash'>;
+  stop: WorkspaceStop | null;
+  /** The agent's authority as it is now. */
+  authority: Pick<Authority, 'valid_until'> | null;
+  /** All shared budgets of the workspace. */
+  budgets: readonly Pick<SharedBudget, 'budget_id' | 'slug' | 'status'>[];
+  now_ms: number;
+}
+
+/** Why a hold may not pay, for the caller. */
+export interface NotPaying {
+  code: ErrorCode;
+  message: string;
+}
+
+type Check<Of extends keyof Facts> = (facts: Pick<Facts, Of>) => NotPaying | null;
+
+const agentIsActive: Check<'agent' | 'stop'> = ({ agent, stop }) => {
+  const message = whyInactive(agent, stop);
+  return message === null ? null : { code: 'agent_not_active', message };
+};
+
+const capabilityIsIssued: Check<'capability' | 'agent' | 'now_ms'> = ({ capability, agent, now_ms }) => {
+  switch (capabilityStatusAt(capability, agent, now_ms)) {
+    case 'ISSUED':
+      return null;
+    case 'CONSUMED':
+      return {
+        code: 'capability_used',
+        message: `The capability was consumed at ${capability.consumed_at}.`,
+      };
+    case 'REVOKED': {
+      const message = 'The capability was revoked: an outcome was reported for the spend.';
+      return { code: 'capability_revoked', message };
+    }
+    case 'EXPIRED':
+      return { code: 'capability_expired', message: `The capability expired at ${capability.expires_at}.` };
+  }
+};
+
+const authorityIsTheSame: Check<'agent' | 'decision'> = ({ agent, decision }) => {
+  if (agent.authority_hash === decision.authority_hash) return null;
+  const message = "The agent's authority changed since the decision was made; ask for a new decision.";
+  return { code: 'authority_changed', message };
+};
+
+const authorityIsValid: Check<'authority' | 'now_ms'> = ({ authority, now_ms }) => {
+  const valid_until = authority?.valid_until;
+  if (valid_until === undefined || Date.parse(valid_until) > now_ms) return null;
+  return { code: 'authority_changed', message: `${endedAt(valid_until)} Nothing can be allowed by it.` };
+};
+
+/** A hold that was settled meanwhile makes no capability, so its budgets do not matter. */
+const noBudgetIsFrozen: Check<'decision' | 'state' | 'budgets'> = ({ decision, state, budgets }) => {
+  if (state.reservation_status !== 'HELD') return null;
+  const counted = new Set((decision.reservation.limits ?? []).map(({ counter_id }) => counter_id));
+  const frozen = budgets.find(({ budget_id, status }) => status === 'frozen' && counted.has(budget_id));
+  if (frozen === undefined) return null;
+  const message = `The shared budget "${frozen.slug}" is frozen; unfreeze it first, or deny the spend.`;
+  return { code: 'budget_frozen', message };
+};
+
+/** The first reason of these checks, in their order. */
+const firstOf =
+  <Of extends keyof Facts>(...checks: Check<Of>[]): Check<Of> =>
+  (facts) => {
+    for (const check of checks) {
+      const refused = check(facts);
+      if (refused !== null) return refused;
+    }
+    return null;
+  };
+
+/**
+ * Why a review in ENFORCE may not allow a spend now; null: it may. Such a review makes new permission to pay, so it asks
+ * what a new decision would. It does not ask for the agent: the permission is good once a paused agent is active again,
+ * and void for a revoked one.
+ */
+export const whyNotAllowed = firstOf<'decision' | 'state' | 'agent' | 'authority' | 'budgets' | 'now_ms'>(
+  authorityIsTheSame,
+  authorityIsValid,
+  noBudgetIsFrozen,
+);
+
+/**
+ * Why a capability may not be consumed now; null: it may. It uses permission that was given. The authority's validity is
+ * part of the capability's own time. A shared budget that was frozen since is not asked for: whoever freezes it stops new
+ * permission, and a stop or a pause of the agent also stops what was issued.
+ */
+export const whyNotConsumed = firstOf<'decision' | 'agent' | 'stop' | 'capability' | 'now_ms'>(
+  agentIsActive,
+  capabilityIsIssued,
+  authorityIsTheSame,
+);
