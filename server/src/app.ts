@@ -303,6 +303,7 @@ export async function startService(
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built and not served: run npm run build');
   const public_time = makeWorkTime({
+    reason: 'public_time',
     share: PUBLIC_SHARE,
     now_ms: core.now_ms,
     isAlone: (address) => core.presence.isAlone(address),
@@ -335,7 +336,7 @@ export async function startService(
       : makeServer({
           ...server_options,
           routes: [metrics_route],
-          metrics: { countRequest: core.metrics.countRequest, watchUse: () => {} },
+          metrics: { ...core.metrics, watchUse: () => {} },
         });
   try {
     const prepares = siblings?.is_first ?? true;

@@ -175,6 +175,46 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/**
+ * The reasons for which the service turns away a request that is sound, each with what it means. They are `reason` in the
+ * log and the label of `purser_refusals_total`; a limit names the resource as `purser_resource_in_use` does.
+ */
+export const REFUSAL_REASONS = {
+  connections: 'Too many connections, of all clients or of one address; the connection was closed.',
+  bodies: 'Too many bodies are being received.',
+  writes: 'Too many writes are in progress.',
+  lane: 'Too many commands wait for the database.',
+  look_ups: 'Too many keys, sessions or decisions wait to be looked up.',
+  waits: 'Too many requests wait for a change.',
+  reads: 'Too many reads.',
+  lists: 'Too many lists.',
+  reports: 'Too many reports.',
+  verifications: 'Too many verifications.',
+  exports: 'Too many exports.',
+  simulations: 'Too many simulations and tests of authorities.',
+  streams: 'Too many streamed answers.',
+  unsent_bytes: 'Clients are slow to receive their answers; the connection was closed.',
+  password_hashes: 'Too many passwords are being checked.',
+  purpose_model_calls: 'Too many calls to the purpose model.',
+  assessments_time: 'The assessments of one workspace waited too long for their share of the time.',
+  answers_time: 'The reads of one workspace waited too long for their share of the time.',
+  replays_time: 'Simulations waited too long for their share of the time.',
+  public_time: 'Answers without a key to one address waited too long for their share of the time.',
+  mcp_time: 'The messages of one workspace to `/mcp` waited too long for their share of the time.',
+  rate_limit: 'More requests than the limit a minute, or too many wrong passwords.',
+  database: 'The database did not answer, or refused to write.',
+  commit_unknown: 'The connection broke during a commit: whether it happened is unknown.',
+  deadline: 'The answer was not ready in time.',
+  authority_changing: "The agent's authority changed each time the spend was assessed.",
+  report_behind: 'The decisions of a report are still being added up.',
+  identity_provider: 'The identity provider could not be reached.',
+  not_ready: 'The readiness check failed.',
+  stopping: 'The process is stopping.',
+  failure: 'A fault of the service itself; the log has its cause.',
+} as const;
+
+export type RefusalReason = keyof typeof REFUSAL_REASONS;
+
 /** An error that the caller receives as `{ error: { code, message, request_id } }`. `cause` is only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -184,6 +224,8 @@ export class ApiError extends Error {
   readonly is_overload: boolean;
   /** The request may have been carried out nevertheless. */
   readonly is_outcome_unknown: boolean;
+  /** Set where the service turned the request away for want of something. Only logged and counted. */
+  readonly reason: RefusalReason | undefined;
 
   constructor(
     code: ErrorCode,
@@ -193,6 +235,7 @@ export class ApiError extends Error {
       retry_after_s?: number;
       is_overload?: true;
       is_outcome_unknown?: true;
+      reason?: RefusalReason;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -201,6 +244,7 @@ export class ApiError extends Error {
     this.retry_after_s = options.retry_after_s;
     this.is_overload = options.is_overload === true;
     this.is_outcome_unknown = options.is_outcome_unknown === true;
+    this.reason = options.reason;
   }
 
   get status(): number {
@@ -214,18 +258,22 @@ export function invalidField(field: string, problem: string): ApiError {
 }
 
 /** It cannot be told now who it is, by a key, a session or a sign-in: in the same words, and never a way in. */
-export function authUnavailable(cause?: unknown): ApiError {
+export function authUnavailable(cause?: unknown, reason?: RefusalReason): ApiError {
   return new ApiError('auth_unavailable', 'Sign-in could not be verified right now; retry.', {
     cause,
     retry_after_s: 1,
+    ...(reason === undefined ? {} : { reason }),
   });
 }
 
 /**
- * Refuses a request before any work, when too much is waiting. A shared instance, because a refusal has to be cheap.
+ * Makes the refusal of a request before any work, because there is no more of `reason`. Make it once and throw that
+ * instance: a refusal has to be cheap, and a stack trace is the dear part of an error.
  */
-export const OVERLOADED = new ApiError(
-  'unavailable',
-  'The service is overloaded; nothing was carried out; retry.',
-  { retry_after_s: 1, is_overload: true },
-);
+export function overloaded(reason: RefusalReason): ApiError {
+  return new ApiError('unavailable', 'The service is overloaded; nothing was carried out; retry.', {
+    retry_after_s: 1,
+    is_overload: true,
+    reason,
+  });
+}

@@ -9,7 +9,8 @@ import {
 } from 'prom-client';
 import type { Mode } from './domain/agents.ts';
 import type { DecisionKind, ReasonCode } from './domain/decisions.ts';
-import type { AttemptStatus } from './domain/webhooks.ts';
+import { ATTEMPT_STATUSES, type AttemptStatus } from './domain/webhooks.ts';
+import { REFUSAL_REASONS, type RefusalReason } from './errors.ts';
 import type { FollowerName } from './followers/follower-names.ts';
 import type { NoOpinion, OpinionEffect } from './model-judge/second-opinion.ts';
 import type { ModelConsumption } from './model-judge/usage.ts';
@@ -19,6 +20,8 @@ export interface Metrics {
   /** `route` is the pattern (`/v1/agents/:id`), never the path, so that clients cannot grow the labels. */
   countRequest(method: string, route: string, status: number, duration_ms: number): void;
   countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
+  /** Counts a request that the service turned away. */
+  countRefusal(reason: RefusalReason): void;
   countWebhookAttempt(status: AttemptStatus): void;
   /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
   observeBatch(commands: number, commit_ms: number): void;
@@ -64,12 +67,20 @@ export function makeMetrics(): Metrics {
     labelNames: ['decision', 'mode', 'reason_code'] as const,
     registers: [registry],
   });
+  const refusals = new Counter({
+    name: 'purser_refusals_total',
+    help: 'Requests that the service turned away, and connections that it closed, by the reason.',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+  });
+  for (const reason of Object.keys(REFUSAL_REASONS)) refusals.inc({ reason }, 0);
   const webhook_attempts = new Counter({
     name: 'purser_webhook_attempts_total',
     help: 'Attempts to deliver a webhook, by what became of them.',
     labelNames: ['status'] as const,
     registers: [registry],
   });
+  for (const status of ATTEMPT_STATUSES) webhook_attempts.inc({ status }, 0);
   const batch_sizes = new Histogram({
     name: 'purser_lane_batch_commands',
     help: 'Commands that one transaction of a lane carried.',
@@ -152,6 +163,7 @@ export function makeMetrics(): Metrics {
     countRequest: (method, route, status, duration_ms) =>
       requests.observe({ method, route, status }, duration_ms / 1000),
     countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
+    countRefusal: (reason) => refusals.inc({ reason }),
     countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
     observeBatch(commands, commit_ms) {
       batch_sizes.observe(commands);

@@ -11,6 +11,7 @@ function onFakeClock(options: {
   let at_ms = 0;
   const timers: { due_ms: number; resume: () => void }[] = [];
   const time = makeWorkTime({
+    reason: 'answers_time',
     ...options,
     now_ms: () => at_ms,
     after: (wait_ms, resume) => void timers.push({ due_ms: at_ms + wait_ms, resume }),

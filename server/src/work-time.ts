@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts';
+import { ApiError, type RefusalReason } from './errors.ts';
 
 /** Work in ms that may be done in one go. A single piece that takes longer is paid for afterwards. */
 const MAX_AT_ONCE_MS = 2;
@@ -45,6 +45,8 @@ export interface WorkTime {
 export type Settle = (took_ms: number) => void;
 
 export interface WorkTimeOptions {
+  /** The reason of its refusals. */
+  reason: RefusalReason;
   /** The share of passing time that work under one name may take: above 0, at most 1. */
   share: number;
   /** Milliseconds of a clock that never runs backwards. */
@@ -144,6 +146,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     ) {
       throw new ApiError('unavailable', 'More is asked for than one share of the time; retry.', {
         retry_after_s: 1,
+        reason: options.reason,
       });
     }
     return new Promise<T>((resolve, reject) => {

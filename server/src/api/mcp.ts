@@ -40,6 +40,7 @@ export function makeMcpRoute({
   };
   let loaded: ReturnType<typeof load> | undefined;
   const message_time = makeWorkTime({
+    reason: 'mcp_time',
     share: MESSAGE_SHARE,
     now_ms: core.now_ms,
     isAlone: (workspace_id) => core.presence.isAlone(workspace_id),

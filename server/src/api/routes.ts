@@ -82,9 +82,9 @@ export function makeApiRoutes(
   const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
   const tokens = secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
-  const assess_time = makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone });
-  const answer_time = makeWorkTime({ share: ANSWER_SHARE, now_ms, isAlone });
-  const replay_time = makeWorkTime({ share: REPLAY_SHARE, now_ms });
+  const assess_time = makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone });
+  const answer_time = makeWorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone });
+  const replay_time = makeWorkTime({ reason: 'replays_time', share: REPLAY_SHARE, now_ms });
   const view = makeDecisionView({ db, tokens });
   const routes = [
     ...makeDecisionRoutes({

@@ -51,14 +51,14 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
   const timeout_ms = config.purpose_model_timeout_ms;
   const max_concurrent = config.purpose_model_max_concurrent;
   const places = makeShares({
-    resource: 'calls to the purpose model',
+    resource: 'purpose_model_calls',
     total: max_concurrent,
     workspace_share: WORKSPACE_SHARE,
     key_share: AGENT_SHARE,
     max_waiting: max_concurrent * WAITING_PER_PLACE,
     max_wait_ms: timeout_ms,
   });
-  metrics.watchUse('purpose_model_calls', places.total, places.inUse);
+  metrics.watchUse(places.resource, places.total, places.inUse);
   const holderOf = (asker: { workspace_id: string; agent_id: string }) => ({
     workspace_id: asker.workspace_id,
     key_id: asker.agent_id,
@@ -126,7 +126,7 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     historyOf: makeTrackRecords(core),
     directoryOf: makeDirectories(core.db),
     examplesOf: makeLabelledExamples({ db: core.lists_db, now_ms }),
-    assess_time: makeWorkTime({ share: ASSESS_SHARE, now_ms, isAlone: (id) => presence.isAlone(id) }),
+    assess_time: makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone: (id) => presence.isAlone(id) }),
     askModel,
     model,
     may_clear: config.purpose_model_may_clear,

@@ -15,7 +15,7 @@ const callOf = (workspace_id: string, key_id = `key_of_${workspace_id}`) =>
   ({ caller: { workspace_id, key_id } }) as Call;
 
 const turns = {
-  answer_time: makeWorkTime({ share: 1, now_ms: () => 0, isAlone: () => true }),
+  answer_time: makeWorkTime({ reason: 'answers_time', share: 1, now_ms: () => 0, isAlone: () => true }),
   presence: makePresence(() => 0),
 };
 
@@ -169,6 +169,7 @@ test('the second page of a workspace waits until the first is paid for, while an
   let at_ms = 0;
   const timers: (() => void)[] = [];
   const answer_time = makeWorkTime({
+    reason: 'answers_time',
     share: 0.25,
     now_ms: () => at_ms,
     after: (wait_ms, resume) =>
@@ -221,6 +222,7 @@ test('public answers to one address wait for each other, other addresses and pro
   let at_ms = 0;
   const timers: (() => void)[] = [];
   const public_time = makeWorkTime({
+    reason: 'answers_time',
     share: 0.25,
     now_ms: () => at_ms,
     after: (wait_ms, resume) =>

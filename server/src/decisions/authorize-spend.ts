@@ -92,7 +92,7 @@ export function makeAuthorizeSpend(
     throw new ApiError(
       'unavailable',
       "The agent's authority, or its listed merchants, changed each time the spend was assessed; nothing was decided; retry.",
-      { retry_after_s: 1 },
+      { retry_after_s: 1, reason: 'authority_changing' },
     );
   };
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors.ts';
 import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
-import { errorJson, toApiError } from './failures.ts';
+import { errorJson, refusalReason, toApiError } from './failures.ts';
 import type { Answer } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
 import { bodyOf, writeWhole } from './streams.ts';
@@ -42,7 +43,7 @@ export function makeAnswers(
     return headers;
   }
 
-  function record(method: string, exchange: Exchange, status: number): void {
+  function record(method: string, exchange: Exchange, status: number, error?: ApiError): void {
     const duration_ms = Math.round((now_ms() - exchange.began_ms) * 1000) / 1000;
     metrics.countRequest(method, exchange.route_name, status, duration_ms);
     exchange.span?.end(status, exchange.caller?.workspace_id);
@@ -50,6 +51,7 @@ export function makeAnswers(
       method,
       route: exchange.route_name,
       status,
+      ...whyOf(error),
       duration_ms,
       request_id: exchange.request_id,
       client_address: exchange.client_address,
@@ -59,8 +61,18 @@ export function makeAnswers(
       trace_id: exchange.trace_id,
     };
     const kind = exchange.securityEvent(status);
-    if (kind === null) logger.info(line, 'request');
-    else logger.warn({ ...line, event: 'security', kind }, 'request');
+    if (kind !== null) logger.warn({ ...line, event: 'security', kind }, 'request');
+    else if (status >= 500) logger.warn(line, 'request');
+    else logger.info(line, 'request');
+  }
+
+  /** The code of an error and, where the service turned the request away, the reason, which is counted. */
+  function whyOf(error: ApiError | undefined): { code?: string; reason?: string } {
+    if (error === undefined) return {};
+    const reason = refusalReason(error);
+    if (reason === null) return { code: error.code };
+    metrics.countRefusal(reason);
+    return { code: error.code, reason };
   }
 
   function send(
@@ -70,6 +82,7 @@ export function makeAnswers(
     payload: string | Buffer | null,
     content_type: string,
     extra: Headers | undefined,
+    error?: ApiError,
   ): void {
     const { exchange } = request;
     if (exchange.answered) return;
@@ -89,12 +102,13 @@ export function makeAnswers(
       const release = unsent === 0 ? undefined : admission.unsent.tryTake(exchange.holder, unsent);
       if (release === null) {
         admission.countRefusal();
+        metrics.countRefusal(admission.unsent.resource);
         raw.destroy();
       } else if (release !== undefined) raw.once('close', release);
     }
     exchange.answered = true;
     exchange.end();
-    record(request.method, exchange, gone ? CLIENT_GONE : status);
+    record(request.method, exchange, gone ? CLIENT_GONE : status, error);
   }
 
   async function sendStream(
@@ -151,7 +165,7 @@ export function makeAnswers(
       if (error.retry_after_s !== undefined) headers['retry-after'] = String(error.retry_after_s);
       if (error.code === 'method_not_allowed') headers.allow = 'POST';
       if (error.is_outcome_unknown && request.method !== 'GET') headers[OUTCOME_HEADER] = 'unknown';
-      send(request, reply, error.status, errorJson(error, exchange.request_id), JSON_TYPE, headers);
+      send(request, reply, error.status, errorJson(error, exchange.request_id), JSON_TYPE, headers, error);
     },
   };
 }

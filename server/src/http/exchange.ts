@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, holderOf, KEY_NOT_GOOD } from '../domain/keys.ts';
-import { OVERLOADED } from '../errors.ts';
 import type { RequestSpan } from '../tracing.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
@@ -95,10 +94,10 @@ export class Exchange {
     else this.held.push(release);
   }
 
-  /** Takes one place until the request ends or the returned function is called. Throws `OVERLOADED` if there is none. */
+  /** Takes one place until the request ends or the returned function is called. Throws its refusal if there is none. */
   take(shares: Shares): Release {
     const release = shares.tryTake(this.holder);
-    if (release === null) throw OVERLOADED;
+    if (release === null) throw shares.refusal;
     this.hold(release);
     return release;
   }

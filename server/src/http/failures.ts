@@ -1,5 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { ApiError, invalidField } from '../errors.ts';
+import { ApiError, invalidField, type RefusalReason } from '../errors.ts';
 import { isUnavailable } from '../storage/database.ts';
 
 /** The message for an unforeseen failure. Its cause is only logged. */
@@ -32,11 +32,24 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError('internal_error', UNFORESEEN, { cause: thrown });
 }
 
+/**
+ * Returns why the service turned a request away, and null for an error of the caller. What told who somebody is wraps the
+ * error that kept it from doing so.
+ */
+export function refusalReason(error: ApiError): RefusalReason | null {
+  const { cause, code, status } = error;
+  if (error.reason !== undefined) return error.reason;
+  if (cause instanceof ApiError) return refusalReason(cause);
+  if (isUnavailable(cause)) return 'database';
+  if (status === 429) return 'rate_limit';
+  return status < 500 || code === 'not_implemented' ? null : 'failure';
+}
+
 /** The answer was not ready in time. The request may still be carried out. */
 export const TOO_LATE = new ApiError(
   'unavailable',
   'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
-  { retry_after_s: 1, is_outcome_unknown: true },
+  { retry_after_s: 1, is_outcome_unknown: true, reason: 'deadline' },
 );
 
 /** Returns the error for bytes that are not an HTTP request, by the code of Node's `clientError`. */

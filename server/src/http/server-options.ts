@@ -42,7 +42,7 @@ export interface ServerOptions {
   newRequestId: () => string;
   /** Milliseconds of a clock that never runs backwards; only differences are used. */
   now_ms: () => number;
-  metrics: Pick<Metrics, 'countRequest' | 'watchUse'>;
+  metrics: Pick<Metrics, 'countRequest' | 'countRefusal' | 'watchUse'>;
   /** Null if nobody wants traces. */
   tracing: Tracing | null;
 }

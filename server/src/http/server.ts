@@ -5,7 +5,7 @@ import Fastify, {
   type onRequestHookHandler,
 } from 'fastify';
 import type { TSchema } from 'typebox';
-import { ApiError, authUnavailable, OVERLOADED } from '../errors.ts';
+import { ApiError, authUnavailable, overloaded } from '../errors.ts';
 import { makeAccess } from './access.ts';
 import { LIMITS, makeAdmission } from './admission.ts';
 import { makeAnswers } from './answers.ts';
@@ -47,6 +47,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   for (const { resource, total, inUse } of [of_addresses, bodies, writes, streams, unsent, holds.places])
     metrics.watchUse(resource, total, inUse);
   let draining = false;
+  const full = overloaded('lane');
   const entrances = new Set(options.routes.filter((route) => route.entrance).map((route) => route.path));
   const { answer, fail } = makeAnswers({
     logger,
@@ -62,11 +63,14 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     shares: of_addresses,
     keep_alive_ms: options.keep_alive_ms,
     newRequestId,
-    onDropped: admission.countRefusal,
-    onRejected({ socket, request_id, error: { status }, code }) {
+    onDropped() {
+      admission.countRefusal();
+      metrics.countRefusal('connections');
+    },
+    onRejected({ socket, request_id, error: { status, code }, code: parse_error }) {
       metrics.countRequest('unknown', 'malformed', status, 0);
       const client_address = clientAddress({ socket, headers: {} });
-      logger.info({ route: 'malformed', status, request_id, client_address, code }, 'request');
+      logger.info({ route: 'malformed', status, code, parse_error, request_id, client_address }, 'request');
     },
   });
 
@@ -109,7 +113,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 
   /** Refuses writes while the lane is full, before anything is done for them. */
   function refuseWhenFull({ exchange }: FastifyRequest): void {
-    if (isWrite(exchange) && isFull()) throw OVERLOADED;
+    if (isWrite(exchange) && isFull()) throw full;
   }
 
   /**
@@ -122,7 +126,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     exchange.setDeadline(options.deadline_ms, () => {
       // While the body is being received the delay is the client's. A new deadline is set when it is complete.
       if (has_none() || (exchange.caller !== null && raw.complete === false)) return;
-      reply.send(exchange.caller === null ? authUnavailable() : TOO_LATE);
+      reply.send(exchange.caller === null ? authUnavailable(undefined, 'deadline') : TOO_LATE);
     });
   }
 

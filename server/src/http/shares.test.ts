@@ -67,7 +67,7 @@ test('never is more held than there is, and what was given back, once or many ti
       fc.integer({ min: 1, max: 40 }),
       fc.double({ min: 0.05, max: 0.95, noNaN: true }),
       (steps, total, workspace_share) => {
-        const shares = makeShares({ resource: 'bytes', total, workspace_share });
+        const shares = makeShares({ resource: 'unsent_bytes', total, workspace_share });
         const taken: { release: Release; amount: number; is_held: boolean }[] = [];
         const sum = () => taken.reduce((held, each) => held + (each.is_held ? each.amount : 0), 0);
         for (const { workspace, key, amount, gives_back } of steps) {
@@ -171,7 +171,7 @@ test('whatever one key of a workspace takes and waits for, another key of it soo
       fc.integer({ min: 1, max: 60 }),
       async (total, calls) => {
         const shares = makeShares({
-          resource: 'calls',
+          resource: 'reads',
           total,
           workspace_share: 0.75,
           key_share: 0.5,

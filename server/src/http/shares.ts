@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, overloaded, type RefusalReason } from '../errors.ts';
 
 /** The holder of a share: a workspace and one of its keys. Where there is no key, any two ids serve. */
 export interface Holder {
@@ -10,8 +10,8 @@ export interface Holder {
 export type Release = () => void;
 
 export interface SharesOptions {
-  /** The name of the resource, in the plural, for metrics and error messages. */
-  resource: string;
+  /** The name of the resource, in the plural, for metrics, the log and error messages. */
+  resource: RefusalReason;
   /** How much of the resource there is, in any unit. */
   total: number;
   /** The fraction (0 to 1) that one workspace may hold while nobody else holds any. Default: half. */
@@ -26,8 +26,10 @@ export interface SharesOptions {
 
 /** A resource that the requests of all tenants share and that no tenant can take away from the others. */
 export interface Shares {
-  readonly resource: string;
+  readonly resource: RefusalReason;
   readonly total: number;
+  /** The refusal for callers of `tryTake` that got null. */
+  readonly refusal: ApiError;
   /** Returns how much of it is held now. */
   inUse(): number;
   /** Takes `amount` (default 1) at once. Returns null if it is not free or would exceed the holder's share. */
@@ -140,10 +142,11 @@ export function makeShares(options: SharesOptions): Shares {
   }
 
   const busy = () =>
-    new ApiError('unavailable', `Too many ${resource} are under way; nothing was carried out; retry.`, {
-      retry_after_s: RETRY_AFTER_S,
-      is_overload: true,
-    });
+    new ApiError(
+      'unavailable',
+      `Too many ${resource.replaceAll('_', ' ')} are under way; nothing was carried out; retry.`,
+      { retry_after_s: RETRY_AFTER_S, is_overload: true, reason: resource },
+    );
 
   function tryTake(holder: Holder, amount = 1): Release | null {
     return fits(holder, amount) ? hold(holder, amount) : null;
@@ -180,6 +183,7 @@ export function makeShares(options: SharesOptions): Shares {
   return {
     resource,
     total,
+    refusal: overloaded(resource),
     inUse: () => in_use,
     tryTake,
     take,

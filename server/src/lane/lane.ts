@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Origin } from '../domain/audit.ts';
-import { ApiError, OVERLOADED } from '../errors.ts';
+import { ApiError, overloaded, type RefusalReason } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
 import type { Tracing } from '../tracing.ts';
 import { type BatchPart, type Job, type JobResult, needsOf, runBatch, UnknownCommit } from './batch.ts';
@@ -82,13 +82,15 @@ interface Waiting extends Job {
   reject: (error: unknown) => void;
 }
 
-const unavailable = (message: string, cause?: unknown) =>
-  new ApiError('unavailable', message, { retry_after_s: 1, cause });
+/** The refusal of a command while too many wait. */
+const LANE_FULL = overloaded('lane');
+const unavailable = (message: string, reason: RefusalReason, cause?: unknown) =>
+  new ApiError('unavailable', message, { retry_after_s: 1, reason, cause });
 const outcomeUnknown = (cause: unknown) =>
   new ApiError(
     'unavailable',
     'The service cannot tell whether this was carried out; retry with the same idempotency key.',
-    { retry_after_s: 1, is_outcome_unknown: true, cause },
+    { retry_after_s: 1, is_outcome_unknown: true, reason: 'commit_unknown', cause },
   );
 const unforeseen = (cause: unknown) =>
   new ApiError('internal_error', 'Something unforeseen failed; nothing was carried out.', { cause });
@@ -139,7 +141,7 @@ export function makeLane(options: LaneOptions): Lane {
       in_flight += taken.length;
       const jobs = taken.filter((job) => {
         if (now_ms() - job.since_ms < max_wait_ms) return true;
-        job.reject(OVERLOADED);
+        job.reject(LANE_FULL);
         in_flight -= 1;
         return false;
       });
@@ -250,7 +252,7 @@ export function makeLane(options: LaneOptions): Lane {
           continue;
         }
         if (may_retry || isUnavailable(error)) {
-          return giveUp('a batch could not be written', unavailable(NOT_NOW, error));
+          return giveUp('a batch could not be written', unavailable(NOT_NOW, 'database', error));
         }
         if (jobs.length === 1) return giveUp('a command could not be written', unforeseen(error));
         // The database refused a row of the batch. The batch is split into its workspaces, and then into single
@@ -313,8 +315,8 @@ export function makeLane(options: LaneOptions): Lane {
 
   return {
     submit(workspace_id, command, input, origin) {
-      if (draining) return Promise.reject(unavailable('The service is stopping; retry.'));
-      if (isFull()) return Promise.reject(OVERLOADED);
+      if (draining) return Promise.reject(unavailable('The service is stopping; retry.', 'stopping'));
+      if (isFull()) return Promise.reject(LANE_FULL);
       return new Promise((resolve, reject) => {
         const job: Waiting = {
           command,

@@ -43,7 +43,7 @@ beforeEach(() => {
   observed = [];
   hits = 0;
   // Six for one workspace, four for one of its agents.
-  places = makeShares({ resource: 'calls', total: 8, workspace_share: 0.75, key_share: 0.5 });
+  places = makeShares({ resource: 'purpose_model_calls', total: 8, workspace_share: 0.75, key_share: 0.5 });
   ask = makeAskModel({
     client: {
       ask: (question) => {

@@ -62,7 +62,7 @@ export function makeAttempts(makeLimiter: MakeLimiter): Attempts {
           if (!(thrown instanceof RateLimiterRes)) throw thrown;
           if (now.judged_now === 0) return thrown;
           await limiter.reward(key, 1);
-          if (now.waiting.length >= MAX_WAITING) throw authUnavailable();
+          if (now.waiting.length >= MAX_WAITING) throw authUnavailable(undefined, 'rate_limit');
           woken = new Promise((wake) => now.waiting.push(wake));
           return 'waits';
         }

@@ -95,7 +95,7 @@ function isProviderDown(error: unknown): boolean {
 /** Throws what an error of the library means. */
 function rethrow(error: unknown): never {
   if (error instanceof ApiError || error instanceof ProviderRefusal) throw error;
-  if (isProviderDown(error)) throw authUnavailable(error);
+  if (isProviderDown(error)) throw authUnavailable(error, 'identity_provider');
   throw new ProviderRefusal('The answer of the identity provider was refused.', { cause: error });
 }
 
@@ -191,7 +191,7 @@ export function makeProvider(
         return { url: url.href, cookie: site.setTransaction(sealed, TRANSACTION_S) };
       } catch (error) {
         // Whatever is wrong here is wrong with the provider or its settings, and not with the person.
-        throw error instanceof ApiError ? error : authUnavailable(error);
+        throw error instanceof ApiError ? error : authUnavailable(error, 'identity_provider');
       }
     },
     async finish(query, sealed) {

@@ -44,7 +44,7 @@ export interface Passwords {
 /** Makes the queue of one process. */
 export function makePasswords(): Passwords {
   const shares = makeShares({
-    resource: 'password hashes',
+    resource: 'password_hashes',
     total: HASHES_AT_ONCE,
     workspace_share: ADDRESS_SHARE,
     max_waiting: MAX_WAITING,

@@ -71,6 +71,7 @@ async function countTail(
       'The decisions are being added up; ask for the report again in a minute.',
       {
         retry_after_s: 60,
+        reason: 'report_behind',
       },
     );
   }

@@ -17,7 +17,10 @@ export interface BatchLoaderOptions<Wanted, Found> {
 }
 
 const tooManyWaiting = () =>
-  new ApiError('unavailable', 'The service is overloaded; retry.', { retry_after_s: 1 });
+  new ApiError('unavailable', 'The service is overloaded; retry.', {
+    retry_after_s: 1,
+    reason: 'look_ups',
+  });
 
 interface PendingKey<Wanted, Found> {
   wanted: Wanted;

@@ -648,6 +648,52 @@ describe('request ids and logs', () => {
     expect(JSON.stringify(lines)).not.toMatch(/hidden|sk_all/);
   });
 
+  it('the line of each refusal has its code and reason, those of the service itself at level warn, and they are counted', async () => {
+    const { route, started, release } = heldWrite();
+    const slow_route = FAKE_ROUTES.find(({ path }) => path === '/v1/slow') as Route;
+    const broken = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const busy = await startFakes({
+      limits: { max_writes: 1 },
+      routes: [
+        route,
+        { ...slow_route, handler: () => Promise.reject(broken) },
+        ...FAKE_ROUTES.filter(({ path }) => path === '/v1/throws/:what' || path === '/v1/spends/:id'),
+      ],
+      rate_limit_per_minute: 6,
+    });
+    const first = busy.spend(GOOD_SPEND);
+    await started();
+    await busy.spend(GOOD_SPEND);
+    release();
+    await first;
+    await busy.ask('/v1/slow');
+    await busy.ask('/v1/throws/conflict');
+    await busy.ask('/v1/throws/anything');
+    await busy.ask('/v1/nowhere');
+    await busy.ask('/v1/nowhere');
+    const told = busy.lines
+      .filter(({ msg, status }) => msg === 'request' && (status as number) >= 400)
+      .map(({ level, status, code, reason }) => [level, status, code, reason]);
+    expect(told).toEqual([
+      [40, 503, 'unavailable', 'writes'],
+      [40, 503, 'unavailable', 'database'],
+      [30, 409, 'agent_exists', undefined],
+      [40, 500, 'internal_error', 'failure'],
+      [30, 404, 'not_found', undefined],
+      [40, 429, 'rate_limited', 'rate_limit'],
+    ]);
+    const counts = [
+      ...(await busy.metrics.text()).matchAll(/^purser_refusals_total\{reason="(\w+)"\} ([1-9]\d*)$/gm),
+    ].map(([, reason, count]) => [reason, Number(count)]);
+    expect(counts.sort()).toEqual([
+      ['database', 1],
+      ['failure', 1],
+      ['rate_limit', 1],
+      ['writes', 1],
+    ]);
+    await busy.server.close();
+  });
+
   it('an ill-formed traceparent is ignored', async () => {
     for (const [at, traceparent] of [
       `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
