@@ -48,6 +48,7 @@ import { startLoop } from './workers/loop.ts';
 import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
 import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts';
 import { sweepOldCounters } from './workers/sweep-counters.ts';
+import { startWatching } from './workers/watch.ts';
 
 /** The built console; the same place from the sources and from what is built of them. */
 const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.meta.url));
@@ -176,58 +177,43 @@ export function startWorkers(
   } | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db } = core;
-  const countSkip = core.metrics.countSkippedEvent;
+  const loop = (name: string, pause_ms: number, round: () => Promise<void>) =>
+    startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
   const delivery = startWebhooks(core, config);
   const loops = [
-    startLoop({
-      name: 'sweep-reservations',
-      pause_ms: SWEEP_PAUSE_MS,
-      log,
-      round: makeReservationSweep({ db, lane, log }),
-    }),
-    startLoop({
-      name: 'roll-up-decisions',
-      pause_ms: ROLL_UP_PAUSE_MS,
-      log,
-      round: makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log, countSkip }),
-    }),
-    startLoop({
-      name: 'aggregate-feedback',
-      pause_ms: LEARN_PAUSE_MS,
-      log,
-      round: makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log, countSkip }),
-    }),
-    startLoop({
-      name: 'fill-known-merchants',
-      pause_ms: FILL_PAUSE_MS,
-      log,
-      round: makeKnownMerchantsFill({ pool, log }),
-    }),
-    startLoop({
-      name: 'prune-webhooks',
-      pause_ms: PRUNE_PAUSE_MS,
-      log,
-      round: () => pruneOldWebhooks(webhooks_db),
-    }),
-    startLoop({ name: 'prune-sign-ins', pause_ms: PRUNE_PAUSE_MS, log, round: () => pruneOldSignIns(db) }),
-    startLoop({ name: 'sweep-counters', pause_ms: PRUNE_PAUSE_MS, log, round: () => sweepOldCounters(db) }),
-    startLoop({ name: 'sign-checkpoints', pause_ms: SIGN_PAUSE_MS, log, round: core.signer.round }),
+    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log })),
+    loop(
+      'roll-up-decisions',
+      ROLL_UP_PAUSE_MS,
+      makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log }),
+    ),
+    loop(
+      'aggregate-feedback',
+      LEARN_PAUSE_MS,
+      makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
+    ),
+    loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsFill({ pool, log })),
+    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db)),
+    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db)),
+    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db)),
+    loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round),
   ];
   if (of_requests !== null) {
     const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
     loops.push(
-      startLoop({ name: 'note-key-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: key_uses.flush }),
-      startLoop({ name: 'rewrap-keys', pause_ms: KEY_USES_PAUSE_MS, log, round: rewrapping.flush }),
-      startLoop({ name: 'note-session-uses', pause_ms: KEY_USES_PAUSE_MS, log, round: sessions.flush }),
+      loop('note-key-uses', KEY_USES_PAUSE_MS, key_uses.flush),
+      loop('rewrap-keys', KEY_USES_PAUSE_MS, rewrapping.flush),
+      loop('note-session-uses', KEY_USES_PAUSE_MS, sessions.flush),
     );
     if (second_opinion !== null) {
       const { flushUsage: round } = second_opinion;
-      loops.push(startLoop({ name: 'note-model-usage', pause_ms: MODEL_USAGE_PAUSE_MS, log, round }));
+      loops.push(loop('note-model-usage', MODEL_USAGE_PAUSE_MS, round));
     }
   }
+  for (const { name, idleSeconds } of loops) core.metrics.watchWorker(name, idleSeconds);
   return {
     async stop() {
-      await Promise.all([delivery.stop(), ...loops.map((loop) => loop.stop())]);
+      await Promise.all([delivery.stop(), ...loops.map((each) => each.stop())]);
     },
   };
 }
@@ -290,6 +276,7 @@ export async function startService(
   let stopping = false;
   const health = makeHealthRoutes({
     checkReady: async () => {
+      core.writes.check();
       await checkReady(core.probe_db);
       return { skipped_events: await countSkippedEvents(core.probe_db) };
     },
@@ -353,6 +340,7 @@ export async function startService(
     const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
     if (metrics_url !== null) log.info({ metrics_url }, 'metrics are told at an address of their own');
     const { sessions } = people;
+    const watching = await startWatching(core);
     const workers = startWorkers(core, config, { key_uses, rewrapping, sessions, second_opinion });
     return {
       url: urlOf(server),
@@ -365,7 +353,7 @@ export async function startService(
         await second_opinion?.stop();
         // These run in parallel: each may take seconds, and the process has ten.
         const servers = metrics_server === null ? [server] : [server, metrics_server];
-        await Promise.all([...servers.map(closeServer), workers.stop()]);
+        await Promise.all([...servers.map(closeServer), workers.stop(), watching.stop()]);
         shared_counts?.close();
         await key_uses.flush();
         await people.sessions.flush().catch(() => {});

@@ -5,7 +5,7 @@ import { WEBHOOK_EVENTS } from './api/schemas/webhook-events.ts';
 import { readConfig, renderConfigurationReference } from './config/config.ts';
 import type { Authority } from './domain/authorities.ts';
 import { CONTRACT_STAGES, REASONS, STAGES, type Stage } from './domain/decisions.ts';
-import { ERRORS } from './errors.ts';
+import { ERRORS, REFUSAL_REASONS } from './errors.ts';
 import { makeOwnLimiter } from './http/limiters.ts';
 import { makeMetrics } from './metrics.ts';
 import { type JsonSchema, makeOpenApi, type OpenApi } from './openapi/openapi.ts';
@@ -60,6 +60,14 @@ function renderErrors(): string {
     '| Status | Code | When | The same request may be sent again |',
     '|---|---|---|---|',
     ...rows,
+    '',
+    '## Reasons of refusals',
+    '',
+    'For operators. Where the service turns a request away (429 and 5xx), `reason` in its log line says why, and `purser_refusals_total{reason}` counts it.',
+    '',
+    '| Reason | What it means |',
+    '|---|---|',
+    ...Object.entries(REFUSAL_REASONS).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`),
     '',
   ].join('\n');
 }

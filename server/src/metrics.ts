@@ -1,4 +1,5 @@
 import {
+  type Aggregator,
   Counter,
   collectDefaultMetrics,
   Gauge,
@@ -7,12 +8,17 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
-import type { Mode } from './domain/agents.ts';
-import type { DecisionKind, ReasonCode } from './domain/decisions.ts';
+import { MODES, type Mode } from './domain/agents.ts';
+import { DECISIONS, type DecisionKind, REASON_CODES, type ReasonCode } from './domain/decisions.ts';
 import { ATTEMPT_STATUSES, type AttemptStatus } from './domain/webhooks.ts';
 import { REFUSAL_REASONS, type RefusalReason } from './errors.ts';
-import type { FollowerName } from './followers/follower-names.ts';
-import type { NoOpinion, OpinionEffect } from './model-judge/second-opinion.ts';
+import { FOLLOWERS, type SkippedEvents } from './followers/follower-names.ts';
+import {
+  NO_OPINION,
+  type NoOpinion,
+  OPINION_EFFECTS,
+  type OpinionEffect,
+} from './model-judge/second-opinion.ts';
 import type { ModelConsumption } from './model-judge/usage.ts';
 
 /** The metrics of the process, in the form that Prometheus reads. */
@@ -33,18 +39,62 @@ export interface Metrics {
   countModelUsage(workspace_id: string, currency: string | null, used: ModelConsumption): void;
   /** Counts the effect of the purpose model on the assessment of one spend, or the reason why it had none. */
   countSecondOpinion(result: OpinionEffect | NoOpinion): void;
-  /** Sets the function that returns the number of waiting commands. It is called at each scrape. */
-  watchQueue(waiting: () => number): void;
+  /** Sets the function that returns the value of a gauge. It is called at each scrape. */
+  watch(gauge: PlainGauge, read: () => number): void;
+  /** The same for the seconds since a worker's last round. */
+  watchWorker(worker: string, idleSeconds: () => number): void;
+  /** Counts an attempt of the lane to write that failed. `state` is the SQLSTATE; undefined: the database gave none. */
+  countLaneFailure(state: string | undefined): void;
   /** Adds a bounded resource with the function that returns how much of it is in use. It is called at each scrape. */
   watchUse(resource: string, total: number, inUse: () => number): void;
-  /** Counts an event that a follower of the chain could not process and has skipped. */
-  countSkippedEvent(follower: FollowerName): void;
+  /** Sets how many events each follower of the chain has skipped, as the table says. */
+  setSkippedEvents(skipped: SkippedEvents): void;
   /** Returns the text of `GET /metrics`, of this process. */
   text(): Promise<string>;
   /** Returns the same for `AggregatorRegistry.aggregate`, which adds up what several processes count. */
   values(): Promise<MetricObjectWithValues<MetricValue<string>>[]>;
   content_type: string;
 }
+
+/**
+ * Gauges of one value. Where several processes serve, their values are added up, or the largest or smallest is shown.
+ */
+const PLAIN_GAUGES = {
+  purser_lane_waiting_commands: { help: 'Commands that wait for a batch.', aggregator: 'sum' },
+  purser_lane_last_commit_seconds: {
+    help: 'Seconds since a process last wrote to the database. While nobody writes, a probe does so every 30 s.',
+    aggregator: 'max',
+  },
+  purser_checkpoints_failing: {
+    help: 'Workspaces whose newest checkpoint could not be signed, or not be written to its file.',
+    aggregator: 'max',
+  },
+  purser_webhook_endpoints_disabled: {
+    help: 'Webhook endpoints that were disabled because deliveries kept failing.',
+    aggregator: 'max',
+  },
+  purser_histories_invalid: {
+    help: 'Workspaces whose last verification found that the history does not verify.',
+    aggregator: 'max',
+  },
+  purser_disk_free_bytes: {
+    help: 'Free space on the file system of DATA_DIR, which holds the embedded PostgreSQL.',
+    aggregator: 'min',
+  },
+  purser_disk_size_bytes: { help: 'Size of the file system of DATA_DIR.', aggregator: 'max' },
+} as const satisfies Record<string, { help: string; aggregator: Aggregator }>;
+type PlainGauge = keyof typeof PLAIN_GAUGES;
+
+/** Counted by the primary, the only one that sees it; a process alone reports 0. */
+export const RESTARTS = {
+  name: 'purser_process_restarts_total',
+  help: 'Processes of the service that ended unasked and were started again.',
+} as const;
+
+/** SQLSTATE classes that a failing database answers with. */
+const SQLSTATE_CLASSES = ['08', '22', '23', '25', '28', '40', '42', '53', '55', '57', '58', 'XX'];
+/** The class of a failure without an answer of the database: it could not be reached, or was silent. */
+const NO_STATE = 'none';
 
 /** Workspaces that are named in metrics; those beyond are counted together. */
 const MAX_LABELLED_WORKSPACES = 500;
@@ -81,6 +131,18 @@ export function makeMetrics(): Metrics {
     registers: [registry],
   });
   for (const status of ATTEMPT_STATUSES) webhook_attempts.inc({ status }, 0);
+  for (const decision of DECISIONS) {
+    for (const mode of MODES) {
+      for (const reason_code of REASON_CODES) decisions.inc({ decision, mode, reason_code }, 0);
+    }
+  }
+  const lane_failures = new Counter({
+    name: 'purser_lane_failures_total',
+    help: 'Attempts of the lane to write that failed, by the class of the SQLSTATE; "none": the database did not answer.',
+    labelNames: ['sqlstate_class'] as const,
+    registers: [registry],
+  });
+  for (const sqlstate_class of [...SQLSTATE_CLASSES, NO_STATE]) lane_failures.inc({ sqlstate_class }, 0);
   const batch_sizes = new Histogram({
     name: 'purser_lane_batch_commands',
     help: 'Commands that one transaction of a lane carried.',
@@ -124,20 +186,41 @@ export function makeMetrics(): Metrics {
     labelNames: ['result'] as const,
     registers: [registry],
   });
-  const skipped_events = new Counter({
-    name: 'purser_skipped_events_total',
-    help: 'Events that a follower of the chain could not add up and left out.',
+  for (const result of [...Object.keys(NO_OPINION), ...OPINION_EFFECTS]) second_opinions.inc({ result }, 0);
+  const skipped_events = new Gauge({
+    name: 'purser_skipped_events',
+    help: 'Events that a follower of the chain could not add up and left out, as the table skipped_events says.',
     labelNames: ['follower'] as const,
+    aggregator: 'max',
     registers: [registry],
   });
-  let waiting: () => number = () => 0;
+  for (const follower of FOLLOWERS) skipped_events.set({ follower }, 0);
+  const watched = new Map<PlainGauge, () => number>();
+  for (const [name, options] of Object.entries(PLAIN_GAUGES)) {
+    new Gauge({
+      name,
+      ...options,
+      registers: [registry],
+      collect() {
+        this.set(watched.get(name as PlainGauge)?.() ?? 0);
+      },
+    });
+  }
+  const workers = new Map<string, () => number>();
   new Gauge({
-    name: 'purser_lane_waiting_commands',
-    help: 'Commands that wait for a batch.',
+    name: 'purser_worker_last_round_seconds',
+    help: 'Seconds since the last round of a worker ended without an error, or since its start.',
+    labelNames: ['worker'] as const,
+    aggregator: 'max',
     registers: [registry],
     collect() {
-      this.set(waiting());
+      for (const [worker, idleSeconds] of workers) this.set({ worker }, idleSeconds());
     },
+  });
+  new Counter({
+    name: RESTARTS.name,
+    help: RESTARTS.help,
+    registers: [registry],
   });
   const uses = new Map<string, { total: number; inUse: () => number }>();
   new Gauge({
@@ -180,13 +263,21 @@ export function makeMetrics(): Metrics {
       if (currency !== null) model_cost.inc({ workspace_id, currency }, cost_micros / 1_000_000);
     },
     countSecondOpinion: (result) => second_opinions.inc({ result }),
-    watchQueue(count) {
-      waiting = count;
+    watch(gauge, read) {
+      watched.set(gauge, read);
+    },
+    watchWorker(worker, idleSeconds) {
+      workers.set(worker, idleSeconds);
+    },
+    countLaneFailure(state) {
+      lane_failures.inc({ sqlstate_class: state?.slice(0, 2) ?? NO_STATE });
     },
     watchUse(resource, total, inUse) {
       uses.set(resource, { total, inUse });
     },
-    countSkippedEvent: (follower) => skipped_events.inc({ follower }),
+    setSkippedEvents(skipped) {
+      for (const follower of FOLLOWERS) skipped_events.set({ follower }, skipped[follower]);
+    },
     text: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),
     content_type: registry.contentType,

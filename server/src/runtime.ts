@@ -6,10 +6,12 @@ import { OPERATOR, SYSTEM } from './domain/audit.ts';
 import type { VerifyingKey } from './domain/checkpoints.ts';
 import type { Plan } from './domain/workspace.ts';
 import { type Lane, makeLane } from './lane/lane.ts';
+import { makeWriteHealth, type WriteHealth } from './lane/write-health.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import { makePresence, type Presence } from './presence.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
-import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE } from './storage/database.ts';
+import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE, sqlState } from './storage/database.ts';
+import { probeWrite } from './storage/transactions.ts';
 import type { Tracing } from './tracing.ts';
 import { makeIdsAt } from './values/ids.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from './verification/sign-checkpoints.ts';
@@ -64,6 +66,8 @@ export interface Database {
 /** What all parts of the process share. */
 export interface Core {
   lane: Lane;
+  /** Whether this process can write to the database. */
+  writes: WriteHealth;
   db: pg.Pool;
   /** For lists whose filters may be slow. */
   lists_db: pg.Pool;
@@ -177,6 +181,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     log,
   });
   let published = () => {};
+  const writes = makeWriteHealth({ now_ms, write: () => probeWrite(probe_db) });
   const lane = makeLane({
     pool: lane_pool,
     log,
@@ -184,9 +189,16 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     now_ms,
     observeBatch: metrics.observeBatch,
     tracing,
+    onWritten: writes.noteCommit,
+    onFailed(error) {
+      metrics.countLaneFailure(sqlState(error));
+      writes.noteFailure(error);
+    },
     onPublished: () => published(),
   });
-  metrics.watchQueue(lane.waiting);
+  metrics.watch('purser_lane_waiting_commands', lane.waiting);
+  metrics.watch('purser_lane_last_commit_seconds', writes.idleSeconds);
+  metrics.watch('purser_checkpoints_failing', signer.failing);
   const pools = {
     lane: lane_pool,
     reads: db,
@@ -204,6 +216,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
   }
   return {
     lane,
+    writes,
     db,
     lists_db,
     keys_db,

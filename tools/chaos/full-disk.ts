@@ -48,14 +48,19 @@ export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
       await surroundings.wait(1_500);
       const problems: string[] = [];
       const before = recorder.figures();
+      const isReady = async () => (await stage.client.send('GET', '/readyz')).status === 200;
+      if (!(await isReady())) problems.push('It was not ready before the disk was full.');
       await fillUp(join(dir, 'ballast'));
       await surroundings.wait(6_000);
       const during = recorder.figures();
+      if (await isReady()) problems.push('/readyz was 200 while every write was refused.');
       await rm(join(dir, 'ballast'));
       if ((await recorder.nextAcknowledged(BACK_WITHIN_MS)) === null) {
         problems.push(`No decision within ${BACK_WITHIN_MS} ms after there was space again.`);
       }
-      await surroundings.wait(1_000);
+      // Readiness is looked at no more than once a second.
+      await surroundings.wait(1_500);
+      if (!(await isReady())) problems.push('/readyz was not 200 again when writes were.');
       await recorder.stop();
       problems.push(...(await findViolations(recorder, stage.client, await stage.database())));
       const refused = during.unavailable - before.unavailable;

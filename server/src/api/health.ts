@@ -147,7 +147,8 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
         'Ready means: the database can be reached, takes writes and is migrated, which is looked at no more than once a second; and the process was not asked to end.',
       responses: { 200: { description: 'It can.', schema: Readiness } },
       handler: async () => {
-        if (options.isStopping()) throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1, reason: 'stopping' });
+        if (options.isStopping())
+          throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1, reason: 'stopping' });
         const detail = await readiness();
         return { status: 200, body: { status: 'ok', detail: { ...detail, time_zone_data: TIME_ZONE_DATA } } };
       },

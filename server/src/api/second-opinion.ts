@@ -126,7 +126,12 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     historyOf: makeTrackRecords(core),
     directoryOf: makeDirectories(core.db),
     examplesOf: makeLabelledExamples({ db: core.lists_db, now_ms }),
-    assess_time: makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone: (id) => presence.isAlone(id) }),
+    assess_time: makeWorkTime({
+      reason: 'assessments_time',
+      share: ASSESS_SHARE,
+      now_ms,
+      isAlone: (id) => presence.isAlone(id),
+    }),
     askModel,
     model,
     may_clear: config.purpose_model_may_clear,

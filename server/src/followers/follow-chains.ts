@@ -161,12 +161,10 @@ export function makeFollowerRound(options: {
   follower: Follower;
   max_pages: number;
   log: Logger;
-  countSkip: (follower: FollowerName) => void;
 }): () => Promise<void> {
-  const { pool, follower, max_pages, log, countSkip } = options;
+  const { pool, follower, max_pages, log } = options;
   const { name, max_events } = follower;
   const onSkip = ({ workspace_id, seq, error }: SkippedEvent) => {
-    countSkip(name);
     log.error(
       { err: error, follower: name, workspace_id, seq },
       'an event could not be added up and was left out',

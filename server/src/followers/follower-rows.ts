@@ -97,7 +97,7 @@ export async function noteSkippedEvent(
 export async function countSkippedEvents(db: Queryable): Promise<SkippedEvents> {
   const result = await db.query<{ follower: FollowerName; count: number }>({
     name: 'count_skipped_events',
-    text: 'select follower, count(*) as count from skipped_events group by follower',
+    text: 'select follower, count(workspace_id) as count from skipped_events group by follower',
   });
   const counts = new Map(result.rows.map(({ follower, count }) => [follower, count]));
   return Object.fromEntries(FOLLOWERS.map((name) => [name, counts.get(name) ?? 0])) as SkippedEvents;

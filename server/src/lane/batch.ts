@@ -201,8 +201,8 @@ export interface BatchOptions {
   wait: boolean;
   /** Returns numbers from 0 up to 1, for ids. */
   random: () => number;
-  /** Called with the time that the writes and the commit took. */
-  onCommitted?: (commit_ms: number) => void;
+  /** Called with the time that the writes and the commit took, and whether there were any writes. */
+  onCommitted?: (commit_ms: number, has_changes: boolean) => void;
   /** Called when the batch made webhook queues due. */
   onPublished?: (() => void) | undefined;
   now_ms: () => number;
@@ -253,7 +253,7 @@ export async function runBatch(
   if (failure !== undefined)
     throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
   for (const each of folded) keep(options.known, each);
-  options.onCommitted?.(options.now_ms() - began_ms);
+  options.onCommitted?.(options.now_ms() - began_ms, changed !== undefined);
   if (folded.some(({ set }) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
   return results;
 }

@@ -46,6 +46,10 @@ export interface LaneOptions {
   observeBatch: (commands: number, commit_ms: number) => void;
   /** Null if nobody wants traces. */
   tracing?: Tracing | null;
+  /** Called after each commit of a batch that changed something. */
+  onWritten?: () => void;
+  /** Called with the error of each attempt to write a batch that failed. */
+  onFailed?: (error: unknown) => void;
   /** Called after each batch that made webhook queues due, so that they are looked at without waiting for the next poll. */
   onPublished?: () => void;
 }
@@ -236,6 +240,7 @@ export function makeLane(options: LaneOptions): Lane {
           return false;
         });
       } catch (error) {
+        options.onFailed?.(error);
         const state = sqlState(error);
         const may_retry = state !== undefined && RETRYABLE.has(state);
         const giveUp = (message: string, reason: ApiError) => {
@@ -288,7 +293,10 @@ export function makeLane(options: LaneOptions): Lane {
           wait,
           random: options.random,
           now_ms,
-          onCommitted: (commit_ms) => options.observeBatch(commands, commit_ms),
+          onCommitted(commit_ms, has_changes) {
+            options.observeBatch(commands, commit_ms);
+            if (has_changes) options.onWritten?.();
+          },
           onPublished: options.onPublished,
         });
       return await (options.tracing?.traceBatch(client, parts, run) ?? run());

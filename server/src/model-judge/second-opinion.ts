@@ -54,7 +54,8 @@ export interface ModelQuestion {
 export type AskModel = (asker: Asker, spend: ModelQuestion) => Promise<Asked>;
 
 /** How an opinion changed the built-in assessment. */
-export type OpinionEffect = 'agreed' | 'lowered' | 'cleared' | 'not_raised';
+export const OPINION_EFFECTS = ['agreed', 'lowered', 'cleared', 'not_raised'] as const;
+export type OpinionEffect = (typeof OPINION_EFFECTS)[number];
 
 const RANK: Record<PurposeAssessment, number> = {
   PURPOSE_MISALIGNED: 0,

@@ -192,7 +192,8 @@ export function makeSignIn(options: SignInOptions) {
   /** The first workspace, which the first person administrates. */
   async function firstWorkspace(): Promise<string> {
     const [workspace] = await listWorkspaces(db);
-    if (workspace === undefined) throw new ApiError('unavailable', 'There is no workspace yet; retry.', { reason: 'not_ready' });
+    if (workspace === undefined)
+      throw new ApiError('unavailable', 'There is no workspace yet; retry.', { reason: 'not_ready' });
     return workspace.workspace_id;
   }
 

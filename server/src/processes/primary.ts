@@ -1,6 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
+import { Counter, Registry } from 'prom-client';
+import { RESTARTS } from '../metrics.ts';
 import { type FromPrimary, isOurs, type Listening, type ToPrimary } from './messages.ts';
 import { makeSummedMetrics } from './summed-metrics.ts';
 
@@ -74,7 +76,12 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   let fail = (_message: string) => {};
   let allEnded = () => {};
   const tell = (to: number, message: FromPrimary) => void running.get(to)?.send(message);
-  const metrics = makeSummedMetrics((of, id) => tell(of, { purser: 'count', id }));
+  const own = new Registry();
+  const restarted = new Counter({ ...RESTARTS, registers: [own] });
+  const metrics = makeSummedMetrics(
+    (of, id) => tell(of, { purser: 'count', id }),
+    () => own.getMetricsAsJSON(),
+  );
 
   /** Starts the process of a place, and again when it ends; `pause_ms` is the pause before that. */
   function start(place: number, is_first: boolean, pause_ms: number, onListening: (of: Listening) => void) {
@@ -108,6 +115,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
       log.error(how, `a process of the service has ended; it is started again in ${next_ms} ms`);
       const timer = setTimeout(() => {
         restarts.delete(timer);
+        restarted.inc();
         start(place, false, Math.min(2 * next_ms, RESTART_MAX_MS), onListening);
       }, next_ms);
       restarts.add(timer);

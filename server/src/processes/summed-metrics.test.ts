@@ -16,13 +16,16 @@ test('counters of an ended process stay in the sums, once; what it held does not
     [2, makeCounting(7, 3)],
   ]);
   const silent = new Set<number>();
-  const summed = makeSummedMetrics((of, id) => {
-    if (silent.has(of)) return;
-    void processes
-      .get(of)
-      ?.getMetricsAsJSON()
-      .then((metrics) => summed.counted(of, id, metrics));
-  });
+  const summed = makeSummedMetrics(
+    (of, id) => {
+      if (silent.has(of)) return;
+      void processes
+        .get(of)
+        ?.getMetricsAsJSON()
+        .then((metrics) => summed.counted(of, id, metrics));
+    },
+    async () => [],
+  );
   const sums = async () => {
     const text = await summed.text([...processes.keys()]);
     return [/^counted_total (\d+)$/m, /^held (\d+)$/m].map((line) => Number(line.exec(text)?.[1]));

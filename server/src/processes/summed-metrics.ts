@@ -14,8 +14,11 @@ export interface SummedMetrics {
   ended(of: number): Promise<void>;
 }
 
-/** Makes it. `ask` sends a process the question with that id. */
-export function makeSummedMetrics(ask: (of: number, id: number) => void): SummedMetrics {
+/** Makes it. `ask` sends a process the question with that id; `own` is what the primary itself counts. */
+export function makeSummedMetrics(
+  ask: (of: number, id: number) => void,
+  own: () => Promise<CountedMetrics>,
+): SummedMetrics {
   const latest = new Map<number, CountedMetrics>();
   const waiting = new Map<string, () => void>();
   let of_ended: CountedMetrics = [];
@@ -37,7 +40,7 @@ export function makeSummedMetrics(ask: (of: number, id: number) => void): Summed
       questions += 1;
       const id = questions;
       await Promise.all(processes.map((of) => answerOf(of, id)));
-      return AggregatorRegistry.aggregate([...latest.values(), of_ended]).metrics();
+      return AggregatorRegistry.aggregate([...latest.values(), of_ended, await own()]).metrics();
     },
     counted(of, id, metrics) {
       latest.set(of, metrics);

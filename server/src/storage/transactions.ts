@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Client, Queryable } from './database.ts';
+import { type Client, type Queryable, sqlState } from './database.ts';
 
 /**
  * The same connection or pool, whose queries are sent one after another: what asks for several things at once works on a
@@ -37,5 +37,24 @@ export async function inTransaction<T>(
     throw error;
   } finally {
     client.release(failure);
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/**
+ * Commits a transaction that takes new space on the database's disk, which a small write to existing tables may not need:
+ * on a full disk it fails as the writes of customers do. It leaves nothing behind. Where the service's user may not create
+ * temporary tables, it only writes to the write-ahead log.
+ */
+export async function probeWrite(db: Queryable): Promise<void> {
+  try {
+    await db.query({
+      text: `create temporary table purser_write_probe on commit drop as
+        select repeat('x', 1500) as filler from generate_series(1, 50)`,
+    });
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    await db.query({ text: "select pg_logical_emit_message(true, 'purser', repeat('x', 8192))" });
   }
 }

@@ -88,6 +88,15 @@ export async function listWebhookEndpoints(
   return result.rows;
 }
 
+/** Counts the endpoints of all workspaces that the service disabled because every delivery failed for days. */
+export async function countDisabledEndpoints(db: Queryable): Promise<number> {
+  const result = await db.query<{ count: number }>({
+    name: 'count_disabled_endpoints',
+    text: `select count(workspace_id) as count from webhook_endpoints where disabled_reason = 'ONLY_FAILURES'`,
+  });
+  return result.rows[0]?.count ?? 0;
+}
+
 const put = makeInsert<
   Omit<WebhookEndpoint, 'secrets' | 'events'> & { secrets: string; events: readonly string[] }
 >(

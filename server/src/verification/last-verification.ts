@@ -24,6 +24,15 @@ export async function keepVerification(
   });
 }
 
+/** Counts the workspaces whose last verification found that the history does not verify. */
+export async function countInvalidHistories(db: Queryable): Promise<number> {
+  const result = await db.query<{ count: number }>({
+    name: 'count_invalid_histories',
+    text: 'select count(workspace_id) as count from last_verifications where not valid',
+  });
+  return result.rows[0]?.count ?? 0;
+}
+
 /** What the last verification of the whole history found; null: there was none. */
 export async function getLastVerification(
   db: Queryable,

@@ -30,6 +30,8 @@ export interface CheckpointSigner {
   round(): Promise<void>;
   /** Signs the current head of one chain unless it contradicts earlier checkpoints. Never rejects; failures are logged. */
   sign(workspace_id: string): Promise<void>;
+  /** The number of workspaces whose newest head could not be signed, or whose checkpoint could not be kept as a file. */
+  failing(): number;
 }
 
 const HEADS_AT_ONCE = 1_000;
@@ -75,7 +77,11 @@ export function makeCheckpointSigner(options: {
   let rounds = 0;
   let latest_ms = 0;
 
+  /** The workspaces whose last pass ended without a signature. */
+  const unsigned = new Set<string>();
+
   const complain = (workspace_id: string, seq: number, problem: string) => {
+    unsigned.add(workspace_id);
     const complaint = `${workspace_id} ${problem}`;
     if (known.has(complaint)) return;
     known.add(complaint);
@@ -163,6 +169,7 @@ export function makeCheckpointSigner(options: {
     const times = (signed.get(workspace_id)?.times ?? 0) + 1;
     if (times >= SIGNED_BEFORE_PRUNING) await prune(files, now_ms);
     signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_PRUNING });
+    unsigned.delete(workspace_id);
     files.end();
   }
 
@@ -170,7 +177,10 @@ export function makeCheckpointSigner(options: {
   function sign(workspace_id: string): Promise<void> {
     const pass = (passes.get(workspace_id) ?? Promise.resolve())
       .then(() => signHead(workspace_id))
-      .catch((error: unknown) => log.warn({ err: error, workspace_id }, 'a history could not be signed'))
+      .catch((error: unknown) => {
+        unsigned.add(workspace_id);
+        log.warn({ err: error, workspace_id }, 'a history could not be signed');
+      })
       .finally(() => {
         if (passes.get(workspace_id) === pass) passes.delete(workspace_id);
       });
@@ -209,6 +219,7 @@ export function makeCheckpointSigner(options: {
 
   return {
     sign,
+    failing: () => new Set([...unsigned, ...unfiled.keys()]).size,
     async round() {
       const looks_at_all = rounds % ROUNDS_TO_LOOK_AT_ALL === 0;
       const moved_after_ms = looks_at_all ? -1 : latest_ms - OVERLAP_MS;

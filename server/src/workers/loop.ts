@@ -2,6 +2,9 @@ import type { Logger } from 'pino';
 
 /** A periodic task. */
 export interface Loop {
+  readonly name: string;
+  /** Seconds since the last round that ended without an error, at first since the start. */
+  idleSeconds(): number;
   /** Starts no further round and resolves when the round under way has ended. */
   stop(): Promise<void>;
 }
@@ -12,7 +15,11 @@ export function startLoop(options: {
   pause_ms: number;
   log: Logger;
   round: () => Promise<void>;
+  /** Milliseconds of a clock that never runs backwards. */
+  now_ms: () => number;
 }): Loop {
+  const { name, now_ms } = options;
+  let ended_ms = now_ms();
   let stopped = false;
   let under_way: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -21,14 +28,19 @@ export function startLoop(options: {
     timer = setTimeout(() => {
       under_way = options
         .round()
-        .catch((error: unknown) =>
-          options.log.warn({ err: error, loop: options.name }, 'a round of a worker failed'),
+        .then(
+          () => {
+            ended_ms = now_ms();
+          },
+          (error: unknown) => options.log.warn({ err: error, loop: name }, 'a round of a worker failed'),
         )
         .then(next);
     }, options.pause_ms);
   };
   next();
   return {
+    name,
+    idleSeconds: () => (now_ms() - ended_ms) / 1000,
     async stop() {
       stopped = true;
       clearTimeout(timer);

@@ -53,8 +53,27 @@ describe('what is watched', () => {
     expect(statuses.length).toBeGreaterThan(0);
     for (const status of statuses) expect(ATTEMPT_STATUSES).toContain(status);
   });
-  test.skipIf(!has('promtool'))('is written as Prometheus reads it', () => {
+  test('has a row in the guide and a test for each alert', () => {
+    const alerts = rules.map(({ alert }) => alert);
+    const guide = readFileSync(join(DEPLOY, '../docs/guides/operating.md'), 'utf8');
+    expect([...guide.matchAll(/^\| `(Purser\w+)` \| .+ \| .+ \|$/gm)].map(([, name]) => name)).toEqual(
+      alerts,
+    );
+    const tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
+      read('prometheus/purser.rules.test.yml'),
+    ).tests;
+    const tested = tests.flatMap(({ alert_rule_test }) => alert_rule_test);
+    for (const fires of [true, false]) {
+      const named = tested.filter(({ exp_alerts }) => exp_alerts.length > 0 === fires);
+      expect(named.map(({ alertname }) => alertname)).toEqual(alerts);
+    }
+  });
+  // Debian has promtool in its package prometheus.
+  test.skipIf(!has('promtool'))('is written as Prometheus reads it, and its alerts fire', () => {
     execFileSync('promtool', ['check', 'rules', join(DEPLOY, 'prometheus/purser.rules.yml')], {
+      stdio: 'pipe',
+    });
+    execFileSync('promtool', ['test', 'rules', join(DEPLOY, 'prometheus/purser.rules.test.yml')], {
       stdio: 'pipe',
     });
   });

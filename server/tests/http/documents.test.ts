@@ -76,7 +76,7 @@ describe('health routes need no key', () => {
   it('/metrics tells process, requests and what the lanes report', async () => {
     metrics.countDecision('ALLOW', 'SHADOW', 'WITHIN_AUTHORITY');
     metrics.observeBatch(7, 12);
-    metrics.watchQueue(() => 42);
+    metrics.watch('purser_lane_waiting_commands', () => 42);
     const reply = await open('/metrics');
     expect(reply.headers['content-type']).toMatch(/^text\/plain/);
     expect(reply.text).toContain(
