@@ -1755,12 +1755,15 @@ export interface ShadowReport {
 export interface SignIn {
   id: string;
   created_at: string;
-  /** `ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed`: no sign-in. */
-  kind: 'ok' | 'wrong' | 'locked' | 'oidc_failed' | 'password_changed';
+  /** `ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed` and all that follow: no sign-in, but a change of the account. */
+  kind: 'ok' | 'wrong' | 'locked' | 'oidc_failed' | 'password_changed' | 'passkey_added' | 'passkey_removed' | 'name_changed' | 'reset_link_made' | 'account_disabled' | 'account_enabled';
   email: string;
   user_id: string | null;
-  method: 'password' | 'passkey' | 'oidc' | 'setup' | 'invitation' | 'reset';
-  client_address: string;
+  /** `operator`: a command of the operator. */
+  method: 'password' | 'passkey' | 'oidc' | 'setup' | 'invitation' | 'reset' | 'operator';
+  client_address: string | null;
+  /** Refused attempts with e-mails that no member has are counted, one item for an hour and an address: `created_at` is the first of them, `email` that of the last. Of all others 1. */
+  attempts: number;
 }
 
 export interface SignInOptions {
@@ -2338,6 +2341,8 @@ export interface ListInvitationsQuery {
 
 /** The query of `GET /v1/sign-ins`. */
 export interface ListSignInsQuery {
+  /** `true`: only what members did, `false`: only attempts with e-mails that no member has. */
+  member?: boolean | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */

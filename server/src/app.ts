@@ -300,6 +300,7 @@ export async function startService(
     routes: [...api_routes, mcp_route, ...open_routes.map((route) => takingPublicTurns(route, public_time))],
     authenticate,
     authenticateSession: people.sessions.authenticate,
+    knownBrowser: (headers) => people.devices.of(headers)?.device_id ?? null,
     checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
@@ -357,6 +358,7 @@ export async function startService(
         shared_counts?.close();
         await key_uses.flush();
         await people.sessions.flush().catch(() => {});
+        await people.flows.recorded();
         await second_opinion?.flushUsage();
         await core.close();
         await tracing?.stop();

@@ -27,7 +27,7 @@ export interface KeyDigest {
 }
 
 /** What an HMAC-SHA256 under a key of its own stands for. */
-const MAC_PURPOSES = ['session', 'setup-code', 'link'] as const;
+const MAC_PURPOSES = ['session', 'setup-code', 'link', 'device', 'attempts'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];
 
 /** Returns the HMAC-SHA256 of a text. */
@@ -55,7 +55,8 @@ export interface Secrets {
   isSealedNow: (workspace_id: string, sealed: string) => boolean;
   capabilityTokens: CapabilityTokens;
   /**
-   * The digests of sessions and set-up codes, and the proofs in links: the first makes them, any may have made them.
+   * The digests of sessions and set-up codes, the proofs in links and device cookies, the names of counters of wrong
+   * passwords: the first makes them, any may have made them.
    */
   macs: (purpose: MacPurpose) => readonly [Mac, ...Mac[]];
   /** Encrypts what a browser keeps between two steps of a sign-in: AES-256-GCM, base64url. `nonce` as above. */

@@ -69,7 +69,11 @@ export function makeApiRoutes(
   core: Core,
   config: RouteConfig & PeopleConfig,
   preAssess: PreAssess | null = null,
-  { links, site }: Pick<PeopleServices, 'links' | 'site'> = makePeopleServices(core, config, makeOwnLimiter),
+  { flows, links, site }: Pick<PeopleServices, 'flows' | 'links' | 'site'> = makePeopleServices(
+    core,
+    config,
+    makeOwnLimiter,
+  ),
 ): Route[] {
   const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
   const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
@@ -132,7 +136,7 @@ export function makeApiRoutes(
       cursors,
       openSecret: secrets.openWebhookSecret,
     }),
-    ...makeMemberRoutes({ db, lane, cursors, links, site }),
+    ...makeMemberRoutes({ db, lane, cursors, links, site, flows }),
     ...makeWorkspaceRoutes({ db, lane, cursors }),
     ...makeChangeRoutes({ db, now_ms }),
     ...makeReportRoutes({ db, reports_db }),

@@ -3,7 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import { credentialOf } from '../domain/keys.ts';
 import { ApiError } from '../errors.ts';
 import type { Admission } from './admission.ts';
-import { makeKeyLimit, makePublicLimit, makeUnknownKeyLimit, RETRY_AFTER_S } from './rate-limit.ts';
+import {
+  makeBrowserLimit,
+  makeKeyLimit,
+  makePublicLimit,
+  makeUnknownKeyLimit,
+  RETRY_AFTER_S,
+} from './rate-limit.ts';
 import type { ServerOptions } from './server-options.ts';
 
 /** Makes the hooks that tell whose a request is, count it against its limit, and let it in. */
@@ -12,6 +18,7 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
   const countKey = makeKeyLimit(options.rate_limit_per_minute, makeLimiter);
   const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, makeLimiter);
   const countPublic = makePublicLimit(options.rate_limit_per_minute, now_ms, makeLimiter);
+  const countBrowser = makeBrowserLimit(options.rate_limit_per_minute, makeLimiter);
   const tooMany = (whose: string) =>
     new ApiError('rate_limited', `Too many requests ${whose}; retry after ${RETRY_AFTER_S} s.`, {
       retry_after_s: RETRY_AFTER_S,
@@ -50,11 +57,17 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
         options.checkSameSite?.(headers);
       authorize(request);
     },
-    /** Counts a request of a route without a key against the client's address. Throws `rate_limited`. */
-    async limitPublicRate({ exchange }: FastifyRequest): Promise<void> {
+    /**
+     * Counts a request of a route without a key against the client's address, or against the browser where somebody signed
+     * in with it before: strangers at its address then cannot keep it from the door. Throws `rate_limited`.
+     */
+    async limitPublicRate({ exchange, headers }: FastifyRequest): Promise<void> {
       if (exchange.route?.is_probe === true) return;
-      exchange.count = await countPublic(exchange.client_address);
-      if (!exchange.count.within) throw tooMany('from this address');
+      const browser = options.knownBrowser?.(headers) ?? null;
+      exchange.count = await (browser === null
+        ? countPublic(exchange.client_address)
+        : countBrowser(browser));
+      if (!exchange.count.within) throw tooMany(`from this ${browser === null ? 'address' : 'browser'}`);
     },
   };
 }

@@ -69,6 +69,11 @@ export function makePublicLimit(
   return countAddresses(makeCounter(makeLimiter('public', points, WINDOW_S), 'public', points), now_ms);
 }
 
+/** Makes the same limit for browsers that are known here, by their names. */
+export function makeBrowserLimit(points: number, makeLimiter: MakeLimiter): CountRequest {
+  return makeCounter(makeLimiter('browser', points, WINDOW_S), 'public', points);
+}
+
 /** Counts by address, a bounded number of them separately. */
 function countAddresses(count: CountRequest, now_ms: () => number): CountRequest {
   const addresses = new Set<string>();

@@ -22,6 +22,8 @@ export interface ServerOptions {
    * Undefined: this server lets nobody in by a session.
    */
   authenticateSession?: (headers: IncomingHttpHeaders) => Promise<AuthResult> | null;
+  /** A name of the browser if somebody signed in with it before; null: it is a stranger's. */
+  knownBrowser?: (headers: IncomingHttpHeaders) => string | null;
   /** Throws the refusal of a request with a session that does not come from the console itself. */
   checkSameSite?: (headers: IncomingHttpHeaders) => void;
   rate_limit_per_minute: number;

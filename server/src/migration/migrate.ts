@@ -66,6 +66,7 @@ const CHANGEABLE = [
   'user_identities',
   'user_passkeys',
   'sessions',
+  'sign_ins',
   'members',
   'invitations',
   'merchant_entries',

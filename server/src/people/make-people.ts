@@ -5,12 +5,14 @@ import type { Lane } from '../lane/lane.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Queryable } from '../storage/database.ts';
 import { makeAttempts } from './attempts.ts';
+import { type Devices, makeDevices } from './devices.ts';
 import { type LinkTokens, makeLinkTokens } from './links.ts';
 import { makeProvider, type OidcConfig, type Provider } from './oidc.ts';
 import type { OidcRules } from './oidc-people.ts';
 import { makePasswords } from './passwords.ts';
 import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
 import { makeSignIn, type SignInFlows } from './sign-in.ts';
+import { makeRecordsBehind } from './sign-in-rows.ts';
 import { makeSite, type Site } from './site.ts';
 
 /** The settings about people. */
@@ -23,6 +25,7 @@ export interface PeopleConfig extends SessionLimits, OidcConfig, OidcRules {
 export interface PeopleServices {
   site: Site;
   sessions: Sessions;
+  devices: Devices;
   flows: SignInFlows;
   links: LinkTokens;
   provider: Provider | null;
@@ -62,18 +65,22 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     newSessionId: () => newId('session'),
     log: options.log,
   });
+  const { newToken, clock_ms } = options;
+  const devices = makeDevices({ site, macs: secrets.macs('device'), newToken, clock_ms });
   const flows = makeSignIn({
     db,
     lane,
     sessions,
     passwords: makePasswords(),
-    attempts: makeAttempts(options.makeLimiter),
+    attempts: makeAttempts(options.makeLimiter, secrets.macs('attempts')[0]),
+    devices,
+    behind: makeRecordsBehind(options.log),
     setup_macs: secrets.macs('setup-code'),
     links,
     password_sign_in: config.password_sign_in === 'on',
     newSignInId: () => newId('sign_in'),
   });
-  const { newNonce, now_ms, clock_ms } = options;
+  const { newNonce, now_ms } = options;
   const provider = makeProvider(config, { site, secrets, newNonce, now_ms, clock_ms });
-  return { site, sessions, flows, links, provider };
+  return { site, sessions, devices, flows, links, provider };
 }

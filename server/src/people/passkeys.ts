@@ -84,7 +84,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
     } catch (error) {
       const { email } = user;
       if (error instanceof ApiError && error.code === 'unauthenticated') {
-        await flows.recordRefusal({ kind: 'wrong', method: 'passkey', email, client_address });
+        flows.recordRefusal({ kind: 'wrong', method: 'passkey', email, client_address });
       }
       throw error;
     }

@@ -17,8 +17,11 @@ const MAX_CHARACTERS = 256;
 const HASHES_AT_ONCE = 2;
 const MAX_WAITING = 40;
 const MAX_WAIT_MS = 2_000;
-/** One address may take both hashes while nobody else wants one, and most of the places to wait. */
-const ADDRESS_SHARE = 0.75;
+/**
+ * One address may take both hashes while nobody else wants one, and most of the places to wait. All strangers together
+ * leave a quarter of the places, and every second turn, to browsers and sessions that are known here.
+ */
+const SHARE = 0.75;
 
 /** Computes hashes. */
 interface HashFunctions {
@@ -32,11 +35,18 @@ export const ARGON2: HashFunctions = {
   verify: (stored, password) => verify(stored, password),
 };
 
+/** Whose turn it is that a password takes. */
+export interface PasswordTurn {
+  client_address: string;
+  /** A device or session that was given out here; null: a stranger, who takes turns by address. */
+  known_as: string | null;
+}
+
 /** Passwords are hashed a few at a time. Both throw `auth_unavailable` when too many wait. */
 export interface Passwords {
-  hash(password: string, client_address: string): Promise<string>;
+  hash(password: string, turn: PasswordTurn): Promise<string>;
   /** Returns whether it is the password; costs the same where `stored` is null, which no password matches. */
-  verify(stored: string | null, password: string, client_address: string): Promise<boolean>;
+  verify(stored: string | null, password: string, turn: PasswordTurn): Promise<boolean>;
   /** Returns whether a stored hash was made with other parameters than new ones are. */
   isOutdated(stored: string): boolean;
 }
@@ -46,15 +56,18 @@ export function makePasswords(): Passwords {
   const shares = makeShares({
     resource: 'password_hashes',
     total: HASHES_AT_ONCE,
-    workspace_share: ADDRESS_SHARE,
+    workspace_share: SHARE,
     max_waiting: MAX_WAITING,
     max_wait_ms: MAX_WAIT_MS,
   });
-  async function inTurn<T>(client_address: string, work: () => Promise<T>): Promise<T> {
-    const block = addressBlock(client_address);
+  async function inTurn<T>({ client_address, known_as }: PasswordTurn, work: () => Promise<T>): Promise<T> {
+    const holder =
+      known_as === null
+        ? { workspace_id: 'strangers', key_id: addressBlock(client_address) }
+        : { workspace_id: 'known', key_id: known_as };
     let release: () => void;
     try {
-      release = await shares.take({ workspace_id: block, key_id: block });
+      release = await shares.take(holder);
     } catch (error) {
       throw authUnavailable(error);
     }
@@ -65,11 +78,9 @@ export function makePasswords(): Passwords {
     }
   }
   return {
-    hash: (password, client_address) => inTurn(client_address, () => ARGON2.hash(normalise(password))),
-    verify: async (stored, password, client_address) => {
-      const matches = await inTurn(client_address, () =>
-        ARGON2.verify(stored ?? NOBODYS, normalise(password)),
-      );
+    hash: (password, turn) => inTurn(turn, () => ARGON2.hash(normalise(password))),
+    verify: async (stored, password, turn) => {
+      const matches = await inTurn(turn, () => ARGON2.verify(stored ?? NOBODYS, normalise(password)));
       return matches && stored !== null;
     },
     isOutdated(stored) {

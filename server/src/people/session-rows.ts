@@ -1,4 +1,3 @@
-import { addressBlock } from '../http/client-address.ts';
 import type { Queryable } from '../storage/database.ts';
 import { IS_ADMIN_SOMEWHERE, type Session, type SignInMethod } from '../storage/sessions.ts';
 
@@ -77,20 +76,6 @@ export async function listSessions(
     values: [user_id, idle.admin, idle.others, session_id],
   });
   return result.rows;
-}
-
-/** How many of a person's newest sessions say where they come from. */
-const MAX_REMEMBERED = 200;
-
-/** Returns whether a person signed in before from an address, or from one of its block, as far as sessions are kept. */
-export async function cameFrom(db: Queryable, user_id: string, client_address: string): Promise<boolean> {
-  const result = await db.query<{ client_address: string }>({
-    name: 'list_session_addresses',
-    text: `select client_address from sessions where user_id = $1 order by session_id desc limit ${MAX_REMEMBERED}`,
-    values: [user_id],
-  });
-  const block = addressBlock(client_address);
-  return result.rows.some((row) => addressBlock(row.client_address) === block);
 }
 
 /** Returns one of a person's sessions, or undefined. */

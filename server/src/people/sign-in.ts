@@ -15,11 +15,11 @@ import type { Mac } from '../secrets.ts';
 import { loadInvitations } from '../storage/members.ts';
 import type { SignInMethod } from '../storage/sessions.ts';
 import { listWorkspaces, readClock } from '../storage/workspaces.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempts, Guesser } from './attempts.ts';
+import type { Devices } from './devices.ts';
 import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
-import { checkNewPassword, type Passwords } from './passwords.ts';
+import { checkNewPassword, type Passwords, type PasswordTurn } from './passwords.ts';
 import {
-  cameFrom,
   endSession,
   endSessions,
   findOwnSession,
@@ -29,7 +29,7 @@ import {
 } from './session-rows.ts';
 import type { Sessions, Visit } from './sessions.ts';
 import { dropSetupCodes, isSetupCode } from './setup-code.ts';
-import { insertSignIn, type SignIn } from './sign-in-rows.ts';
+import { insertSignIn, type RecordsBehind, type SignIn } from './sign-in-rows.ts';
 import {
   findUser,
   findUserByEmail,
@@ -57,10 +57,10 @@ export interface From extends Visit {
 /** Who signed in, as `GET /v1/me` says it. */
 export type Me = Record<string, unknown>;
 
-/** A person who is let in: the body of the answer, and the cookie. */
+/** A person who is let in: the body of the answer, and the cookies of the session and of the browser. */
 export interface SignedIn {
   me: Me;
-  cookie: string;
+  cookies: string[];
 }
 
 /** A person who calls. */
@@ -76,6 +76,8 @@ export interface SignInOptions {
   sessions: Sessions;
   passwords: Passwords;
   attempts: Attempts;
+  devices: Devices;
+  behind: RecordsBehind;
   setup_macs: readonly Mac[];
   links: LinkTokens;
   password_sign_in: boolean;
@@ -85,19 +87,31 @@ export interface SignInOptions {
 /** What people do at the door, and with their own account. */
 export type SignInFlows = ReturnType<typeof makeSignIn>;
 
+/** Whose memberships are looked up where nobody has the e-mail, so that the work is the same. */
+const NOBODY = '';
 const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
+
+const turnOf = (client_address: string, known_as: string | null = null): PasswordTurn => ({
+  client_address,
+  known_as,
+});
 
 /** Makes it. */
 export function makeSignIn(options: SignInOptions) {
-  const { db, lane, sessions, passwords, attempts, links } = options;
+  const { db, lane, sessions, passwords, attempts, devices, behind, links } = options;
 
   const record = (signIn: SignIn) => insertSignIn(db, signIn, options.newSignInId);
 
-  /** Records a refusal under the e-mail that was named: with the person where they are a member of anything. */
-  async function recordRefusal(refusal: Omit<SignIn, 'user_id'>): Promise<void> {
-    const user = await findUserByEmail(db, normaliseEmail(refusal.email));
-    const is_member = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
-    await record({ ...refusal, user_id: is_member ? user.user_id : null });
+  /**
+   * Records a refusal behind its answer, under the e-mail that was named: with the person where they are a member of
+   * anything.
+   */
+  function recordRefusal(refusal: Omit<SignIn, 'user_id'>): void {
+    behind.add(async () => {
+      const user = await findUserByEmail(db, normaliseEmail(refusal.email));
+      const is_member = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
+      await record({ ...refusal, user_id: is_member ? user.user_id : null });
+    });
   }
 
   const originOfJoining = ({ request_id, client_address }: From): Origin => ({
@@ -146,36 +160,50 @@ export function makeSignIn(options: SignInOptions) {
     if (begun === null) throw new ApiError('unauthenticated', WRONG);
     const { session_id, cookie } = begun;
     await record({ kind: 'ok', method, email, user_id, client_address: from.client_address });
-    return { me: await me({ user_id, session_id }), cookie };
+    const cookies = [cookie, devices.remember(user_id, from.headers)];
+    return { me: await me({ user_id, session_id }), cookies };
+  }
+
+  /** Whose turn a password takes, and who is guessing at it: a session, a browser of this person, or a stranger. */
+  function guesserOf(
+    { email, user, session_id }: { email: string; user: User | undefined; session_id?: string | undefined },
+    { headers, client_address }: From,
+  ): { guesser: Guesser; turn: PasswordTurn } {
+    if (session_id !== undefined && user !== undefined) {
+      const guesser: Guesser = { as: 'session', session_id, user_id: user.user_id };
+      return { guesser, turn: { client_address, known_as: session_id } };
+    }
+    const device = devices.of(headers);
+    if (device !== null && device.user_id === user?.user_id) {
+      const { device_id } = device;
+      return { guesser: { as: 'device', device_id }, turn: { client_address, known_as: device_id } };
+    }
+    return { guesser: { as: 'stranger', client_address, email }, turn: turnOf(client_address) };
   }
 
   /**
    * Compares a password, within the limits of `Attempts`. Returns whether it is right; the work is the same where there is
-   * no such person, or none who may come in. `is_here`: the person is signed in already. Throws `rate_limited` and
-   * `auth_unavailable`.
+   * no such person, or none who may come in, and what is recorded of it is written behind the answer. `session_id`: the
+   * person is signed in already. Throws `rate_limited` and `auth_unavailable`.
    */
   async function tryPassword(
-    {
-      email,
-      user,
-      is_let_in = true,
-      is_here = false,
-    }: { email: string; user: User | undefined; is_let_in?: boolean; is_here?: boolean },
+    who: { email: string; user: User | undefined; is_let_in?: boolean; session_id?: string },
     password: string,
-    { client_address }: From,
+    from: From,
   ): Promise<boolean> {
+    const { email, user, is_let_in = true } = who;
+    const { client_address } = from;
     const user_id = is_let_in ? (user?.user_id ?? null) : null;
     const told = { method: 'password', email, user_id, client_address } as const;
+    const tell = (kind: 'locked' | 'wrong') => behind.add(() => record({ ...told, kind }));
     const is_nobody = user === undefined || user.disabled_at !== null || !is_let_in;
+    const { guesser, turn } = guesserOf(who, from);
     const is_right = await attempts.judge(
-      { client_address, email },
-      () => passwords.verify(is_nobody ? null : user.password_hash, password, client_address),
-      {
-        isKnown: async () => is_here || (!is_nobody && (await cameFrom(db, user.user_id, client_address))),
-        onLocked: () => record({ ...told, kind: 'locked' }),
-      },
+      guesser,
+      () => passwords.verify(is_nobody ? null : user.password_hash, password, turn),
+      () => tell('locked'),
     );
-    if (!is_right) await record({ ...told, kind: 'wrong' });
+    if (!is_right) tell('wrong');
     return is_right;
   }
 
@@ -183,7 +211,8 @@ export function makeSignIn(options: SignInOptions) {
   async function provePassword(self: Self, password: string, from: From): Promise<User> {
     const user = await findUser(db, self.user_id);
     if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-    if (!(await tryPassword({ email: user.email, user, is_here: true }, password, from))) {
+    const { session_id } = self;
+    if (!(await tryPassword({ email: user.email, user, session_id }, password, from))) {
       throw new ApiError('unauthenticated', PASSWORD_WRONG);
     }
     return user;
@@ -209,7 +238,7 @@ export function makeSignIn(options: SignInOptions) {
   ): Promise<{ user_id: string; email: string; workspace_id: string }> {
     const email = normaliseEmail(person.email);
     checkNewPassword('password', person.password, { email, name: person.name });
-    const password_hash = await passwords.hash(person.password, client_address);
+    const password_hash = await passwords.hash(person.password, turnOf(client_address));
     const workspace_id = await firstWorkspace();
     const { user_id } = await lane.submit(
       workspace_id,
@@ -235,6 +264,8 @@ export function makeSignIn(options: SignInOptions) {
     firstWorkspace,
     record,
     recordRefusal,
+    /** Resolves once what was refused so far is recorded. */
+    recorded: behind.settled,
 
     /** Whether the first administrator is still to be made. */
     isSetUp: () => verifying(() => hasPeople(db)),
@@ -258,12 +289,12 @@ export function makeSignIn(options: SignInOptions) {
         const email = normaliseEmail(input.email);
         const user = await findUserByEmail(db, email);
         // Who is a member nowhere is refused like anybody unknown: counted, and listed as a wrong attempt.
-        const is_let_in = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
+        const is_let_in = (await listMemberships(db, user?.user_id ?? NOBODY)).length > 0;
         const is_right = await tryPassword({ email, user, is_let_in }, input.password, from);
         if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
         let password_hash = user.password_hash as string;
         if (passwords.isOutdated(password_hash)) {
-          password_hash = await passwords.hash(input.password, from.client_address);
+          password_hash = await passwords.hash(input.password, turnOf(from.client_address));
           await replacePassword(db, user, password_hash);
         }
         return letIn(user, 'password', from, { password_hash });
@@ -281,7 +312,7 @@ export function makeSignIn(options: SignInOptions) {
       verifying(async () => {
         const user = await provePassword(self, input.current_password, from);
         checkNewPassword('new_password', input.new_password, user);
-        const hashed = await passwords.hash(input.new_password, from.client_address);
+        const hashed = await passwords.hash(input.new_password, turnOf(from.client_address, self.session_id));
         // Of several at once one changes it.
         if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', PASSWORD_WRONG);
         await endSessions(db, user.user_id, self.session_id);
@@ -315,7 +346,7 @@ export function makeSignIn(options: SignInOptions) {
           links.isReset(input.token, user, await readClock(db));
         if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
         checkNewPassword('password', input.password, user);
-        const hashed = await passwords.hash(input.password, from.client_address);
+        const hashed = await passwords.hash(input.password, turnOf(from.client_address));
         // Of several at once with the same link one sets the password.
         if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
         await endSessions(db, user.user_id, null);
@@ -342,7 +373,7 @@ export function makeSignIn(options: SignInOptions) {
         let password_hash: string | null = null;
         if (user === undefined) {
           checkNewPassword('password', input.password, { email, name: input.name });
-          password_hash = await passwords.hash(input.password, from.client_address);
+          password_hash = await passwords.hash(input.password, turnOf(from.client_address));
         } else if (!(await tryPassword({ email, user }, input.password, from))) {
           throw new ApiError('unauthenticated', 'The password of your account is wrong.');
         }

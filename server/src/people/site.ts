@@ -30,6 +30,9 @@ export interface Site {
   setSession(value: string, max_age_s: number): string;
   /** A `set-cookie` that takes it away. */
   clearSession(): string;
+  /** The same for the cookie by which a browser is known that somebody signed in with. It lets nobody in. */
+  deviceCookie(headers: IncomingHttpHeaders): string | undefined;
+  setDevice(value: string, max_age_s: number): string;
   /** The same for what a browser keeps while it is with an identity provider. Sent with the way back, hence Lax. */
   transactionCookie(headers: IncomingHttpHeaders): string | undefined;
   setTransaction(value: string, max_age_s: number): string;
@@ -91,6 +94,7 @@ export function makeSite({
   const is_secure = public_url?.startsWith('https:') === true;
   const suffix = is_secure ? '' : `_${installation.slice(0, HASH_CHARACTERS)}`;
   const session = is_secure ? '__Host-purser' : `purser${suffix}`;
+  const device = is_secure ? '__Host-purser-device' : `purser_device${suffix}`;
   const transaction = is_secure ? '__Host-purser-oidc' : `purser_oidc${suffix}`;
   const attributes = `Path=/; HttpOnly${is_secure ? '; Secure' : ''}`;
   const origins = () =>
@@ -111,6 +115,9 @@ export function makeSite({
     setSession: (value, max_age_s) =>
       `${session}=${value}; ${attributes}; SameSite=Strict; Max-Age=${max_age_s}`,
     clearSession: () => `${session}=; ${attributes}; SameSite=Strict; Max-Age=0`,
+    deviceCookie: (headers) => readCookie(headers, device),
+    setDevice: (value, max_age_s) =>
+      `${device}=${value}; ${attributes}; SameSite=Strict; Max-Age=${max_age_s}`,
     transactionCookie: (headers) => readCookie(headers, transaction),
     setTransaction: (value, max_age_s) =>
       `${transaction}=${value}; ${attributes}; SameSite=Lax; Max-Age=${max_age_s}`,

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,10 +92,15 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
   });
 
   test('wrong passwords are counted by all nodes together, and right ones at once are all let in', async () => {
-    const attempts = nodes.map(({ client }) => makeAttempts(makeLimiters(client, false)));
+    const mac = (text: string) => createHash('sha256').update(text).digest();
+    const attempts = nodes.map(({ client }) => makeAttempts(makeLimiters(client, false), mac));
     const attempt = async (node: number, email: string, is_right: boolean, client_address = '192.0.2.1') => {
-      const on = { isKnown: async () => false, onLocked: async () => {} };
-      const judged = attempts[node]?.judge({ client_address, email }, async () => is_right, on);
+      const guesser = { as: 'stranger', client_address, email } as const;
+      const judged = attempts[node]?.judge(
+        guesser,
+        async () => is_right,
+        () => {},
+      );
       return judged?.catch((error: ApiError) => error.code);
     };
     const of = (count: number, make: (i: number) => Promise<unknown>) =>

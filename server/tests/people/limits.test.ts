@@ -1,3 +1,5 @@
+import { SUPERUSER } from '@purser/embedded-postgres';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ARGON2 } from '../../src/people/passwords.ts';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
@@ -77,9 +79,8 @@ describe('user enumeration by text and time: a stranger cannot find out who has 
     // The right password is counted and listed as a wrong one is, so that the limit tells nothing either.
     for (let i = 1; i < 10; i++) expect((await signIn(email, PASSWORD)).status).toBe(401);
     expect((await signIn(email, PASSWORD)).status).toBe(429);
-    const { body: listed } = await ada.call('GET', '/v1/sign-ins?limit=11');
-    const told = listed.data.map((each: { kind: string; email: string }) => [each.email, each.kind]);
-    expect(told).toEqual([[email, 'locked'], ...Array.from({ length: 10 }, () => [email, 'wrong'])]);
+    const { body: listed } = await ada.call('GET', '/v1/sign-ins?member=false');
+    expect(listed.data).toMatchObject([{ email, kind: 'wrong', user_id: null }]);
   });
 });
 
@@ -102,11 +103,13 @@ describe('guessed passwords', () => {
     const kinds = body.data.map((each: { kind: string }) => each.kind);
     expect(kinds.filter((kind: string) => kind === 'locked')).toHaveLength(1);
     expect(Number(locked.headers.get('retry-after'))).toBeLessThanOrEqual(900);
-    // Proving who one is counts with it.
+    // Her open session and her browser are counted apart.
     const proof = await ada.call('POST', '/v1/auth/reauthenticate', { body: { password: PASSWORD } });
-    expect(refusal(proof)).toEqual([429, 'rate_limited']);
+    expect(proof.status).toBe(204);
+    const right = { email: 'ada@example.com', password: PASSWORD };
+    expect((await ada.call('POST', '/v1/auth/sign-in', { body: right })).status).toBe(200);
   });
-  test('a wrong password counts wherever it is typed: at the door, as a proof, and before a new one', async () => {
+  test('a session’s wrong passwords count as a proof and before a new one, and the door’s do not count with them', async () => {
     const email = somebody();
     const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
     const body = { token: invited.body.url.split('#')[1], name: 'x', password: PASSWORD };
@@ -114,10 +117,10 @@ describe('guessed passwords', () => {
     await bob.call('POST', '/v1/auth/invitations/accept', { body });
     const proof = () => bob.call('POST', '/v1/auth/reauthenticate', { body: { password: 'wrong' } });
     const change = { current_password: 'wrong', new_password: 'another long password' };
-    for (let i = 0; i < 4; i++) expect((await proof()).status).toBe(401);
-    for (let i = 0; i < 3; i++)
+    for (let i = 0; i < 10; i++) expect((await signIn(email)).status).toBe(401);
+    for (let i = 0; i < 5; i++) expect((await proof()).status).toBe(401);
+    for (let i = 0; i < 5; i++)
       expect((await bob.call('POST', '/v1/auth/password', { body: change })).status).toBe(401);
-    for (let i = 0; i < 3; i++) expect((await signIn(email)).status).toBe(401);
     expect(refusal(await proof())).toEqual([429, 'rate_limited']);
     expect(refusal(await bob.call('POST', '/v1/auth/password', { body: change }))).toEqual([
       429,
@@ -147,21 +150,24 @@ describe('guessed passwords', () => {
     expect((await from('192.0.2.1')).status).toBe(401);
     await behind.stop();
   });
-  test('after fifty wrong passwords in a day from everywhere, an e-mail signs in only from where it did before', async () => {
+  test('after fifty wrong passwords in a day from everywhere, an e-mail signs in only in a browser where it did before', async () => {
     const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
     const email = somebody();
-    const from = (address: string, path: string, body: object) =>
-      openBrowser(behind).call('POST', path, { body, headers: { 'x-forwarded-for': address } });
+    const owner = openBrowser(behind);
+    const from = (address: string, path: string, body: object, browser = openBrowser(behind)) =>
+      browser.call('POST', path, { body, headers: { 'x-forwarded-for': address } });
     const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
     const token = invited.body.url.split('#')[1];
-    await from('192.0.2.7', '/v1/auth/invitations/accept', { token, name: 'x', password: PASSWORD });
-    const attempt = async (address: string, password: string) =>
-      (await from(address, '/v1/auth/sign-in', { email, password })).status;
+    const joining = { token, name: 'x', password: PASSWORD };
+    await from('192.0.2.7', '/v1/auth/invitations/accept', joining, owner);
+    const attempt = async (address: string, password: string, browser?: Browser) =>
+      (await from(address, '/v1/auth/sign-in', { email, password }, browser)).status;
     for (let n = 0; n < 5; n++) {
       for (let i = 0; i < 10; i++) expect(await attempt(`198.51.100.${n}`, 'wrong')).toBe(401);
     }
     expect(await attempt('203.0.113.9', PASSWORD)).toBe(429);
-    expect(await attempt('192.0.2.7', PASSWORD)).toBe(200);
+    expect(await attempt('192.0.2.7', PASSWORD), 'an address is no proof').toBe(429);
+    expect(await attempt('203.0.113.9', PASSWORD, owner)).toBe(200);
     await behind.stop();
   });
   test('right passwords at once, more than the wrong ones that are allowed, all sign in', async () => {
@@ -249,4 +255,178 @@ test('hash flood: many sign-ins take two hashes at a time, are refused beyond wh
   }
   for (const reply of replies) expect([401, 503]).toContain(reply.status);
   expect(hashes.most).toBe(2);
+});
+
+describe('a browser in which somebody signed in', () => {
+  const deviceOf = (browser: Browser) => [...browser.cookies].find(([name]) => name.includes('device'));
+  const attempt = async (browser: Browser, email: string, password: string) =>
+    (await browser.call('POST', '/v1/auth/sign-in', { body: { email, password } })).status;
+  /** Somebody who joined in a browser, which then has their device cookie alone. */
+  const join = async () => {
+    const email = somebody();
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
+    const body = { token: invited.body.url.split('#')[1], name: email, password: PASSWORD };
+    const browser = openBrowser(s);
+    const joined = await browser.call('POST', '/v1/auth/invitations/accept', { body });
+    expect(joined.status).toBe(201);
+    await browser.call('POST', '/v1/auth/sign-out');
+    return { email, browser, joined };
+  };
+  test('is known by a cookie as strict as the session’s, which lets nobody in and stays after signing out', async () => {
+    const { browser, joined } = await join();
+    const [session, device] = joined.headers.getSetCookie() as [string, string];
+    expect(device).toMatch(
+      /^purser_device_[0-9a-f]{6}=usr_[^;]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=15552000$/,
+    );
+    expect(session).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; /);
+    expect(browser.cookies.size).toBe(1);
+    expect(refusal(await browser.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+  });
+  test('is not locked out by strangers at its address, and its own wrong guesses count', async () => {
+    const { email, browser } = await join();
+    for (let i = 0; i < 10; i++) expect(await attempt(openBrowser(s), email, 'wrong')).toBe(401);
+    expect(await attempt(openBrowser(s), email, PASSWORD)).toBe(429);
+    const stolen = openBrowser(s, new Map(browser.cookies));
+    expect(await attempt(browser, email, PASSWORD)).toBe(200);
+    for (let i = 0; i < 10; i++) expect(await attempt(stolen, email, 'wrong')).toBe(401);
+    expect(await attempt(stolen, email, PASSWORD), 'a stolen cookie guesses no more often').toBe(429);
+  });
+  test('is a stranger’s for everybody else, and with a cookie that was altered', async () => {
+    const { email, browser } = await join();
+    const other = await join();
+    const [name, value] = deviceOf(browser) as [string, string];
+    const id = email === other.email ? '' : (deviceOf(other.browser) as [string, string])[1].split('.')[0];
+    const forged = [
+      `${id}${value.slice(30)}`,
+      `${value.slice(0, -1)}${value.endsWith('A') ? 'B' : 'A'}`,
+      'x',
+    ];
+    for (let i = 0; i < 10; i++) expect(await attempt(openBrowser(s), email, 'wrong')).toBe(401);
+    for (const cookies of [...forged.map((each) => [[name, each]]), [...other.browser.cookies]])
+      expect(await attempt(openBrowser(s, new Map(cookies as [string, string][])), email, PASSWORD)).toBe(
+        429,
+      );
+  });
+  test('and an open session find their places though strangers from many addresses wait for theirs', async () => {
+    const { email, browser } = await join();
+    const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
+    let open = () => {};
+    hashes.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    hashes.begun = 0;
+    const answered: number[] = [];
+    const flood = Array.from({ length: 60 }, async (_, i) => {
+      const headers = { 'x-forwarded-for': `198.51.100.${i}` };
+      const body = { email: `flood-${i}@example.com`, password: 'wrong' };
+      const { status } = await openBrowser(behind).call('POST', '/v1/auth/sign-in', { body, headers });
+      answered.push(status);
+      return status;
+    });
+    await until(() => answered.length > 0);
+    expect(await attempt(openBrowser(behind), email, PASSWORD), 'a stranger finds none').toBe(503);
+    const mine = [
+      attempt(openBrowser(behind, browser.cookies), email, PASSWORD),
+      openBrowser(behind, ada.cookies)
+        .call('POST', '/v1/auth/reauthenticate', { body: { password: PASSWORD } })
+        .then(({ status }) => status),
+    ];
+    hashes.gate = Promise.resolve();
+    open();
+    expect(await Promise.all(mine)).toEqual([200, 204]);
+    expect(await Promise.all(flood)).toContain(503);
+    await behind.stop();
+  });
+  test('has a count of its own requests, so that nobody at its address uses up what public routes answer', async () => {
+    const small = await startTestService({ env: { RATE_LIMIT_PER_MINUTE: '20' }, beside: s });
+    const { email, browser } = await join();
+    const stranger = openBrowser(small);
+    for (let i = 0; i < 20; i++) await stranger.call('GET', '/v1/auth/options');
+    expect(await attempt(stranger, email, PASSWORD)).toBe(429);
+    expect(await attempt(openBrowser(small, browser.cookies), email, PASSWORD)).toBe(200);
+    await small.stop();
+  });
+});
+
+describe('what an attempt leaves behind', () => {
+  const rows = async () =>
+    (
+      await s.sql(
+        "select email, attempts, client_address from sign_ins where user_id is null and kind = 'wrong'",
+      )
+    ).rows;
+  test('with an e-mail that nobody has is counted: one row for an hour and an address, which hides no member', async () => {
+    await s.sql('delete from sign_ins where user_id is null');
+    const behind = await startTestService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, beside: s });
+    const fail = (email: string, address: string) =>
+      openBrowser(behind).call('POST', '/v1/auth/sign-in', {
+        body: { email, password: 'wrong' },
+        headers: { 'x-forwarded-for': address },
+      });
+    for (let i = 0; i < 12; i++) await fail(`${'x'.repeat(400)}-${i}@example.com`, '192.0.2.1');
+    for (let i = 0; i < 40; i++) await fail(`invented-${i}@example.com`, `198.51.100.${i}`);
+    await behind.call('GET', '/v1/sign-ins');
+    const found = await rows();
+    // Twice as many where the hour turned meanwhile.
+    expect([21, 22, 41, 42]).toContain(found.length);
+    expect(found.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(52);
+    expect(found.find(({ client_address }) => client_address === '192.0.2.1')).toMatchObject({
+      attempts: 12,
+    });
+    expect(found.find(({ client_address }) => client_address === 'other addresses').attempts).toBeGreaterThan(
+      1,
+    );
+    const { body: of_members } = await ada.call('GET', '/v1/sign-ins?member=true');
+    expect(of_members.data.every((each: { user_id: string | null }) => each.user_id !== null)).toBe(true);
+    const { body: of_nobody } = await ada.call('GET', '/v1/sign-ins?member=false&limit=200');
+    expect(of_nobody.data).toHaveLength(found.length);
+    await behind.stop();
+  });
+  test('is written behind the answer, which does not wait for it', async () => {
+    const email = somebody();
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email, role: 'viewer' } });
+    const body = { token: invited.body.url.split('#')[1], name: email, password: PASSWORD };
+    await openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    const holder = new pg.Client({ ...s.database.connection, user: SUPERUSER.user });
+    await holder.connect();
+    await holder.query('begin; lock table sign_ins in access exclusive mode');
+    for (const each of [email, 'nobody@example.com']) expect((await signIn(each)).status).toBe(401);
+    await holder.query('rollback');
+    await holder.end();
+    const { body: listed } = await ada.call('GET', '/v1/sign-ins?member=true&limit=1');
+    expect(listed.data).toMatchObject([{ email, kind: 'wrong' }]);
+  });
+  test('and what is looked up before the answer is the same whether or not somebody has the e-mail', async () => {
+    const lookUps = async (email: string) => {
+      const asked: string[] = [];
+      const { query } = pg.Client.prototype;
+      const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+        this: pg.Client,
+        ...given
+      ) {
+        const { name } = given[0] as { name?: string };
+        if (name !== undefined) asked.push(name);
+        return (query as (...all: unknown[]) => never).apply(this, given);
+      });
+      vi.spyOn(ARGON2, 'verify').mockImplementation(async () => {
+        asked.push('compared');
+        return false;
+      });
+      expect((await signIn(email)).status).toBe(401);
+      await ada.call('GET', '/v1/sign-ins');
+      spy.mockRestore();
+      const ours = /^(find_user_by_email|list_memberships|compared|workspaces_of_sign_in|.*_sign_in)$/;
+      return asked.filter((name) => ours.test(name));
+    };
+    const expected = ['find_user_by_email', 'list_memberships', 'compared', 'workspaces_of_sign_in'];
+    const known = somebody();
+    const invited = await ada.call('POST', '/v1/invitations', { body: { email: known, role: 'viewer' } });
+    const body = { token: invited.body.url.split('#')[1], name: known, password: PASSWORD };
+    await openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    const firstFour = async (email: string) => (await lookUps(email)).slice(0, 4);
+    expect([await firstFour(known), await firstFour(somebody())]).toEqual([expected, expected]);
+    const { workspace_id } = await s.addWorkspace({ plan: 'team' });
+    expect(workspace_id).toMatch(/^ws_/);
+    expect([await firstFour(known), await firstFour(somebody())]).toEqual([expected, expected]);
+  });
 });

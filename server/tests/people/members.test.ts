@@ -188,13 +188,19 @@ describe('what people do is recorded as theirs', () => {
       openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password: 'wrong' } });
     await fail('lea@example.com');
     await fail('nobody@example.com');
-    const { body } = await ada.call('GET', '/v1/sign-ins?limit=2');
-    expect(body.data).toMatchObject([
+    const { body: of_nobody } = await ada.call('GET', '/v1/sign-ins?member=false');
+    expect(of_nobody.data).toMatchObject([
       { kind: 'wrong', method: 'password', email: 'nobody@example.com', user_id: null },
-      { kind: 'wrong', method: 'password', email: 'lea@example.com' },
     ]);
-    const next = await ada.call('GET', `/v1/sign-ins?limit=2&cursor=${body.next_cursor}`);
+    const { body } = await ada.call('GET', '/v1/sign-ins?member=true&limit=1');
+    expect(body.data).toMatchObject([
+      { kind: 'wrong', method: 'password', email: 'lea@example.com', attempts: 1 },
+    ]);
+    const next = await ada.call('GET', `/v1/sign-ins?member=true&limit=1&cursor=${body.next_cursor}`);
     expect(next.body.data[0].kind).toBe('ok');
+    const { body: all } = await ada.call('GET', '/v1/sign-ins?limit=200');
+    expect(all.data).toContainEqual(of_nobody.data[0]);
+    expect(all.data).toContainEqual(body.data[0]);
   });
   test('an invitation that is revoked, or used up by another one, is told once; who failed to sign in is in no chain', async () => {
     const email = 'twice@example.com';

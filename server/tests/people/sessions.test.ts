@@ -159,6 +159,9 @@ test('under https the cookie is bound to the host and never travels in the clear
   expect(reply.headers.getSetCookie()[0]).toMatch(
     /^__Host-purser=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict; Max-Age=43200$/,
   );
+  expect(reply.headers.getSetCookie()[1]).toMatch(
+    /^__Host-purser-device=[\w.-]+; Path=\/; HttpOnly; Secure; SameSite=Strict; Max-Age=15552000$/,
+  );
   expect(secure.service.console_url).toBe('https://purser.example/console/');
   await secure.stop();
 });

@@ -55,7 +55,10 @@ const ResetBody = Fields({
   password: PasswordIn(NEW_PASSWORD),
 });
 
-const SESSION_HEADERS = { 'set-cookie': 'The session. Scripts cannot read it.' };
+const SESSION_HEADERS = {
+  'set-cookie':
+    'The session, and beside it what the browser is known by at its next sign-in. Scripts cannot read them.',
+};
 const NO_CONTENT = { 204: { description: 'Done.', schema: null } };
 
 /** What every public route of signing in may answer. */
@@ -67,8 +70,8 @@ export const DOOR_ERRORS: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-function letIn(status: number, { me, cookie }: SignedIn): Answer {
-  return { status, body: me, headers: { 'set-cookie': cookie } };
+function letIn(status: number, { me, cookies }: SignedIn): Answer {
+  return { status, body: me, headers: { 'set-cookie': cookies } };
 }
 
 /** The door: who comes in, and how they prove who they are. */
@@ -121,7 +124,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Sign in with a password',
       description:
-        'Whatever is wrong is answered in the same words. After 10 wrong attempts in 15 minutes for an address and an e-mail the answer is 429 until they are over. After 50 in a day for an e-mail, from wherever they came, it is so for addresses from which nobody signed in with it before.',
+        'Whatever is wrong is answered in the same words. After 10 wrong attempts in 15 minutes for an address and an e-mail, or 50 in a day for an e-mail from all addresses, the answer is 429 until they are over. A browser in which the person signed in before is counted apart, so nobody else locks it out.',
       scopes: 'public',
       body: SignInBody,
       responses: { 200: { description: 'Signed in.', schema: MeBody, headers: SESSION_HEADERS } },
@@ -189,7 +192,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Prove anew who you are',
       description:
-        'For changes that answered `reauthentication_required`. A wrong password counts as at the sign-in.',
+        'For changes that answered `reauthentication_required`. After 10 wrong passwords of a session in 15 minutes, or 50 of a person in a day, the answer is 429; wrong ones at the sign-in do not count here.',
       scopes: 'session',
       body: ReauthenticateBody,
       responses: NO_CONTENT,
@@ -230,7 +233,8 @@ export function makeAuthRoutes(options: {
       operationId: 'changePassword',
       tag: 'Sign-in',
       summary: 'Change your password',
-      description: 'All other sessions of yours end. A wrong password counts as at the sign-in.',
+      description:
+        'All other sessions of yours end. A wrong password counts as a wrong proof of this session.',
       scopes: 'session',
       body: ChangePasswordBody,
       responses: NO_CONTENT,

@@ -13,15 +13,30 @@ import {
 import { ApiError } from '../../errors.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
 import type { Call, Route } from '../../http/route.ts';
-import { Fields, Id, Nullable, OneOf, PageQuery, PrincipalId, page, Timestamp } from '../../http/schemas.ts';
+import {
+  Fields,
+  Id,
+  Nullable,
+  OneOf,
+  PageQuery,
+  PrincipalId,
+  page,
+  QueryBoolean,
+  Timestamp,
+} from '../../http/schemas.ts';
 import type { Lane } from '../../lane/lane.ts';
 import { originOf, requireFreshProof } from '../../people/callers.ts';
 import type { LinkTokens } from '../../people/links.ts';
-import { listSignIns, SIGN_IN_KINDS } from '../../people/sign-in-rows.ts';
+import type { SignInFlows } from '../../people/sign-in.ts';
+import {
+  listSignIns,
+  OTHER_ADDRESSES,
+  SIGN_IN_KINDS,
+  SIGN_IN_RECORD_METHODS,
+} from '../../people/sign-in-rows.ts';
 import type { Site } from '../../people/site.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type ListedMember, listInvitations, listMembers } from '../../storage/members.ts';
-import { SIGN_IN_METHODS } from '../../storage/sessions.ts';
 import { EmailIn } from '../schemas/people.ts';
 
 const MemberBody = Fields(
@@ -64,12 +79,23 @@ const SignInItem = Fields(
     created_at: Timestamp(),
     kind: OneOf(SIGN_IN_KINDS, {
       description:
-        '`ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed`: no sign-in.',
+        '`ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed` and all that follow: no sign-in, but a change of the account.',
     }),
     email: Type.String(),
     user_id: Nullable(Id('user', { description: 'Null: nobody with this e-mail is a member.' })),
-    method: OneOf(SIGN_IN_METHODS),
-    client_address: Type.String(),
+    method: OneOf(SIGN_IN_RECORD_METHODS, {
+      description: '`operator`: a command of the operator.',
+    }),
+    client_address: Nullable(
+      Type.String({
+        description: `Null where the operator did it. Of attempts that are counted an address, the /64 of an IPv6 address, or \`${OTHER_ADDRESSES}\`.`,
+      }),
+    ),
+    attempts: Type.Integer({
+      minimum: 1,
+      description:
+        'Refused attempts with e-mails that no member has are counted, one item for an hour and an address: `created_at` is the first of them, `email` that of the last. Of all others 1.',
+    }),
   },
   { $id: 'SignIn' },
 );
@@ -88,6 +114,14 @@ const RoleBody = Fields({ role: OneOf(ROLES) });
 const UserParams = Fields({ user_id: Type.String() });
 const IdParams = Fields({ id: Type.String() });
 const ListQuery = Fields(PageQuery);
+const SignInsQuery = Fields({
+  member: Type.Optional(
+    QueryBoolean({
+      description: '`true`: only what members did, `false`: only attempts with e-mails that no member has.',
+    }),
+  ),
+  ...PageQuery,
+});
 type ListCall = Call<unknown, Static<typeof ListQuery>, unknown>;
 
 const memberBody = ({ user_id, email, name, role, principal_id, last_seen_at, joined_at }: ListedMember) => ({
@@ -117,8 +151,9 @@ export function makeMemberRoutes(options: {
   cursors: Cursors;
   links: LinkTokens;
   site: Site;
+  flows: Pick<SignInFlows, 'recorded'>;
 }): Route[] {
-  const { db, lane, cursors, links, site } = options;
+  const { db, lane, cursors, links, site, flows } = options;
   return [
     {
       method: 'GET',
@@ -270,20 +305,23 @@ export function makeMemberRoutes(options: {
       tag: 'People',
       summary: 'List sign-ins',
       description:
-        'Of the members of the workspace, newest first, refused ones too; kept for a year. Attempts with an e-mail that nobody has are listed where the installation has a single workspace.',
+        'Of the members of the workspace, newest first, refused ones too; kept for a year. Attempts with e-mails that no member has are listed where the installation has a single workspace, counted by hour and address.',
       scopes: ['admin'],
       shares: 'reads',
-      query: ListQuery,
+      query: SignInsQuery,
       responses: {
         200: { description: 'A page of sign-ins.', schema: page(SignInItem, { $id: 'SignInPage' }) },
       },
       errors: [],
-      handler: async (call: ListCall) => {
-        const { limit = 50, cursor } = call.query;
+      handler: async (call: Call<unknown, Static<typeof SignInsQuery>, unknown>) => {
+        const { limit = 50, cursor, member } = call.query;
         const { workspace_id } = call.caller;
-        const list = ['listSignIns', workspace_id];
+        const list = ['listSignIns', workspace_id, member ?? null];
         const after = cursors.open(list, cursor) as string | null;
-        const found = await listSignIns(db, workspace_id, { after, limit: limit + 1 });
+        // What this process answered before is in the list, also where its record is still being written.
+        await flows.recorded();
+        const of_members = member ?? null;
+        const found = await listSignIns(db, workspace_id, { after, limit: limit + 1, of_members });
         const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.sign_in_id));
         const data = rows.map(({ sign_in_id: id, ...signIn }) => ({ id, ...signIn }));
         return { status: 200, body: { data, next_cursor } };

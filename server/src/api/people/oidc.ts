@@ -74,13 +74,13 @@ export function makeOidcRoutes(options: {
     const from = fromOf(call);
     const cleared = site.clearTransaction();
     try {
-      const { cookie } = await signIn(proved, from);
+      const { cookies } = await signIn(proved, from);
       const location = site.consoleUrl(is_again ? 'signed-in' : '');
-      return { status: 302, headers: { location, 'set-cookie': [cookie, cleared] } };
+      return { status: 302, headers: { location, 'set-cookie': [...cookies, cleared] } };
     } catch (error) {
       if (!(error instanceof OidcRefusal)) throw error;
       if (proved.email !== null) {
-        await flows.recordRefusal({
+        flows.recordRefusal({
           kind: 'oidc_failed',
           method: 'oidc',
           email: proved.email.slice(0, 512),

@@ -80,8 +80,8 @@ export function makePasskeyRoutes(options: { db: pg.Pool; passkeys: Passkeys; si
       errors: ['not_found', ...DOOR_ERRORS],
       handler: async (call: Call<never, never, AuthenticationResponseJSON>) => {
         site.checkDoor(call.headers);
-        const { me, cookie } = await verifying(() => passkeys.signIn(call.body, fromOf(call as never)));
-        return { status: 200, body: me, headers: { 'set-cookie': cookie } };
+        const { me, cookies } = await verifying(() => passkeys.signIn(call.body, fromOf(call as never)));
+        return { status: 200, body: me, headers: { 'set-cookie': cookies } };
       },
     },
     {
