@@ -1,4 +1,6 @@
-import { APIError, type OutcomeRequest, type Purser } from '@purser/sdk';
+import { APIError, type Consumption, type OutcomeRequest, type Purser } from '@purser/sdk';
+import { Foreign } from './foreign.ts';
+import { teller } from './log.ts';
 import { makeSealer } from './sealing.ts';
 import { type CardStore, update } from './store.ts';
 
@@ -16,7 +18,10 @@ export interface CardsOptions {
   secret: string;
   /** Milliseconds within which an authorization is answered; what takes longer is declined. Default 1,200. */
   answerWithin?: number | undefined;
-  /** Whether the merchant that the network names must be the decision's. Default true. */
+  /**
+   * Whether the merchant that the network names must be the decision's, and an increment's that of the authorization. Then
+   * a question without a merchant's name is declined. Default true.
+   */
   checkMerchant?: boolean | undefined;
   /** One line for each answer and each report. Default: `console.log`. */
   log?: ((line: string) => void) | undefined;
@@ -35,7 +40,7 @@ export type Arming = { card: string /** Milliseconds; default 15 minutes. */; tt
 
 /** An authorization as a card network asks for it. */
 export interface CardAuthorization {
-  /** Of this question: the same id is answered alike, however often it comes. */
+  /** Of this question: the same question under the same id is answered alike, however often it comes. Another one is judged by itself. */
   event: string;
   /** Of the authorization, the same for all increments of it. */
   authorization: string;
@@ -45,7 +50,7 @@ export interface CardAuthorization {
   /** ISO 4217, upper case. */
   currency: string;
   /** The merchant's name as the network has it. */
-  merchant_descriptor?: string | undefined;
+  merchant_descriptor?: string | null | undefined;
 }
 
 /** What became of an authorization. Each may come any number of times, and in any order. */
@@ -81,7 +86,9 @@ interface Authorized {
   consumed_minor: number;
   approved_minor: number;
   currency: string;
-  /** What was answered, by event. */
+  /** As `merchantKey` has it. */
+  merchant: string;
+  /** What was answered, by question. */
   answers: Record<string, boolean>;
   captures: Record<string, number>;
   refunds: Record<string, number>;
@@ -93,6 +100,7 @@ interface Authorized {
 
 const TTL_MS = 15 * 60_000;
 const ANSWER_WITHIN_MS = 1_200;
+const CURRENCY = /^[A-Z]{3}$/;
 const APPROVED = 'approved';
 const DECLINED = 'declined';
 
@@ -109,25 +117,63 @@ const NOTHING = {
 /** What a person has to look at, and no repetition will mend. */
 class Mismatch extends Error {}
 
+/** A merchant's name without case, spacing and punctuation; empty where there is none. */
+const merchantKey = (name: string | null | undefined) =>
+  (name ?? '')
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+/** The question, once every field of it is what its type says. Throws an `Unreadable` that names the field. */
+function checkedQuestion(given: CardAuthorization): CardAuthorization {
+  const asked = new Foreign(given, 'question');
+  return {
+    event: asked.id('event'),
+    authorization: asked.id('authorization'),
+    card: asked.id('card'),
+    amount_minor: asked.integer('amount_minor', 0),
+    currency: asked.matching('currency', CURRENCY, 'an ISO 4217 code'),
+    merchant_descriptor: asked.has('merchant_descriptor') ? asked.text('merchant_descriptor') : null,
+  };
+}
+
+/** The same for a movement. */
+function checkedMovement(given: CardMovement): CardMovement {
+  const moved = new Foreign(given, 'movement');
+  const of = {
+    authorization: moved.id('authorization'),
+    currency: moved.matching('currency', CURRENCY, 'an ISO 4217 code'),
+  };
+  const type = moved.matching('type', /^(captured|refunded|closed|released)$/, 'a type of movement');
+  if (type === 'closed' || type === 'released') return { ...of, type };
+  const of_money = { reference: moved.id('reference'), amount_minor: moved.integer('amount_minor', 0) };
+  return { ...of, ...of_money, type: type as 'captured' | 'refunded' };
+}
+
+/** Names a question by all that it asks: what is asked otherwise under the same id is another question. */
+async function nameOf(asked: CardAuthorization): Promise<string> {
+  const { event, authorization, card, amount_minor, currency, merchant_descriptor } = asked;
+  const text = JSON.stringify([authorization, card, amount_minor, currency, merchant_descriptor]);
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  return `${event} ${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
 const sum = (amounts: Record<string, number>) => Object.values(amounts).reduce((a, b) => a + b, 0);
 
 /** The core of every card rail: which authorization is approved, and what is reported of it. */
 export function makeCards(options: CardsOptions): Cards {
   const { rail, adapter, agent, store, answerWithin = ANSWER_WITHIN_MS, checkMerchant = true } = options;
-  const { log = console.log, now = Date.now } = options;
+  const { now = Date.now } = options;
   const sealer = makeSealer(options.secret);
   const cardKey = (card: string) => `${rail} card ${card}`;
   const authorizationKey = (authorization: string) => `${rail} authorization ${authorization}`;
-  const tell = (line: string) => {
-    try {
-      log(`purser ${rail}: ${line}`);
-    } catch {
-      // A log that fails changes no answer.
-    }
-  };
+  const tell = teller(rail, options.log);
 
   async function arm(arming: Arming): Promise<void> {
-    const { card, ttl = TTL_MS } = arming;
+    const given = new Foreign(arming, 'arming');
+    const card = given.id('card');
+    const ttl = given.has('ttl') ? given.integer('ttl', 1) : TTL_MS;
     let token: string;
     let decision_id: string | null = null;
     let max_amount_minor: number | null = null;
@@ -148,10 +194,10 @@ export function makeCards(options: CardsOptions): Cards {
       }
       decision_id = arming.decision_id;
       token = capability.token;
-      max_amount_minor = capability.max_amount_minor;
+      max_amount_minor = new Foreign(capability, 'capability').integer('max_amount_minor', 1);
     } else {
-      token = arming.token;
-      max_amount_minor = arming.max_amount_minor ?? null;
+      token = given.id('token');
+      if (given.has('max_amount_minor')) max_amount_minor = given.integer('max_amount_minor', 1);
     }
     const sealed_token = await sealer.seal(cardKey(card), token);
     const armed: Armed = {
@@ -165,35 +211,43 @@ export function makeCards(options: CardsOptions): Cards {
   }
 
   /** Answers from what was consumed for this authorization before: a repeated question, or an increment. */
-  function fromConsumed(known: Authorized, asked: CardAuthorization): { approve: boolean; next: Authorized } {
-    const { event, amount_minor, currency } = asked;
-    const earlier = Object.hasOwn(known.answers, event) ? known.answers[event] : undefined;
-    if (earlier !== undefined) return { approve: earlier, next: known };
-    const approved_minor = known.approved_minor + amount_minor;
-    const fits = approved_minor <= known.consumed_minor && currency === known.currency;
-    const approve = fits && asked.card === known.card && !known.is_closed && !known.is_released;
-    const answers = { ...known.answers, [event]: approve };
-    return {
-      approve,
-      next: { ...known, answers, approved_minor: approve ? approved_minor : known.approved_minor },
-    };
+  function fromConsumed(
+    known: Authorized,
+    question: string,
+    asked: CardAuthorization,
+  ): { approve: boolean; why: string; next: Authorized } {
+    const earlier = Object.hasOwn(known.answers, question) ? known.answers[question] : undefined;
+    if (earlier !== undefined) return { approve: earlier, why: 'as answered before', next: known };
+    const approved_minor = known.approved_minor + asked.amount_minor;
+    const is_over = known.is_closed || known.is_released || asked.card !== known.card;
+    const fits = !is_over && approved_minor <= known.consumed_minor && asked.currency === known.currency;
+    const is_merchant = !checkMerchant || merchantKey(asked.merchant_descriptor) === known.merchant;
+    const approve = fits && is_merchant;
+    const next = { ...known, answers: { ...known.answers, [question]: approve } };
+    if (approve) return { approve, why: 'within what was consumed', next: { ...next, approved_minor } };
+    return { approve, why: fits ? 'its merchant is another' : 'not within what was consumed', next };
   }
 
-  async function decide(asked: CardAuthorization, signal: AbortSignal): Promise<[boolean, string]> {
+  async function decide(
+    asked: CardAuthorization,
+    question: string,
+    signal: AbortSignal,
+  ): Promise<[boolean, string]> {
     const { authorization, card, amount_minor, currency, merchant_descriptor } = asked;
-    if (!Number.isSafeInteger(amount_minor) || amount_minor < 0) return [false, 'the amount is no amount'];
+    const merchant = merchantKey(merchant_descriptor);
+    if (checkMerchant && merchant === '') return [false, 'the network names no merchant'];
     const key = authorizationKey(authorization);
     /** The one place where an approval is written, before it is given. */
     const answer = async (begin: Authorized | null): Promise<[boolean, string]> => {
-      let approve = false;
+      let said: [boolean, string] = [false, 'nothing was consumed'];
       await update<Authorized>(store, key, (current) => {
         const known = current ?? begin;
         if (known === null) return null;
-        const said = fromConsumed(known, asked);
-        approve = said.approve && !signal.aborted;
-        return signal.aborted ? known : said.next;
+        const { approve, why, next } = fromConsumed(known, question, asked);
+        said = [approve && !signal.aborted, why];
+        return signal.aborted ? known : next;
       });
-      return [approve, approve ? 'within what was consumed' : 'not within what was consumed'];
+      return said;
     };
     if ((await store.get(key)) !== null) return answer(null);
     const text = await store.get(cardKey(card));
@@ -211,7 +265,7 @@ export function makeCards(options: CardsOptions): Cards {
       currency,
       payee_id: `${rail}:${card}`,
       external_reference: authorization,
-      ...(checkMerchant && merchant_descriptor !== undefined ? { merchant: merchant_descriptor } : {}),
+      ...(checkMerchant ? { merchant: merchant_descriptor as string } : {}),
     };
     const use = () =>
       update<Armed>(store, cardKey(card), (current) =>
@@ -219,56 +273,71 @@ export function makeCards(options: CardsOptions): Cards {
       );
     // The key names the authorization: asked again after a crash, it is a replay, and no other authorization gets one.
     const idempotencyKey = `${rail}-${authorization}`;
-    const consumption = await adapter.capabilities
+    const isOurs = (answer: Consumption) =>
+      typeof answer.decision_id === 'string' &&
+      answer.decision_id === (armed.decision_id ?? answer.decision_id) &&
+      answer.amount_minor === consumed_minor &&
+      answer.currency === currency;
+    const { decision_id } = await adapter.capabilities
       .consume(body, { idempotencyKey, signal })
+      .then((answer) => {
+        if (isOurs(answer)) return answer;
+        throw new Error('the answer is no consumption of this capability');
+      })
       .catch(async (error: unknown) => {
         if (error instanceof APIError && error.status < 500) throw error;
         // It may have been consumed. Nothing else gets it, and once the network lets the authorization go, so do we.
         await use();
-        const { decision_id } = armed;
-        if (decision_id !== null) {
-          const unknown = { ...NOTHING, card, decision_id, consumed_minor: 0, currency };
+        if (armed.decision_id !== null) {
+          const of = { card, decision_id: armed.decision_id, currency, merchant };
+          const unknown = { ...NOTHING, ...of, consumed_minor: 0 };
           await update<Authorized>(store, key, (current) => (current === null ? unknown : null));
         }
         throw error;
       });
-    if (consumption.amount_minor !== consumed_minor || consumption.currency !== currency) {
-      return [false, 'the answer is no consumption of this capability'];
-    }
     await use();
-    const { decision_id } = consumption;
-    return answer({ ...NOTHING, card, decision_id, consumed_minor, currency });
+    return answer({ ...NOTHING, card, decision_id, consumed_minor, currency, merchant });
   }
 
-  /** The answer to an event is what is written first: given again however often it is asked, also after a crash. */
-  async function say(event: string, approve: boolean): Promise<boolean> {
-    const key = `${rail} event ${event}`;
+  /** The answer to a question is what is written first: given again however often it is asked, also after a crash. */
+  async function say(question: string, approve: boolean): Promise<boolean> {
+    const key = `${rail} event ${question}`;
     if (await store.replace(key, null, approve ? APPROVED : DECLINED)) return approve;
     return (await store.get(key)) === APPROVED;
   }
 
-  async function authorize(asked: CardAuthorization): Promise<boolean> {
-    const { event, authorization, card, amount_minor, currency } = asked;
+  async function authorize(given: CardAuthorization): Promise<boolean> {
+    try {
+      const asked = checkedQuestion(given);
+      return await answerInTime(asked, await nameOf(asked));
+    } catch (error) {
+      tell(`declined a question: ${String(error)}`);
+      return false;
+    }
+  }
+
+  async function answerInTime(asked: CardAuthorization, question: string): Promise<boolean> {
+    const { authorization, card, amount_minor, currency } = asked;
     const deadline = new AbortController();
     const timers: ReturnType<typeof setTimeout>[] = [];
     const after = (ms: number) => new Promise<void>((resolve) => timers.push(setTimeout(resolve, ms)));
     const answered = async (): Promise<[boolean, string]> => {
-      const earlier = await store.get(`${rail} event ${event}`);
+      const earlier = await store.get(`${rail} event ${question}`);
       if (earlier !== null) return [earlier === APPROVED, 'as answered before'];
-      const [approve, why] = await decide(asked, deadline.signal).catch(
+      const [approve, why] = await decide(asked, question, deadline.signal).catch(
         (error: unknown): [boolean, string] => [
           false,
           error instanceof APIError ? error.code : String(error),
         ],
       );
-      return [await say(event, approve), why];
+      return [await say(question, approve), why];
     };
     const late = async (): Promise<[boolean, string]> => {
       await after(answerWithin);
       deadline.abort();
       const why = `no answer within ${answerWithin} ms`;
       // A store that hangs must not hold up the answer either.
-      return [await Promise.race([say(event, false), after(answerWithin / 4).then(() => false)]), why];
+      return [await Promise.race([say(question, false), after(answerWithin / 4).then(() => false)]), why];
     };
     const [approve, why] = await Promise.race([answered(), late()]).catch((error): [boolean, string] => [
       false,
@@ -281,7 +350,8 @@ export function makeCards(options: CardsOptions): Cards {
     return approve;
   }
 
-  async function settle(movement: CardMovement): Promise<void> {
+  async function settle(given: CardMovement): Promise<void> {
+    const movement = checkedMovement(given);
     const { authorization, currency } = movement;
     const key = authorizationKey(authorization);
     const known = await update<Authorized>(store, key, (current) => {

@@ -1,4 +1,6 @@
-import { type Cards, type CardsOptions, makeCards } from './cards.ts';
+import { type CardMovement, type Cards, type CardsOptions, makeCards } from './cards.ts';
+import { Foreign, Unreadable } from './foreign.ts';
+import { teller } from './log.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -29,33 +31,15 @@ export interface LithicRail extends Pick<Cards, 'arm'> {
   handle(body: string | Uint8Array, headers: Headers): Promise<Answer>;
 }
 
-interface Money {
-  amount: number;
-  currency: string;
-}
-interface Asked {
-  event_type: string;
-  token: string;
-  event_token?: string;
-  status: string;
-  card: { token: string };
-  merchant?: { descriptor?: string };
-  amounts: { cardholder: Money; hold: Money | null };
-}
-interface Transaction {
-  event_type: string;
-  token: string;
-  status: string;
-  amounts: { cardholder: Money; hold: Money };
-  events?: { token: string; type: string; amounts: { cardholder: Money } }[];
-}
-
 /** Lithic declines on any result but APPROVED and CHALLENGE. */
 const DECLINED = 'UNAUTHORIZED_MERCHANT';
 /** What money is asked with; credits to the card are nothing that a spend was decided for. */
 const ASKS_MONEY = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'BALANCE_INQUIRY'];
-const CAPTURES = ['CLEARING', 'FINANCIAL_AUTHORIZATION', 'CORRECTION_DEBIT'];
+/** A refund that is taken back counts as a further capture. */
+const CAPTURES = ['CLEARING', 'FINANCIAL_AUTHORIZATION', 'CORRECTION_DEBIT', 'RETURN_REVERSAL'];
 const REFUNDS = ['RETURN', 'FINANCIAL_CREDIT_AUTHORIZATION', 'CORRECTION_CREDIT'];
+const OVER = ['VOIDED', 'EXPIRED', 'DECLINED'];
+const ASKS = 'card_authorization.approval_request';
 
 const answer = (status: number, body: object): Answer => ({
   status,
@@ -63,17 +47,31 @@ const answer = (status: number, body: object): Answer => ({
   body: JSON.stringify(body),
 });
 
+/** An amount with its currency, both as Lithic wrote them. */
+const moneyOf = (money: Foreign) => ({
+  amount_minor: money.integer('amount'),
+  currency: money.matching('currency', /^[A-Z]{3}$/, 'an ISO 4217 code'),
+});
+
+/** The id of a delivery, which its signature covers; empty where there is none. */
+function deliveryOf(headers: Headers): string {
+  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1];
+  return String(found ?? '').replace(/[^!-~]/g, '');
+}
+
 /** Decides authorizations of Lithic cards, and reports what is captured and given back. */
 export function lithicRail(options: LithicOptions): LithicRail {
   const { lithic, secrets, ...rest } = options;
-  const { log = console.log } = options;
+  const tell = teller('lithic', options.log);
   const cards = makeCards({ ...rest, rail: 'lithic' });
 
-  function verified(body: string, headers: Headers): { event_type?: string; token?: string } {
+  function verified(body: string, headers: Headers): Foreign {
+    // Without headers Lithic's library verifies nothing.
+    if (typeof headers !== 'object' || headers === null) throw new Error('no headers are given');
     let failure: unknown = new Error('no secret is given');
     for (const secret of secrets) {
       try {
-        return lithic.webhooks.parse(body, { headers, secret }) as { event_type?: string };
+        return new Foreign(lithic.webhooks.parse(body, { headers, secret }), 'event');
       } catch (error) {
         failure = error;
       }
@@ -81,61 +79,77 @@ export function lithicRail(options: LithicOptions): LithicRail {
     throw failure;
   }
 
-  async function authorize(asked: Asked): Promise<Answer> {
-    const { token, event_token = token, card, status, merchant, amounts } = asked;
-    const { amount, currency } = amounts.hold ?? amounts.cardholder;
+  async function authorize(asked: Foreign, delivery: string): Promise<Answer> {
+    const token = asked.id('token');
+    const amounts = asked.object('amounts');
+    const merchant = asked.has('merchant') ? asked.object('merchant') : null;
     const approve =
-      ASKS_MONEY.includes(status) &&
+      ASKS_MONEY.includes(asked.text('status')) &&
       (await cards.authorize({
-        event: event_token,
+        // Most programs are given no `event_token`. Two increments of the same amount are two deliveries.
+        event: asked.has('event_token') ? asked.id('event_token') : `delivery-${delivery}`,
         authorization: token,
-        card: card.token,
-        amount_minor: amount,
-        currency,
-        merchant_descriptor: merchant?.descriptor,
+        card: asked.object('card').id('token'),
+        ...moneyOf(amounts.object(amounts.has('hold') ? 'hold' : 'cardholder')),
+        merchant_descriptor: merchant?.has('descriptor') ? merchant.text('descriptor') : null,
       }));
     return answer(200, { result: approve ? 'APPROVED' : DECLINED, token });
   }
 
-  async function settle({ token, status, amounts, events = [] }: Transaction): Promise<void> {
-    for (const { type, token: reference, amounts: of } of events) {
-      const kind = CAPTURES.includes(type) ? 'captured' : REFUNDS.includes(type) ? 'refunded' : null;
-      if (kind === null) continue;
-      const { amount, currency } = of.cardholder;
-      await cards.settle({
-        type: kind,
-        authorization: token,
-        reference,
-        currency,
-        amount_minor: Math.abs(amount),
-      });
+  /** All that a transaction says. Throws before anything of it is reported where a part cannot be read. */
+  function movementsOf(transaction: Foreign): CardMovement[] {
+    const authorization = transaction.id('token');
+    const status = transaction.text('status');
+    const amounts = transaction.object('amounts');
+    const events = transaction.has('events') ? transaction.objects('events') : [];
+    const movements = events.flatMap((event): CardMovement[] => {
+      const kind = event.text('type');
+      const type = CAPTURES.includes(kind) ? 'captured' : REFUNDS.includes(kind) ? 'refunded' : null;
+      // A clearing moves money whatever was answered before; an authorization that was declined moves none.
+      const is_declined =
+        kind.endsWith('AUTHORIZATION') && event.has('result') && !event.is('result', 'APPROVED');
+      if (type === null || is_declined) return [];
+      const { amount_minor, currency } = moneyOf(event.object('amounts').object('cardholder'));
+      const reference = event.id('token');
+      return [{ type, authorization, reference, currency, amount_minor: Math.abs(amount_minor) }];
+    });
+    const { currency } = moneyOf(amounts.object('cardholder'));
+    const is_closed = status === 'SETTLED' && amounts.object('hold').integer('amount') === 0;
+    if (is_closed) movements.push({ type: 'closed', authorization, currency });
+    if (OVER.includes(status)) movements.push({ type: 'released', authorization, currency });
+    return movements;
+  }
+
+  async function take(event: Foreign, delivery: string): Promise<Answer> {
+    const type = event.text('event_type');
+    if (type === ASKS) return authorize(event, delivery);
+    if (type === 'card_transaction.updated') {
+      for (const movement of movementsOf(event)) await cards.settle(movement);
     }
-    const given = { authorization: token, currency: amounts.cardholder.currency };
-    if (status === 'SETTLED' && amounts.hold.amount === 0) await cards.settle({ ...given, type: 'closed' });
-    if (['VOIDED', 'EXPIRED', 'DECLINED'].includes(status)) {
-      await cards.settle({ ...given, type: 'released' });
-    }
+    return answer(200, {});
   }
 
   return {
     arm: cards.arm,
     async handle(body, headers) {
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-      let event: ReturnType<typeof verified>;
+      let event: Foreign;
       try {
         event = verified(text, headers);
       } catch (error) {
-        log(`purser lithic: refused a request: ${String(error).split('\n')[0]}`);
+        tell(`refused a request: ${String(error).split('\n')[0]}`);
         return answer(401, { result: DECLINED });
       }
-      const asks = event.event_type === 'card_authorization.approval_request';
       try {
-        if (asks) return await authorize(event as Asked);
-        if (event.event_type === 'card_transaction.updated') await settle(event as Transaction);
-        return answer(200, {});
+        return await take(event, deliveryOf(headers));
       } catch (error) {
-        log(`purser lithic: ${event.event_type} ${event.token} could not be taken in: ${String(error)}`);
-        return answer(asks ? 200 : 500, { result: DECLINED, token: event.token });
+        const token = event.idIfAny('token');
+        const asks = event.is('event_type', ASKS);
+        const is_final = asks || error instanceof Unreadable;
+        // Sent again, what cannot be read is no better. What could not be reported is.
+        const then = asks ? 'declined' : is_final ? 'a person should look' : 'it is to be sent again';
+        tell(`${event.idIfAny('event_type')} ${token} could not be taken in, ${then}: ${String(error)}`);
+        return answer(is_final ? 200 : 500, { result: DECLINED, ...(token === undefined ? {} : { token }) });
       }
     },
   };

@@ -1,4 +1,6 @@
-import { type Cards, type CardsOptions, makeCards } from './cards.ts';
+import { type CardMovement, type Cards, type CardsOptions, makeCards } from './cards.ts';
+import { Foreign, Unreadable } from './foreign.ts';
+import { teller } from './log.ts';
 
 /** What is read of Stripe's own client (`stripe` 23). */
 interface StripeClient {
@@ -34,6 +36,9 @@ export interface StripeIssuing extends Pick<Cards, 'arm'> {
 }
 
 const TOLERANCE_SECONDS = 300;
+const ASKS = 'issuing_authorization.request';
+/** Statuses in which nothing more is captured. An authorization that was approved and is closed may have been. */
+const OVER = ['closed', 'reversed', 'expired'];
 
 /** Where Stripe's minor units are not ISO 4217's: Stripe's units in one of ISO's, or the reverse. */
 const DIVIDED_BY: Record<string, number> = { ISK: 100, UGX: 100 };
@@ -51,33 +56,48 @@ export function isoAmount(
   return Number.isSafeInteger(amount_minor) ? { amount_minor, currency: iso } : null;
 }
 
-interface Transaction {
-  id: string;
-  type: string;
-  amount: number;
-  currency: string;
-  authorization: string | { id: string } | null;
+/** An amount with its currency. `min`: what Stripe's own amount must be at least. */
+function moneyOf(of: Foreign, min?: number) {
+  const currency = of.matching('currency', /^[a-z]{3}$/, 'three small letters');
+  const money = isoAmount(of.integer('amount', min), currency);
+  if (money === null) throw new Unreadable(`amount must be one that ${currency} has`);
+  return money;
 }
-interface Authorization {
-  id: string;
-  card: { id: string };
-  status: string;
-  approved: boolean;
-  currency: string;
-  merchant_data?: { name?: string | null };
-  pending_request: { amount: number; currency: string } | null;
-  transactions?: Transaction[];
+
+/** An id, also where Stripe was asked to expand the object that it names. */
+const idOf = (of: Foreign, name: string) => of.idIfAny(name) ?? of.object(name).id('id');
+
+const KINDS: Readonly<Record<string, 'captured' | 'refunded'>> = { capture: 'captured', refund: 'refunded' };
+
+/** A capture or refund of an authorization, which it names itself where it is not given. */
+function movementOf(transaction: Foreign, authorization = idOf(transaction, 'authorization')): CardMovement {
+  const type = KINDS[transaction.matching('type', /^(capture|refund)$/, '"capture" or "refund"')];
+  return {
+    type: type as 'captured' | 'refunded',
+    authorization,
+    reference: transaction.id('id'),
+    ...moneyOf(transaction),
+  };
 }
-interface StripeEvent {
-  id: string;
-  type: string;
-  data: { object: unknown };
+
+/** All that an authorization says. Throws before anything of it is reported where a part cannot be read. */
+function movementsOf(of: Foreign): CardMovement[] {
+  const authorization = of.id('id');
+  const status = of.text('status');
+  const currency = of.matching('currency', /^[a-z]{3}$/, 'three small letters').toUpperCase();
+  const transactions = of.has('transactions') ? of.objects('transactions') : [];
+  const movements = transactions.map((each) => movementOf(each, authorization));
+  const is_closed = status === 'closed' && of.boolean('approved');
+  if (is_closed) movements.push({ type: 'closed', authorization, currency });
+  else if (OVER.includes(status)) movements.push({ type: 'released', authorization, currency });
+  return movements;
 }
 
 /** Decides authorizations of Stripe Issuing cards, and reports what is captured and given back. */
 export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
   const { stripe, webhookSecret, apiVersion, ...rest } = options;
-  const { log = console.log, now = Date.now } = options;
+  const { now = Date.now } = options;
+  const tell = teller('stripe_issuing', options.log);
   const cards = makeCards({ ...rest, rail: 'stripe_issuing' });
   const secrets = typeof webhookSecret === 'string' ? [webhookSecret] : webhookSecret;
 
@@ -87,7 +107,7 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
     body: JSON.stringify(body),
   });
 
-  async function verified(body: string, signature: string): Promise<StripeEvent> {
+  async function verified(body: string, signature: string): Promise<Foreign> {
     let failure: unknown = new Error('no secret is given');
     for (const secret of secrets) {
       try {
@@ -96,7 +116,7 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
         const signed_at = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1]);
         if (!(signed_at * 1000 <= now() + TOLERANCE_SECONDS * 1000))
           throw new Error('it was signed in the future');
-        return event as StripeEvent;
+        return new Foreign(event, 'event');
       } catch (error) {
         failure = error;
       }
@@ -104,52 +124,27 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
     throw failure;
   }
 
-  async function settleTransaction({
-    id,
-    type,
-    amount,
-    currency,
-    authorization,
-  }: Transaction): Promise<void> {
-    const converted = isoAmount(amount, currency);
-    const of = typeof authorization === 'string' ? authorization : authorization?.id;
-    const kind = type === 'capture' ? 'captured' : type === 'refund' ? 'refunded' : null;
-    if (converted === null || of === undefined || kind === null) {
-      log(
-        `purser stripe_issuing: ${id} (${type}) belongs to no authorization that could be settled; a person should look`,
-      );
-      return;
-    }
-    await cards.settle({ type: kind, authorization: of, reference: id, ...converted });
-  }
-
-  async function settleAuthorization(authorization: Authorization): Promise<void> {
-    const { id, status, approved, currency } = authorization;
-    for (const each of authorization.transactions ?? [])
-      await settleTransaction({ ...each, authorization: id });
-    const given = { authorization: id, currency: currency.toUpperCase() };
-    if (status === 'closed') await cards.settle({ ...given, type: approved ? 'closed' : 'released' });
-    if (status === 'reversed' || status === 'expired') await cards.settle({ ...given, type: 'released' });
-  }
-
-  async function take(event: StripeEvent): Promise<Answer> {
-    const { type, data } = event;
-    if (type === 'issuing_authorization.request') {
-      const { id, card, pending_request, merchant_data } = data.object as Authorization;
-      const asked = isoAmount(pending_request?.amount, pending_request?.currency);
-      if (asked === null || (pending_request?.amount ?? -1) < 0) {
-        log(`purser stripe_issuing: declined ${id}: its amount or currency cannot be read`);
-        return answer(200, { approved: false });
-      }
-      const merchant_descriptor = merchant_data?.name ?? undefined;
-      const question = { event: event.id, authorization: id, card: card.id, ...asked, merchant_descriptor };
+  async function take(event: Foreign): Promise<Answer> {
+    const type = event.text('type');
+    const object = event.object('data').object('object');
+    if (type === ASKS) {
+      const merchant = object.has('merchant_data') ? object.object('merchant_data') : null;
+      const question = {
+        event: event.id('id'),
+        authorization: object.id('id'),
+        card: idOf(object, 'card'),
+        ...moneyOf(object.object('pending_request'), 0),
+        merchant_descriptor: merchant?.has('name') ? merchant.text('name') : null,
+      };
       return answer(200, { approved: await cards.authorize(question) });
     }
-    if (type === 'issuing_authorization.created' || type === 'issuing_authorization.updated') {
-      await settleAuthorization(data.object as Authorization);
-    } else if (type === 'issuing_transaction.created' || type === 'issuing_transaction.updated') {
-      await settleTransaction(data.object as Transaction);
-    }
+    const movements =
+      type === 'issuing_authorization.created' || type === 'issuing_authorization.updated'
+        ? movementsOf(object)
+        : type === 'issuing_transaction.created' || type === 'issuing_transaction.updated'
+          ? [movementOf(object)]
+          : [];
+    for (const movement of movements) await cards.settle(movement);
     return answer(200, { received: true });
   }
 
@@ -157,19 +152,25 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
     arm: cards.arm,
     async handle(body, signature) {
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-      let event: StripeEvent;
+      let event: Foreign;
       try {
         event = await verified(text, signature ?? '');
       } catch (error) {
-        log(`purser stripe_issuing: refused a request: ${String(error).split('\n')[0]}`);
+        tell(`refused a request: ${String(error).split('\n')[0]}`);
         // Stripe itself, with another secret than ours, would go by the timeout default: it has to be set to decline.
         return answer(400, { approved: false, error: 'The signature proves nothing.' });
       }
       try {
         return await take(event);
       } catch (error) {
-        log(`purser stripe_issuing: ${event.type} ${event.id} could not be taken in: ${String(error)}`);
-        return answer(event.type === 'issuing_authorization.request' ? 200 : 500, { approved: false });
+        const asks = event.is('type', ASKS);
+        const is_final = asks || error instanceof Unreadable;
+        // Sent again, what cannot be read is no better. What could not be reported is.
+        const then = asks ? 'declined' : is_final ? 'a person should look' : 'it is to be sent again';
+        tell(
+          `${event.idIfAny('type')} ${event.idIfAny('id')} could not be taken in, ${then}: ${String(error)}`,
+        );
+        return answer(is_final ? 200 : 500, { approved: false });
       }
     },
   };

@@ -6,11 +6,16 @@ import { lithicRail } from '../src/lithic.ts';
 import { stripeIssuing } from '../src/stripe-issuing.ts';
 
 export interface Question {
-  event: string;
+  /** Null: the vendor names none, as Lithic does for most programs. */
+  event: string | null;
   authorization: string;
   card: string;
   amount: number;
   currency?: string;
+  /** Null: the network names none. */
+  merchant?: string | null;
+  /** Lithic's id of the delivery; another each time where it is left out. */
+  delivery?: string;
 }
 export interface Signing {
   secret?: string;
@@ -35,7 +40,7 @@ const MERCHANT = 'Hetzner Online';
 const altered = (body: string, { tamper = false }: Signing) =>
   tamper ? body.replace(MERCHANT, 'Evil Online') : body;
 
-const STRIPE_SECRET = 'whsec_of_the_tests';
+export const STRIPE_SECRET = 'whsec_of_the_tests';
 const stripe = new Stripe('sk_test_of_the_tests');
 
 /** Stripe, with its own library's signatures. */
@@ -57,14 +62,14 @@ function stripeRail(options: Common): CardRail {
   return {
     rail: 'stripe_issuing',
     arm: issuing.arm,
-    async ask({ event, authorization, card, amount, currency = 'eur' }, signing) {
+    async ask({ event, authorization, card, amount, currency = 'eur', merchant = MERCHANT }, signing) {
       const object = {
         id: authorization,
         card: { id: card },
         status: 'pending',
         approved: false,
         currency,
-        merchant_data: { name: MERCHANT },
+        merchant_data: { name: merchant },
         pending_request: { amount, currency, is_amount_controllable: false },
       };
       const request = { id: event, type: 'issuing_authorization.request', data: { object } };
@@ -88,18 +93,17 @@ function stripeRail(options: Common): CardRail {
   };
 }
 
-const LITHIC_SECRET = `whsec_${Buffer.from('a secret of the tests, long').toString('base64')}`;
+export const LITHIC_SECRET = `whsec_${Buffer.from('a secret of the tests, long').toString('base64')}`;
 const lithic = new Lithic({ apiKey: 'of-the-tests' });
 const LITHIC_STATUS = { captured: 'PENDING', refunded: 'SETTLED', closed: 'SETTLED', released: 'VOIDED' };
 
 /** Lithic, with signatures of Standard Webhooks. */
-function lithicCards(options: Common): CardRail {
+export function lithicCards(options: Common): CardRail {
   const rail = lithicRail({ ...options, lithic, secrets: [LITHIC_SECRET] });
   let sent = 0;
-  const post = (event: object, signing: Signing = {}) => {
+  const post = (event: object, signing: Signing = {}, id = `msg_${++sent}`) => {
     const { secret = LITHIC_SECRET, at = 0 } = signing;
     const body = JSON.stringify(event);
-    const id = `msg_${++sent}`;
     const date = new Date(Date.now() + at * 1000);
     const headers = {
       'webhook-id': id,
@@ -111,18 +115,19 @@ function lithicCards(options: Common): CardRail {
   return {
     rail: 'lithic',
     arm: rail.arm,
-    async ask({ event, authorization, card, amount, currency = 'EUR' }, signing) {
+    async ask({ event, authorization, card, amount, currency = 'EUR', ...more }, signing) {
       const money = { amount, currency: currency.toUpperCase() };
+      const { merchant = MERCHANT, delivery } = more;
       const request = {
         event_type: 'card_authorization.approval_request',
         token: authorization,
-        event_token: event,
+        ...(event === null ? {} : { event_token: event }),
         status: 'AUTHORIZATION',
         card: { token: card },
-        merchant: { descriptor: MERCHANT },
+        merchant: merchant === null ? {} : { descriptor: merchant },
         amounts: { cardholder: money, hold: money },
       };
-      const { status, body } = await post(request, signing);
+      const { status, body } = await post(request, signing, delivery);
       return status === 200 && JSON.parse(body).result === 'APPROVED';
     },
     async move(movement) {

@@ -95,6 +95,46 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     expect(fake.consumed.map(({ amount_minor }) => amount_minor)).toEqual([3_000]);
   });
 
+  test('the same event with another question is judged by what it asks', async () => {
+    const { rail, agent } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    expect(await rail.ask(question())).toBe(true);
+    for (const other of [
+      { amount: 900_000 },
+      { amount: 1 },
+      { authorization: 'auth_2' },
+      { card: 'card_2' },
+      { currency: 'usd' },
+      { merchant: 'Casino' },
+    ]) {
+      expect([other, await rail.ask(question(other))]).toEqual([other, false]);
+    }
+    expect(await rail.ask(question())).toBe(true);
+  });
+
+  test.each<[string, string | null]>([
+    ['no name', null],
+    ['an empty name', ''],
+    ['a name of punctuation', ' *** '],
+    ['another name', 'CASINO ROYALE'],
+  ])('a merchant with %s is declined, also on an increment', async (_, merchant) => {
+    const { rail, agent, fake } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    expect(await rail.ask(question({ merchant, amount: 2_000 }))).toBe(false);
+    expect(fake.consumed).toEqual([]);
+    const right = { authorization: 'auth_2', amount: 2_000 };
+    expect(await rail.ask(question({ ...right, event: 'evt_2' }))).toBe(true);
+    expect(await rail.ask(question({ ...right, event: 'evt_3', merchant }))).toBe(false);
+    expect(await rail.ask(question({ ...right, event: 'evt_4', merchant: 'HETZNER  ONLINE' }))).toBe(true);
+  });
+
+  test('without the check of the merchant, a question needs no name', async () => {
+    const { rail, agent } = open(makeRail, { checkMerchant: false });
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    expect(await rail.ask(question({ merchant: null, amount: 2_000 }))).toBe(true);
+    expect(await rail.ask(question({ event: 'evt_2', merchant: 'Casino', amount: 2_000 }))).toBe(true);
+  });
+
   test('a check of the card is approved only while it is armed, and consumes nothing', async () => {
     const { rail, agent, fake } = open(makeRail);
     expect(await rail.ask(question({ event: 'evt_0', authorization: 'auth_0', amount: 0 }))).toBe(false);
@@ -206,6 +246,18 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     expect(written.join('\n')).not.toContain(capability?.token);
   });
 
+  test('an answer that is no consumption of the capability is declined, and uses the card up', async () => {
+    const { rail, agent, state, fake } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    for (const answer of [[], {}, 'OK']) {
+      state.answer = answer;
+      expect(await rail.ask(question())).toBe(false);
+      state.answer = undefined;
+    }
+    expect(await rail.ask(question({ event: 'evt_2', authorization: 'auth_2' }))).toBe(false);
+    expect(fake.outcomes).toEqual([]);
+  });
+
   test('a movement that could not be reported is answered so that it comes again', async () => {
     const { rail, agent, fake, state } = open(makeRail);
     await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
@@ -214,6 +266,9 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     state.fault = 'answer lost';
     expect(await rail.move({ ...OF, type: 'closed' })).toBe(500);
     state.fault = 'none';
+    state.answer = [];
+    expect(await rail.move({ ...OF, type: 'closed' })).toBe(500);
+    state.answer = undefined;
     expect(await rail.move({ ...OF, type: 'closed' })).toBe(200);
     expect(fake.outcomes.map(({ type }) => type)).toEqual(['SPEND_EXECUTED']);
   });

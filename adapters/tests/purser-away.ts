@@ -7,7 +7,8 @@ export type Fault = 'none' | 'request lost' | 'answer lost' | 'hangs';
 /** A fake Purser behind a way that loses things, with the clients of an agent and of a payment adapter. */
 export function purserBehindFaults(options: FakePurserOptions = {}) {
   const fake: FakePurser = fakePurser(options);
-  const state = { fault: 'none' as Fault };
+  /** `answer`: what is answered in place of the service's own body. */
+  const state = { fault: 'none' as Fault, answer: undefined as unknown };
   /** Decisions whose capability the service consumed, by the idempotency key that did it. */
   const consumed_by = new Map<string, string>();
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -24,6 +25,7 @@ export function purserBehindFaults(options: FakePurserOptions = {}) {
       const { decision_id } = (await answer.clone().json()) as { decision_id: string };
       consumed_by.set(key, decision_id);
     }
+    if (state.answer !== undefined) return Response.json(state.answer, { status: answer.status });
     if (fault === 'answer lost') throw new TypeError('fetch failed');
     return answer;
   };

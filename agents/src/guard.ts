@@ -96,18 +96,6 @@ function refusalOf(error: unknown, has_begun: boolean, { onRefusal }: GuardOptio
   return refusal;
 }
 
-/** Decisions on which this process let a tool run; the oldest are forgotten. */
-const let_run = new Set<string>();
-const MAX_REMEMBERED = 10_000;
-
-/** Throws where a tool was let run on this decision before: where no adapter consumes here, nothing else may tell in time. */
-function letRunOnce(decision: Decision | null): void {
-  if (decision === null) return;
-  if (let_run.has(decision.decision_id)) throw new Error('A tool was let run under this name before');
-  let_run.add(decision.decision_id);
-  if (let_run.size > MAX_REMEMBERED) let_run.delete(let_run.values().next().value as string);
-}
-
 /**
  * The tool, guarded: asks, waits, runs it at most once for each name, and reports what became of it. `tool` gets the grant
  * as its second argument: the amount (less than asked where the request is `limitable`), the `paymentKey` and the capability.
@@ -123,7 +111,6 @@ export function guardTool<Input, Result, Rest extends unknown[]>(
   return async (input, ...rest) => {
     let has_begun = false;
     const pay = async (grant: Grant) => {
-      if (options.paymentIsIdempotent !== true) letRunOnce(grant.decision);
       has_begun = true;
       const result = await tool(input, grant, ...rest);
       return { result, ...paymentOf?.(result) };
@@ -164,7 +151,6 @@ export async function askLeave(
   { onRefusal, ...spending }: GuardOptions & Pick<AuthorizeOptions, 'signal'>,
 ): Promise<Leave | Refusal> {
   const endHere = async ({ decision }: Grant) => {
-    letRunOnce(decision);
     throw new Leave(decision);
   };
   try {

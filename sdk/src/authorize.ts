@@ -6,6 +6,7 @@ import {
   PurserUnavailable,
   SpendDenied,
   SpendFailed,
+  SpendPending,
   SpendUnfinished,
 } from './errors.ts';
 import { abortSignal, checkOptions, isObject, MAX_TIMER_MS, visible } from './options.ts';
@@ -72,26 +73,33 @@ export function remember<V>(map: Map<string, V>, name: string, value: V): void {
   if (map.size > MAX_REMEMBERED) map.delete(map.keys().next().value as string);
 }
 
-/** As which calls asked that ended before anything was paid: the next with that name goes on as the same one. */
-const resumable = new Map<string, string>();
+/** One call of `spend`: the id that its requests carry, and whether the decision is known to be its own. */
+export interface SpendCall {
+  readonly id: string;
+  made_decision: boolean;
+}
+
+/** Calls that ended before anything was paid and that the next call with the same name continues. */
+const resumable = new Map<string, SpendCall>();
 
 /**
- * Runs `work` as a call that no other has the id of. When it ends without knowing what the service did, and has paid
- * nothing (`hasBegun`), the id is kept for the next call with that name in this process: whatever was granted to
- * the lost call is granted to that one.
+ * Runs `work` as a call that no other has the id of. When it ends with the spend still open, and has paid nothing
+ * (`hasBegun`), the next call with that name in this process continues it: whatever was granted to the ended call is
+ * granted to that one. Of several that ended, the one that made the decision is continued.
  */
 export async function asOneCall<T>(
   name: string,
   hasBegun: () => boolean,
-  work: (call_id: string) => Promise<T>,
+  work: (call: SpendCall) => Promise<T>,
 ): Promise<T> {
-  const call_id = resumable.get(name) ?? freshId();
+  const call = resumable.get(name) ?? { id: freshId(), made_decision: false };
   resumable.delete(name);
   try {
-    return await work(call_id);
+    return await work(call);
   } catch (error) {
-    const is_open = error instanceof PurserUnavailable || error instanceof AbortedError;
-    if (is_open && !hasBegun()) remember(resumable, name, call_id);
+    const is_open = [PurserUnavailable, AbortedError, SpendPending].some((each) => error instanceof each);
+    const keeps = resumable.get(name)?.made_decision !== true;
+    if (is_open && !hasBegun() && keeps) remember(resumable, name, call);
     throw error;
   }
 }
@@ -162,17 +170,13 @@ export async function ask(
   };
 }
 
+/** Whether the decision answers this request, and lets through no more than it asks for. */
 function isDecisionOf(decision: Decision, { action }: SpendRequest): boolean {
-  const { decision_id, mode, effective_decision, authorized_amount_minor: authorized, currency } = decision;
+  const { requested_amount_minor, authorized_amount_minor, currency } = decision;
   return (
-    typeof decision_id === 'string' &&
-    /^dec_[0-9A-Za-z]{1,60}$/.test(decision_id) &&
-    (mode === 'SHADOW' || mode === 'ENFORCE') &&
-    ['ALLOW', 'REVIEW', 'DENY'].includes(effective_decision) &&
     currency === action.currency &&
-    Number.isSafeInteger(authorized) &&
-    authorized >= 0 &&
-    authorized <= action.amount_minor
+    requested_amount_minor === action.amount_minor &&
+    authorized_amount_minor <= action.amount_minor
   );
 }
 
@@ -193,14 +197,14 @@ export async function untilAllowed(
     current = await client.decisions.retrieve(decision.decision_id, { signal }).catch((error: unknown) => {
       throw asUnavailable(error, 'nothing was paid');
     });
-    if (!isDecisionOf(current, request)) {
-      const cause = new ConnectionError('The answer is no decision of this request');
-      throw asUnavailable(cause, 'nothing was paid');
-    }
   }
   if (isPending(current)) current = await waitForReview(client, current, wait_ms, signal);
+  if (current.decision_id !== decision.decision_id || !isDecisionOf(current, request)) {
+    const cause = new ConnectionError('The answer is no decision of this request');
+    throw asUnavailable(cause, 'nothing was paid');
+  }
   if (isPaid(current)) return current;
-  if (current.outcome_state !== 'NONE' && current.outcome_state !== undefined) {
+  if (current.outcome_state !== 'NONE') {
     const was = current.outcome_state === 'FAILED' ? 'failed' : 'was cancelled';
     throw new SpendFailed(`This spend ${was} before; try again under a new idempotencyKey`, current);
   }

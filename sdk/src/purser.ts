@@ -3,6 +3,7 @@ import { type Authorization, type AuthorizeOptions, authorize } from './authoriz
 import { type PurserOptions, type RequestOptions, settingsOf } from './options.ts';
 import * as resources from './resources.ts';
 import { wake } from './review.ts';
+import { shapes } from './shapes.ts';
 import { type Grant, type PaymentResult, type SpendOptions, type Spent, spend } from './spend.ts';
 import { type Call, Transport } from './transport.ts';
 import type { SpendRequest, WebhookEvent } from './types.ts';
@@ -71,7 +72,9 @@ export class Purser {
     options?: RequestOptions,
   ): APIPromise<T> {
     const keyed = options?.idempotencyKey === undefined ? {} : { keyed: 'by the caller' as const };
-    return new APIPromise<T>(this.#transport.send({ method, path, ...given, options, ...keyed }));
+    return new APIPromise<T>(
+      this.#transport.send({ method, path, ...given, options, shape: shapes.anything, ...keyed }),
+    );
   }
 
   /**

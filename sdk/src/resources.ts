@@ -1,5 +1,6 @@
 import { APIPromise, Page, PagePromise } from './api-promise.ts';
 import type { RequestOptions } from './options.ts';
+import { shapes } from './shapes.ts';
 import type { Call, Transport } from './transport.ts';
 import type * as t from './types.ts';
 
@@ -20,7 +21,7 @@ class Resource {
 
   protected pages<T>(path: string, rest: Rest): PagePromise<T> {
     return new PagePromise<T>(
-      this.#transport.send({ method: 'GET', path, ...rest }),
+      this.#transport.send({ method: 'GET', path, shape: shapes.page, ...rest }),
       (page) =>
         new Page<T>(page as Page<T>, (cursor) =>
           this.pages<T>(path, { ...rest, query: { ...rest.query, cursor } }),
@@ -33,11 +34,11 @@ class Resource {
 export class Decisions extends Resource {
   /** Asks whether a spend may be made. Without `idempotencyKey` each call is a question of its own. */
   create(body: t.DecisionRequest, options?: Options): APIPromise<t.Decision> {
-    return this.call('POST', '/v1/decisions', { body, options, keyed: true });
+    return this.call('POST', '/v1/decisions', { body, options, keyed: true, shape: shapes.decision });
   }
   /** As it stands now. */
   retrieve(id: string, options?: Options): APIPromise<t.Decision> {
-    return this.call('GET', '/v1/decisions/:id', { params: { id }, options });
+    return this.call('GET', '/v1/decisions/:id', { params: { id }, options, shape: shapes.decision });
   }
   /** As it stands once its review or outcome has changed, or after `seconds` (1 to 25). */
   retrieveChanged(id: string, seconds: number, options?: Options): APIPromise<t.Decision> {
@@ -47,6 +48,7 @@ export class Decisions extends Resource {
       query,
       options,
       extra_ms: seconds * 1000,
+      shape: shapes.decision,
     });
   }
   /** Newest first, unless `order` is `asc`. */
@@ -80,6 +82,7 @@ export class Decisions extends Resource {
       body,
       options,
       repeatable: true,
+      shape: shapes.outcome,
     });
   }
   listOutcomes(id: string, options?: Options): PagePromise<t.Outcome> {
@@ -94,7 +97,8 @@ export class Capabilities extends Resource {
     body: t.ConsumeRequest,
     options: RequestOptions & { idempotencyKey: string },
   ): APIPromise<t.Consumption> {
-    return this.call('POST', '/v1/capabilities/consume', { body, options, keyed: 'by the caller' });
+    const rest = { body, options, keyed: 'by the caller', shape: shapes.consumption } as const;
+    return this.call('POST', '/v1/capabilities/consume', rest);
   }
 }
 
@@ -176,6 +180,7 @@ export class Merchants extends Resource {
     return this.call('DELETE', '/v1/agents/:id/merchants/:entry_id', {
       params: { id: idOrSlug, entry_id: entryId },
       options,
+      shape: shapes.nothing,
     });
   }
 }
@@ -254,7 +259,7 @@ export class ApiKeys extends Resource {
   }
   /** Revokes it; a repeat changes nothing. */
   delete(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/api-keys/:id', { params: { id }, options });
+    return this.call('DELETE', '/v1/api-keys/:id', { params: { id }, options, shape: shapes.nothing });
   }
 }
 
@@ -273,7 +278,7 @@ export class WebhookEndpoints extends Resource {
     return this.call('PATCH', '/v1/webhooks/:id', { params: { id }, body, options });
   }
   delete(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/webhooks/:id', { params: { id }, options });
+    return this.call('DELETE', '/v1/webhooks/:id', { params: { id }, options, shape: shapes.nothing });
   }
   /** The new secret is shown in this answer alone. Not sent again after a lost connection. */
   rotateSecret(
@@ -406,7 +411,11 @@ export class Members extends Resource {
     return this.call('PATCH', '/v1/members/:user_id', { params: { user_id }, body, options });
   }
   delete(user_id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/members/:user_id', { params: { user_id }, options });
+    return this.call('DELETE', '/v1/members/:user_id', {
+      params: { user_id },
+      options,
+      shape: shapes.nothing,
+    });
   }
 }
 
@@ -419,7 +428,7 @@ export class Invitations extends Resource {
     return this.pages('/v1/invitations', { query, options });
   }
   delete(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/invitations/:id', { params: { id }, options });
+    return this.call('DELETE', '/v1/invitations/:id', { params: { id }, options, shape: shapes.nothing });
   }
 }
 
@@ -446,16 +455,16 @@ export class MyAccount extends Resource {
     return this.pages('/v1/me/sessions', { options });
   }
   endSession(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options });
+    return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options, shape: shapes.nothing });
   }
   /** Ends all of the person's sessions but the one that asks. */
   endOtherSessions(options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/me/sessions', { options });
+    return this.call('DELETE', '/v1/me/sessions', { options, shape: shapes.nothing });
   }
   listPasskeys(options?: Options): PagePromise<t.Passkey> {
     return this.pages('/v1/me/passkeys', { options });
   }
   deletePasskey(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/me/passkeys/:id', { params: { id }, options });
+    return this.call('DELETE', '/v1/me/passkeys/:id', { params: { id }, options, shape: shapes.nothing });
   }
 }

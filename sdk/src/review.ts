@@ -92,9 +92,11 @@ async function look(
 ): Promise<Decision | null> {
   const options = { signal, maxRetries: 0 };
   try {
-    return held_s > 0
-      ? await client.decisions.retrieveChanged(decision_id, held_s, options)
-      : await client.decisions.retrieve(decision_id, options);
+    const found =
+      held_s > 0
+        ? await client.decisions.retrieveChanged(decision_id, held_s, options)
+        : await client.decisions.retrieve(decision_id, options);
+    return found.decision_id === decision_id ? found : null;
   } catch (error) {
     if (error instanceof InvalidRequestError && held_s > 0) answered_at_once.add(client);
     else if (error instanceof APIError && !error.retryable) throw error;

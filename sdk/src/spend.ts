@@ -115,10 +115,11 @@ export async function spend<T extends PaymentResult>(
   return asOneCall(
     name,
     () => has_begun,
-    async (call_id) => {
+    async (call) => {
       let asked: Asked;
       try {
-        asked = await ask(client, transport, call_id, request, options.signal);
+        asked = await ask(client, transport, call.id, request, options.signal);
+        call.made_decision = asked.mine;
       } catch (error) {
         const down = asUnavailable(error, 'nothing was paid');
         const may_pay = await mayPayUnguarded(down, transport, request, options);
@@ -132,14 +133,14 @@ export async function spend<T extends PaymentResult>(
       if (begun.get(name) === 'unguarded') {
         throw new SpendUnfinished('It was paid, or was to be, while Purser was away', decision);
       }
-      await passGate(decision, asked, call_id, options);
+      await passGate(decision, asked, call.id, options);
       begin('guarded');
       return payAndReport(client, name, decision, pay, options);
     },
   );
 }
 
-/** Resolves for one caller of a name at most, unless the payment system itself tells repeats. */
+/** Resolves for one caller of a name at most, unless the payment system itself recognizes repeats. */
 async function passGate(
   decision: Decision,
   asked: Asked,
@@ -149,13 +150,11 @@ async function passGate(
   const { adapter, paymentIsIdempotent = false, signal } = options;
   const unfinished = (why: string, cause?: unknown) =>
     new SpendUnfinished(`${why}: look in the payment system before anything else`, decision, { cause });
-  if (decision.mode === 'SHADOW') {
-    if (asked.mine || paymentIsIdempotent) return;
-    throw unfinished('Another call with this name may have paid');
-  }
-  const { capability } = decision;
-  if (adapter === undefined) {
-    if (capability?.status === 'ISSUED') return;
+  const { capability, mode } = decision;
+  if (mode === 'SHADOW' || adapter === undefined) {
+    // Nothing is consumed here: of all callers only the one that made the decision knows that no other has paid.
+    if (!asked.mine && !paymentIsIdempotent) throw unfinished('Another call with this name may have paid');
+    if (mode === 'SHADOW' || capability?.status === 'ISSUED') return;
     throw unfinished(`The capability is ${capability?.status ?? 'not there'}`);
   }
   if (capability?.token === undefined) {
@@ -168,7 +167,8 @@ async function passGate(
   try {
     const body = { token: capability.token, amount_minor, currency, ...payee };
     const consumption = await adapter.capabilities.consume(body, { idempotencyKey, signal });
-    if (consumption.decision_id === decision_id && consumption.amount_minor === amount_minor) return;
+    const of_decision = consumption.decision_id === decision_id && consumption.currency === currency;
+    if (of_decision && consumption.amount_minor === amount_minor) return;
     throw new ConnectionError('The answer is no consumption of this capability', { idempotencyKey });
   } catch (error) {
     if (APIError.is(error, 'capability_used'))

@@ -14,6 +14,7 @@ import {
   type RequestOptions,
   type Settings,
 } from './options.ts';
+import { type Shape, shapes } from './shapes.ts';
 import { VERSION } from './version.ts';
 
 /** One call of a route. */
@@ -29,6 +30,8 @@ export interface Call {
   keyed?: true | 'by the caller';
   /** Whether an exact repeat is free. True of every GET, PATCH and DELETE, and of what is `keyed`. */
   repeatable?: boolean;
+  /** What the answer has to be. Default: an object. */
+  shape?: Shape;
   /** The answer's body is not JSON and is handed on unread. */
   streamed?: boolean;
   /** What is asked for in place of JSON. */
@@ -146,8 +149,13 @@ export class Transport {
     if (status < 300 && call.streamed) return { response, data: response, requestId };
     const text = await response.text();
     if (status >= 400) throw errorOf(response, text, { ...facts, requestId });
-    if (status === 204) return { response: new Response(null, response), data: undefined, requestId };
-    return { response: new Response(text, response), data: parsed(text, facts), requestId };
+    const data = status === 204 ? undefined : parsed(text, facts);
+    const { shape = shapes.object } = call;
+    if (!shape.holds(data)) {
+      throw new ConnectionError(`The answer is no ${shape.name}: it is not Purser who answers`, facts);
+    }
+    const body = status === 204 ? null : text;
+    return { response: new Response(body, response), data, requestId };
   }
 
   #tell(event: RequestEvent): void {

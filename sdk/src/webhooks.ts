@@ -1,5 +1,6 @@
 import { WebhookSignatureError } from './errors.ts';
 import type { WebhookEvent } from './generated.ts';
+import { isObject } from './options.ts';
 
 export interface UnwrapOptions {
   /** How far the delivery's time may be from ours, to either side, in seconds. Default 300. */
@@ -150,7 +151,7 @@ export async function unwrap(
   }
   try {
     const event = JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
-    if (typeof event.id === 'string' && typeof event.type === 'string') return event;
+    if (typeof event.id === 'string' && typeof event.type === 'string' && isObject(event.data)) return event;
   } catch {
     // Told below.
   }

@@ -19,7 +19,7 @@ function spend(request) {
   const { adapter: with_adapter = false, idempotent = false, every_failure_is_definite = false } = variant;
   /** @type {(grant: import('@purser/sdk').Grant) => Promise<{ external_reference: string }>} */
   const pay = async ({ capability, amount_minor, currency, paymentKey }) => {
-    if (!with_adapter && capability !== null) {
+    if (!with_adapter && capability !== null && variant.token_unused !== true) {
       // The adapter behind the token: it consumes before it pays, under a name of this very try.
       const body = { token: capability.token ?? '', amount_minor, currency };
       await adapter.capabilities.consume(body, { idempotencyKey: crypto.randomUUID() });

@@ -15,6 +15,8 @@ export interface ProxyFaults {
   delayed: number;
   /** 503 without the service having the request, 502 after it has carried it out. */
   failed: number;
+  /** The service carries it out, and something in between answers with a success and JSON of another shape. */
+  other: number;
 }
 
 export interface FaultProxy {
@@ -22,6 +24,13 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
+/** Shapes that no route of the service answers an object with. */
+const OTHERS = [
+  (body: string) => `[${body}]`,
+  () => '[]',
+  () => '{}',
+  () => '{"data":[],"next_cursor":null}',
+];
 const MAX_DELAY_MS = 1_000;
 
 interface Told {
@@ -80,6 +89,10 @@ export async function startFaultProxy(
       const told = await forward(method, url, message.headers, body);
       rewrite(told.headers, message.headers);
       if (fault === 'lost_answers' || fault === 'delayed') return reply.destroy();
+      if (fault === 'other' && told.status < 300) {
+        const other = OTHERS[Math.floor(Math.random() * OTHERS.length)] as (typeof OTHERS)[number];
+        return reply.writeHead(200, { 'content-type': 'application/json' }).end(other(told.body));
+      }
       if (fault === 'failed') return reply.writeHead(502).end('<html>Bad Gateway');
       return tell(reply, told, fault === 'cut' && told.body.length > 1);
     } catch {

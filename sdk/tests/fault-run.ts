@@ -17,6 +17,8 @@ export interface Variant {
   /** The client consumes; else the token goes to `pay`, which has it consumed. */
   adapter?: boolean;
   idempotent?: boolean;
+  /** Nothing consumes the capability: the payment system knows nothing of it. */
+  token_unused?: true;
   /** A mistake: every exception of the payment is reported as its failure. */
   every_failure_is_definite?: boolean;
   /** `withheld`: a service that does not say whose a replay is. `forged`: whoever asks is told that it is theirs. */
@@ -50,6 +52,7 @@ const PROXY_FAULTS: ProxyFaults = {
   cut: 0.04,
   delayed: 0.03,
   failed: 0.04,
+  other: 0.04,
 };
 const RAIL_FAULTS: RailFaults = { lost_requests: 0.08, lost_answers: 0.08, declined: 0.05 };
 const PROCESSES = 4;

@@ -25,7 +25,7 @@ async function tallyOf(name: string, variant: Variant, runs: number): Promise<Ta
 }
 
 // Each has an agent, a rail and processes of its own and mostly waits, so they run side by side.
-describe.concurrent('of all spends with lost requests and answers, cuts, delays and killed processes', () => {
+describe.concurrent('of all spends with lost requests and answers, cuts, delays, answers of another shape and killed processes', () => {
   test.each<[string, Variant]>([
     ['in ENFORCE with an adapter', { mode: 'ENFORCE', adapter: true }],
     [
@@ -33,6 +33,7 @@ describe.concurrent('of all spends with lost requests and answers, cuts, delays 
       { mode: 'ENFORCE', adapter: true, idempotent: true },
     ],
     ['in ENFORCE with an adapter behind the token', { mode: 'ENFORCE' }],
+    ['in ENFORCE with nothing behind the token', { mode: 'ENFORCE', token_unused: true }],
     ['in SHADOW', { mode: 'SHADOW' }],
     [
       'in ENFORCE, while the service is killed too,',

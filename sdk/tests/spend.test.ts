@@ -263,10 +263,41 @@ describe('a payment that throws', () => {
     expect(fake.outcomes).toEqual([]);
     const pay = vi.fn(paid);
     const again = await caught(purser.spend(order, pay, options));
-    // Without an adapter here, the one behind the token consumes it, once.
-    if (mode === 'ENFORCE' && !with_adapter) return expect(again.resolved.status).toBe('paid');
     expect(again).toBeInstanceOf(SpendUnfinished);
     expect(pay).not.toHaveBeenCalled();
+  });
+
+  test.each(['ENFORCE', 'SHADOW'] as const)(
+    'without an adapter, in %s a name is paid by the call that made its decision and by no other',
+    async (mode) => {
+      const { purser } = stage({ mode });
+      const order = request();
+      const { idempotencyKey, ...body } = order;
+      // Another process asked, and may have been killed right after it paid.
+      await purser.decisions.create(body, { idempotencyKey });
+      const pay = vi.fn(paid);
+      expect(await caught(purser.spend(order, pay))).toBeInstanceOf(SpendUnfinished);
+      expect(pay).not.toHaveBeenCalled();
+      expect((await purser.spend(order, pay, { paymentIsIdempotent: true })).status).toBe('paid');
+      const own = request();
+      expect((await purser.spend(own, paid)).status).toBe('paid');
+    },
+  );
+
+  test('without an adapter, a review that ended a call is followed by one payment of this process', async () => {
+    const { fake, purser } = stage();
+    fake.decide('REVIEW');
+    const order = request();
+    const pay = vi.fn(paid);
+    const ended = await Promise.all([1, 2, 3].map(() => caught(purser.spend(order, pay))));
+    expect(ended.map((each) => each.name)).toEqual(Array(3).fill('SpendPending'));
+    fake.review(ended[0].decision.decision_id, 'ALLOW');
+    const then = await Promise.all([1, 2, 3].map(() => caught(purser.spend(order, pay))));
+    expect(pay).toHaveBeenCalledTimes(1);
+    expect(then.map((each) => each.resolved?.status ?? each.name)).toEqual(
+      expect.arrayContaining(['paid', 'SpendUnfinished']),
+    );
+    expect((await caught(purser.spend(order, pay))).resolved.status).toBe('already_paid');
   });
 
   test('PaymentFailed is proof: it is reported, and the name is used up', async () => {
@@ -317,6 +348,59 @@ describe('a payment that throws', () => {
       expect((await purser.spend(order, pay, options)).status).toBe('paid');
       expect(new Set(keys).size).toBe(1);
     }
+  });
+});
+
+describe('an answer of another shape', () => {
+  const looking = (method: string, path: string) => method === 'GET' && path.startsWith('/v1/decisions/');
+  const lists = () => Response.json([]);
+
+  test.each<[string, (method: string, path: string) => boolean]>([
+    ['to the question', asking],
+    ['to a look at a replay', looking],
+    ['to the consumption', consuming],
+  ])('%s pays nothing, and the next call goes on', async (_, which) => {
+    for (const answer of [lists, () => Response.json({}), () => new Response(null, { status: 204 })]) {
+      const { purser, adapter, breakWith, fake } = stage();
+      const order = request();
+      if (which === looking) {
+        const { idempotencyKey, ...body } = order;
+        await purser.decisions.create(body, { idempotencyKey });
+      }
+      breakWith((method, path) => (which(method, path) ? answer() : undefined));
+      const pay = vi.fn(paid);
+      expect(await caught(purser.spend(order, pay, { adapter }))).toBeInstanceOf(PurserUnavailable);
+      expect(pay).not.toHaveBeenCalled();
+      breakWith(() => undefined);
+      expect((await purser.spend(order, pay, { adapter })).status).toBe('paid');
+      expect([pay.mock.calls.length, fake.outcomes.length]).toEqual([1, 1]);
+    }
+  });
+
+  test('while a person is waited for is no answer: it goes on waiting', async () => {
+    const { purser, adapter, breakWith, fake } = stage();
+    fake.decide('REVIEW');
+    const order = request();
+    breakWith((method, path) => (looking(method, path) ? lists() : undefined));
+    const error = await caught(purser.spend(order, paid, { adapter, waitForReview: 50 }));
+    expect(error).toBeInstanceOf(SpendPending);
+    // Also where it is another decision, which is allowed.
+    const allowed = { ...error.decision, decision_id: 'dec_other', effective_decision: 'ALLOW' };
+    breakWith((method, path) => (looking(method, path) ? Response.json(allowed) : undefined));
+    const other = await caught(purser.spend(order, paid, { adapter, waitForReview: 50 }));
+    expect([other.name, fake.consumed]).toEqual(['PurserUnavailable', []]);
+  });
+
+  test('to the report is a report that was not made', async () => {
+    const { purser, adapter, breakWith } = stage();
+    breakWith((method, path) => (reporting(method, path) ? lists() : undefined));
+    const unreported: Unreported[] = [];
+    const onUnreported = (report: Unreported) => unreported.push(report);
+    vi.useFakeTimers();
+    const ended = purser.spend(request(), paid, { adapter, onUnreported });
+    await vi.runAllTimersAsync();
+    expect(await ended).toMatchObject({ status: 'paid', outcome: null });
+    expect(unreported).toHaveLength(1);
   });
 });
 

@@ -16,7 +16,7 @@ import {
 } from '../src/index.ts';
 
 const KEY = 'sk_secret_of_the_test';
-type Step = Response | Error | 'hangs' | (() => Response);
+type Step = Response | Error | 'hangs' | ((init: RequestInit) => Response);
 let events: RequestEvent[];
 
 const failure =
@@ -26,10 +26,30 @@ const failure =
       { error: { code, message: 'field: what was wrong', request_id: 'req_1' } },
       { status, headers },
     );
+/** Good for every route that answers with an object: nothing here is about what is in it. */
+const ANSWER = {
+  decision_id: 'dec_1',
+  mode: 'ENFORCE',
+  effective_decision: 'DENY',
+  review_state: null,
+  outcome_state: 'NONE',
+  requested_amount_minor: 1,
+  authorized_amount_minor: 0,
+  currency: 'EUR',
+  capability: null,
+  status: 'CONSUMED',
+  amount_minor: 1,
+  outcome_id: 'out_1',
+  type: 'SPEND_FAILED',
+  data: [],
+  next_cursor: null,
+};
 const ok =
-  (body: unknown = { decision_id: 'dec_1' }, status = 200) =>
-  () =>
-    Response.json(body, { status, headers: { 'x-request-id': 'req_told' } });
+  (body: unknown = ANSWER) =>
+  ({ method }: RequestInit) =>
+    method === 'DELETE'
+      ? new Response(null, { status: 204 })
+      : Response.json(body, { headers: { 'x-request-id': 'req_told' } });
 
 /** A client whose service answers in these steps, the last one for ever. */
 function scripted(steps: Step[], options: PurserOptions = {}) {
@@ -39,7 +59,7 @@ function scripted(steps: Step[], options: PurserOptions = {}) {
     const step = steps.length > 1 ? (steps.shift() as Step) : (steps[0] as Step);
     if (step === 'hangs') return new Promise(() => {});
     if (step instanceof Error) throw step;
-    return typeof step === 'function' ? step() : step;
+    return typeof step === 'function' ? step(init) : step;
   }) as typeof globalThis.fetch;
   const purser = new Purser({ apiKey: KEY, fetch, onRequest: (event) => events.push(event), ...options });
   return { purser, sent };
@@ -123,7 +143,7 @@ describe('retries', () => {
     const { purser, sent } = scripted([
       failure(429, 'rate_limited', { 'retry-after': '1' }),
       failure(503),
-      ok({}),
+      ok(),
     ]);
     await settled(call(purser));
     expect(sent).toHaveLength(3);
@@ -266,9 +286,55 @@ describe('answers', () => {
     ['a page', () => new Response('<html>Welcome', { status: 200 })],
     ['a text', () => Response.json('hello')],
     ['nothing', () => new Response('', { status: 200 })],
+    ['a list', () => Response.json([ANSWER])],
+    ['an object of its own', () => Response.json({ status: 'ok' })],
+    ['an answer without a body', () => new Response(null, { status: 204 })],
   ])('another server on the port that answers with %s is no service', async (_, step) => {
     const { purser } = scripted([step], { maxRetries: 0 });
     expect(await settled(purser.decisions.retrieve('dec_1'))).toBeInstanceOf(ConnectionError);
+  });
+
+  const CALLS: [string, (purser: Purser) => Promise<unknown>, unknown][] = [
+    ['a decision', (purser) => purser.decisions.retrieve('dec_1'), ANSWER],
+    ['a new decision', (purser) => purser.decisions.create({} as never), ANSWER],
+    ['a consumption', (purser) => purser.capabilities.consume({} as never, { idempotencyKey: 'p' }), ANSWER],
+    ['an outcome', (purser) => purser.decisions.reportOutcome('dec_1', { type: 'SPEND_FAILED' }), ANSWER],
+    ['a list', (purser) => purser.decisions.list(), { data: [ANSWER], next_cursor: null }],
+    ['an agent', (purser) => purser.agents.retrieve('bot'), { id: 'agt_1' }],
+  ];
+  test.each(CALLS)('%s of another shape is an error and never a result', async (_, call, right) => {
+    const others = [[right], [], null, 'text', 7, true, { data: right }, { error: { code: 'not_found' } }];
+    for (const other of others.filter((each) => right !== each)) {
+      const is_object = typeof other === 'object' && other !== null && !Array.isArray(other);
+      // Of what the client does not reason from, it checks that it is an object.
+      if (is_object && 'id' in (right as object)) continue;
+      const { purser } = scripted([() => Response.json(other)], { maxRetries: 0 });
+      expect([other, await settled(call(purser))]).toEqual([other, expect.any(ConnectionError)]);
+    }
+    const { purser } = scripted([() => Response.json(right)], { maxRetries: 0 });
+    expect(await settled(call(purser))).not.toBeInstanceOf(Error);
+  });
+
+  test('a decision with one field of another type is an error and never a result', async () => {
+    const capability = { status: 'ISSUED', payee_id: null, max_amount_minor: 1, currency: 'EUR', token: 't' };
+    const right = { ...ANSWER, effective_decision: 'ALLOW', authorized_amount_minor: 1, capability };
+    const fields = Object.keys(right).filter(
+      (each) => !['status', 'amount_minor', 'outcome_id', 'type', 'data', 'next_cursor'].includes(each),
+    );
+    const wrong = fields.flatMap((field) =>
+      [undefined, [], {}, 1.5, -1, 'ELSE', true].map((value) => ({ ...right, [field]: value })),
+    );
+    const of_capability = Object.keys(capability).flatMap((field) =>
+      [[], {}, 1.5, true, ''].map((value) => ({ ...right, capability: { ...capability, [field]: value } })),
+    );
+    for (const each of [...wrong, ...of_capability]) {
+      if (each.review_state === 'ELSE') continue;
+      const { purser } = scripted([() => Response.json(each)], { maxRetries: 0 });
+      const answer = await settled(purser.decisions.retrieve('dec_1'));
+      expect([each, answer]).toEqual([each, expect.any(ConnectionError)]);
+    }
+    const { purser } = scripted([() => Response.json(right)]);
+    expect(await purser.decisions.retrieve('dec_1')).toEqual(right);
   });
 
   test('another server that refuses in its own words is an error without a code of ours', async () => {
@@ -284,7 +350,7 @@ describe('answers', () => {
 
   test('can be had raw, with the request id and whether it was a replay', async () => {
     const headers = { 'x-request-id': 'req_told', 'idempotent-replay': 'true' };
-    const replay = () => Response.json({ decision_id: 'dec_1' }, { headers });
+    const replay = () => Response.json(ANSWER, { headers });
     const { purser } = scripted([replay]);
     const { data, response, requestId, replayed } = await purser.decisions.create({} as never).withResponse();
     expect([data.decision_id, response.status, requestId, replayed]).toEqual([
@@ -294,7 +360,7 @@ describe('answers', () => {
       true,
     ]);
     const raw = await purser.decisions.create({} as never).asResponse();
-    expect(await raw.json()).toEqual({ decision_id: 'dec_1' });
+    expect(await raw.json()).toEqual(ANSWER);
   });
 
   test('a failed call is seen on one promise, whichever the caller takes', async () => {
@@ -339,7 +405,7 @@ describe('what is told and sent', () => {
       },
     ]) {
       const { purser } = scripted([ok()], { onRequest });
-      expect(await purser.decisions.retrieve('dec_1')).toEqual({ decision_id: 'dec_1' });
+      expect(await purser.decisions.retrieve('dec_1')).toEqual(ANSWER);
     }
   });
 

@@ -1,0 +1,77 @@
+import type { Decision } from './generated.ts';
+import { isObject } from './options.ts';
+
+/** What an answer has to be. Something between here and the service may answer in its place, with a success and other JSON. */
+export interface Shape {
+  /** In errors: "The answer is no …". */
+  name: string;
+  holds(data: unknown): boolean;
+}
+
+const isAmount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown) => typeof value === 'string' && value !== '';
+const isAmong = (value: unknown, ...known: string[]) => known.includes(value as string);
+const isCurrency = (value: unknown) => typeof value === 'string' && /^[A-Z]{3}$/.test(value);
+const isDecisionId = (value: unknown) => typeof value === 'string' && /^dec_[0-9A-Za-z]{1,60}$/.test(value);
+
+function isCapability(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isAmong(value.status, 'ISSUED', 'CONSUMED', 'EXPIRED', 'REVOKED') &&
+    (value.token === undefined || isText(value.token)) &&
+    (value.payee_id === null || isText(value.payee_id)) &&
+    isAmount(value.max_amount_minor) &&
+    isCurrency(value.currency)
+  );
+}
+
+/** Whether it is a decision: every field by which a payment is made or refused is there, and of its type. */
+export function isDecision(value: unknown): value is Decision {
+  return (
+    isObject(value) &&
+    isDecisionId(value.decision_id) &&
+    isAmong(value.mode, 'SHADOW', 'ENFORCE') &&
+    isAmong(value.effective_decision, 'ALLOW', 'REVIEW', 'DENY') &&
+    (value.review_state === null || isText(value.review_state)) &&
+    isAmong(
+      value.outcome_state,
+      'NONE',
+      'EXECUTED',
+      'FAILED',
+      'CANCELLED',
+      'PARTIALLY_REFUNDED',
+      'REFUNDED',
+    ) &&
+    isAmount(value.requested_amount_minor) &&
+    isAmount(value.authorized_amount_minor) &&
+    isCurrency(value.currency) &&
+    (value.capability === null || isCapability(value.capability))
+  );
+}
+
+const isPage = (value: unknown) =>
+  isObject(value) &&
+  Array.isArray(value.data) &&
+  value.data.every(isObject) &&
+  (value.next_cursor === null || isText(value.next_cursor));
+
+const isConsumption = (value: unknown) =>
+  isObject(value) &&
+  isDecisionId(value.decision_id) &&
+  value.status === 'CONSUMED' &&
+  isAmount(value.amount_minor) &&
+  isCurrency(value.currency);
+
+const isOutcome = (value: unknown) =>
+  isObject(value) && isDecisionId(value.decision_id) && isText(value.outcome_id) && isText(value.type);
+
+/** The shapes that answers are held against. */
+export const shapes = {
+  object: { name: 'object', holds: isObject },
+  page: { name: 'page of a list', holds: isPage },
+  nothing: { name: 'answer without a body', holds: (data: unknown) => data === undefined },
+  anything: { name: 'JSON', holds: () => true },
+  decision: { name: 'decision', holds: isDecision },
+  consumption: { name: 'consumption', holds: isConsumption },
+  outcome: { name: 'outcome', holds: isOutcome },
+} satisfies Record<string, Shape>;
