@@ -14,12 +14,7 @@ import { originOf } from '../people/callers.ts';
 import { authorityProblem } from '../policy/authority-problem.ts';
 import type { PastSpends } from '../policy/past-spends.ts';
 import { getAgent } from '../storage/agents.ts';
-import {
-  getAuthority,
-  listAuthorityVersions,
-  loadAuthoritiesOf,
-  parseAuthority,
-} from '../storage/authorities.ts';
+import { getAuthority, listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
 
@@ -83,7 +78,7 @@ function expectedHash(header: string | string[] | undefined): string | null {
 /** Each change of the authority meanwhile takes another attempt. */
 const MAX_ATTEMPTS = 5;
 
-/** What new limits of an authority are told of an agent's spends; null where it has none, or there is no such agent. */
+/** What an agent's spends come to in new limits of an authority; null where it has none, or there is no such agent. */
 async function pastOf(
   db: pg.Pool,
   workspace_id: string,
@@ -94,8 +89,7 @@ async function pastOf(
   if (velocity_limits.length === 0 && duplicate_window_seconds === undefined) return null;
   const agent = await getAgent(db, workspace_id, ref);
   if (agent === undefined) return null;
-  const before = (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent.agent_id) ?? null;
-  return readPastSpends(db, workspace_id, agent.agent_id, before, authority);
+  return readPastSpends(db, workspace_id, agent, authority);
 }
 
 /** What agents are allowed, version by version. */

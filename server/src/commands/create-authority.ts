@@ -1,12 +1,17 @@
 import { addToRows, type CounterRow } from '../counters/counters.ts';
 import type { Agent } from '../domain/agents.ts';
 import type { AuditedState, Origin } from '../domain/audit.ts';
-import { type Authority, type AuthorityRow, authorityHash } from '../domain/authorities.ts';
+import {
+  type Authority,
+  type AuthorityRow,
+  authorityHash,
+  type JoinedLimits,
+} from '../domain/authorities.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
-import { MAX_DECISIONS_SINCE } from '../lane/tables.ts';
+import { MAX_EVENTS_SINCE } from '../lane/tables.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 import { missingList } from '../policy/authority-problem.ts';
-import { countedOfPast, missingIn, newCounterIds, type PastSpends } from '../policy/past-spends.ts';
+import { countedOfPast, newCounterIds, type PastSpends } from '../policy/past-spends.ts';
 import { budgetsProblem } from '../policy/shared-budgets.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 
@@ -17,14 +22,14 @@ export interface CreateAuthorityInput {
   note: string | null;
   /** The hash that the current version must have; null: whatever it is. */
   expected_hash: string | null;
-  /** What its new limits over time are told of the spends before; null where it was thought to have none. */
+  /** What the spends before come to in its new limits over time; null where it was thought to have none. */
   past: PastSpends | null;
 }
 
 /**
- * Adds the next version of an agent's authority; earlier versions are retained. A limit over time that the version before had
- * not begins with what was spent before, so that no second limit of a day comes with an edit. The result is stale if the past
- * was read for other limits than those that are new now, or if too much was spent since.
+ * Adds the next version of an agent's authority; earlier versions are retained. A limit over time that the version before did
+ * not have counts the spends before it too, and follows whatever becomes of them. The result is stale if the past was read
+ * beside another version, or if too much happened since.
  */
 export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> = {
   name: 'createAuthority',
@@ -34,8 +39,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
     ...(past === null
       ? {}
       : {
-          whole_counters: past.counter_ids,
-          decisions_since: { agent_id: past.agent_id, after: past.upto },
+          changed_decisions: { agent_id: past.agent_id, after_seq: past.seq },
         }),
   }),
   apply(set, input, origin) {
@@ -58,43 +62,62 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
     if (wrong !== null) return refuse(wrong.code, `${wrong.field}: ${wrong.problem}`);
     const wanted = newCounterIds(agent.agent_id, set.authority(agent.agent_id)?.authority ?? null, authority);
     if (wanted.length === 0) return done(addAuthorityVersion(set, agent, { authority, note }, origin).row);
-    const primed = primedBy(set, authority, wanted, input.past);
-    if (primed === null) return { kind: 'stale', current: null };
-    return done(addAuthorityVersion(set, agent, { authority, note, primed }, origin).row);
+    const counted = countedBefore(set, agent, authority, wanted, input.past);
+    if (counted === null) return { kind: 'stale', current: null };
+    return done(addAuthorityVersion(set, agent, { authority, note, ...counted }, origin).row);
   },
 };
 
+/** What an authority's new limits begin with. */
+type CountedBefore = Pick<AuditedState, 'primed'> & { joined: JoinedLimits };
+
 /** What new counters begin with; null if the past was not read for them, or too much happened since. */
-function primedBy(
+function countedBefore(
   set: WorkingSet,
+  { agent_id, authority_version }: Agent,
   authority: Authority,
-  counter_ids: readonly string[],
+  counter_ids: string[],
   past: PastSpends | null,
-): NonNullable<AuditedState['primed']> | null {
-  if (past === null || counter_ids.some((id) => !past.counter_ids.includes(id))) return null;
-  const since = set.decisionsSince(past.agent_id);
-  if (since.length >= MAX_DECISIONS_SINCE) return null;
-  const wanted = new Set(counter_ids);
+): CountedBefore | null {
+  if (past === null || past.authority_version !== authority_version) return null;
+  if (set.eventsSince(past.seq) > MAX_EVENTS_SINCE) return null;
   const rows = new Map<string, CounterRow>();
-  for (const row of past.counters) if (wanted.has(row.counter_id)) addToRows(rows, row);
-  for (const decision of since) {
-    for (const row of countedOfPast(authority, wanted, decision, [], set.now)) addToRows(rows, row);
+  const add = (row: CounterRow) => addToRows(rows, row);
+  past.counters.forEach(add);
+  // What was read of decisions that changed meanwhile is taken out again.
+  const { decisions, expired } = set.records.changedOf(agent_id);
+  const replaced = [...expired, ...decisions.map(({ decision }) => decision.decision_id)];
+  for (const id of replaced) past.counted.get(id)?.map(negative).forEach(add);
+  for (const record of decisions) {
+    if (record.decision.decision_id < past.from) continue;
+    countedOfPast(authority, past, record, set.now).forEach(add);
   }
-  // A limit that was there before, and away meanwhile, has counted a part of it already.
-  const counters = [...rows.values()].flatMap((row) =>
-    row.until <= set.now ? [] : (missingIn(set.counters.slot(row), row) ?? []),
+  const counters = [...rows.values()].filter(
+    (row) => row.until > set.now && (row.count !== 0 || row.held_minor !== 0 || row.committed_minor !== 0),
   );
-  return { counter_ids: [...counter_ids], counters, counted_since: past.counted_since };
+  const place = set.newId('event').slice('evt_'.length);
+  return {
+    primed: { counter_ids, counters, counted_since: past.counted_since },
+    joined: { counter_ids, from: past.from, place },
+  };
 }
 
-/** Adds the version after the agent's current one, with its audit record. `primed` is added to the counters of its limits. */
+const negative = (row: CounterRow): CounterRow => ({
+  ...row,
+  count: -row.count,
+  held_minor: -row.held_minor,
+  committed_minor: -row.committed_minor,
+  decision_id: null,
+});
+
+/** Adds the version after the agent's current one, with its audit record. `primed` is added to the counters of the limits that joined. */
 export function addAuthorityVersion(
   set: WorkingSet,
   agent: Agent,
-  version: Pick<CreateAuthorityInput, 'authority' | 'note'> & Pick<AuditedState, 'primed'>,
+  version: Pick<CreateAuthorityInput, 'authority' | 'note'> & Partial<CountedBefore>,
   origin: Origin,
 ): { agent: Agent; row: AuthorityRow } {
-  const { authority, note, primed } = version;
+  const { authority, note, primed, joined } = version;
   const before = set.authority(agent.agent_id);
   const row: AuthorityRow = {
     agent_id: agent.agent_id,
@@ -105,6 +128,7 @@ export function addAuthorityVersion(
     key_id: origin.actor.key_id,
     principal_id: origin.actor.principal_id,
     note,
+    joined: joined === undefined ? null : canonicalJson(joined),
   };
   const changed: Agent = {
     ...agent,

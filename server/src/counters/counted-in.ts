@@ -14,8 +14,8 @@ export interface CountingState {
   amount_minor: number;
   /** The slots as text, see `encodeCountedIn`; null: it counts in no counter. */
   counted_in: string | null;
-  /** What is held, or was spent, refunded or not; null exactly where `counted_in` is. */
-  paced_minor: number | null;
+  /** What is held, or was spent, refunded or not. */
+  paced_minor: number;
 }
 
 /** Counters of which one is told who was counted last. */
@@ -55,7 +55,7 @@ function impactsOf(state: Omit<CountingState, 'counted_in'> | null): { of_pace: 
     status === 'HELD'
       ? { count: 1, held_minor: minor, committed_minor: 0 }
       : { count: 1, held_minor: 0, committed_minor: minor };
-  return { of_pace: impactOf(paced_minor ?? amount_minor), other: impactOf(amount_minor) };
+  return { of_pace: impactOf(paced_minor), other: impactOf(amount_minor) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { counterChanges } from '../counters/counted-in.ts';
+import { changesIn, counterChanges } from '../counters/counted-in.ts';
 import type { CounterUse } from '../counters/counters.ts';
 import { budgetsOf } from '../counters/shared-budgets.ts';
 import { slotAt } from '../counters/windows.ts';
@@ -8,6 +8,7 @@ import { periodOf } from '../domain/budget.ts';
 import { afterExpiry, isExpired } from '../domain/decision-states.ts';
 import type { LimitStanding } from '../domain/reservations.ts';
 import { countersOfAgent, type SpendCounter, standing } from '../policy/counters.ts';
+import { joinedSlots } from '../policy/past-spends.ts';
 import { budgetStandings } from '../policy/shared-budgets.ts';
 import { loadAuthoritiesOf } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -91,8 +92,11 @@ async function velocityOf(
   const cut = wanted.length === 0 ? [] : await listCountedSince(db, workspace_id, agent_id);
   // Expired holds do not count, whether the sweep has recorded their expiry or not.
   const expired = wanted.length === 0 ? [] : await loadDueHolds(db, [{ workspace_id, agent_id }]);
-  for (const state of expired.filter((each) => isExpired(each, now_ms))) {
-    for (const row of counterChanges(state, afterExpiry(state), page.now)) {
+  for (const { state, counted } of expired.filter((each) => isExpired(each.state, now_ms))) {
+    const after = afterExpiry(state);
+    const joined = counted === null ? [] : joinedSlots(counted.decision, counted.joining);
+    const rows = [counterChanges(state, after, page.now), changesIn(joined, state, after, page.now)];
+    for (const row of rows.flat()) {
       const use = uses.get(row.counter_id)?.get(row.subject);
       if (use === undefined) continue;
       use.count += row.count;

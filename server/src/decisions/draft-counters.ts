@@ -119,7 +119,7 @@ export class DraftCounters {
     const atMost = ({ state }: DecisionHistory) => ({
       ...state,
       amount_minor: Math.min(state.amount_minor, max_minor),
-      paced_minor: state.paced_minor === null ? null : Math.min(state.paced_minor, max_minor),
+      paced_minor: Math.min(state.paced_minor, max_minor),
     });
     return counterChanges(before === null ? null : atMost(before), atMost(after), at);
   }

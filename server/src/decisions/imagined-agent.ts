@@ -68,6 +68,7 @@ export function makeImaginedAgent(
     key_id: null,
     principal_id: null,
     note: null,
+    joined: null,
   };
   const decisions = new Map<string, Decision>();
   const states = new Map<string, DecisionState>();
@@ -97,7 +98,7 @@ export function makeImaginedAgent(
   function decisionOf(decision_id: string) {
     const decision = decisions.get(decision_id);
     const state = states.get(decision_id);
-    return decision === undefined || state === undefined ? undefined : { decision, state };
+    return decision === undefined || state === undefined ? undefined : { decision, state, joining: [] };
   }
 
   return {
@@ -113,7 +114,9 @@ export function makeImaginedAgent(
         ...nothingLoaded(),
         agents: [agent],
         authorities: [row],
-        due_holds: [...states.values()].filter((state) => isExpired(state, now_ms)),
+        due_holds: [...states.values()].flatMap((state) =>
+          isExpired(state, now_ms) ? { state, counted: null } : [],
+        ),
         budgets: [...budgets.values()],
         counters: [...counters.values()].map(({ counter_id, subject, ...slot }) => ({
           counter_id,

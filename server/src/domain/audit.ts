@@ -97,7 +97,7 @@ export interface AuditedState {
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
-  /** What a new limit was given of the spends before it, and since when where that is not all of them. */
+  /** What was added to new limits for the spends before them, and since when where that is not all of them. */
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
 }
 
@@ -110,9 +110,9 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     form.agent = directory_version === 0 ? rest : agent;
   }
   if (authority !== undefined) {
-    // Sealed as before there were notes where there is none.
-    const { note, ...rest } = authority;
-    form.authority = note === null ? rest : authority;
+    // Sealed as before there were notes, and limits that join, where there are none.
+    const { note, joined, ...rest } = authority;
+    form.authority = { ...rest, ...(note === null ? {} : { note }), ...(joined === null ? {} : { joined }) };
   }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {

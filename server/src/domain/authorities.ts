@@ -128,6 +128,28 @@ export interface AuthorityRow {
   principal_id: string | null;
   /** Why it was made, in the words of whoever made it. */
   note: string | null;
+  /** The limits over time that joined with it, as the JSON of `JoinedLimits`; null where none counts earlier decisions. */
+  joined: string | null;
+}
+
+/**
+ * Limits over time that joined with a version of an authority. The agent's decisions under earlier versions count in them from
+ * then on, as if they had counted there from their making.
+ */
+export interface JoinedLimits {
+  counter_ids: string[];
+  /** Decisions with smaller ids are not counted. */
+  from: string;
+  /** An id of the moment, without its prefix: records of decisions with greater ones came after. */
+  place: string;
+}
+
+/** A version of an authority with which limits joined. */
+export interface JoiningAuthority {
+  version: number;
+  /** Shared; it must not be changed. */
+  authority: Authority;
+  joined: JoinedLimits;
 }
 
 /** What is said of an authority of which the validity is over. */

@@ -160,11 +160,6 @@ function countedMinor(state: DecisionState): number {
   return held_minor + committed_minor;
 }
 
-/** What a decision counts for in limits of pace, raised to what is known to be spent; null where it counts in none. */
-function pacedAtLeast(state: DecisionState, minor: number): number | null {
-  return state.paced_minor === null ? null : Math.max(state.paced_minor, minor);
-}
-
 /** The payment is under way: the hold no longer expires and covers at least the amount consumed, until the rail reports. */
 function afterConsumption(
   decision: DecisionCore,
@@ -183,7 +178,7 @@ function afterConsumption(
     reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: state.reservation_status === 'COMMITTED' ? 'COMMITTED' : 'HELD',
     amount_minor: event.amount_minor,
-    paced_minor: pacedAtLeast(state, event.amount_minor),
+    paced_minor: Math.max(state.paced_minor, event.amount_minor),
   };
 }
 
@@ -208,7 +203,7 @@ function afterReport(
   if (decision.mode === 'SHADOW' && decision.decision === 'DENY') return after;
   // A hold that is settled expires no more; the deadline of a review that still waits stays known.
   const expires_at = state.review_state === 'PENDING' ? state.expires_at : null;
-  const commit = (amount_minor: number, paced_minor: number | null): DecisionState => ({
+  const commit = (amount_minor: number, paced_minor: number): DecisionState => ({
     ...after,
     reservation_id: reservationIdOf(decision.decision_id),
     reservation_status: 'COMMITTED',
@@ -220,7 +215,7 @@ function afterReport(
     const is_claim = event.report.type === 'SPEND_EXECUTED';
     if (!is_claim) return after;
     const claimed_minor = Math.max(countedMinor(state), executed_minor);
-    return commit(claimed_minor, pacedAtLeast(state, claimed_minor));
+    return commit(claimed_minor, Math.max(state.paced_minor, claimed_minor));
   }
   const trusted = summarizeOutcomes(reportsOfAtLeast(trustOfHold(state), reports));
   switch (trusted.outcome_state) {
@@ -232,9 +227,6 @@ function afterReport(
       return counts ? { ...after, reservation_status: 'RELEASED', expires_at } : after;
     }
     default:
-      return commit(
-        trusted.executed_minor - trusted.refunded_minor,
-        state.paced_minor === null ? null : trusted.executed_minor,
-      );
+      return commit(trusted.executed_minor - trusted.refunded_minor, trusted.executed_minor);
   }
 }

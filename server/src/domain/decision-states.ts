@@ -43,10 +43,13 @@ export interface DecisionState {
   capability_issued_at: string | null;
   capability_expires_at: string | null;
   capability_consumed_at: string | null;
-  /** The slots of counters that it counts in, as text: see `counterChanges`; null where there are none. */
+  /**
+   * The slots of counters that it counts in from its making on, as text: see `counterChanges`; null where there are none. Limits
+   * that joined later are in the authority (`joinedSlots`).
+   */
   counted_in: string | null;
-  /** What it counts for in limits of pace: as `amount_minor`, but refunds do not lower it; null where it counts in none. */
-  paced_minor: number | null;
+  /** What it counts for in limits of pace: as `amount_minor`, but refunds do not lower it. */
+  paced_minor: number;
 }
 
 /**
@@ -57,8 +60,8 @@ export function beginsWithState(decision: Pick<DecisionCore, 'reservation' | 're
   return decision.reservation.expires_at !== null || decision.review_state === 'PENDING';
 }
 
-/** The slots of counters that a new decision counts in. */
-function countedIn({ limits = [] }: Reservation): CountedIn[] {
+/** The slots of counters that a decision counts in from its making on. */
+export function countedIn({ limits = [] }: Pick<Reservation, 'limits'>): CountedIn[] {
   return limits.map(({ counter_id, subject, window }) => ({
     counter_id,
     subject: subject ?? '',
@@ -98,7 +101,7 @@ export function initialState(decision: DecisionCore): DecisionState {
     capability_expires_at: capability?.expires_at ?? null,
     capability_consumed_at: null,
     counted_in,
-    paced_minor: counted_in === null ? null : reservation.amount_minor,
+    paced_minor: reservation.amount_minor,
   };
 }
 

@@ -1,9 +1,11 @@
-import { counterChanges } from '../counters/counted-in.ts';
+import { type CountedIn, changesIn, counterChanges } from '../counters/counted-in.ts';
+import type { JoiningAuthority } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { type Consumption, consumptionDataHash } from '../domain/capabilities.ts';
 import { apply, type DecisionEvent, type DecisionHistory } from '../domain/decision-history.ts';
 import {
   afterExpiry,
+  beginsWithState,
   budgetImpact,
   type DecisionState,
   expiredReservation,
@@ -12,17 +14,33 @@ import {
   isExpired,
   stateAt,
 } from '../domain/decision-states.ts';
-import type { Decision } from '../domain/decisions.ts';
+import type { Decision, DecisionCore } from '../domain/decisions.ts';
 import { type Label, type LabelLink, labelDataHash } from '../domain/labels.ts';
 import type { LedgerEventType, SubjectType } from '../domain/ledger.ts';
 import { type Outcome, outcomeDataHash } from '../domain/outcomes.ts';
 import { expiredReservationDataHash } from '../domain/reservations.ts';
 import { type ReviewRow, reviewDataHash } from '../domain/reviews.ts';
 import { isKnownNoLater, knownMerchantKey, makesKnown } from '../policy/known-merchants.ts';
+import { joinedSlots } from '../policy/past-spends.ts';
+import { joiningOf } from '../storage/authorities.ts';
 import { pushTo } from '../values/maps.ts';
 import { type Changes, knownKey, type Recorded } from './changes.ts';
 import type { Counters } from './counters.ts';
 import type { Loaded } from './tables.ts';
+
+/** A decision of the batch. `state` is as it was last stored. */
+interface DecisionRecord {
+  decision: Decision;
+  state: DecisionState;
+  /** The versions of its agent's authority that limits joined with after it, and before this batch. */
+  joining: readonly JoiningAuthority[];
+}
+
+/** A state, with its decision where limits may have joined after it. */
+interface Counted {
+  state: DecisionState;
+  counted: { decision: DecisionCore; joining: readonly JoiningAuthority[] } | null;
+}
 
 /** What the records need of their working set. */
 interface Within {
@@ -42,7 +60,9 @@ interface Within {
  */
 export class Records {
   readonly #within: Within;
-  readonly #decisions = new Map<string, { decision: Decision; state: DecisionState }>();
+  readonly #decisions = new Map<string, DecisionRecord>();
+  /** The decisions that were loaded as changed since an event, and those made in this batch. */
+  readonly #changed: ReadonlyMap<string, { decision: DecisionCore; state: DecisionState }>;
   readonly #labels = new Map<string, LabelLink[]>();
   readonly #outcomes = new Map<string, Outcome[]>();
   readonly #consumptions = new Map<string, Consumption>();
@@ -50,28 +70,75 @@ export class Records {
   /** Releases the holds that have expired, before any command reads their decisions or budgets. */
   constructor(within: Within, loaded: Loaded) {
     this.#within = within;
-    for (const { decision, state } of loaded.decisions) {
-      this.#decisions.set(decision.decision_id, { decision, state: state ?? initialState(decision) });
+    for (const { decision, state, joining } of loaded.decisions) {
+      this.#decisions.set(decision.decision_id, {
+        decision,
+        state: state ?? initialState(decision),
+        joining,
+      });
     }
+    this.#changed = new Map(
+      loaded.changed_decisions.map(({ decision, state }) => [
+        decision.decision_id,
+        { decision, state: state ?? initialState(decision) },
+      ]),
+    );
     for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
     for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
     for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
-    const due = new Map<string, DecisionState>();
-    for (const hold of loaded.due_holds) due.set(hold.decision_id, hold);
-    for (const { state } of this.#decisions.values()) due.set(state.decision_id, state);
-    for (const hold of due.values()) if (isExpired(hold, within.now_ms)) this.#expire(hold);
+    const due = new Map<string, Counted>();
+    for (const { state, counted } of loaded.due_holds) due.set(state.decision_id, { state, counted });
+    for (const record of this.#decisions.values()) {
+      due.set(record.decision.decision_id, { state: record.state, counted: record });
+    }
+    for (const { state, counted } of due.values()) {
+      if (isExpired(state, within.now_ms)) this.#expire(state, counted);
+    }
   }
 
-  /** Keeps the state that a new decision begins with. */
-  begin(state: DecisionState): void {
+  /** Keeps a new decision, and the state that it begins with if it has one stored. */
+  begin(decision: Decision): void {
+    const state = initialState(decision);
+    this.#decisions.set(decision.decision_id, { decision, state, joining: [] });
+    if (!beginsWithState(decision)) return;
     this.#within.changes.states.set(state.decision_id, state);
     this.#noteExpiring(null, state);
+  }
+
+  /**
+   * Returns an agent's decisions as they are now that were made or changed since the event that the command named; the command
+   * must need `changed_decisions`. A hold that expired in this batch and was not changed before is among `expired` alone.
+   */
+  changedOf(agent_id: string): {
+    decisions: { decision: DecisionCore; state: DecisionState }[];
+    expired: string[];
+  } {
+    const { states, decisions } = this.#within.changes;
+    const ids = new Set(this.#changed.keys());
+    for (const made of decisions) ids.add(made.decision_id);
+    for (const changed of states.keys()) ids.add(changed);
+    const found = {
+      decisions: [] as { decision: DecisionCore; state: DecisionState }[],
+      expired: [] as string[],
+    };
+    for (const decision_id of ids) {
+      const state = states.get(decision_id);
+      const record = this.#decisions.get(decision_id) ?? this.#changed.get(decision_id);
+      if (record === undefined) {
+        if (state?.agent_id === agent_id) found.expired.push(decision_id);
+      } else if (record.decision.agent.id === agent_id) {
+        found.decisions.push({ decision: record.decision, state: state ?? record.state });
+      }
+    }
+    return found;
   }
 
   /** Returns an original decision and its state at the batch timestamp. */
   decision(decision_id: string): { decision: Decision; state: DecisionState } | undefined {
     const record = this.#decisions.get(decision_id);
-    return record && { ...record, state: stateAt(record.decision, record.state, this.#within.now_ms) };
+    if (record === undefined) return undefined;
+    const { decision, state } = record;
+    return { decision, state: stateAt(decision, state, this.#within.now_ms) };
   }
 
   labelsOf(decision_id: string): readonly LabelLink[] {
@@ -91,7 +158,8 @@ export class Records {
   history(decision_id: string): DecisionHistory {
     const record = this.#decisions.get(decision_id);
     if (record === undefined) throw new Error(`${decision_id} was not loaded`);
-    return { ...record, reports: this.outcomesOf(decision_id) };
+    const { decision, state } = record;
+    return { decision, state, reports: this.outcomesOf(decision_id) };
   }
 
   addReview(review: ReviewRow): Recorded {
@@ -127,9 +195,9 @@ export class Records {
     return recorded;
   }
 
-  #expire(hold: DecisionState): void {
+  #expire(hold: DecisionState, counted: Counted['counted']): void {
     const row = expiredReservation(hold, this.#within.now);
-    this.#changeState(hold, afterExpiry(hold));
+    this.#changeState(hold, afterExpiry(hold), counted);
     const id = row.reservation_id;
     const event_id = this.#within.append(
       'reservation.expired',
@@ -150,7 +218,7 @@ export class Records {
   ): Recorded {
     const before = this.history(decision_id);
     const { state: after } = apply(before, event);
-    this.#changeState(before.state, after);
+    this.#changeState(before.state, after, this.#decisions.get(decision_id) ?? null);
     if (makesKnown(before.decision.decision, before.state.review_state, event))
       this.#makeKnown(before.decision);
     return { after, event_id: this.#within.append(event.type, subject_type, subject_id, data_hash) };
@@ -165,7 +233,7 @@ export class Records {
   }
 
   /** Changes a state. All changes go through here, because its budget, its counters and the list of expiring holds follow from it. */
-  #changeState(before: DecisionState, after: DecisionState): void {
+  #changeState(before: DecisionState, after: DecisionState, counted: Counted['counted']): void {
     this.#within.changes.states.set(after.decision_id, after);
     const record = this.#decisions.get(after.decision_id);
     if (record !== undefined) this.#decisions.set(after.decision_id, { ...record, state: after });
@@ -181,8 +249,19 @@ export class Records {
         committed_minor: budget.committed_minor + committed_minor,
       });
     }
-    for (const each of counterChanges(before, after, this.#within.now)) this.#within.counters.add(each);
+    const { now, counters } = this.#within;
+    for (const each of counterChanges(before, after, now)) counters.add(each);
+    for (const each of changesIn(this.#joinedSlots(counted), before, after, now)) counters.add(each);
     this.#noteExpiring(before, after);
+  }
+
+  /** The slots that a decision counts in by limits that joined after it, those of this batch included. */
+  #joinedSlots(counted: Counted['counted']): CountedIn[] {
+    const { authorities } = this.#within.changes;
+    if (counted === null) return [];
+    const { decision, joining } = counted;
+    const of_batch = authorities.filter(({ agent_id }) => agent_id === decision.agent.id);
+    return joinedSlots(decision, [...joining, ...joiningOf(of_batch)]);
   }
 
   #noteExpiring(before: DecisionState | null, after: DecisionState): void {

@@ -27,8 +27,8 @@ import {
 } from '../storage/decision-states.ts';
 import {
   insertDecisions,
+  loadChangedDecisions,
   loadDecisionRecords,
-  loadDecisionsAfter,
   loadEarlierDecisions,
 } from '../storage/decisions.ts';
 import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/derived/budgets.ts';
@@ -36,7 +36,6 @@ import {
   addToCounters,
   loadBudgetCounters,
   loadCounters,
-  loadWholeCounters,
   type WantedCounter,
 } from '../storage/derived/counters.ts';
 import {
@@ -85,12 +84,10 @@ export interface Needs {
   /** This month's budgets of these agents, with the expired holds that still count in them. */
   budgets_of?: readonly string[];
   counters?: readonly WantedCounter[];
-  /** Counters with all their subjects. */
-  whole_counters?: readonly string[];
   /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
   shared_budgets?: readonly string[] | undefined;
-  /** An agent's decisions after one, at most `MAX_DECISIONS_SINCE`. */
-  decisions_since?: { agent_id: string; after: string };
+  /** An agent's decisions that were made or changed after an event, of which at most `MAX_EVENTS_SINCE` are looked at. */
+  changed_decisions?: { agent_id: string; after_seq: number };
   idempotency?: { agent_id: string; idempotency_key: string };
   /** Decisions with their states, agents, and the budgets they count in. */
   decisions?: readonly string[];
@@ -143,8 +140,8 @@ export interface Knowable<Row> {
   replaced?: { rowsOf: (set: ChangedSet) => Iterable<Row>; isSame: (a: Row, b: Row) => boolean };
 }
 
-/** The most decisions of an agent that `decisions_since` loads; where there are as many, there may be more. */
-export const MAX_DECISIONS_SINCE = 1_000;
+/** The most events of the chain in which `changed_decisions` looks for decisions. */
+export const MAX_EVENTS_SINCE = 5_000;
 
 /** One kind of row that a batch loads. */
 export interface Load<Key extends object = object, Row = object> {
@@ -222,16 +219,15 @@ const LOADS = {
     }),
     nameOf: ({ name }: WantedCounter) => name,
   },
-  whole_counters: load((needs) => by('counter_id', needs.whole_counters), loadWholeCounters),
   // Each is made by hand, so there are few, and all of a workspace stay known from batch to batch.
   shared_budgets: loadWhole((needs) => needs.shared_budgets !== undefined, loadSharedBudgets, {
     keyOf: () => '',
     changed: ({ shared_budgets }) => (shared_budgets.changes.size === 0 ? [] : ['']),
   }),
   budget_counters: load((needs) => by('slug', needs.shared_budgets), loadBudgetCounters),
-  decisions_since: load(
-    (needs) => one(needs.decisions_since),
-    (client, keys) => loadDecisionsAfter(client, keys, MAX_DECISIONS_SINCE),
+  changed_decisions: load(
+    (needs) => one(needs.changed_decisions),
+    (client, keys) => loadChangedDecisions(client, keys, MAX_EVENTS_SINCE),
   ),
   earlier_decisions: load((needs) => one(needs.idempotency), loadEarlierDecisions),
   keys: load((needs) => by('key_id', needs.keys), loadKeys, {

@@ -2,8 +2,7 @@ import type { Agent } from '../domain/agents.ts';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '../domain/audit.ts';
 import type { Authority, AuthorityRow } from '../domain/authorities.ts';
 import type { BudgetRow } from '../domain/budget.ts';
-import { decodeDecision } from '../domain/decision-document.ts';
-import { beginsWithState, countedByNew, initialState } from '../domain/decision-states.ts';
+import { countedByNew } from '../domain/decision-states.ts';
 import {
   type Decision,
   type DecisionRow,
@@ -68,7 +67,7 @@ export class WorkingSet {
   readonly #agents = new Map<string, Agent>();
   readonly #authorities = new Map<string, AuthorityRow>();
   readonly #budgets = new Map<string, BudgetRow>();
-  readonly #since: Loaded['decisions_since'];
+  readonly #first_seq: number;
   readonly #earlier = new Map<string, EarlierDecision>();
   readonly #known_merchants: ReadonlySet<string>;
 
@@ -84,8 +83,8 @@ export class WorkingSet {
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
-    this.counters = new Counters([...loaded.counters, ...loaded.whole_counters, ...loaded.budget_counters]);
-    this.#since = loaded.decisions_since;
+    this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
+    this.#first_seq = head.seq;
     this.#head = head;
     const [workspace] = loaded.workspaces;
     this.#workspace = workspace && { ...workspace, workspace_id };
@@ -138,9 +137,9 @@ export class WorkingSet {
     );
   }
 
-  /** An agent's decisions since the one that the command named, in the order of their making. */
-  decisionsSince(agent_id: string): Decision[] {
-    return this.#since.filter((row) => row.agent_id === agent_id).map((row) => decodeDecision(row.document));
+  /** The number of events of the chain after one, those of this batch left out. */
+  eventsSince(seq: number): number {
+    return this.#first_seq - seq;
   }
 
   earlierDecision(agent_id: string, key: string): EarlierDecision | undefined {
@@ -173,14 +172,13 @@ export class WorkingSet {
   }
 
   /**
-   * Adds a decision, the content of the row's document, with its state if `beginsWithState`, and counts it in its limits over
-   * time. Returns its event's id.
+   * Adds a decision, the content of the row's document, and counts it in its limits over time. Returns its event's id.
    */
   addDecision(row: DecisionRow, decision: Decision): string {
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
     for (const each of countedByNew(decision, this.now)) this.counters.add(each);
-    if (beginsWithState(decision)) this.records.begin(initialState(decision));
+    this.records.begin(decision);
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 

@@ -119,8 +119,6 @@ export function whyNotCounted(limit: VelocityLimit, action: Action): string | nu
     if (!action_types.some((each) => foldCase(each) === type))
       return `The limit "${limit.name}" is for other types of action.`;
   }
-  if (limit.per === 'PAYEE' && action.payee_id === undefined && limit.on_exceeded === 'REVIEW')
-    return 'The request names no payee.';
   return null;
 }
 

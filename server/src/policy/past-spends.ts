@@ -1,71 +1,89 @@
-import { counterChanges } from '../counters/counted-in.ts';
+import { type CountedIn, changesIn } from '../counters/counted-in.ts';
 import type { CounterRow } from '../counters/counters.ts';
-import type { Authority } from '../domain/authorities.ts';
-import { beginHistory, foldHistory, type PlacedEvent } from '../domain/decision-history.ts';
+import type { Authority, JoiningAuthority } from '../domain/authorities.ts';
+import { countedIn, type DecisionState } from '../domain/decision-states.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
 import { timeOfId } from '../values/ids.ts';
 import { countersOf, countersOfAgent, standingsOf, withSlots } from './counters.ts';
 
-/** What the spends before a new limit come to in its counters. */
+/** What an agent's decisions come to in the limits that an authority would add, as of an event of the chain. */
 export interface PastSpends {
   agent_id: string;
-  /** The counters that are told of; those of which nothing is counted included. */
+  /** The version that the limits would be added to; null: the agent has no authority. */
+  authority_version: number | null;
+  /** The counters of these limits, those in which nothing counts included. */
   counter_ids: readonly string[];
   /** What counts in each slot. */
   counters: readonly CounterRow[];
-  /** Decisions with greater ids are not in it. */
-  upto: string;
-  /** Set where older spends of the windows are not in it. */
+  /** What each decision counts of it, by decision; those that count in none are left out. */
+  counted: ReadonlyMap<string, readonly CounterRow[]>;
+  /** The versions that limits joined with before. */
+  joining: readonly JoiningAuthority[];
+  /** Decisions with smaller ids are not counted. */
+  from: string;
+  /** Set where older spends of the windows are not counted. */
   counted_since: string | null;
+  /** What was recorded after this event may be missing. */
+  seq: number;
 }
 
 /** The counters that an authority has for an agent and the one before it had not. */
 export function newCounterIds(agent_id: string, before: Authority | null, after: Authority): string[] {
-  const known = new Set(
-    before === null
-      ? []
-      : [...countersOfAgent(before, agent_id).values()].map(({ counter_id }) => counter_id),
-  );
-  const ids = [...countersOfAgent(after, agent_id).values()].map(({ counter_id }) => counter_id);
-  return [...new Set(ids)].filter((id) => !known.has(id));
+  const idsOf = (authority: Authority) =>
+    [...countersOfAgent(authority, agent_id).values()].map(({ counter_id }) => counter_id);
+  const known = new Set(before === null ? [] : idsOf(before));
+  return [...new Set(idsOf(after))].filter((id) => !known.has(id));
 }
 
-/**
- * What a decision would count at a moment (ISO UTC) in these counters of an authority, if it had counted in them when it was
- * made. `events`: what was recorded of it, in the order of the ledger.
- */
-export function countedOfPast(
+/** The slots that a decision would count in if an authority's limits with these counters had been there at its making. */
+function slotsUnder(
   authority: Authority,
   counter_ids: ReadonlySet<string>,
   decision: DecisionCore,
-  events: readonly PlacedEvent[],
-  now: string,
-): CounterRow[] {
+): CountedIn[] {
   const made_ms = timeOfId(decision.decision_id);
   if (made_ms === null || decision.currency !== authority.currency) return [];
   const all = countersOf(authority, decision.agent.id, decision.action);
   const counters = new Map([...all].filter(([, { counter_id }]) => counter_ids.has(counter_id)));
   if (counters.size === 0) return [];
   const empty = withSlots(counters, () => []);
-  const limits = standingsOf(empty, made_ms, { count: 0, amount_minor: 0 });
-  const counted = { ...decision, reservation: { ...decision.reservation, limits } };
-  const { state } =
-    events.length === 0
-      ? beginHistory(counted)
-      : foldHistory(
-          counted,
-          events.map(({ event }) => event),
-        );
-  return counterChanges(null, state, now);
+  return countedIn({ limits: standingsOf(empty, made_ms, { count: 0, amount_minor: 0 }) });
 }
 
-/** What is missing in a slot: nothing where it counts as much already. */
-export function missingIn(
-  slot: { count: number; amount_minor: number } | undefined,
-  wanted: CounterRow,
-): CounterRow | null {
-  const count = Math.max(0, wanted.count - (slot?.count ?? 0));
-  const minor = wanted.held_minor + wanted.committed_minor - (slot?.amount_minor ?? 0);
-  const committed_minor = Math.max(0, Math.min(minor, Number.MAX_SAFE_INTEGER));
-  return count === 0 && committed_minor === 0 ? null : { ...wanted, count, held_minor: 0, committed_minor };
+/**
+ * The slots that a decision counts in by limits that joined after it was made, besides those of its making. `joining`: versions
+ * of its agent's authority with which limits joined, in their order.
+ */
+export function joinedSlots(decision: DecisionCore, joining: readonly JoiningAuthority[]): CountedIn[] {
+  const slots: CountedIn[] = [];
+  for (const { version, authority, joined } of joining) {
+    // It was made under this version or a later one, so these limits are among those of its making.
+    if (version <= (decision.authority_version ?? 0)) continue;
+    if (decision.decision_id < joined.from) continue;
+    slots.push(...slotsNotYet(authority, joined.counter_ids, decision, slots));
+  }
+  return slots;
+}
+
+/** The slots under an authority in whose counters a decision does not count yet. */
+function slotsNotYet(
+  authority: Authority,
+  counter_ids: Iterable<string>,
+  decision: DecisionCore,
+  joined: readonly CountedIn[],
+): CountedIn[] {
+  const wanted = new Set(counter_ids);
+  for (const { counter_id } of [...(decision.reservation.limits ?? []), ...joined]) wanted.delete(counter_id);
+  return slotsUnder(authority, wanted, decision);
+}
+
+/** What a decision in this state adds at a moment (ISO UTC) to counters of an authority in which it does not count yet. */
+export function countedOfPast(
+  authority: Authority,
+  past: Pick<PastSpends, 'counter_ids' | 'joining'>,
+  { decision, state }: { decision: DecisionCore; state: DecisionState },
+  now: string,
+): CounterRow[] {
+  const joined = joinedSlots(decision, past.joining);
+  return changesIn(slotsNotYet(authority, past.counter_ids, decision, joined), null, state, now);
 }

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Authority, AuthorityRow } from '../domain/authorities.ts';
+import type { Authority, AuthorityRow, JoinedLimits, JoiningAuthority } from '../domain/authorities.ts';
 import type { Queryable } from './database.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
-const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id, note';
+const COLUMNS = 'agent_id, version, hash, authority, created_at, key_id, principal_id, note, joined';
 const MAX_CACHED = 10_000;
 /** The total of all cached texts; what is precomputed for an authority may take twenty times as much as its text. */
 const MAX_CACHED_CHARACTERS = 8_000_000;
@@ -184,6 +184,7 @@ export const insertAuthorities = makeInsert<AuthorityRow>('authorities', {
   key_id: 'text',
   principal_id: 'text',
   note: 'text',
+  joined: 'text',
 });
 
 /** Returns a page of all versions of all authorities of a workspace, after `page.after`, in key order. */
@@ -199,4 +200,47 @@ export async function listAuthorities(
     values: [workspace_id, page.after.agent_id, page.after.version, page.limit],
   });
   return result.rows;
+}
+
+const JOINING_COLUMNS = 'version, hash, authority, joined';
+
+/** A row of a version with which limits joined. */
+export type JoiningRow = Pick<AuthorityRow, 'version' | 'hash' | 'authority' | 'joined'>;
+
+/**
+ * Returns the versions of an agent's authority with which limits joined; rows without such limits are left out. Throws SyntaxError
+ * where a row is not as it was stored.
+ */
+export function joiningOf(rows: readonly JoiningRow[] | null): JoiningAuthority[] {
+  return (rows ?? []).flatMap(({ version, joined, ...row }) =>
+    joined === null ? [] : { version, authority: parseAuthority(row), joined: parseJoined(joined) },
+  );
+}
+
+function parseJoined(text: string): JoinedLimits {
+  const joined = JSON.parse(text) as Partial<JoinedLimits> | null;
+  const { counter_ids, from, place } = joined ?? {};
+  if (!Array.isArray(counter_ids) || typeof from !== 'string' || typeof place !== 'string')
+    throw new SyntaxError('The limits that joined are not as they were stored.');
+  return { counter_ids, from, place };
+}
+
+/** Selects, as a JSON list, the versions that limits joined with at or after a decision; `d` is the decision's row. */
+export const JOINING_AFTER = `(select json_agg(j order by j.version) from (
+    select ${JOINING_COLUMNS} from authorities a where a.workspace_id = d.workspace_id and a.agent_id = d.agent_id
+      and a.joined is not null and a.created_at >= d.created_at) as j)`;
+
+/** Returns the versions of an agent's authority with which limits joined, in their order. */
+export async function loadJoiningAuthorities(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+): Promise<JoiningAuthority[]> {
+  const result = await db.query<JoiningRow & { workspace_id: string }>({
+    name: 'load_joining_authorities',
+    text: `select ${JOINING_COLUMNS} from authorities
+      where workspace_id = $1 and agent_id = $2 and joined is not null order by version`,
+    values: [workspace_id, agent_id],
+  });
+  return joiningOf(result.rows);
 }

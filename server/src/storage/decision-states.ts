@@ -1,6 +1,10 @@
+import type { JoiningAuthority } from '../domain/authorities.ts';
+import { decodeDecision } from '../domain/decision-document.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
+import type { DecisionCore } from '../domain/decisions.ts';
 import type { InLedger } from '../domain/ledger.ts';
 import type { ExpiredReservation } from '../domain/reservations.ts';
+import { JOINING_AFTER, type JoiningRow, joiningOf } from './authorities.ts';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
@@ -63,6 +67,13 @@ export const putDecisionStates = makeInsert<DecisionState>(
  */
 const MAX_EXPIRED_A_BATCH = 2_000;
 
+/** A hold that has expired. */
+export interface ExpiredHold {
+  state: DecisionState;
+  /** The decision, with the versions of its agent's authority that limits joined with after it; null where none did. */
+  counted: { decision: DecisionCore; joining: readonly JoiningAuthority[] } | null;
+}
+
 /**
  * Returns the holds of these agents that have expired without a record of it yet, at most `MAX_EXPIRED_A_BATCH`. The
  * clock is read in a subquery: an index cannot be searched by a volatile value, and every live hold of the agents would
@@ -71,10 +82,11 @@ const MAX_EXPIRED_A_BATCH = 2_000;
 export async function loadDueHolds(
   db: Queryable,
   wanted: readonly InWorkspace<{ agent_id: string }>[],
-): Promise<InWorkspace<DecisionState>[]> {
-  const result = await db.query<InWorkspace<DecisionState>>({
+): Promise<InWorkspace<ExpiredHold>[]> {
+  type Row = InWorkspace<DecisionState & { joining: JoiningRow[] | null; document: string | null }>;
+  const result = await db.query<Row>({
     name: 'load_due_holds',
-    text: `select s.workspace_id, ${STATE_COLUMNS}
+    text: `select s.workspace_id, ${STATE_COLUMNS}, m.joining, m.document
       from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (
         select decision_id from expiring_holds h
@@ -84,10 +96,19 @@ export async function loadDueHolds(
       cross join lateral (
         select * from decision_states s
         where s.workspace_id = w.workspace_id and s.decision_id = h.decision_id limit 1) as s
+      left join lateral (
+        select document, joining from (
+          select d.document, ${JOINING_AFTER} as joining from decisions d
+          where d.workspace_id = s.workspace_id and d.decision_id = s.decision_id limit 1) as d
+        where joining is not null) as m on true
       limit ${MAX_EXPIRED_A_BATCH}`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.agent_id)],
   });
-  return result.rows;
+  return result.rows.map(({ workspace_id, joining, document, ...state }) => ({
+    workspace_id,
+    state,
+    counted: document === null ? null : { decision: decodeDecision(document), joining: joiningOf(joining) },
+  }));
 }
 
 /**

@@ -1,7 +1,9 @@
+import type { JoiningAuthority } from '../domain/authorities.ts';
 import { CORE_MARKS, decodeDecision } from '../domain/decision-document.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '../domain/decisions.ts';
 import { firstIdAt } from '../values/ids.ts';
+import { JOINING_AFTER, type JoiningRow, joiningOf } from './authorities.ts';
 import type { Client, Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { withinBytes } from './pages.ts';
@@ -85,14 +87,19 @@ export function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRe
   return { decision: decodeDecision(document), state: kept_id === null ? null : state };
 }
 
-/** Returns these decisions with their states. */
+/** A decision with its state, and with the versions of its agent's authority that limits joined with after it. */
+export interface JoinedDecisionRecord extends DecisionRecord {
+  joining: readonly JoiningAuthority[];
+}
+
+/** Returns these decisions with their states and the limits that joined after them. */
 export async function loadDecisionRecords(
   db: Queryable,
   wanted: readonly InWorkspace<{ decision_id: string }>[],
-): Promise<InWorkspace<DecisionRecord>[]> {
-  const result = await db.query<InWorkspace<RecordRow>>({
+): Promise<InWorkspace<JoinedDecisionRecord>[]> {
+  const result = await db.query<InWorkspace<RecordRow & { joining: JoiningRow[] | null }>>({
     name: 'load_kept_decisions',
-    text: `select d.workspace_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
+    text: `select d.workspace_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document, ${JOINING_AFTER} as joining
       from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
       cross join lateral (
         select * from decisions d where d.workspace_id = w.workspace_id and d.decision_id = w.decision_id limit 1) as d
@@ -101,7 +108,11 @@ export async function loadDecisionRecords(
         where s.workspace_id = w.workspace_id and s.decision_id = w.decision_id limit 1) as s on true`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
-  return result.rows.map(({ workspace_id, ...row }) => ({ workspace_id, ...recordOf(row) }));
+  return result.rows.map(({ workspace_id, joining, ...row }) => ({
+    workspace_id,
+    ...recordOf(row),
+    joining: joiningOf(joining),
+  }));
 }
 
 /**
@@ -193,27 +204,44 @@ export async function loadDecisionRows(
   return result.rows;
 }
 
-/** Returns the documents of agents' decisions after an id, in the order of their making, at most `limit` of each agent. */
-export async function loadDecisionsAfter(
+/**
+ * Returns the agents' decisions that were made, or of which anything was recorded that counts, after an event of their
+ * workspace's chain; at most `limit` events are looked at.
+ */
+export async function loadChangedDecisions(
   db: Queryable,
-  wanted: readonly InWorkspace<{ agent_id: string; after: string }>[],
+  wanted: readonly InWorkspace<{ agent_id: string; after_seq: number }>[],
   limit: number,
-): Promise<InWorkspace<{ agent_id: string; document: string }>[]> {
-  const result = await db.query<InWorkspace<{ agent_id: string; document: string }>>({
-    name: 'load_decisions_after',
-    text: `select w.workspace_id, w.agent_id, d.document
-      from unnest($1::text[], $2::text[], $3::text[]) as w(workspace_id, agent_id, after)
+): Promise<InWorkspace<DecisionRecord>[]> {
+  const result = await db.query<InWorkspace<RecordRow>>({
+    name: 'load_changed_decisions',
+    text: `select d.workspace_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.document
+      from unnest($1::text[], $2::text[], $3::bigint[]) as w(workspace_id, agent_id, after_seq)
       cross join lateral (
-        select document from decisions d where d.workspace_id = w.workspace_id and d.agent_id = w.agent_id
-          and d.agent_id <> '' and d.decision_id > w.after order by d.decision_id limit $4) as d`,
+        select distinct case e.subject_type
+            when 'decision' then e.subject_id
+            when 'outcome' then (select decision_id from outcomes o
+              where o.workspace_id = w.workspace_id and o.outcome_id = e.subject_id)
+            when 'review' then (select decision_id from reviews r
+              where r.workspace_id = w.workspace_id and r.review_id = e.subject_id)
+            else 'dec_' || substr(e.subject_id, 5) end as decision_id
+        from (select subject_type, subject_id from ledger_events
+          where workspace_id = w.workspace_id and seq > w.after_seq order by seq limit $4) as e
+        where e.subject_type in ('decision', 'outcome', 'review', 'capability', 'reservation')) as e
+      cross join lateral (
+        select * from decisions d where d.workspace_id = w.workspace_id and d.decision_id = e.decision_id limit 1) as d
+      left join lateral (
+        select * from decision_states s
+        where s.workspace_id = w.workspace_id and s.decision_id = e.decision_id limit 1) as s on true
+      where d.agent_id = w.agent_id`,
     values: [
       wanted.map((each) => each.workspace_id),
       wanted.map((each) => each.agent_id),
-      wanted.map((each) => each.after),
+      wanted.map((each) => each.after_seq),
       limit,
     ],
   });
-  return result.rows;
+  return result.rows.map(({ workspace_id, ...row }) => ({ workspace_id, ...recordOf(row) }));
 }
 
 /** Returns the ids of an agent's newest decisions made within a span of time (null: without that bound), oldest first. */

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type CountedIn, type CountingState, counterChanges } from '../counters/counted-in.ts';
+import { type CountedIn, changesIn, counterChanges } from '../counters/counted-in.ts';
 import { type CounterRow, newestOf } from '../counters/counters.ts';
+import type { AuthorityRow, JoiningAuthority } from '../domain/authorities.ts';
 import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
 import { countedByNew } from '../domain/decision-states.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
 import { duplicateSubjects } from '../policy/counters.ts';
+import { joinedSlots } from '../policy/past-spends.ts';
+import { joiningOf } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
@@ -13,11 +16,13 @@ import {
   findLastCounted,
   listCountersOfSums,
   listDecisionsWithLimits,
+  listJoinings,
   listPrimed,
   loadSeqOfDecisions,
   sumCounters,
 } from '../storage/derived/counter-checks.ts';
 import { timeOfId } from '../values/ids.ts';
+import { pushTo } from '../values/maps.ts';
 import type { Findings } from './findings.ts';
 
 /**
@@ -76,16 +81,48 @@ function placeOf(row: CountedIn): { sum: number; weight: bigint } {
   return { sum: hash.readUInt16BE(0) >> 4, weight: BigInt(hash.readUInt32BE(2)) };
 }
 
-/** What a decision and its records add to counters, in their order. Throws where a record cannot be applied. */
-export function countersOfDecision(decision: DecisionCore, events: readonly PlacedEvent[]): CounterRow[] {
-  if (decision.reservation.limits === undefined) return [];
+/** By agent: the versions of its authority with which limits joined. */
+export type JoiningByAgent = ReadonlyMap<string, readonly JoiningAuthority[]>;
+
+/**
+ * Loads the limits that joined, as the audit records seal them: the rows of authorities are compared with these on their own. A
+ * record that cannot be read is left out, since it is found as altered.
+ */
+export async function loadJoining(db: Queryable, workspace_id: string): Promise<JoiningByAgent> {
+  const by_agent = new Map<string, JoiningAuthority[]>();
+  for (const { state } of await listJoinings(db, workspace_id)) {
+    try {
+      const { authority } = JSON.parse(state) as { authority: AuthorityRow };
+      for (const version of joiningOf([authority])) pushTo(by_agent, authority.agent_id, version);
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+    }
+  }
+  return by_agent;
+}
+
+/**
+ * What a decision and its records add to counters, in their order; what it came to already in limits that joined is in their
+ * audit records. Throws where a record cannot be applied.
+ */
+export function countersOfDecision(
+  decision: DecisionCore,
+  events: readonly PlacedEvent[],
+  joining: JoiningByAgent,
+): CounterRow[] {
+  const versions = joining.get(decision.agent.id) ?? [];
+  if (decision.reservation.limits === undefined && versions.length === 0) return [];
   let history = beginHistory(decision);
   const made_at = madeAt(decision);
   const rows = made_at === null ? [] : counterChanges(null, history.state, made_at);
-  for (const { event } of events) {
-    const before: CountingState = history.state;
+  for (const { event, place } of events) {
+    const before = history.state;
     history = apply(history, event);
-    rows.push(...counterChanges(before, history.state, event.at));
+    const earlier = versions.filter(({ joined }) => joined.place < place);
+    rows.push(
+      ...counterChanges(before, history.state, event.at),
+      ...changesIn(joinedSlots(decision, earlier), before, history.state, event.at),
+    );
   }
   return rows;
 }
@@ -214,8 +251,10 @@ async function expectedSlots(
     });
   };
   for (const { seq, rows } of await listPrimed(db, workspace_id)) for (const row of rows) add(row, { seq });
+  const joining = await loadJoining(db, workspace_id);
+  const agents = [...joining.keys()];
   for (let after = ''; ; ) {
-    const ids = await listDecisionsWithLimits(db, workspace_id, after, DECISIONS_AT_ONCE);
+    const ids = await listDecisionsWithLimits(db, workspace_id, agents, { after, limit: DECISIONS_AT_ONCE });
     const [records, events] = await Promise.all([
       loadDecisionCores(db, workspace_id, ids),
       loadDecisionEvents(db, workspace_id, ids),
@@ -224,7 +263,7 @@ async function expectedSlots(
     for (const id of ids) {
       const decision = by_id.get(id);
       if (decision === undefined) continue;
-      for (const row of countersOfDecision(decision, events.get(id) ?? [])) add(row, id);
+      for (const row of countersOfDecision(decision, events.get(id) ?? [], joining)) add(row, id);
     }
     const last = ids.at(-1);
     if (last === undefined || ids.length < DECISIONS_AT_ONCE) return slots;

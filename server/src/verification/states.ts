@@ -1,3 +1,4 @@
+import type { CounterRow } from '../counters/counters.ts';
 import type { BudgetRow } from '../domain/budget.ts';
 import { apply, beginHistory, type PlacedEvent } from '../domain/decision-history.ts';
 import {
@@ -13,7 +14,12 @@ import { loadExpiringHolds } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
 import { loadAllBudgets } from '../storage/derived/budgets.ts';
 import type { ChainRow, OrphanTable } from './chain-pages.ts';
-import { type CounterSums, countersOfDecision, countersOfUnchanged } from './counters.ts';
+import {
+  type CounterSums,
+  countersOfDecision,
+  countersOfUnchanged,
+  type JoiningByAgent,
+} from './counters.ts';
 import type { Findings } from './findings.ts';
 import { checkKnownMerchants } from './known-merchants.ts';
 import { checkLessons, type LearningProgress } from './lessons.ts';
@@ -26,6 +32,7 @@ export interface ChainTally {
   found: Record<OrphanTable, number>;
   budgets: Map<string, { row: BudgetRow; seq: number }>;
   counters: CounterSums;
+  joining: JoiningByAgent;
   learnt: LearningProgress;
   /** Whether what earlier history made known was not gone through yet. */
   is_filling: boolean;
@@ -126,9 +133,12 @@ export async function checkStates(
     const found = by_id.get(subject_id);
     if (found === undefined) continue;
     if (found.state !== null) tally.found.decision_states += 1;
+    const recorded = recorded_events.get(subject_id) ?? [];
     let rebuilt: RebuiltState;
+    let counters: CounterRow[];
     try {
-      rebuilt = rebuiltState(found.decision, recorded_events.get(subject_id) ?? []);
+      rebuilt = rebuiltState(found.decision, recorded);
+      counters = countersOfDecision(found.decision, recorded, tally.joining);
     } catch {
       differs(seq, subject_id, 'cannot be made again from its records');
       continue;
@@ -140,7 +150,7 @@ export async function checkStates(
       differs(seq, subject_id, 'is not what its records say');
     }
     const { agent_id, period, currency } = state;
-    tally.counters.add(countersOfDecision(found.decision, recorded_events.get(subject_id) ?? []));
+    tally.counters.add(counters);
     if (ever_counted) count(tally, { agent_id, period, currency, ...budgetImpact(state) }, seq);
     const expires_at = holdExpiresAt(state);
     if (expires_at !== null) expiring.push({ ...state, expires_at, seq });

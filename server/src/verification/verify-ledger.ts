@@ -28,7 +28,7 @@ import {
 } from './chain-pages.ts';
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { type CheckedCheckpoint, loadAllCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
-import { CounterSums, checkCounters } from './counters.ts';
+import { CounterSums, checkCounters, loadJoining } from './counters.ts';
 import { type Findings, makeFindings } from './findings.ts';
 import { checkHead } from './head.ts';
 import { checkFeedback, loadLearningProgress } from './lessons.ts';
@@ -128,6 +128,7 @@ export async function verifyLedger(
         found: noneFound(),
         budgets: new Map(),
         counters: new CounterSums(clock_ms),
+        joining: await loadJoining(client, workspace_id),
         learnt: await loadLearningProgress(client, workspace_id, options.names),
         is_filling: await isToBeFilled(client, workspace_id),
       },

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
 import { createAuthority } from '../../src/commands/create-authority.ts';
 import { readPastSpends } from '../../src/decisions/read-past-spends.ts';
+import type { Agent } from '../../src/domain/agents.ts';
 import type { Authority } from '../../src/domain/authorities.ts';
 import type { Core } from '../../src/runtime.ts';
+import { getAgent } from '../../src/storage/agents.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 
@@ -40,8 +42,8 @@ async function limited(bounds: typeof ALL) {
     await s.setClock(now_ms + i * MINUTE_MS);
     made.push(await ask(slug, 10 + i, { action: { merchant } }));
   }
-  const { id } = await get(`/v1/agents/${slug}`);
-  const past = await readPastSpends(core.db, s.workspace_id, id, AUTHORITY as Authority, LIMITED, bounds);
+  const agent = await getAgent(core.db, s.workspace_id, slug);
+  const past = await readPastSpends(core.db, s.workspace_id, agent as Agent, LIMITED, bounds);
   const actor = { type: 'system' as const, key_id: null, session_id: null, principal_id: null };
   const set = await core.lane.submit(
     s.workspace_id,

@@ -127,8 +127,9 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
   },
   authorities: {
     key: ['agent_id', 'version'],
-    row: 'order by version limit 1',
-    seq: "(select min(seq) from audit_records where workspace_id = W and target_id = t.agent_id and action = 'authority.created')",
+    // One with which limits joined.
+    row: 'order by joined is null, version limit 1',
+    seq: "(select seq from audit_records where workspace_id = W and target_id = t.agent_id and action = 'authority.created' order by seq offset t.version - 1 limit 1)",
   },
   api_keys: { key: ['key_id'], row: "order by kind = 'read_only' desc limit 1", seq: newestKey },
   api_key_digests: { key: ['digest'], row: 'order by key_id limit 1', seq: newestKey },

@@ -95,7 +95,16 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   // One spend brings its budget to a threshold.
   await post('/v1/budgets', { ...budget, slug: 'small', limit_minor: 100 });
   await post('/v1/agents', { slug: 'few', authority: { ...AUTHORITIES.shadow, budgets: ['small'] } });
-  await ok(s, 'POST', '/v1/decisions', spend('few', 85));
+  const few = await ok(s, 'POST', '/v1/decisions', spend('few', 85));
+  // A limit joins while the money is held, and counts what becomes of it.
+  await post('/v1/agents/few/authority', {
+    ...AUTHORITIES.shadow,
+    budgets: ['small'],
+    velocity_limits: [
+      { name: 'month', window: 'ROLLING', window_seconds: 2_678_400, limit_amount_minor: 1_000 },
+    ],
+  });
+  await post(`/v1/decisions/${few.decision_id}/outcomes`, { type: 'SPEND_EXECUTED', amount_minor: 80 });
   await post('/v1/agents', { slug: 'bare' });
   await post('/v1/agents/shadow/authority', { ...AUTHORITIES.shadow, monthly_budget_minor: 2_000_000 });
   await ok(s, 'PATCH', '/v1/agents/bare', { status: 'paused', name: 'Bare' });

@@ -11,7 +11,6 @@ import {
   type ModelSpend,
   type ModelTerms,
   type Place,
-  type Primed,
 } from './limits-model.ts';
 
 export const REVIEW_TTL_MS = 600_000;
@@ -53,10 +52,8 @@ export interface ModelDecision {
   payee: string | null;
   requested: number;
   made_ms: number;
-  /** Where it counts for the limits over time of its authority. */
+  /** Where it counts for the limits over time of its authority, and of those that joined later. */
   places: Place[];
-  /** What it came to in limits that were made after it, by their counters. */
-  primed: Map<string, number>;
   /** What it counts for there: what was spent, refunded or not. */
   paced: number;
   period: string;
@@ -78,7 +75,6 @@ export interface Model {
   now_ms: number;
   agents: ModelAgent[];
   decisions: ModelDecision[];
-  primed: Primed;
   /** Whom agents are known to have paid. */
   known: Set<string>;
 }
@@ -158,7 +154,6 @@ export function judge(model: Model, agent: ModelAgent, spend: ModelSpend, at_ms:
     requested,
     made_ms: at_ms,
     places: [],
-    primed: new Map(),
     paced: holds ? capped : 0,
     period,
     hold: holds ? 'HELD' : 'NONE',

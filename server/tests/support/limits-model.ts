@@ -45,9 +45,6 @@ export interface Place {
 }
 const nameOf = ({ counter, subject, starts_ms }: Place) => JSON.stringify([counter, subject, starts_ms]);
 
-/** What was spent before a limit and is counted in it all the same; by `nameOf` of the place. */
-export type Primed = Map<string, Place & { agent: string; count: number; amount: number }>;
-
 type Window = Pick<ModelLimit, 'window' | 'window_seconds'>;
 
 /** A rolling window is counted in sixtieths, each until the whole window has passed since its end. */
@@ -89,13 +86,11 @@ const ofPayee = ({ merchant, requested }: Asked, payee: string | null) =>
 
 /** Where a spend counts under an authority. */
 function placesOf(terms: ModelTerms, spend: Asked, at_ms: number): Place[] {
-  const places = terms.limits
-    .filter((limit) => isOf(limit, spend))
-    .map((limit) => ({
-      counter: counterOf(limit),
-      subject: subjectOf(limit, spend),
-      ...slotAt(limit, at_ms),
-    }));
+  const places = terms.limits.map((limit) => ({
+    counter: counterOf(limit),
+    subject: subjectOf(limit, spend),
+    ...slotAt(limit, at_ms),
+  }));
   if (terms.duplicates === null) return places;
   const { seconds } = terms.duplicates;
   const slot = slotAt({ window: 'ROLLING', window_seconds: seconds }, at_ms);
@@ -131,9 +126,6 @@ export function rowsOf(model: Model, agent: ModelAgent): (Place & { count: numbe
   };
   for (const d of model.decisions) {
     if (d.agent === agent && counts(d)) for (const place of d.places) add(place, 1, d.paced);
-  }
-  for (const each of model.primed.values()) {
-    if (each.agent === agent.slug) add(each, each.count, each.amount);
   }
   return [...rows.values()];
 }
@@ -203,8 +195,8 @@ export function count(d: ModelDecision, at_ms: number): void {
   d.places = placesOf(d.agent.authority, d, at_ms);
 }
 
-/** An agent gets another authority: limits that it had not begin with what was spent before them. */
-export function prime(model: Model, agent: ModelAgent, after: ModelTerms): void {
+/** An agent gets another authority: limits that it did not have count what was spent before them, whatever becomes of it. */
+export function join(model: Model, agent: ModelAgent, after: ModelTerms): void {
   const countersOf = ({ limits, duplicates }: ModelTerms) =>
     new Set([
       ...limits.map(counterOf),
@@ -212,22 +204,11 @@ export function prime(model: Model, agent: ModelAgent, after: ModelTerms): void 
     ]);
   const before = countersOf(agent.authority);
   const added = [...countersOf(after)].filter((counter) => !before.has(counter));
-  const wanted: Primed = new Map();
-  for (const d of model.decisions.filter((each) => each.agent === agent && counts(each))) {
+  for (const d of model.decisions.filter((each) => each.agent === agent)) {
+    const has = new Set(d.places.map(({ counter }) => counter));
     for (const place of placesOf(after, d, d.made_ms)) {
-      if (!added.includes(place.counter) || place.until_ms <= model.now_ms) continue;
-      const sum = wanted.get(nameOf(place)) ?? { ...place, agent: agent.slug, count: 0, amount: 0 };
-      wanted.set(nameOf(place), { ...sum, count: sum.count + 1, amount: sum.amount + d.paced });
-      d.primed.set(place.counter, d.paced);
+      if (added.includes(place.counter) && !has.has(place.counter)) d.places.push(place);
     }
-  }
-  const has = new Map(rowsOf(model, agent).map((row) => [nameOf(row), row]));
-  for (const [name, each] of wanted) {
-    const missing = (which: 'count' | 'amount') => Math.max(0, each[which] - (has.get(name)?.[which] ?? 0));
-    const key = `${agent.slug} ${name}`;
-    const earlier = model.primed.get(key) ?? { count: 0, amount: 0 };
-    const [more, minor] = [missing('count'), missing('amount')];
-    model.primed.set(key, { ...each, count: earlier.count + more, amount: earlier.amount + minor });
   }
 }
 
@@ -253,12 +234,9 @@ export function broken(model: Model, made: ModelDecision): string[] {
         d.made_ms >= from_ms &&
         subjectOf(limit, d) === subjectOf(limit, made),
     );
-    // What came before the limit counts as it stood when the limit was made.
-    const amounts = within.flatMap((d) => {
-      if (d.places.some((place) => place.counter === counter)) return d.paced;
-      const primed = d.primed.get(counter);
-      return primed === undefined ? [] : Math.min(primed, d.paced);
-    });
+    const amounts = within.flatMap((d) =>
+      d.places.some((place) => place.counter === counter) ? d.paced : [],
+    );
     const sum = amounts.reduce((total, amount) => total + amount, 0);
     return sum <= limit_amount_minor && amounts.length <= limit_count
       ? []

@@ -90,17 +90,20 @@ export async function findLastCounted(
   }
 }
 
-/** Returns the ids of decisions after `after` that may count in limits over time, in the order of their making. */
+/**
+ * Returns the ids of decisions after `after` that may count in limits over time, in the order of their making: those made under
+ * limits, and all of these agents.
+ */
 export async function listDecisionsWithLimits(
   db: Queryable,
   workspace_id: string,
-  after: string,
-  limit: number,
+  agent_ids: readonly string[],
+  { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
   const result = await db.query<{ decision_id: string }>({
     text: `select decision_id from decisions where workspace_id = $1 and decision_id > $2
-        and strpos(document, ',"limits":[') > 0 order by decision_id limit $3`,
-    values: [workspace_id, after, limit],
+        and (agent_id = any($4) or strpos(document, ',"limits":[') > 0) order by decision_id limit $3`,
+    values: [workspace_id, after, limit, agent_ids],
   });
   return result.rows.map((row) => row.decision_id);
 }
@@ -131,6 +134,16 @@ export async function listPrimed(
     values: [workspace_id],
   });
   return result.rows.map(({ seq, state }) => ({ seq, rows: primedRows(state) }));
+}
+
+/** Returns the states that seal limits which joined with an authority, in the order of the chain. */
+export async function listJoinings(db: Queryable, workspace_id: string): Promise<{ state: string }[]> {
+  const result = await db.query<{ seq: number; state: string }>({
+    text: `select seq, state from audit_records where workspace_id = $1 and action = 'authority.created'
+        and strpos(state, '"joined":"') > 0 order by seq`,
+    values: [workspace_id],
+  });
+  return result.rows;
 }
 
 /** The slots that an audit record says were primed. Throws SyntaxError where the text is not JSON. */
