@@ -88,6 +88,8 @@ export interface ApiKey {
   principal_id: string | null;
   created_at: string;
   expires_at: string | null;
+  made_by: MadeBy;
+  made_by_person: string | null;
   hint: string;
   last_used_at: string | null;
   created_by: KeyMaker | null;
@@ -893,6 +895,12 @@ export interface ListedMerchants {
   data: MerchantEntry[];
 }
 
+/** The maker: a key, with the principal that it carries, or a person, with `key_id` null. Both null: the operator. */
+export interface MadeBy {
+  key_id: string | null;
+  principal_id: string | null;
+}
+
 /** One JSON-RPC message of the Model Context Protocol. */
 export type McpMessage = Record<string, unknown>;
 
@@ -1020,6 +1028,8 @@ export interface NewApiKey {
   principal_id: string | null;
   created_at: string;
   expires_at: string | null;
+  made_by: MadeBy;
+  made_by_person: string | null;
   /** The value, shown only here. */
   key: string;
 }
@@ -1335,6 +1345,8 @@ export interface RecordedReview {
   supersedes: string | null;
   principal_id: string | null;
   key_id: string | null;
+  /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+  by_key_maker: boolean;
   created_at: string;
   /** What is in force from now on. */
   effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
@@ -1417,6 +1429,8 @@ export interface Review {
   supersedes: string | null;
   principal_id: string | null;
   key_id: string | null;
+  /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+  by_key_maker: boolean;
   created_at: string;
 }
 
@@ -1440,6 +1454,8 @@ export interface ReviewRecordedEvent {
     supersedes: string | null;
     principal_id: string | null;
     key_id: string | null;
+    /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+    by_key_maker: boolean;
     created_at: string;
     /** What is in force from now on. */
     effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
@@ -1651,6 +1667,8 @@ export interface ShadowReport {
     pending: number;
     allowed: number;
     denied: number;
+    /** Reviews that stand, and were given by the person who made the requesting key, or is at the root of its making. */
+    by_key_maker: number;
     median_seconds: number | null;
   };
   outcomes: {
@@ -1730,7 +1748,7 @@ export interface ShadowReport {
     }[];
     /** What speaks for a look before ENFORCE, and against nothing. */
     warnings: {
-      code: 'PURPOSE_NOT_UNDERSTOOD';
+      code: 'PURPOSE_NOT_UNDERSTOOD' | 'REVIEWED_BY_KEY_MAKER';
       message: string;
       /** Slugs of the agents concerned. */
       agents: string[];
@@ -2034,6 +2052,8 @@ export interface Workspace {
     };
     reason: string;
   } | null;
+  /** Whether the person who made the requesting key, or a key that led to it, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: as `MAKER` while another member may review, else as `REQUESTER`. */
+  separation_of_duties: 'AUTO' | 'MAKER' | 'REQUESTER';
   created_at: string;
 }
 
@@ -2217,7 +2237,7 @@ export interface CreateApiKeyRequest {
   agent_id?: string | undefined;
   /** Makes a scoped key. */
   scopes?: ('authorize' | 'admin' | 'review' | 'read' | 'consume')[] | undefined;
-  /** Reviews by this key are attributed to it. Scoped keys only. */
+  /** Reviews by this key are attributed to it. Scoped keys only. The principal of somebody who is or was a member is taken by that person alone. */
   principal_id?: string | undefined;
   /** Without it the key never expires. */
   expires_in_seconds?: number | undefined;
@@ -2231,6 +2251,8 @@ export interface ListApiKeysQuery {
   status?: 'active' | 'expired' | 'revoked' | ('active' | 'expired' | 'revoked')[] | undefined;
   /** One or several, separated by commas. */
   kind?: 'agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom' | ('agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom')[] | undefined;
+  /** Keys that this person made, directly or by other keys, or that carry this principal. */
+  person?: string | undefined;
   /** How many items to answer with. */
   limit?: number | undefined;
   /** The `next_cursor` of the page before. It works only with the filters it was made with. */
@@ -2322,6 +2344,18 @@ export interface UpdateMemberRequest {
   role: 'admin' | 'reviewer' | 'viewer';
 }
 
+/** The query of `PATCH /v1/members/{user_id}`. */
+export interface UpdateMemberQuery {
+  /** True: the admin keys of the person stay. Default: they are revoked. */
+  keep_keys?: boolean | undefined;
+}
+
+/** The query of `DELETE /v1/members/{user_id}`. */
+export interface RemoveMemberQuery {
+  /** True: the admin keys of the person stay. Default: they are revoked. */
+  keep_keys?: boolean | undefined;
+}
+
 /** The body of `POST /v1/invitations`. */
 export interface CreateInvitationRequest {
   /** Compared in lower case. */
@@ -2354,6 +2388,7 @@ export interface UpdateWorkspaceRequest {
   name?: string | undefined;
   /** The mode of new agents. Those that there are keep theirs. */
   mode?: 'SHADOW' | 'ENFORCE' | undefined;
+  separation_of_duties?: 'AUTO' | 'MAKER' | 'REQUESTER' | undefined;
 }
 
 /** The query of `GET /v1/audit`. */

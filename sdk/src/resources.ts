@@ -387,7 +387,7 @@ export class Workspaces extends Resource {
   retrieve(options?: Options): APIPromise<t.Workspace> {
     return this.call('GET', '/v1/workspace', { options });
   }
-  /** Its name, or the mode of new agents. */
+  /** Its name, the mode of new agents, or who may review. */
   update(body: t.UpdateWorkspaceRequest, options?: Options): APIPromise<t.Workspace> {
     return this.call('PATCH', '/v1/workspace', { body, options });
   }
@@ -406,13 +406,20 @@ export class Members extends Resource {
   list(query?: t.ListMembersQuery, options?: Options): PagePromise<t.Member> {
     return this.pages('/v1/members', { query, options });
   }
-  /** Another role ends the member's sessions. */
-  update(user_id: string, body: t.UpdateMemberRequest, options?: Options): APIPromise<t.Member> {
-    return this.call('PATCH', '/v1/members/:user_id', { params: { user_id }, body, options });
+  /** Another role ends the member's sessions, and unless `keep_keys` the admin keys of a former administrator. */
+  update(
+    user_id: string,
+    body: t.UpdateMemberRequest,
+    query?: t.UpdateMemberQuery,
+    options?: Options,
+  ): APIPromise<t.Member> {
+    return this.call('PATCH', '/v1/members/:user_id', { params: { user_id }, body, query, options });
   }
-  delete(user_id: string, options?: Options): APIPromise<void> {
+  /** Revokes the member's admin keys too, unless `keep_keys`. */
+  delete(user_id: string, query?: t.RemoveMemberQuery, options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/members/:user_id', {
       params: { user_id },
+      query,
       options,
       shape: shapes.nothing,
     });

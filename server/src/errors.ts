@@ -22,7 +22,7 @@ export const ERRORS = {
   },
   self_review_forbidden: {
     status: 403,
-    when: 'Whoever requested a spend tries to review it: the same key, or another key of the same principal.',
+    when: 'The reviewer requested the spend, with the same key or another key of the same principal; or made the requesting key, where the workspace separates those duties.',
     retry: false,
   },
   cross_site_request: {

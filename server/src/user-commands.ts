@@ -98,7 +98,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
           const { invitation_id, expires_at } = await core.lane.submit(
             workspace_id,
             inviteMember,
-            { email, role, principal_id },
+            { email, role, principal_id, acting_principal: null },
             ORIGIN,
           );
           const token = makeLinkTokens(core.secrets.macs('link')).invitation(workspace_id, invitation_id);

@@ -170,6 +170,7 @@ export function review(kept: Kept, body: ReviewRequest): RecordedReview {
     comment: body.comment ?? null,
     supersedes: body.supersedes ?? null,
     ...REVIEWER,
+    by_key_maker: false,
     created_at: NOW(),
   };
   current.review = recorded;

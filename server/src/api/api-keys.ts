@@ -46,7 +46,10 @@ const CreateKeyBody = Fields(
       }),
     ),
     principal_id: Type.Optional(
-      PrincipalId({ description: 'Reviews by this key are attributed to it. Scoped keys only.' }),
+      PrincipalId({
+        description:
+          'Reviews by this key are attributed to it. Scoped keys only. The principal of somebody who is or was a member is taken by that person alone.',
+      }),
     ),
     expires_in_seconds: Type.Optional(
       WholeNumber(
@@ -67,6 +70,21 @@ const shared = {
   principal_id: Nullable(Type.String()),
   created_at: Timestamp(),
   expires_at: Nullable(Timestamp()),
+  made_by: Fields(
+    { key_id: Nullable(Id('api_key')), principal_id: Nullable(Type.String({ examples: ['user:ada'] })) },
+    {
+      $id: 'MadeBy',
+      description:
+        'The maker: a key, with the principal that it carries, or a person, with `key_id` null. Both null: the operator.',
+    },
+  ),
+  made_by_person: Nullable(
+    Type.String({
+      description:
+        'The principal of the person at the root of its making: of the person who made it, or who made the first of the keys that led to it. Null: no person did.',
+      examples: ['user:ada'],
+    }),
+  ),
 };
 const NewKey = Fields(
   { ...shared, key: Type.String({ description: 'The value, shown only here.', pattern: '^sk_' }) },
@@ -108,6 +126,11 @@ const ListQuery = Fields({
   agent: Type.Optional(QuerySeveral(AgentRef(), { description: 'Keys bound to this agent, by slug or id.' })),
   status: Type.Optional(QuerySeveral(OneOf(KEY_STATUSES))),
   kind: Type.Optional(QuerySeveral(OneOf(KEY_KINDS))),
+  person: Type.Optional(
+    PrincipalId({
+      description: 'Keys that this person made, directly or by other keys, or that carry this principal.',
+    }),
+  ),
   ...PageQuery,
 });
 
@@ -157,6 +180,7 @@ export function makeApiKeyRoutes(options: {
             scopes: scopes ?? [],
             // What a person's key asks for counts as the person's own, so that they cannot review it.
             principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
+            acting_principal: call.caller.principal_id,
             expires_in_seconds: expires_in_seconds ?? null,
             ...options.keyDigest(value),
             hint: keyHint(value),

@@ -9,7 +9,7 @@ import { showReading } from '../purpose/shown-reading.ts';
 import { sumOverview } from '../reports/overview.ts';
 import { loadOverviewSources } from '../reports/read-overview.ts';
 import { loadReportSources, MAX_MERCHANTS, type ReportSources } from '../reports/read-shadow-report.ts';
-import { blockersOf } from '../reports/readiness.ts';
+import { blockersOf, keyMakerWarnings, type Warning } from '../reports/readiness.ts';
 import {
   type CurrencyCount as CurrencyCounts,
   type KindCounts,
@@ -175,7 +175,11 @@ function notUnderstood(authority: Authority): string[] {
 }
 
 /** What the assessor did not understand of the agents' authorities. */
-async function warningsAbout(db: Queryable, workspace_id: string, agents: readonly Agent[]) {
+async function warningsAbout(
+  db: Queryable,
+  workspace_id: string,
+  agents: readonly Agent[],
+): Promise<Warning[]> {
   const active = agents.filter(({ status }) => status !== 'revoked').slice(0, MAX_READ);
   const authorities = await loadAuthoritiesOf(db, workspace_id, active);
   const found = active.flatMap(({ agent_id, slug }) => {
@@ -244,7 +248,10 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
         }
         const asked = { agent_id, ...period };
         const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
-        const warnings = await warningsAbout(reports_db, workspace_id, [...sources.agents.values()]);
+        const warnings: Warning[] = [
+          ...(await warningsAbout(reports_db, workspace_id, [...sources.agents.values()])),
+          ...keyMakerWarnings(sums.reviews),
+        ];
         const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
         return {
           status: 200,

@@ -80,10 +80,14 @@ export function makeReviewRoutes(options: {
       ],
       handler: async (call: Call<{ id: string }, unknown, Static<typeof ReviewRequest>>) => {
         const { action, reason_code, comment = null, supersedes = null } = call.body;
+        const { workspace_id } = call.caller;
+        const decision_id = call.params.id;
+        const asked = await getDecision(db, workspace_id, decision_id, null);
+        const requesting_key_id = asked?.decision.requested_by.key_id ?? null;
         const { review, effective_decision, capability } = await lane.submit(
-          call.caller.workspace_id,
+          workspace_id,
           createReview,
-          { decision_id: call.params.id, action, reason_code, comment, supersedes },
+          { decision_id, requesting_key_id, action, reason_code, comment, supersedes },
           originOf(call),
         );
         const issued = capability === null ? {} : { capability };

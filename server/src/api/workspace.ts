@@ -11,6 +11,7 @@ import {
   mayEnforce,
   mayUseWebhooks,
   PLANS,
+  SEPARATIONS_OF_DUTIES,
   trialActive,
   type Workspace,
   type WorkspaceStop,
@@ -68,6 +69,10 @@ const WorkspaceBody = Fields(
         { description: 'The stop of all agents; null while they may spend.' },
       ),
     ),
+    separation_of_duties: OneOf(SEPARATIONS_OF_DUTIES, {
+      description:
+        'Whether the person who made the requesting key, or a key that led to it, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: as `MAKER` while another member may review, else as `REQUESTER`.',
+    }),
     created_at: Timestamp(),
   },
   { $id: 'Workspace' },
@@ -157,6 +162,7 @@ const UpdateBody = Fields(
     mode: Type.Optional(
       OneOf(MODES, { description: 'The mode of new agents. Those that there are keep theirs.' }),
     ),
+    separation_of_duties: Type.Optional(OneOf(SEPARATIONS_OF_DUTIES)),
   },
   { examples: [{ name: 'Staging' }] },
 );
@@ -211,6 +217,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       features: { enforce: mayEnforce(workspace), webhooks: mayUseWebhooks(workspace, clock_ms) },
       quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
       stopped,
+      separation_of_duties: workspace.separation_of_duties,
       created_at: workspace.created_at,
     };
   }
@@ -239,7 +246,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       path: '/v1/workspace',
       operationId: 'updateWorkspace',
       tag: 'Workspace',
-      summary: 'Change its name, or the mode of new agents',
+      summary: 'Change its name, the mode of new agents, or who may review',
       description: 'Nothing to change answers 200 and writes nothing. ENFORCE needs a paid plan.',
       scopes: ['admin'],
       body: UpdateBody,

@@ -1,5 +1,6 @@
 import { type ApiKey, keyBody, kindOfScopes, type Scope } from '../domain/keys.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { makerOf, mayCarry } from '../lane/principals.ts';
 
 export interface CreateApiKeyInput {
   name: string;
@@ -7,6 +8,8 @@ export interface CreateApiKeyInput {
   agent: string | null;
   scopes: readonly Scope[];
   principal_id: string | null;
+  /** The principal of the person or key that makes it. */
+  acting_principal: string | null;
   expires_in_seconds: number | null;
   digest: Buffer;
   /** The id of the secret key that the digest was computed with. */
@@ -14,27 +17,40 @@ export interface CreateApiKeyInput {
   hint: string;
 }
 
+const NOT_YOURS =
+  'principal_id: belongs to a person who is or was a member, or is made of the id of one; only that person makes keys with it';
+
 /** Creates a key. The caller generates its value; only the digest is known here. */
 export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {
   name: 'createApiKey',
-  needs: ({ agent }) => (agent === null ? {} : { agents: [agent] }),
+  needs: ({ agent, principal_id, acting_principal }) => ({
+    ...(agent === null ? {} : { agents: [agent] }),
+    principals: [principal_id, acting_principal].filter((each) => each !== null),
+  }),
   apply(set, input, origin) {
     const agent = input.agent === null ? null : set.agent(input.agent);
     if (agent === undefined) return refuse('not_found', 'There is no such agent.');
-    const { expires_in_seconds } = input;
+    const { expires_in_seconds, principal_id } = input;
+    const maker = makerOf(set, origin);
+    if (principal_id !== null && !mayCarry(set, principal_id, maker.person)) {
+      return refuse('invalid_request', NOT_YOURS);
+    }
     const key: ApiKey = {
       key_id: set.newId('api_key'),
       name: input.name,
       kind: agent === null ? kindOfScopes(input.scopes) : 'agent',
       scopes: agent === null ? input.scopes : ['authorize'],
       agent_id: agent?.agent_id ?? null,
-      principal_id: input.principal_id,
+      principal_id,
       digest: input.digest,
       hint: input.hint,
       created_at: set.now,
       expires_at:
         expires_in_seconds === null ? null : new Date(set.now_ms + expires_in_seconds * 1000).toISOString(),
       revoked_at: null,
+      made_by_key_id: maker.key_id,
+      made_by_principal_id: maker.principal_id,
+      made_by_person: maker.person,
     };
     set.keys.add(key, input.secret_id);
     set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {

@@ -1,14 +1,25 @@
+import { madeBy, type Origin } from '../domain/audit.ts';
 import { type Capability, capabilityExpiry, capabilityStatusAt } from '../domain/capabilities.ts';
 import { issuesCapability } from '../domain/decision-history.ts';
 import { capabilityOf, effectiveNow } from '../domain/decision-states.ts';
 import type { DecisionKind } from '../domain/decisions.ts';
-import { isOwnRequest, type ReviewAction, type ReviewRow, reviewBody } from '../domain/reviews.ts';
+import {
+  isByKeyMaker,
+  isOwnRequest,
+  type ReviewAction,
+  type Reviewer,
+  type ReviewRow,
+  reviewBody,
+} from '../domain/reviews.ts';
 import { recordEventData } from '../domain/webhooks.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import type { WorkingSet } from '../lane/working-set.ts';
 import { whyNotAllowed } from '../policy/may-pay.ts';
 
 export interface CreateReviewInput {
   decision_id: string;
+  /** The key that requested the decision, as the decision says; null where there is no such decision. */
+  requesting_key_id: string | null;
   action: ReviewAction;
   reason_code: string;
   comment: string | null;
@@ -22,6 +33,25 @@ export interface CreatedReview {
   capability: Capability | null;
 }
 
+const MAKER_FORBIDDEN =
+  'The person behind this review made the key that requested the spend, or a key that led to it; another member has to review it.';
+
+/** Returns the reviewer, with the person who is signed in or at the root of the key. */
+function reviewerOf(set: WorkingSet, { actor }: Origin): Reviewer {
+  const key = actor.key_id === null ? undefined : set.keys.get(actor.key_id);
+  const { principal_id, person } = madeBy(actor, key);
+  return { principal_id, person };
+}
+
+/** Returns whether who made the requesting key may not review: always under `MAKER`, under `AUTO` if another member may. */
+function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): boolean {
+  const separation = set.workspace()?.separation_of_duties ?? 'MAKER';
+  if (separation !== 'AUTO') return separation === 'MAKER';
+  return set.people
+    .reviewers()
+    .some((member) => member.principal_id !== person && member.principal_id !== principal_id);
+}
+
 /**
  * Records a person's review of a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY releases the
  * hold. In SHADOW a later review that names it in `supersedes` may correct it.
@@ -31,10 +61,13 @@ export function makeCreateReview(options: {
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id }) => ({
+    needs: ({ decision_id, requesting_key_id }) => ({
       decisions: [decision_id],
       authorities_of: [decision_id],
       shared_budgets: [],
+      keys: requesting_key_id === null ? [] : [requesting_key_id],
+      workspace: true,
+      reviewers: true,
       webhooks: true,
     }),
     apply(set, input, origin) {
@@ -52,6 +85,17 @@ export function makeCreateReview(options: {
       }
       if (isOwnRequest(decision.requested_by, origin.actor)) {
         return refuse('self_review_forbidden', 'Whoever requested a spend cannot review it.');
+      }
+      const reviewer = reviewerOf(set, origin);
+      if (decision.requested_by.key_id !== input.requesting_key_id) {
+        throw new Error(
+          `${decision.decision_id} was requested by another key than the review was prepared for`,
+        );
+      }
+      const requesting_key = set.keys.get(input.requesting_key_id);
+      const by_key_maker = requesting_key !== undefined && isByKeyMaker(requesting_key, reviewer);
+      if (by_key_maker && separatesMakers(set, reviewer)) {
+        return refuse('self_review_forbidden', MAKER_FORBIDDEN);
       }
       if (decision.mode === 'ENFORCE') {
         if (state.review_state === 'EXPIRED') {
@@ -83,6 +127,7 @@ export function makeCreateReview(options: {
         supersedes: input.supersedes,
         principal_id: origin.actor.principal_id,
         key_id: origin.actor.key_id,
+        by_key_maker,
         created_at: set.now,
         capability_expires_at: issuesCapability(decision, state, action)
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds, authority ?? {})

@@ -30,6 +30,7 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       trial_plan: trial_days === null ? null : 'team',
       trial_started_at: trial_days === null ? null : set.now,
       trial_ends_at: trial_days === null ? null : new Date(set.now_ms + trial_days * DAY_MS).toISOString(),
+      separation_of_duties: 'AUTO',
       created_at: set.now,
     };
     set.putWorkspace(workspace);
@@ -51,6 +52,9 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       created_at,
       expires_at: null,
       revoked_at: null,
+      made_by_key_id: null,
+      made_by_principal_id: null,
+      made_by_person: null,
     };
     set.keys.add(key, input.admin_key.secret_id);
     set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {

@@ -1,10 +1,11 @@
 import { keyStatus } from '../domain/keys.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import { withdrawKey } from '../lane/revocations.ts';
 
-/** Revokes a key permanently. Revoking it again changes nothing. */
+/** Revokes a key permanently, and the pending invitations that it made. Revoking it again changes nothing. */
 export const revokeApiKey: Command<{ key_id: string }, null> = {
   name: 'revokeApiKey',
-  needs: ({ key_id }) => ({ keys: [key_id], admin_keys: true }),
+  needs: ({ key_id }) => ({ keys: [key_id], admin_keys: true, pending_invitations: true }),
   apply(set, { key_id }, origin) {
     const key = set.keys.get(key_id);
     if (key === undefined) return refuse('not_found', 'There is no such key.');
@@ -20,13 +21,7 @@ export const revokeApiKey: Command<{ key_id: string }, null> = {
         );
       }
     }
-    const revoked = { ...key, revoked_at: set.now };
-    set.keys.put(revoked);
-    set.audit('api_key.revoked', { type: 'api_key', id: key_id }, origin, {
-      from: { revoked_at: null },
-      to: { revoked_at: set.now },
-      state: { api_key: revoked },
-    });
+    withdrawKey(set, key, origin);
     return done(null);
   },
 };

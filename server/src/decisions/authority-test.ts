@@ -164,7 +164,8 @@ export function makeAuthorityTest(options: {
     const made = agent.decision(decision_id);
     // In SHADOW a later review corrects the one before.
     const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
-    const input = { decision_id, action, reason_code: 'TEST', comment: null, supersedes };
+    const requesting_key_id = made?.decision.requested_by.key_id ?? null;
+    const input = { decision_id, requesting_key_id, action, reason_code: 'TEST', comment: null, supersedes };
     return followUp('review', createReview, input, step, REVIEWER);
   };
 }

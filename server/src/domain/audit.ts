@@ -25,6 +25,14 @@ const NOBODY = { key_id: null, session_id: null, principal_id: null };
 export const OPERATOR: Actor = { type: 'operator', ...NOBODY };
 export const SYSTEM: Actor = { type: 'system', ...NOBODY };
 
+/** Returns who acts, and the person behind it: the actor, or the person at the root of the actor's key, which is `key`. */
+export function madeBy(
+  { type, key_id, principal_id }: Actor,
+  key: Pick<ApiKey, 'made_by_person'> | undefined,
+): { key_id: string | null; principal_id: string | null; person: string | null } {
+  return { key_id, principal_id, person: type === 'user' ? principal_id : (key?.made_by_person ?? null) };
+}
+
 /** An administrative change. Secrets never appear in it. */
 export interface AuditRecord {
   seq: number;
@@ -103,7 +111,13 @@ export interface AuditedState {
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { agent, api_key, authority, webhook, ...form } = state as Record<string, unknown> & AuditedState;
+  const { workspace, agent, api_key, authority, webhook, ...form } = state as Record<string, unknown> &
+    AuditedState;
+  if (workspace !== undefined) {
+    // Sealed as before there was a separation of duties where it is the default.
+    const { separation_of_duties, ...rest } = workspace;
+    form.workspace = separation_of_duties === 'AUTO' ? rest : workspace;
+  }
   if (agent !== undefined) {
     // Sealed as before there were directories where there is none.
     const { directory_version, ...rest } = agent;

@@ -58,8 +58,15 @@ test('a key is shown without its digest and its hint', () => {
     created_at: '',
     expires_at: null,
     revoked_at: null,
+    made_by_key_id: null,
+    made_by_principal_id: 'user:ada',
+    made_by_person: 'user:ada',
   });
   expect(Object.keys(shown).sort()).toEqual(
-    ['agent_id', 'created_at', 'expires_at', 'id', 'kind', 'name', 'principal_id', 'scopes'].sort(),
+    [
+      ...['agent_id', 'created_at', 'expires_at', 'id', 'kind', 'made_by', 'made_by_person', 'name'],
+      ...['principal_id', 'scopes'],
+    ].sort(),
   );
+  expect(shown.made_by).toEqual({ key_id: null, principal_id: 'user:ada' });
 });

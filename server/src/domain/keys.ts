@@ -81,6 +81,12 @@ export interface ApiKey {
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
+  /** The key that made it; null: a person, the operator or the service did. */
+  made_by_key_id: string | null;
+  /** The principal of the person or key that made it. */
+  made_by_principal_id: string | null;
+  /** The principal of the person at the root of its making: of the person, or of the first of the keys that led to it. */
+  made_by_person: string | null;
 }
 
 export const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
@@ -105,7 +111,28 @@ export const KEY_NOT_GOOD = 'The x-api-key header is missing or holds no valid k
 /** A key as the API returns it: without its value. */
 export function keyBody(key: ApiKey): Record<string, unknown> {
   const { key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at } = key;
-  return { id: key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at };
+  const made_by = { key_id: key.made_by_key_id, principal_id: key.made_by_principal_id };
+  const { made_by_person } = key;
+  return {
+    id: key_id,
+    name,
+    kind,
+    scopes,
+    agent_id,
+    principal_id,
+    created_at,
+    expires_at,
+    made_by,
+    made_by_person,
+  };
+}
+
+/** Returns whether a person made the key, directly or by other keys, or the key carries the person's principal. */
+export function isKeyOf(
+  key: Pick<ApiKey, 'principal_id' | 'made_by_principal_id' | 'made_by_person'>,
+  person: string,
+): boolean {
+  return [key.made_by_person, key.made_by_principal_id, key.principal_id].includes(person);
 }
 
 /** When a key was last used. */

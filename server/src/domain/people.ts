@@ -18,7 +18,7 @@ export interface Member {
   /** The person's e-mail, sealed with the membership though it is kept with the person. */
   email: string;
   role: Role;
-  /** Whom the person's reviews are attributed to; unique among the members of a workspace. */
+  /** The person to whom reviews are attributed. Nobody else in the workspace gets it, also after the person was removed. */
   principal_id: string;
   joined_at: string;
   removed_at: string | null;
@@ -31,6 +31,10 @@ export interface Invitation {
   role: Role;
   /** The principal that the member will have; null: one made of the user's id. */
   principal_id: string | null;
+  /** The key that invited; null: a person, the operator or the service did. */
+  invited_by_key_id: string | null;
+  /** The principal of the person who invited, or at the root of the key that did. Null: no person did. */
+  invited_by_person: string | null;
   created_at: string;
   expires_at: string;
   accepted_at: string | null;
@@ -81,6 +85,11 @@ export const INVITATION_NOT_GOOD = 'The invitation is wrong, used, expired or re
 /** The principal of a person who was given no other. */
 export function principalOf(user_id: string): string {
   return `user:${user_id}`;
+}
+
+/** Returns whether a principal has the form of `principalOf`, which is kept for the person with that id. */
+export function isMadeOfUserId(principal_id: string): boolean {
+  return /^user:usr_/.test(principal_id);
 }
 
 /**

@@ -28,6 +28,7 @@ const row: ReviewRow = {
   principal_id: null,
   key_id: 'key_1',
   created_at: '2026-11-21T08:00:00.000Z',
+  by_key_maker: false,
   capability_expires_at: null,
 };
 

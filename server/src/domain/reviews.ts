@@ -1,3 +1,4 @@
+import { type ApiKey, isKeyOf } from './keys.ts';
 import { recordHash } from './ledger.ts';
 
 export const REVIEW_ACTIONS = ['ALLOW', 'DENY'] as const;
@@ -16,6 +17,8 @@ export interface Review {
   principal_id: string | null;
   /** Null: a person gave it. */
   key_id: string | null;
+  /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+  by_key_maker: boolean;
   created_at: string;
 }
 
@@ -25,9 +28,14 @@ export interface ReviewRow extends Review {
   capability_expires_at: string | null;
 }
 
-/** The `data_hash` of a review: SHA-256 of the RFC 8785 form of all columns. */
+/** The form of a review that the ledger seals. A false `by_key_maker` is left out, as before there was one. */
+export function sealedReview({ by_key_maker, ...review }: ReviewRow): Record<string, unknown> {
+  return by_key_maker ? { ...review, by_key_maker } : review;
+}
+
+/** The `data_hash` of a review: SHA-256 of the RFC 8785 form of what is sealed of it. */
 export function reviewDataHash(review: ReviewRow): Buffer {
-  return recordHash(review);
+  return recordHash(sealedReview(review));
 }
 
 /**
@@ -40,6 +48,24 @@ export function isOwnRequest(
 ): boolean {
   if (requested_by.key_id === reviewer.key_id) return true;
   return (requested_by.principal_id ?? '') !== '' && requested_by.principal_id === reviewer.principal_id;
+}
+
+/** The reviewer's own principal, and the person behind it: the person who is signed in, or at the root of the key. */
+export interface Reviewer {
+  principal_id: string | null;
+  person: string | null;
+}
+
+/**
+ * Returns whether the person behind a review made the key that requested the spend, is at the root of its making, or has
+ * the key's principal. Two keys of which neither has a person behind it are never compared here.
+ */
+export function isByKeyMaker(
+  requesting: Pick<ApiKey, 'principal_id' | 'made_by_principal_id' | 'made_by_person'>,
+  reviewer: Reviewer,
+): boolean {
+  if (reviewer.person !== null && isKeyOf(requesting, reviewer.person)) return true;
+  return requesting.made_by_person !== null && requesting.made_by_person === reviewer.principal_id;
 }
 
 /** A review as the API returns it. */

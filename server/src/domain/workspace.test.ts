@@ -14,6 +14,7 @@ function workspace(plan: Plan, trial_plan: Plan | null): Workspace {
     trial_plan,
     trial_started_at: trial_plan === null ? null : '2026-11-01T00:00:00.000Z',
     trial_ends_at: trial_plan === null ? null : ENDS,
+    separation_of_duties: 'AUTO',
     created_at: '2026-11-01T00:00:00.000Z',
   };
 }

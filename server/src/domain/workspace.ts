@@ -4,6 +4,13 @@ import type { Agent, Mode } from './agents.ts';
 export const PLANS = ['free', 'team', 'enterprise'] as const;
 export type Plan = (typeof PLANS)[number];
 
+/**
+ * Who may review a spend besides the requester, who never may. `MAKER`: nobody who made the requesting key. `REQUESTER`:
+ * anybody else. `AUTO`: as `MAKER` where another member may review, else as `REQUESTER`.
+ */
+export const SEPARATIONS_OF_DUTIES = ['AUTO', 'MAKER', 'REQUESTER'] as const;
+export type SeparationOfDuties = (typeof SEPARATIONS_OF_DUTIES)[number];
+
 export interface Workspace {
   workspace_id: string;
   name: string;
@@ -13,6 +20,7 @@ export interface Workspace {
   trial_plan: Plan | null;
   trial_started_at: string | null;
   trial_ends_at: string | null;
+  separation_of_duties: SeparationOfDuties;
   created_at: string;
 }
 

@@ -20,12 +20,14 @@ function noPeopleChanges() {
 interface LoadedPeople {
   sessions: readonly SessionState[];
   members: readonly Member[];
-  admin_members: readonly Member[];
+  reviewers: readonly Member[];
+  disabled_members: readonly Pick<Member, 'user_id'>[];
   members_by_principal: readonly Member[];
   people: readonly { user: User; member: Member | null }[];
   any_person: readonly object[];
   invitations: readonly Invitation[];
   invitations_by_email: readonly Invitation[];
+  pending_invitations: readonly Invitation[];
 }
 
 /** The people of one workspace in a batch. A command sees the changes of those before it; the lane writes `changes`. */
@@ -37,24 +39,29 @@ export class People {
   readonly #members = new Map<string, Member>();
   readonly #invitations = new Map<string, Invitation>();
   readonly #sessions = new Map<string, SessionState>();
-  /** Who can sign in, as far as the command asked for it. */
-  readonly #active: ReadonlySet<string>;
+  /** The ids of users whose account is disabled, as far as the command asked for them. */
+  readonly #disabled: ReadonlySet<string>;
   #has_people: boolean;
 
   constructor(now: string, loaded: LoadedPeople, noteChange: () => void) {
     this.#now = now;
     this.#noteChange = noteChange;
-    this.#active = new Set(loaded.admin_members.map((member) => member.user_id));
+    this.#disabled = new Set(loaded.disabled_members.map(({ user_id }) => user_id));
     this.#has_people = loaded.any_person.length > 0;
     for (const session of loaded.sessions) this.#sessions.set(session.session_id, session);
-    for (const member of [...loaded.members, ...loaded.admin_members, ...loaded.members_by_principal]) {
+    for (const member of [...loaded.members, ...loaded.reviewers, ...loaded.members_by_principal]) {
       this.#members.set(member.user_id, member);
     }
     for (const { user, member } of loaded.people) {
       this.#users.set(user.email, user);
       if (member !== null) this.#members.set(user.user_id, member);
     }
-    for (const invitation of [...loaded.invitations, ...loaded.invitations_by_email]) {
+    const invitations = [
+      ...loaded.invitations,
+      ...loaded.invitations_by_email,
+      ...loaded.pending_invitations,
+    ];
+    for (const invitation of invitations) {
       this.#invitations.set(invitation.invitation_id, invitation);
     }
   }
@@ -82,35 +89,35 @@ export class People {
     return this.#members.get(user_id);
   }
 
-  /** Returns the current member who has a principal that the command needs. */
-  memberOf(principal_id: string): Member | undefined {
-    for (const member of this.#members.values()) {
-      if (member.principal_id === principal_id && member.removed_at === null) return member;
-    }
-    return undefined;
+  /** Returns the members who have a principal that the command needs, removed ones included. */
+  membersWith(principal_id: string): Member[] {
+    return [...this.#members.values()].filter((member) => member.principal_id === principal_id);
   }
 
   /**
-   * Returns how many administrators there are besides one; the command must need `admin_members`. Those whose account is
-   * disabled do not count.
+   * Returns the members who may review, administrators among them, and can sign in; the command must need `reviewers`.
+   * Those whose account is disabled are not among them.
    */
+  reviewers(): Member[] {
+    return [...this.#members.values()].filter(
+      ({ user_id, role, removed_at }) =>
+        role !== 'viewer' && removed_at === null && !this.#disabled.has(user_id),
+    );
+  }
+
+  /** Returns how many administrators there are besides one; the command must need `reviewers`. */
   adminCount(besides: string): number {
-    let count = 0;
-    for (const member of this.#members.values()) {
-      if (member.user_id === besides || !this.#active.has(member.user_id)) continue;
-      if (member.role === 'admin' && member.removed_at === null) count += 1;
-    }
-    return count;
+    return this.reviewers().filter(({ user_id, role }) => user_id !== besides && role === 'admin').length;
   }
 
   invitation(invitation_id: string): Invitation | undefined {
     return this.#invitations.get(invitation_id);
   }
 
-  /** Returns the invitations of an e-mail that still wait. */
-  pendingInvitations(email: string): Invitation[] {
+  /** Returns the pending invitations for which `isWanted` holds, of those that the command needs. */
+  pendingInvitations(isWanted: (invitation: Invitation) => boolean): Invitation[] {
     return [...this.#invitations.values()].filter(
-      (each) => each.email === email && invitationStatus(each, Date.parse(this.#now)) === 'pending',
+      (each) => isWanted(each) && invitationStatus(each, Date.parse(this.#now)) === 'pending',
     );
   }
 

@@ -4,6 +4,7 @@ import type { MerchantEntry } from '../merchants/directory.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import {
   deleteKeyDigests,
+  findKeysOfInvitations,
   insertKeyDigests,
   loadAdminKeys,
   loadKeys,
@@ -47,13 +48,15 @@ import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import {
   insertUsers,
-  loadAdminMembers,
   loadAnyPerson,
+  loadDisabledMembers,
   loadInvitations,
   loadInvitationsByEmail,
   loadMembers,
   loadMembersByPrincipal,
+  loadPendingInvitations,
   loadPeopleByEmail,
+  loadReviewers,
   putInvitations,
   putMembers,
 } from '../storage/members.ts';
@@ -107,14 +110,18 @@ export interface Needs {
   sessions?: readonly string[];
   /** Members by the ids of their users. */
   members?: readonly string[];
-  admin_members?: boolean;
-  /** The members who have these principals. */
+  /** The members who may review, administrators among them, and can sign in. */
+  reviewers?: boolean;
+  /** The members who have these principals, removed ones included. */
   principals?: readonly string[];
   /** The people with these e-mails, and the invitations that wait for them. */
   emails?: readonly string[];
   /** Whether there is anybody. */
   any_person?: boolean;
+  /** Invitations, with the keys that made them. */
   invitations?: readonly string[];
+  /** All invitations that were neither accepted nor revoked. */
+  pending_invitations?: boolean;
   /** The entries in force of the merchants listed for these agents, by id or slug. */
   listed_merchants_of?: readonly string[];
   merchant_entries?: readonly string[];
@@ -252,11 +259,14 @@ const LOADS = {
   ),
   sessions: load((needs) => by('session_id', needs.sessions), loadSessions),
   members: load((needs) => by('user_id', needs.members), loadMembers),
-  admin_members: loadWhole((needs) => needs.admin_members, loadAdminMembers),
+  reviewers: loadWhole((needs) => needs.reviewers, loadReviewers),
+  disabled_members: loadWhole((needs) => needs.reviewers, loadDisabledMembers),
   members_by_principal: load((needs) => by('principal_id', needs.principals), loadMembersByPrincipal),
   people: load((needs) => by('email', needs.emails), loadPeopleByEmail),
   any_person: loadWhole((needs) => needs.any_person, loadAnyPerson),
   invitations: load((needs) => by('invitation_id', needs.invitations), loadInvitations),
+  pending_invitations: loadWhole((needs) => needs.pending_invitations, loadPendingInvitations),
+  keys_of_invitations: load((needs) => by('invitation_id', needs.invitations), findKeysOfInvitations),
   invitations_by_email: load((needs) => by('email', needs.emails), loadInvitationsByEmail),
   listed_merchants: load((needs) => by('ref', needs.listed_merchants_of), findListedMerchants),
   merchant_entries: load((needs) => by('entry_id', needs.merchant_entries), loadMerchantEntries),

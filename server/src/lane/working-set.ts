@@ -98,7 +98,11 @@ export class WorkingSet {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
     }
     this.#known_merchants = new Set(loaded.known_merchants.map(knownKey));
-    this.keys = new Keys([...loaded.keys, ...loaded.admin_keys], this.changes, noteChange);
+    this.keys = new Keys(
+      [...loaded.keys, ...loaded.keys_of_invitations, ...loaded.admin_keys],
+      this.changes,
+      noteChange,
+    );
     this.records = new Records(this, loaded);
   }
 

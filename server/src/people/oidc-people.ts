@@ -159,7 +159,9 @@ export function makeOidcSignIn(options: {
     const first = await flows.firstWorkspace();
     const here = (await listMemberships(db, user_id)).find((each) => each.workspace_id === first);
     if (here === undefined || here.role === role) return;
-    await lane.submit(first, updateMember, { user_id, role }, originOf(from, SYSTEM)).catch(ignoreRefusal);
+    await lane
+      .submit(first, updateMember, { user_id, role, keep_keys: false }, originOf(from, SYSTEM))
+      .catch(ignoreRefusal);
   }
 
   return async (proved, from) => {

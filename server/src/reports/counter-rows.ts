@@ -101,6 +101,7 @@ export const putCountedFacts = makeInsert<LaterFacts & { decision_id: string }>(
     decision_id: 'text',
     review_state: 'text',
     waited_s: 'bigint',
+    by_key_maker: 'boolean',
     label: 'text',
     assessment: 'text',
     outcome_state: 'text',
@@ -108,7 +109,15 @@ export const putCountedFacts = makeInsert<LaterFacts & { decision_id: string }>(
   },
   {
     conflict: ['decision_id'],
-    update: ['review_state', 'waited_s', 'label', 'assessment', 'outcome_state', 'executed_minor'],
+    update: [
+      'review_state',
+      'waited_s',
+      'by_key_maker',
+      'label',
+      'assessment',
+      'outcome_state',
+      'executed_minor',
+    ],
   },
 );
 

@@ -8,6 +8,8 @@ export interface LaterFacts {
   review_state: ReviewState | null;
   /** Whole seconds from the decision to its first review; null: not reviewed yet. */
   waited_s: number | null;
+  /** The person behind the review that stands made the requesting key. */
+  by_key_maker: boolean;
   /** The newest label that no other one supersedes. */
   label: Label['label'] | null;
   /** The assessment of the purpose; null where there is no label to compare it with. */
@@ -34,7 +36,7 @@ export interface ReportFacts extends LaterFacts {
 /**
  * The measures, each with the `name` of its counters. All but the last three count only decisions made in SHADOW.
  * decisions: the reason codes · agents: the agent's id (only for the whole workspace) · merchants: the merchant ·
- * reviews: the review state · waits: seconds until the first review · labels: the assessment and the label ·
+ * reviews: the review state, and `BY_KEY_MAKER` where it is so · waits: seconds until the first review · labels: the assessment and the label ·
  * outcomes: the outcome state and the review state, `-` for none · enforced: the reason codes of decisions made in ENFORCE ·
  * enforced_agents: the agent's id of such (only for the whole workspace) · enforced_merchants: the merchant of such.
  */
@@ -73,6 +75,9 @@ export const ALL_AGENTS = '';
 /** Examples of a reason in a report, and so the ids that a counter stores. */
 export const MAX_EXAMPLES = 5;
 
+/** Stands in the name of a counter of `reviews` where the person behind the review made the requesting key. */
+export const BY_KEY_MAKER = 'BY_KEY_MAKER';
+
 /** The outcome states of spends that were executed, refunded or not. */
 export const EXECUTED_STATES: readonly OutcomeState[] = ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'];
 
@@ -81,6 +86,7 @@ export function initialFacts(decision: DecisionKind): LaterFacts {
   return {
     review_state: decision === 'REVIEW' ? 'PENDING' : null,
     waited_s: null,
+    by_key_maker: false,
     label: null,
     assessment: null,
     outcome_state: 'NONE',
@@ -93,6 +99,7 @@ export function sameLaterFacts(one: LaterFacts, other: LaterFacts): boolean {
   return (
     one.review_state === other.review_state &&
     one.waited_s === other.waited_s &&
+    one.by_key_maker === other.by_key_maker &&
     one.label === other.label &&
     one.assessment === other.assessment &&
     one.outcome_state === other.outcome_state &&
@@ -115,9 +122,10 @@ function laterCounts(
   requested_amount_minor: number,
 ): { measure: Measure; name: string; amount: number }[] {
   const counts: { measure: Measure; name: string; amount: number }[] = [];
-  const { review_state, waited_s, label, assessment, outcome_state, executed_minor } = later;
+  const { review_state, waited_s, by_key_maker, label, assessment, outcome_state, executed_minor } = later;
   if (review_state !== null) {
-    counts.push({ measure: 'reviews', name: review_state, amount: requested_amount_minor });
+    const name = by_key_maker ? `${review_state} ${BY_KEY_MAKER}` : review_state;
+    counts.push({ measure: 'reviews', name, amount: requested_amount_minor });
   }
   if (waited_s !== null) counts.push({ measure: 'waits', name: String(waited_s), amount: 0 });
   if (label !== null) counts.push({ measure: 'labels', name: `${assessment} ${label}`, amount: 0 });

@@ -18,7 +18,10 @@ type MadeRow = Pick<
 >;
 
 /** What is known of a decision later; a decision of which nothing changed has no row. */
-type LaterRow = Pick<ReportFacts, 'decision_id' | 'review_state' | 'outcome_state' | 'label'> & {
+type LaterRow = Pick<
+  ReportFacts,
+  'decision_id' | 'review_state' | 'outcome_state' | 'label' | 'by_key_maker'
+> & {
   review_id: string | null;
   /** The beginning of `purpose` in the document; null without a label. */
   purpose_part: string | null;
@@ -83,7 +86,9 @@ async function loadLater(
 ): Promise<Map<string, LaterRow>> {
   const result = await db.query<LaterRow & { workspace_id: string }>({
     name: 'load_later_facts',
-    text: `select s.decision_id, s.review_state, s.outcome_state, s.review_id, l.label, l.purpose_part
+    text: `select s.decision_id, s.review_state, s.outcome_state, s.review_id, l.label, l.purpose_part,
+        coalesce((select by_key_maker from reviews r where r.workspace_id = $1 and r.review_id = s.review_id), false)
+          as by_key_maker
       from decision_states s
       left join lateral (
         select label, (select substr(document, strpos(document, '${PURPOSE_MARK}'), ${PURPOSE_LENGTH}) from decisions
@@ -149,6 +154,7 @@ async function completeFacts(
       review_state: known === undefined ? initialFacts(row.decision).review_state : known.review_state,
       waited_s:
         first === undefined ? null : Math.floor((Date.parse(first) - Date.parse(row.created_at)) / 1000),
+      by_key_maker: known?.by_key_maker ?? false,
       outcome_state: known?.outcome_state ?? 'NONE',
       executed_minor: reports === undefined ? 0 : summarizeOutcomes(reports).executed_minor,
     };
@@ -218,7 +224,7 @@ export async function loadCountedFacts(
   if (decision_ids.length === 0) return new Map();
   const result = await db.query<LaterFacts & { decision_id: string }>({
     name: 'load_counted_facts',
-    text: `select decision_id, review_state, waited_s, label, assessment, outcome_state, executed_minor
+    text: `select decision_id, review_state, waited_s, by_key_maker, label, assessment, outcome_state, executed_minor
       from report_counted where workspace_id = $1 and decision_id = any($2)`,
     values: [workspace_id, decision_ids],
   });

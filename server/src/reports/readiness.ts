@@ -22,6 +22,25 @@ const BLOCKERS = {
 export type BlockerCode = keyof typeof BLOCKERS;
 export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];
 
+/** The reasons for a look before ENFORCE, which speak against nothing. */
+export const WARNING_CODES = ['PURPOSE_NOT_UNDERSTOOD', 'REVIEWED_BY_KEY_MAKER'] as const;
+
+export interface Warning {
+  code: (typeof WARNING_CODES)[number];
+  message: string;
+  /** Slugs of the agents concerned. */
+  agents: string[];
+  /** Sentences of their authorities. */
+  sentences: string[];
+}
+
+/** The warning that people reviewed what keys of their own asked for; none where nobody did. */
+export function keyMakerWarnings({ count, pending, by_key_maker }: ShadowSums['reviews']): Warning[] {
+  if (by_key_maker === 0) return [];
+  const message = `${by_key_maker} of ${count - pending} reviews were given by the person who made the requesting key. In ENFORCE they are refused while another member may review, or under the separation of duties MAKER.`;
+  return [{ code: 'REVIEWED_BY_KEY_MAKER', message, agents: [], sentences: [] }];
+}
+
 /** A reason against switching to ENFORCE. */
 export interface Blocker {
   code: BlockerCode;

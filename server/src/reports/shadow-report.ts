@@ -2,7 +2,13 @@ import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../domain/assessmen
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
 import { LABELS, type Label } from '../domain/labels.ts';
 import { cappedMinor } from '../values/money.ts';
-import { EXECUTED_STATES, type Measure, newestByReason, type ReportCounter } from './counters.ts';
+import {
+  BY_KEY_MAKER,
+  EXECUTED_STATES,
+  type Measure,
+  newestByReason,
+  type ReportCounter,
+} from './counters.ts';
 
 /** A number of decisions and the sum of their amounts in one currency. */
 export interface CurrencyCount {
@@ -61,6 +67,8 @@ export interface ShadowSums {
     pending: number;
     allowed: number;
     denied: number;
+    /** Reviews that stand, and were given by the person who made the requesting key. */
+    by_key_maker: number;
     /** The median time from a decision to its first review; null: none was reviewed. */
     median_seconds: number | null;
   };
@@ -231,13 +239,16 @@ export function sumCounters(
   for (const each of decisions) all.add(each);
   const examples = newestByReason(decisions);
   const first_counts = sumsBy(decisions, (each) => [each.name.split(' ')[0] as ReasonCode]);
-  const reviews = sumsBy(of('reviews'), (each) => [each.name as ReviewState]);
+  const reviews = sumsBy(
+    of('reviews'),
+    (each) => each.name.split(' ') as (ReviewState | typeof BY_KEY_MAKER)[],
+  );
   const enforced = new Sum();
   for (const each of of('enforced')) enforced.add(each);
   const { agent_id } = options;
   const agents =
     agent_id === null ? sumsBy(of('agents'), (each) => [each.name]) : sumsBy(decisions, () => [agent_id]);
-  const counted = (state: ReviewState) => reviews.get(state)?.count ?? 0;
+  const counted = (state: ReviewState | typeof BY_KEY_MAKER) => reviews.get(state)?.count ?? 0;
   const kindsOf = ({ count, kinds, amounts }: Sum) => ({ count, ...kinds, amounts });
   return {
     totals: {
@@ -272,6 +283,7 @@ export function sumCounters(
       pending: counted('PENDING'),
       allowed: counted('ALLOWED'),
       denied: counted('DENIED'),
+      by_key_maker: counted(BY_KEY_MAKER),
       median_seconds: medianOf(of('waits')),
     },
     outcomes: sumOutcomes(of('outcomes')),

@@ -2,8 +2,24 @@ import type { ApiKey, KeyStatus, KeyUse } from '../domain/keys.ts';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
-const COLUMNS =
-  'key_id, name, kind, scopes, agent_id, principal_id, digest, hint, created_at, expires_at, revoked_at';
+const COLUMN_NAMES = [
+  'key_id',
+  'name',
+  'kind',
+  'scopes',
+  'agent_id',
+  'principal_id',
+  'digest',
+  'hint',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'made_by_key_id',
+  'made_by_principal_id',
+  'made_by_person',
+] as const satisfies readonly (keyof ApiKey)[];
+const COLUMNS = COLUMN_NAMES.join(', ');
+const COLUMNS_OF_K = COLUMN_NAMES.map((column) => `k.${column}`).join(', ');
 
 /** The digest that a key is found by, and the id of the secret key that the digest was computed with. */
 export interface ApiKeyDigest {
@@ -22,8 +38,7 @@ export interface FoundKey extends ApiKey {
 export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promise<FoundKey[]> {
   const result = await db.query<FoundKey>({
     name: 'find_keys',
-    text: `select d.workspace_id, k.key_id, k.name, k.kind, k.scopes, k.agent_id, k.principal_id, k.digest, k.hint,
-        k.created_at, k.expires_at, k.revoked_at,
+    text: `select d.workspace_id, ${COLUMNS_OF_K},
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
       from api_key_digests d join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id
       where d.digest = any($1)`,
@@ -48,6 +63,21 @@ export async function loadKeys(
   return result.rows;
 }
 
+/** Returns the keys that made these invitations; none for those that a person or the operator made. */
+export async function findKeysOfInvitations(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ invitation_id: string }>[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'find_keys_of_invitations',
+    text: `select k.workspace_id, ${COLUMNS_OF_K} from unnest($1::text[], $2::text[]) as w(workspace_id, invitation_id)
+      join invitations i on i.workspace_id = w.workspace_id and i.invitation_id = w.invitation_id
+      join api_keys k on k.workspace_id = i.workspace_id and k.key_id = i.invited_by_key_id`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.invitation_id)],
+  });
+  return result.rows;
+}
+
 /** Returns the admin keys of these workspaces that are not revoked, expired ones included. */
 export async function loadAdminKeys(
   db: Queryable,
@@ -67,6 +97,8 @@ export interface KeyFilters {
   agent_ids?: readonly string[];
   status?: readonly KeyStatus[];
   kind?: readonly string[];
+  /** The principal of a person: keys for which `isKeyOf` holds. */
+  person?: string;
 }
 
 /** Returns a page of keys, newest first, each with the time of its last use and the database's clock (ms). */
@@ -74,23 +106,30 @@ export async function listKeys(
   db: Queryable,
   workspace_id: string,
   page: { after: string | null; limit: number },
-  { agent_ids, status, kind }: KeyFilters = {},
+  { agent_ids, status, kind, person }: KeyFilters = {},
 ): Promise<(ApiKey & { last_used_at: string | null; clock_ms: number })[]> {
   const result = await db.query<
     ApiKey & { workspace_id: string; last_used_at: string | null; clock_ms: number }
   >({
     name: 'list_keys',
-    text: `select ${COLUMNS.split(', ')
-      .map((column) => `k.${column}`)
-      .join(', ')}, u.last_used_at,
+    text: `select ${COLUMNS_OF_K}, u.last_used_at,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
       from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
       where k.workspace_id = $1 and ($2::text is null or k.key_id < $2)
         and ($4::text[] is null or k.agent_id = any($4)) and ($5::text[] is null or k.kind = any($5))
         and ($6::text[] is null or case when k.revoked_at is not null then 'revoked'
           when k.expires_at <= (select clock_timestamp()) then 'expired' else 'active' end = any($6))
+        and ($7::text is null or $7 in (k.made_by_person, k.made_by_principal_id, k.principal_id))
       order by k.key_id desc limit $3`,
-    values: [workspace_id, page.after, page.limit, agent_ids ?? null, kind ?? null, status ?? null],
+    values: [
+      workspace_id,
+      page.after,
+      page.limit,
+      agent_ids ?? null,
+      kind ?? null,
+      status ?? null,
+      person ?? null,
+    ],
   });
   return result.rows;
 }
@@ -110,6 +149,9 @@ export const putKeys = makeInsert<ApiKey>(
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
     revoked_at: 'timestamptz',
+    made_by_key_id: 'text',
+    made_by_principal_id: 'text',
+    made_by_person: 'text',
   },
   { conflict: ['key_id'], update: ['digest', 'revoked_at'] },
 );

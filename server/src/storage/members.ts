@@ -6,7 +6,7 @@ import { type InWorkspace, makeInsert, mapParts, type Write } from './rows.ts';
 const MEMBER = 'm.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at';
 const USER = 'u.user_id, u.email, u.name, u.password_hash, u.created_at, u.disabled_at';
 const INVITATION =
-  'invitation_id, email, role, principal_id, created_at, expires_at, accepted_at, accepted_by, revoked_at';
+  'invitation_id, email, role, principal_id, invited_by_key_id, invited_by_person, created_at, expires_at, accepted_at, accepted_by, revoked_at';
 
 const workspaceIds = (wanted: readonly InWorkspace<object>[]) => wanted.map((each) => each.workspace_id);
 
@@ -25,21 +25,35 @@ export async function loadMembers(
   return result.rows;
 }
 
-/** Returns the administrators of these workspaces who can sign in. */
-export async function loadAdminMembers(
+/** Returns the members of these workspaces who may review, administrators among them. */
+export async function loadReviewers(
   db: Queryable,
   workspace_ids: readonly string[],
 ): Promise<InWorkspace<Member>[]> {
   const result = await db.query<InWorkspace<Member>>({
-    name: 'load_admin_members',
+    name: 'load_reviewers',
     text: `select m.workspace_id, ${MEMBER} from members m join users u on u.user_id = m.user_id
-      where m.workspace_id = any($1) and m.role = 'admin' and m.removed_at is null and u.disabled_at is null`,
+      where m.workspace_id = any($1) and m.role in ('admin', 'reviewer') and m.removed_at is null`,
     values: [workspace_ids],
   });
   return result.rows;
 }
 
-/** Returns the current members who have these principals. */
+/** Returns the members of these workspaces whose account is disabled. */
+export async function loadDisabledMembers(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<InWorkspace<Pick<Member, 'user_id'>>[]> {
+  const result = await db.query<InWorkspace<Pick<Member, 'user_id'>>>({
+    name: 'load_disabled_members',
+    text: `select m.workspace_id, m.user_id from members m join users u on u.user_id = m.user_id
+      where m.workspace_id = any($1) and m.removed_at is null and u.disabled_at is not null`,
+    values: [workspace_ids],
+  });
+  return result.rows;
+}
+
+/** Returns the members who have these principals, removed ones included. */
 export async function loadMembersByPrincipal(
   db: Queryable,
   wanted: readonly InWorkspace<{ principal_id: string }>[],
@@ -47,7 +61,7 @@ export async function loadMembersByPrincipal(
   const result = await db.query<InWorkspace<Member>>({
     name: 'load_members_by_principal',
     text: `select m.workspace_id, ${MEMBER} from unnest($1::text[], $2::text[]) as w(workspace_id, principal_id)
-      join members m on m.workspace_id = w.workspace_id and m.principal_id = w.principal_id and m.removed_at is null
+      join members m on m.workspace_id = w.workspace_id and m.principal_id = w.principal_id
       join users u on u.user_id = m.user_id`,
     values: [workspaceIds(wanted), wanted.map((each) => each.principal_id)],
   });
@@ -115,6 +129,20 @@ export async function loadInvitationsByEmail(
       join invitations i on i.email = w.email and i.workspace_id = w.workspace_id
         and i.accepted_at is null and i.revoked_at is null`,
     values: [workspaceIds(wanted), wanted.map((each) => each.email)],
+  });
+  return result.rows;
+}
+
+/** Returns the invitations of these workspaces that were neither accepted nor revoked, expired ones included. */
+export async function loadPendingInvitations(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<InWorkspace<Invitation>[]> {
+  const result = await db.query<InWorkspace<Invitation>>({
+    name: 'load_pending_invitations',
+    text: `select workspace_id, ${INVITATION} from invitations
+      where workspace_id = any($1) and accepted_at is null and revoked_at is null`,
+    values: [workspace_ids],
   });
   return result.rows;
 }
@@ -202,6 +230,8 @@ export const putInvitations = makeInsert<Invitation>(
     email: 'text',
     role: 'text',
     principal_id: 'text',
+    invited_by_key_id: 'text',
+    invited_by_person: 'text',
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
     accepted_at: 'timestamptz',

@@ -3,7 +3,8 @@ import type { Workspace } from '../domain/workspace.ts';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
-const COLUMNS = 'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, created_at';
+const COLUMNS =
+  'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, separation_of_duties, created_at';
 
 /** The head of a chain that the lane has locked, with the database's clock read under the lock. */
 export interface LockedHead extends LedgerHead {
@@ -118,7 +119,19 @@ export const putWorkspaces = makeInsert<Omit<Workspace, 'workspace_id'>>(
     trial_plan: 'text',
     trial_started_at: 'timestamptz',
     trial_ends_at: 'timestamptz',
+    separation_of_duties: 'text',
     created_at: 'timestamptz',
   },
-  { conflict: [], update: ['name', 'mode', 'plan', 'trial_plan', 'trial_started_at', 'trial_ends_at'] },
+  {
+    conflict: [],
+    update: [
+      'name',
+      'mode',
+      'plan',
+      'trial_plan',
+      'trial_started_at',
+      'trial_ends_at',
+      'separation_of_duties',
+    ],
+  },
 );

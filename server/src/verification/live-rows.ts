@@ -1,4 +1,4 @@
-import { type AuditedState, auditedForm } from '../domain/audit.ts';
+import { type Actor, type AuditedState, auditedForm } from '../domain/audit.ts';
 import { recordHash } from '../domain/ledger.ts';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
@@ -11,6 +11,7 @@ import { loadSharedBudgets } from '../storage/shared-budgets.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import type { Findings } from './findings.ts';
+import { type Makers, withMaker } from './makers.ts';
 import type { ChainTally } from './states.ts';
 
 const ROWS_AT_ONCE = 200;
@@ -20,6 +21,14 @@ const ROWS_AT_ONCE = 200;
  * It grows only with the number of agents, keys and versions of authorities.
  */
 export type SealedStates = Map<string, { seq: number; hash: string }>;
+
+/** An audit record that is as it was sealed. */
+interface SealedRecord {
+  seq: number;
+  action: string;
+  actor: Actor;
+  state: string;
+}
 
 /** The name of a row of each kind that audit records seal. The rows of a new kind must also be checked below. */
 const NAMES: { [Kind in Exclude<keyof AuditedState, 'primed'>]-?: (row: Record<string, unknown>) => string } =
@@ -38,10 +47,14 @@ const NAMES: { [Kind in Exclude<keyof AuditedState, 'primed'>]-?: (row: Record<s
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof typeof NAMES](row);
 
-/** Stores the hashes of the rows that an audit record changed. The record itself must be intact. */
+/**
+ * Stores the hashes of the rows that an audit record changed. The record itself must be intact, and those before it in
+ * the chain must have been stored.
+ */
 export function noteSealedStates(
   sealed: SealedStates,
-  { seq, action, state }: { seq: number; action: string; state: string },
+  makers: Makers,
+  { seq, action, actor, state }: SealedRecord,
 ): void {
   const rows = JSON.parse(state) as Record<string, Record<string, unknown>>;
   for (const [kind, row] of Object.entries(rows)) {
@@ -52,7 +65,8 @@ export function noteSealedStates(
       sealed.delete(rowName(kind, row));
       continue;
     }
-    sealed.set(rowName(kind, row), { seq, hash: recordHash(row).toString('base64') });
+    const whole = withMaker(makers, kind, row, actor);
+    sealed.set(rowName(kind, row), { seq, hash: recordHash(whole).toString('base64') });
   }
 }
 

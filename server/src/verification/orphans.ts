@@ -16,6 +16,7 @@ import {
 import type { Checkpoints } from './checkpoints.ts';
 import type { Findings } from './findings.ts';
 import type { SealedStates } from './live-rows.ts';
+import type { Makers } from './makers.ts';
 import type { ChainTally } from './states.ts';
 
 const MAX_ORPHANS = 100;
@@ -34,6 +35,7 @@ export interface Walk {
   findings: Findings;
   checkpoints: Checkpoints;
   sealed: SealedStates;
+  makers: Makers;
   tally: ChainTally;
   /** The id up to which each table has been walked. */
   reached: Record<WalkedTable, string>;

@@ -1,6 +1,7 @@
 import { sealedConsumption } from '../domain/capabilities.ts';
 import { sealedDecision } from '../domain/decisions.ts';
 import type { InLedger, LedgerEvent, LedgerEventType } from '../domain/ledger.ts';
+import { sealedReview } from '../domain/reviews.ts';
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -64,7 +65,12 @@ export async function loadSealedRows(
     (ids) => loadDecisionRows(db, workspace_id, ids),
     (row) => ({ data: sealedDecision(row), document: row.document }),
   );
-  await take('decision.review.recorded', 'review_id', (ids) => loadReviews(db, workspace_id, ids));
+  await take(
+    'decision.review.recorded',
+    'review_id',
+    (ids) => loadReviews(db, workspace_id, ids),
+    (row) => plain(sealedReview(row)),
+  );
   await take('decision.label.recorded', 'label_id', (ids) => loadLabels(db, workspace_id, ids));
   await take('decision.outcome.recorded', 'outcome_id', (ids) => loadOutcomes(db, workspace_id, ids));
   await take(

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Actor } from '../domain/audit.ts';
 import type { VerifyingKey } from '../domain/checkpoints.ts';
 import type { SpendNames } from '../domain/feedback.ts';
 import {
@@ -124,6 +125,7 @@ export async function verifyLedger(
       findings,
       checkpoints,
       sealed: new Map(),
+      makers: new Map(),
       tally: {
         found: noneFound(),
         budgets: new Map(),
@@ -312,9 +314,9 @@ function rebuild(
     if (isAdministrative(event)) {
       tally.found.audit_records += 1;
       // A changed audit record is reported as such, and proves nothing about other rows.
-      const { action, state } = row.data as { action: string; state: string };
+      const { action, actor, state } = row.data as { action: string; actor: Actor; state: string };
       if (hash.equals(event.data_hash)) {
-        noteSealedStates(walk.sealed, { seq: event.seq, action, state });
+        noteSealedStates(walk.sealed, walk.makers, { seq: event.seq, action, actor, state });
         tally.counters.add(primedRows(state));
       } else walk.is_vouched_for = false;
     } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;

@@ -59,6 +59,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
         comment: 'Known\nvendor',
         supersedes: null,
         principal_id: 'user:ada',
+        by_key_maker: false,
         effective_decision: 'ALLOW',
       });
       expect(capability).toMatchObject({

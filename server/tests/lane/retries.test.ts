@@ -201,6 +201,9 @@ describe('commands of one batch', () => {
           created_at: set.now,
           expires_at: null,
           revoked_at: null,
+          made_by_key_id: null,
+          made_by_principal_id: null,
+          made_by_person: null,
         };
         set.keys.add(key, 'secret');
         return done(null);

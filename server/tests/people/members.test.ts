@@ -6,7 +6,10 @@ import { serviceTest } from '../support/service-test.ts';
 const { test, s } = serviceTest({ plan: 'enterprise' });
 let ada: Browser;
 let ada_id: string;
+let key_of_lea: string;
 test.beforeAll(async () => {
+  // Before Lea is a member: afterwards nobody but Lea makes keys with this principal.
+  key_of_lea = (await makeKey(s, { scopes: ['authorize'], principal_id: 'user:lea' })).key;
   ada = await setUp(s);
   ada_id = (await ada.call('GET', '/v1/me')).body.user.id;
 });
@@ -131,11 +134,10 @@ describe('what people do is recorded as theirs', () => {
     const lea = await signIn(s, 'lea@example.com');
     const authority = { ...AUTHORITY, review_threshold_minor: 1_000 };
     await ada.call('POST', '/v1/agents', { body: { slug: 'bot', authority } });
-    const own_key = await makeKey(s, { scopes: ['authorize'], principal_id: 'user:lea' });
     const ask = async (key: string) =>
       (await s.call('POST', '/v1/decisions', { key, body: spend('bot', 2_000), idempotency_key: freshKey() }))
         .body;
-    const hers = await ask(own_key.key);
+    const hers = await ask(key_of_lea);
     const review = { action: 'ALLOW', reason_code: 'OK' };
     const self = await lea.call('POST', `/v1/decisions/${hers.decision_id}/reviews`, { body: review });
     expect(refusal(self)).toEqual([403, 'self_review_forbidden']);

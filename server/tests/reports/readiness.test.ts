@@ -25,6 +25,7 @@ function history(
       assessment: 'PURPOSE_ALIGNED',
       review_state: null,
       first_review_at: null,
+      by_key_maker: false,
       label: i < 20 ? 'PURPOSE_ALIGNED' : null,
       outcome_state: 'NONE',
       executed_minor: 0,

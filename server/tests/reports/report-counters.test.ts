@@ -190,6 +190,7 @@ async function makeHistory() {
         assessment,
         review_state: decision === 'REVIEW' ? 'PENDING' : null,
         first_review_at: null,
+        by_key_maker: false,
         label: null,
         outcome_state: 'NONE',
         executed_minor: 0,
@@ -210,6 +211,7 @@ async function makeHistory() {
         principal_id: null,
         key_id: 'key_1',
         created_at: new Date(now_ms).toISOString(),
+        by_key_maker: index % 3 === 0,
         capability_expires_at: null,
       };
       kept.state = apply(kept, { type: 'decision.review.recorded', at: review.created_at, review }).state;
@@ -219,6 +221,7 @@ async function makeHistory() {
       });
       one.review_state = action === 'ALLOW' ? 'ALLOWED' : 'DENIED';
       one.first_review_at ??= review.created_at;
+      one.by_key_maker = review.by_key_maker;
     },
     async label(index: number, which: number) {
       const one = seen[index % Math.max(1, seen.length)];

@@ -12,6 +12,7 @@ export interface SeenDecision {
   assessment: string;
   review_state: string | null;
   first_review_at: string | null;
+  by_key_maker: boolean;
   label: string | null;
   outcome_state: string;
   executed_minor: number;
@@ -141,6 +142,7 @@ export function naiveReport(
       pending: inState('PENDING'),
       allowed: inState('ALLOWED'),
       denied: inState('DENIED'),
+      by_key_maker: reviews.filter((each) => each.by_key_maker).length,
       median_seconds:
         waits.length === 0
           ? null

@@ -274,7 +274,7 @@ export async function makeKey(
   service: RunningService,
   body: { agent_id?: string; scopes?: string[]; principal_id?: string; expires_in_seconds?: number },
   as?: string,
-): Promise<{ id: string; key: string }> {
+): Promise<{ id: string; key: string; made_by_person: string | null }> {
   const reply = await service.call('POST', '/v1/api-keys', {
     body: { name: 'made for a test', ...body },
     ...(as === undefined ? {} : { key: as }),

@@ -111,6 +111,11 @@ const InviteBody = Fields({
   ),
 });
 const RoleBody = Fields({ role: OneOf(ROLES) });
+const KeepKeysQuery = Fields({
+  keep_keys: Type.Optional(
+    QueryBoolean({ description: 'True: the admin keys of the person stay. Default: they are revoked.' }),
+  ),
+});
 const UserParams = Fields({ user_id: Type.String() });
 const IdParams = Fields({ id: Type.String() });
 const ListQuery = Fields(PageQuery);
@@ -186,17 +191,21 @@ export function makeMemberRoutes(options: {
       tag: 'People',
       summary: 'Give a member another role',
       description:
-        'Ends the sessions that the person has in this workspace, on every node. A person who does this needs to have signed in lately.',
+        'Ends the sessions that the person has in this workspace, on every node. A member who is an administrator no longer loses the pending invitations that they or their keys made, and the admin keys that they made, directly or by other keys, or that carry their principal; `keep_keys=true` leaves the keys.',
       scopes: ['admin'],
       params: UserParams,
+      query: KeepKeysQuery,
       body: RoleBody,
       responses: { 200: { description: 'The member.', schema: MemberBody } },
       errors: ['not_found', 'last_admin', 'reauthentication_required'],
-      handler: async (call: Call<{ user_id: string }, unknown, Static<typeof RoleBody>>) => {
+      handler: async (
+        call: Call<{ user_id: string }, Static<typeof KeepKeysQuery>, Static<typeof RoleBody>>,
+      ) => {
         requireFreshProof(call);
         const { user_id } = call.params;
         const { workspace_id } = call.caller;
-        await lane.submit(workspace_id, updateMember, { user_id, role: call.body.role }, originOf(call));
+        const input = { user_id, role: call.body.role, keep_keys: call.query.keep_keys === true };
+        await lane.submit(workspace_id, updateMember, input, originOf(call));
         const [member] = await listMembers(db, workspace_id, { after: null, limit: 1, user_id });
         if (member === undefined) throw new ApiError('not_found', NO_SUCH_MEMBER);
         return { status: 200, body: memberBody(member) };
@@ -209,14 +218,15 @@ export function makeMemberRoutes(options: {
       tag: 'People',
       summary: 'Remove a member',
       description:
-        'The person’s next request in this workspace is refused, on every node. Keys that the person made stay. Removing them again answers 204 again.',
+        'The person’s next request in this workspace is refused, on every node. Their pending invitations end, and so do the admin keys that they made, directly or by other keys, or that carry their principal; `keep_keys=true` leaves the keys. Other keys stay: `GET /v1/api-keys?person=` lists all of them. Removing them again answers 204 again, and revokes the admin keys that an earlier removal left.',
       scopes: ['admin'],
       params: UserParams,
+      query: KeepKeysQuery,
       responses: { 204: { description: 'Removed.', schema: null } },
       errors: ['not_found', 'last_admin'],
-      handler: async (call: Call<{ user_id: string }, unknown, unknown>) => {
-        const { user_id } = call.params;
-        await lane.submit(call.caller.workspace_id, removeMember, { user_id }, originOf(call));
+      handler: async (call: Call<{ user_id: string }, Static<typeof KeepKeysQuery>, unknown>) => {
+        const input = { user_id: call.params.user_id, keep_keys: call.query.keep_keys === true };
+        await lane.submit(call.caller.workspace_id, removeMember, input, originOf(call));
         return { status: 204 };
       },
     },
@@ -227,7 +237,7 @@ export function makeMemberRoutes(options: {
       tag: 'People',
       summary: 'Invite a person',
       description:
-        'Answers with a link that is good for 7 days and one use; no mail is sent. To invite an administrator a person needs to have signed in lately.',
+        'Answers with a link that is good for 7 days and one use, as long as its inviter is an administrator and the key that made it, if any, is not revoked; no mail is sent. A person who was a member before keeps their principal.',
       scopes: ['admin'],
       body: InviteBody,
       responses: { 201: { description: 'The invitation, with its link.', schema: NewInvitation } },
@@ -239,7 +249,7 @@ export function makeMemberRoutes(options: {
         const { invitation_id, expires_at, ...made } = await lane.submit(
           workspace_id,
           inviteMember,
-          { email: normaliseEmail(email), role, principal_id },
+          { email: normaliseEmail(email), role, principal_id, acting_principal: call.caller.principal_id },
           originOf(call),
         );
         const url = `${site.consoleUrl('invitation')}#${links.invitation(workspace_id, invitation_id)}`;

@@ -52,6 +52,10 @@ const reviewFields = {
   comment: Nullable(Type.String()),
   supersedes: Nullable(Id('review', { description: 'The review that this one corrects.' })),
   ...Who,
+  by_key_maker: Type.Boolean({
+    description:
+      'The person behind the review made the key that requested the spend, or is at the root of its making.',
+  }),
   created_at: Timestamp(),
 };
 

@@ -16,7 +16,7 @@ import {
 } from '../../http/schemas.ts';
 import { MAX_EXAMPLES } from '../../reports/counters.ts';
 import { MAX_MERCHANTS } from '../../reports/read-shadow-report.ts';
-import { BLOCKER_CODES } from '../../reports/readiness.ts';
+import { BLOCKER_CODES, WARNING_CODES } from '../../reports/readiness.ts';
 import { STOPS } from '../../reports/shadow-report.ts';
 
 /** Of the period, where `from` is left out. */
@@ -118,6 +118,9 @@ export const ReportBody = Fields(
       pending: Count(),
       allowed: Count(),
       denied: Count(),
+      by_key_maker: Count(
+        'Reviews that stand, and were given by the person who made the requesting key, or is at the root of its making.',
+      ),
       median_seconds: Nullable(
         Type.Number({ minimum: 0, description: 'From the decision to its first review, by whole seconds.' }),
       ),
@@ -186,7 +189,7 @@ export const ReportBody = Fields(
       ),
       warnings: Type.Array(
         Fields({
-          code: OneOf(['PURPOSE_NOT_UNDERSTOOD']),
+          code: OneOf(WARNING_CODES),
           message: Type.String(),
           agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
           sentences: Type.Array(Type.String(), { maxItems: 20, description: 'Of their authorities.' }),

@@ -8,6 +8,8 @@ import {
   principalOf,
 } from '../../domain/people.ts';
 import { type Command, done, refuse } from '../../lane/command.ts';
+import { isTaken, mayStillInvite } from '../../lane/principals.ts';
+import { withdrawInvitation } from '../../lane/revocations.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { Identity } from '../../storage/members.ts';
 
@@ -31,15 +33,16 @@ export interface JoinWorkspaceInput {
 
 export const ALREADY_SET_UP = 'There is an administrator already; sign in, or ask for an invitation.';
 export const ALREADY_MEMBER = 'This person is a member of the workspace already.';
-export const PRINCIPAL_TAKEN = 'A member of the workspace has this principal already; choose another one.';
+export const PRINCIPAL_TAKEN =
+  'principal_id: belongs to another person who is or was a member, or is made of the id of one; choose another one.';
 
-/** The principal that the person would have, as far as it is known before they have an id. */
+/** The principals that the person may get, as far as they are known before the person has an id. */
 function principalsOf(admittance: Admittance, user_id: string | null): string[] {
-  if (admittance.by === 'invitation' && admittance.principal_id !== null) return [admittance.principal_id];
-  return user_id === null ? [] : [principalOf(user_id)];
+  const invited = admittance.by === 'invitation' ? admittance.principal_id : null;
+  return [...(invited === null ? [] : [invited]), ...(user_id === null ? [] : [principalOf(user_id)])];
 }
 
-/** The invitation that a person joins by; null where none is needed, undefined if it is not good. */
+/** The invitation that a person joins by; null where none is needed, undefined if it is not good any more. */
 function invitationOf(
   set: WorkingSet,
   { admittance, email }: JoinWorkspaceInput,
@@ -47,7 +50,8 @@ function invitationOf(
   if (admittance.by !== 'invitation') return null;
   const invitation = set.people.invitation(admittance.invitation_id);
   if (invitation === undefined || invitation.email !== email) return undefined;
-  return invitationStatus(invitation, set.now_ms) === 'pending' ? invitation : undefined;
+  if (invitationStatus(invitation, set.now_ms) !== 'pending') return undefined;
+  return mayStillInvite(set, invitation) ? invitation : undefined;
 }
 
 /**
@@ -59,7 +63,7 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
   needs: ({ admittance, email, user_id }) => ({
     emails: [email],
     any_person: admittance.by === 'first',
-    ...(admittance.by === 'invitation' ? { invitations: [admittance.invitation_id] } : {}),
+    ...(admittance.by === 'invitation' ? { invitations: [admittance.invitation_id], reviewers: true } : {}),
     principals: principalsOf(admittance, user_id),
   }),
   apply(set, input, origin) {
@@ -78,8 +82,10 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
     if (earlier !== undefined && admittance.by === 'provider') {
       return refuse('unauthenticated', INVITATION_NOT_GOOD);
     }
-    const principal_id = invitation?.principal_id ?? principalOf(user_id);
-    if (people.memberOf(principal_id) !== undefined) return refuse('principal_taken', PRINCIPAL_TAKEN);
+    // A person who comes back keeps the principal that their reviews and keys have, unless another person got it meanwhile.
+    const kept = earlier !== undefined && !isTaken(set, earlier.principal_id, user_id);
+    const principal_id = kept ? earlier.principal_id : (invitation?.principal_id ?? principalOf(user_id));
+    if (isTaken(set, principal_id, user_id)) return refuse('principal_taken', PRINCIPAL_TAKEN);
 
     if (user === undefined) {
       const { name, password_hash, identity } = input;
@@ -107,14 +113,8 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
       to: { email, role, principal_id, invitation_id: used?.invitation_id ?? null },
       state: { member, ...(used === null ? {} : { invitation: used }) },
     });
-    for (const other of people.pendingInvitations(email)) {
-      const revoked = { ...other, revoked_at: set.now };
-      people.putInvitation(revoked);
-      set.audit('invitation.revoked', { type: 'invitation', id: other.invitation_id }, by, {
-        from: { revoked_at: null },
-        to: { revoked_at: set.now },
-        state: { invitation: revoked },
-      });
+    for (const other of people.pendingInvitations((each) => each.email === email)) {
+      withdrawInvitation(set, other, by);
     }
     return done(member);
   },

@@ -1,4 +1,5 @@
 import { type Command, done, refuse } from '../../lane/command.ts';
+import { withdrawInvitation } from '../../lane/revocations.ts';
 
 /** Revokes an invitation that was not accepted. Revoking it again changes nothing. */
 export const revokeInvitation: Command<{ invitation_id: string }, null> = {
@@ -10,13 +11,7 @@ export const revokeInvitation: Command<{ invitation_id: string }, null> = {
       return refuse('not_found', 'There is no such invitation, or it was accepted.');
     }
     if (invitation.revoked_at !== null) return done(null);
-    const revoked = { ...invitation, revoked_at: set.now };
-    set.people.putInvitation(revoked);
-    set.audit('invitation.revoked', { type: 'invitation', id: invitation_id }, origin, {
-      from: { revoked_at: null },
-      to: { revoked_at: set.now },
-      state: { invitation: revoked },
-    });
+    withdrawInvitation(set, invitation, origin);
     return done(null);
   },
 };

@@ -1,16 +1,32 @@
 import type { Role } from '../../domain/keys.ts';
 import type { Member } from '../../domain/people.ts';
 import { type Command, done, refuse } from '../../lane/command.ts';
+import { withdrawAdministration } from '../../lane/revocations.ts';
 
 export const NO_SUCH_MEMBER = 'There is no such member.';
 export const LAST_ADMIN =
   "This is the workspace's last administrator; make another member an administrator first.";
 
-/** Gives a member another role, which ends the sessions that they have in the workspace. */
-export const updateMember: Command<{ user_id: string; role: Role }, Member> = {
+export interface UpdateMemberInput {
+  user_id: string;
+  role: Role;
+  /** Leaves the admin keys that the person made, where they are no administrator any more. */
+  keep_keys: boolean;
+}
+
+/**
+ * Gives a member another role, which ends the sessions that they have in the workspace. A member who is no administrator
+ * any more loses their pending invitations and their admin keys.
+ */
+export const updateMember: Command<UpdateMemberInput, Member> = {
   name: 'updateMember',
-  needs: ({ user_id }) => ({ members: [user_id], admin_members: true }),
-  apply(set, { user_id, role }, origin) {
+  needs: ({ user_id }) => ({
+    members: [user_id],
+    reviewers: true,
+    admin_keys: true,
+    pending_invitations: true,
+  }),
+  apply(set, { user_id, role, keep_keys }, origin) {
     const { people } = set;
     const before = people.member(user_id);
     if (before === undefined || before.removed_at !== null) return refuse('not_found', NO_SUCH_MEMBER);
@@ -24,6 +40,7 @@ export const updateMember: Command<{ user_id: string; role: Role }, Member> = {
       to: { role },
       state: { member },
     });
+    if (before.role === 'admin') withdrawAdministration(set, member.principal_id, keep_keys, origin);
     return done(member);
   },
 };
