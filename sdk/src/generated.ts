@@ -939,6 +939,8 @@ export interface Member {
   name: string;
   role: 'admin' | 'reviewer' | 'viewer';
   principal_id: string;
+  /** `disabled`: the operator lets them in nowhere. */
+  status: 'active' | 'disabled';
   last_seen_at: string | null;
   joined_at: string;
 }
@@ -1777,8 +1779,8 @@ export interface SignIn {
   kind: 'ok' | 'wrong' | 'locked' | 'oidc_failed' | 'password_changed' | 'passkey_added' | 'passkey_removed' | 'name_changed' | 'reset_link_made' | 'account_disabled' | 'account_enabled';
   email: string;
   user_id: string | null;
-  /** `operator`: a command of the operator. */
-  method: 'password' | 'passkey' | 'oidc' | 'setup' | 'invitation' | 'reset' | 'operator';
+  /** `session`: a person who was signed in; `operator`: a command of the operator. */
+  method: 'password' | 'passkey' | 'oidc' | 'setup' | 'invitation' | 'reset' | 'session' | 'operator';
   client_address: string | null;
   /** Refused attempts with e-mails that no member has are counted, one item for an hour and an address: `created_at` is the first of them, `email` that of the last. Of all others 1. */
   attempts: number;

@@ -10,9 +10,17 @@ import { StartError } from './open-database.ts';
 import { makeLinkTokens } from './people/links.ts';
 import { endSessions } from './people/session-rows.ts';
 import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from './people/setup-code.ts';
+import { insertSignIn, type SignInKind } from './people/sign-in-rows.ts';
 import { makeSite, type Site } from './people/site.ts';
-import { disableUser, findUserByEmail, hasPeople, listMemberships, listUsers } from './people/user-rows.ts';
-import type { Core } from './runtime.ts';
+import {
+  disableUser,
+  enableUser,
+  findUserByEmail,
+  hasPeople,
+  listMemberships,
+  listUsers,
+} from './people/user-rows.ts';
+import { type Core, newId } from './runtime.ts';
 import { listWorkspaces, readClock } from './storage/workspaces.ts';
 
 /** How a command reaches the database, and where it writes. */
@@ -49,6 +57,12 @@ async function endAllSessions(core: Core, { user_id }: User): Promise<void> {
   await endSessions(core.db, user_id, null);
 }
 
+/** Records what the operator did to an account, in each workspace that the person is a member of. */
+function recordOf(core: Core, { user_id, email }: User, kind: SignInKind): Promise<void> {
+  const done = { kind, method: 'operator', email, user_id, client_address: null } as const;
+  return insertSignIn(core.db, done, () => newId('sign_in'));
+}
+
 async function workspaceOf(core: Core, given: string | undefined): Promise<string> {
   const all = await listWorkspaces(core.db);
   if (all.length === 0) throw new StartError('There is no workspace yet: start the service once.');
@@ -60,7 +74,7 @@ async function workspaceOf(core: Core, given: string | undefined): Promise<strin
   return found[0]?.workspace_id as string;
 }
 
-/** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable` and so on. */
+/** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable`, `enable` and so on. */
 export function addUserCommands(program: Command, { operate, print }: UserCommandOptions): void {
   const user = program.command('user').description('Look after the people who sign in.');
   const withEmail = (command: Command) =>
@@ -117,18 +131,31 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
         }
         const links = makeLinkTokens(core.secrets.macs('link'));
         const token = links.reset(found, await readClock(core.db));
+        await recordOf(core, found, 'reset_link_made');
         const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
         tell(options.json, { url }, `New password  ${url}`);
       }),
     );
   withEmail(user.command('disable'))
-    .description('Let a person in nowhere any more, from their next request on.')
+    .description('Let a person in nowhere, from their next request on, until they are enabled again.')
     .action((options: { email: string; json?: boolean }) =>
       operate(async (core) => {
         const found = await userOf(core, options.email);
         await disableUser(core.db, found.user_id);
+        await recordOf(core, found, 'account_disabled');
         await endAllSessions(core, found);
         tell(options.json, { user_id: found.user_id }, `${found.email} is disabled.`);
+      }),
+    );
+  withEmail(user.command('enable'))
+    .description('Let a disabled person in again, with the password and passkeys that they had.')
+    .action((options: { email: string; json?: boolean }) =>
+      operate(async (core) => {
+        const found = await userOf(core, options.email);
+        if (found.disabled_at === null) throw new StartError(`--email: ${found.email} is not disabled.`);
+        await enableUser(core.db, found.user_id);
+        await recordOf(core, found, 'account_enabled');
+        tell(options.json, { user_id: found.user_id }, `${found.email} is enabled.`);
       }),
     );
   withEmail(user.command('revoke-sessions'))

@@ -188,7 +188,7 @@ export function makePersonRoutes(core: Core, config: PeopleConfig, people: Peopl
   return [
     ...makeAuthRoutes({ flows, passkeys, site, offers }),
     ...makeOidcRoutes({ provider, flows, site, signIn }),
-    ...makePasskeyRoutes({ db, passkeys, site }),
+    ...makePasskeyRoutes({ db, passkeys, flows, site }),
     ...makeMeRoutes({ db, flows, sessions }),
   ];
 }

@@ -1,3 +1,4 @@
+import { foldCase, latinText, plainText } from '../merchants/names.ts';
 import type { Role } from './keys.ts';
 
 /** A person, who may be a member of several workspaces. */
@@ -23,6 +24,8 @@ export interface Member {
   joined_at: string;
   removed_at: string | null;
 }
+
+export const MEMBER_STATUSES = ['active', 'disabled'] as const;
 
 /** An invitation to a workspace. Its link holds a token that is computed from its id; no row holds it. */
 export interface Invitation {
@@ -98,6 +101,30 @@ export function isMadeOfUserId(principal_id: string): boolean {
  */
 export const EMAIL =
   /^[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,64}@[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,189}$/u;
+
+/** Invisible characters and marks of direction, but for those that scripts and emoji need: joiners, variation selectors. */
+const HIDDEN = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cf}\p{DI}]/u;
+
+/** Returns what is wrong with a person's name, as a phrase to follow the field's name; null if nothing is. */
+export function nameProblem(name: string): string | null {
+  if (HIDDEN.test(name)) return 'must not contain invisible characters or marks of the direction of writing';
+  return plainText(name).trim() === '' ? 'must contain characters that can be seen' : null;
+}
+
+/**
+ * The form in which names of people are compared: two that a reader may take for one are one. Case, accents, blanks,
+ * punctuation, invisible characters and letters that look alike do not count.
+ */
+export function nameKey(name: string): string {
+  const plain = foldCase(latinText(foldCase(plainText(name))));
+  const letters = plain.replaceAll(/[^\p{L}\p{N}|!]/gu, '');
+  return letters === ''
+    ? plain.trim()
+    : letters
+        .replaceAll('0', 'o')
+        .replaceAll(/[i1|!]/g, 'l')
+        .replaceAll('m', 'rn');
+}
 
 /** The form in which e-mails are compared and kept: trimmed, NFC, lower case. */
 export function normaliseEmail(text: string): string {

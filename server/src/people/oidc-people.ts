@@ -2,11 +2,12 @@ import { joinWorkspace } from '../commands/people/join-workspace.ts';
 import { updateMember } from '../commands/people/update-member.ts';
 import { type Actor, type Origin, SYSTEM } from '../domain/audit.ts';
 import { ROLES, type Role } from '../domain/keys.ts';
-import { EMAIL, normaliseEmail, type User } from '../domain/people.ts';
+import { EMAIL, nameProblem, normaliseEmail, type User } from '../domain/people.ts';
 import { ApiError } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Queryable } from '../storage/database.ts';
 import { normaliseText, TEXT_RULES } from '../values/text.ts';
+import { nameToJoinWith } from './account-names.ts';
 import type { ProvedIdentity } from './oidc.ts';
 import type { From, SignedIn, SignInFlows } from './sign-in.ts';
 import {
@@ -130,13 +131,19 @@ export function makeOidcSignIn(options: {
     from: From,
   ): Promise<string | null> {
     const said = normaliseText(proved.name ?? '', TEXT_RULES.name);
-    const name = said.ok ? said.text : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
+    const own =
+      said.ok && nameProblem(said.text) === null
+        ? said.text
+        : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
     let user_id = user?.user_id ?? null;
     const joinBy = async (
       workspace_id: string,
       admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
     ) => {
       if (user !== undefined) await shutOthersOut(user, from);
+      const whose = { user_id, workspace_ids: [workspace_id] };
+      const name = await nameToJoinWith(db, user ?? { name: own, email }, whose);
+      if (user !== undefined) await flows.giveName(user, name, from);
       const input = { admittance, email, user_id, name, password_hash: null, identity: proved.identity };
       const member = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
       user_id = member.user_id;

@@ -21,8 +21,8 @@ export const SIGN_IN_KINDS = [
   'account_enabled',
 ] as const;
 export type SignInKind = (typeof SIGN_IN_KINDS)[number];
-/** How a person proved who they are, or `operator`: a command of the operator. */
-export const SIGN_IN_RECORD_METHODS = [...SIGN_IN_METHODS, 'operator'] as const;
+/** How a person proved who they are; `session`: they were signed in; `operator`: a command of the operator. */
+export const SIGN_IN_RECORD_METHODS = [...SIGN_IN_METHODS, 'session', 'operator'] as const;
 
 /** What happened at the door, or to an account. */
 export interface SignIn {

@@ -6,19 +6,21 @@ import {
   INVITATION_NOT_GOOD,
   invitationStatus,
   NOT_SIGNED_IN,
+  nameProblem,
   normaliseEmail,
   type User,
 } from '../domain/people.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalidField } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Mac } from '../secrets.ts';
 import { loadInvitations } from '../storage/members.ts';
 import type { SignInMethod } from '../storage/sessions.ts';
 import { listWorkspaces, readClock } from '../storage/workspaces.ts';
-import type { Attempts, Guesser } from './attempts.ts';
+import { makeAccountChanges, nameToJoinWith } from './account-names.ts';
+import type { Attempts } from './attempts.ts';
 import type { Devices } from './devices.ts';
 import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
-import { checkNewPassword, type Passwords, type PasswordTurn } from './passwords.ts';
+import { checkNewPassword, type Passwords } from './passwords.ts';
 import {
   endSession,
   endSessions,
@@ -30,6 +32,7 @@ import {
 import type { Sessions, Visit } from './sessions.ts';
 import { dropSetupCodes, isSetupCode } from './setup-code.ts';
 import { insertSignIn, type RecordsBehind, type SignIn } from './sign-in-rows.ts';
+import { makeTryPassword, turnOf } from './try-password.ts';
 import {
   findUser,
   findUserByEmail,
@@ -37,7 +40,6 @@ import {
   listMemberships,
   removePassword,
   replacePassword,
-  setUserName,
 } from './user-rows.ts';
 import { verifying } from './verifying.ts';
 
@@ -91,16 +93,13 @@ export type SignInFlows = ReturnType<typeof makeSignIn>;
 const NOBODY = '';
 const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
 
-const turnOf = (client_address: string, known_as: string | null = null): PasswordTurn => ({
-  client_address,
-  known_as,
-});
-
 /** Makes it. */
 export function makeSignIn(options: SignInOptions) {
-  const { db, lane, sessions, passwords, attempts, devices, behind, links } = options;
+  const { db, lane, sessions, passwords, devices, behind, links } = options;
 
   const record = (signIn: SignIn) => insertSignIn(db, signIn, options.newSignInId);
+  const tryPassword = makeTryPassword({ ...options, record });
+  const { rename, giveName, recordChange } = makeAccountChanges({ db, record });
 
   /**
    * Records a refusal behind its answer, under the e-mail that was named: with the person where they are a member of
@@ -164,49 +163,6 @@ export function makeSignIn(options: SignInOptions) {
     return { me: await me({ user_id, session_id }), cookies };
   }
 
-  /** Whose turn a password takes, and who is guessing at it: a session, a browser of this person, or a stranger. */
-  function guesserOf(
-    { email, user, session_id }: { email: string; user: User | undefined; session_id?: string | undefined },
-    { headers, client_address }: From,
-  ): { guesser: Guesser; turn: PasswordTurn } {
-    if (session_id !== undefined && user !== undefined) {
-      const guesser: Guesser = { as: 'session', session_id, user_id: user.user_id };
-      return { guesser, turn: { client_address, known_as: session_id } };
-    }
-    const device = devices.of(headers);
-    if (device !== null && device.user_id === user?.user_id) {
-      const { device_id } = device;
-      return { guesser: { as: 'device', device_id }, turn: { client_address, known_as: device_id } };
-    }
-    return { guesser: { as: 'stranger', client_address, email }, turn: turnOf(client_address) };
-  }
-
-  /**
-   * Compares a password, within the limits of `Attempts`. Returns whether it is right; the work is the same where there is
-   * no such person, or none who may come in, and what is recorded of it is written behind the answer. `session_id`: the
-   * person is signed in already. Throws `rate_limited` and `auth_unavailable`.
-   */
-  async function tryPassword(
-    who: { email: string; user: User | undefined; is_let_in?: boolean; session_id?: string },
-    password: string,
-    from: From,
-  ): Promise<boolean> {
-    const { email, user, is_let_in = true } = who;
-    const { client_address } = from;
-    const user_id = is_let_in ? (user?.user_id ?? null) : null;
-    const told = { method: 'password', email, user_id, client_address } as const;
-    const tell = (kind: 'locked' | 'wrong') => behind.add(() => record({ ...told, kind }));
-    const is_nobody = user === undefined || user.disabled_at !== null || !is_let_in;
-    const { guesser, turn } = guesserOf(who, from);
-    const is_right = await attempts.judge(
-      guesser,
-      () => passwords.verify(is_nobody ? null : user.password_hash, password, turn),
-      () => tell('locked'),
-    );
-    if (!is_right) tell('wrong');
-    return is_right;
-  }
-
   /** The same for a person who is signed in. Throws `unauthenticated` if it is wrong. */
   async function provePassword(self: Self, password: string, from: From): Promise<User> {
     const user = await findUser(db, self.user_id);
@@ -264,6 +220,8 @@ export function makeSignIn(options: SignInOptions) {
     firstWorkspace,
     record,
     recordRefusal,
+    giveName,
+    recordChange,
     /** Resolves once what was refused so far is recorded. */
     recorded: behind.settled,
 
@@ -372,11 +330,16 @@ export function makeSignIn(options: SignInOptions) {
         const user = await findUserByEmail(db, email);
         let password_hash: string | null = null;
         if (user === undefined) {
+          const problem = nameProblem(input.name);
+          if (problem !== null) throw invalidField('name', problem);
           checkNewPassword('password', input.password, { email, name: input.name });
           password_hash = await passwords.hash(input.password, turnOf(from.client_address));
         } else if (!(await tryPassword({ email, user }, input.password, from))) {
           throw new ApiError('unauthenticated', 'The password of your account is wrong.');
         }
+        const whose = { user_id: user?.user_id ?? null, workspace_ids: [named.workspace_id] };
+        const name = await nameToJoinWith(db, user ?? { name: input.name, email }, whose);
+        if (user !== undefined) await giveName(user, name, from);
         const { user_id } = await lane.submit(
           named.workspace_id,
           joinWorkspace,
@@ -384,7 +347,7 @@ export function makeSignIn(options: SignInOptions) {
             admittance: { by: 'invitation', invitation_id, principal_id },
             email,
             user_id: user?.user_id ?? null,
-            name: input.name,
+            name,
             password_hash,
             identity: null,
           },
@@ -396,9 +359,11 @@ export function makeSignIn(options: SignInOptions) {
         });
       }),
 
-    rename: (self: Self, name: string): Promise<Me> =>
+    rename: (self: Self, name: string, from: From): Promise<Me> =>
       verifying(async () => {
-        await setUserName(db, self.user_id, name);
+        const user = await findUser(db, self.user_id);
+        if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+        await rename(user, name, from);
         return me(self);
       }),
 

@@ -137,7 +137,12 @@ export async function setUserName(db: Queryable, user_id: string, name: string):
   });
 }
 
-/** Disables a person for good: they are no longer let in anywhere. */
+/** Lets a disabled person in again, with the ways in that they had. */
+export async function enableUser(db: Queryable, user_id: string): Promise<void> {
+  await db.query({ text: 'update users set disabled_at = null where user_id = $1', values: [user_id] });
+}
+
+/** Disables a person: they are let in nowhere until they are enabled again. */
 export async function disableUser(db: Queryable, user_id: string): Promise<void> {
   await db.query({
     text: 'update users set disabled_at = coalesce(disabled_at, clock_timestamp()) where user_id = $1',

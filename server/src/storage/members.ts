@@ -150,6 +150,7 @@ export async function loadPendingInvitations(
 /** A member as the list shows it. */
 export interface ListedMember extends Member {
   name: string;
+  disabled_at: string | null;
   last_seen_at: string | null;
 }
 
@@ -161,7 +162,7 @@ export async function listMembers(
 ): Promise<ListedMember[]> {
   const result = await db.query<ListedMember>({
     name: 'list_members',
-    text: `select ${MEMBER}, u.name,
+    text: `select ${MEMBER}, u.name, u.disabled_at,
         (select max(s.last_seen_at) from sessions s where s.user_id = m.user_id and s.workspace_id = $1) as last_seen_at
       from members m join users u on u.user_id = m.user_id
       where m.workspace_id = $1 and m.removed_at is null and ($2::text is null or m.user_id < $2)

@@ -131,6 +131,26 @@ describe('the operator’s commands', () => {
     await expect(signIn(s, 'bob@example.com', 'a brand new password')).rejects.toThrow(/unauthenticated/);
     await expect(purser('disable', '--email', 'nobody@example.com')).rejects.toThrow(/nobody here/);
 
+    const statusOfBob = async () =>
+      (await s.call('GET', '/v1/members')).body.data.find(
+        ({ email }: { email: string }) => email === 'bob@example.com',
+      ).status;
+    expect(await statusOfBob()).toBe('disabled');
+    await purser('enable', '--email', 'bob@example.com');
+    expect(await statusOfBob()).toBe('active');
+    await expect(purser('enable', '--email', 'bob@example.com')).rejects.toThrow(/is not disabled/);
+    await signIn(s, 'bob@example.com', 'a brand new password');
+    const { body: told } = await s.call('GET', '/v1/sign-ins?member=true&limit=200');
+    const of_operator = told.data.filter(({ method }: { method: string }) => method === 'operator');
+    expect(of_operator).toMatchObject(
+      ['account_enabled', 'account_disabled', 'reset_link_made'].map((kind) => ({
+        kind,
+        email: 'bob@example.com',
+        client_address: null,
+      })),
+    );
+    await purser('disable', '--email', 'bob@example.com');
+
     const audit = await s.call('GET', '/v1/audit?limit=2');
     for (const each of audit.body.data) {
       expect([each.action, each.actor.type]).toEqual(['sessions.revoked', 'operator']);
@@ -151,7 +171,15 @@ describe('the operator’s commands', () => {
     const { stdout: ended } = await type(['revoke-sessions', '--email', ' ADA@example.com']);
     expect(ended).toBe('ada@example.com is signed out everywhere.\n');
     const { stdout: help } = await type(['--help']);
-    for (const name of ['list', 'invite', 'reset-link', 'disable', 'revoke-sessions', 'setup-link']) {
+    for (const name of [
+      'list',
+      'invite',
+      'reset-link',
+      'disable',
+      'enable',
+      'revoke-sessions',
+      'setup-link',
+    ]) {
       expect(help).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
     }
   });

@@ -229,6 +229,57 @@ describe('what people do is recorded as theirs', () => {
   });
 });
 
+describe('a name', () => {
+  const rename = (browser: Browser, name: string) => browser.call('PATCH', '/v1/me', { body: { name } });
+  test('that another member has, or one that looks like it, is refused', async () => {
+    const { browser } = await join({ email: 'mallory@example.com', role: 'viewer' });
+    const taken = [
+      'Ada',
+      'ADA.',
+      'Аdа',
+      'Adá',
+      'ada@example.com',
+      'Somebody (ada@example.com)',
+      `user:${ada_id}`,
+    ];
+    for (const name of [...taken, '\u202eadA', '\u200d']) {
+      const reply = await rename(browser, name);
+      expect([name, ...refusal(reply), fieldOf(reply)]).toEqual([name, 400, 'invalid_request', 'name']);
+    }
+    expect((await rename(browser, 'Mallory')).status).toBe(200);
+    expect((await rename(ada, 'Ada')).status, 'one’s own may be sent again').toBe(200);
+    const { body } = await ada.call('GET', '/v1/sign-ins?member=true&limit=1');
+    expect(body.data).toMatchObject([
+      { kind: 'name_changed', method: 'session', email: 'mallory@example.com', attempts: 1 },
+    ]);
+  });
+  test('that another member has gets the e-mail behind it when somebody joins with it', async () => {
+    const namesake = async (email: string, name: string) => {
+      const token = tokenOf(await invite({ email, role: 'viewer' }));
+      const body = { token, name, password: PASSWORD };
+      return openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    };
+    const joined = await namesake('other-ada@example.com', 'ada');
+    expect(joined.body.user.name).toBe('ada (other-ada@example.com)');
+    const long = `${'x'.repeat(40)}@${'y'.repeat(30)}.example`;
+    expect((await namesake(long, 'Ada')).body.user.name).toBe(long.slice(0, 64));
+    const hidden = await namesake('hidden@example.com', 'Ada\u202e');
+    expect([...refusal(hidden), fieldOf(hidden)]).toEqual([400, 'invalid_request', 'name']);
+  });
+  test('of an account that joins another workspace tells it apart there too', async () => {
+    const tenant = await s.addWorkspace({ plan: 'team' });
+    const asked = { key: tenant.admin_key, body: { email: 'eve2@example.com', role: 'admin' } };
+    const there = await s.call('POST', '/v1/invitations', asked);
+    const body = { token: tokenOf(there), name: 'Ada', password: PASSWORD };
+    const eve = await openBrowser(s).call('POST', '/v1/auth/invitations/accept', { body });
+    expect(eve.body.user.name).toBe('Ada');
+    const here = await accept(tokenOf(await invite({ email: 'eve2@example.com', role: 'viewer' })));
+    expect(here.reply.body.user.name).toBe('Ada (eve2@example.com)');
+    await s.sql('delete from members where workspace_id = $1', [tenant.workspace_id]);
+    await s.sql('delete from workspaces where workspace_id = $1', [tenant.workspace_id]);
+  });
+});
+
 describe('the last administrator', () => {
   test('is neither demoted nor removed, also by two at once', async () => {
     const admins = (await ada.call('GET', '/v1/members')).body.data.filter(

@@ -41,6 +41,8 @@ describe('a passkey', () => {
     expect(refusal(await register(answer))).toEqual([401, 'unauthenticated']);
     const { body } = await ada.call('GET', '/v1/me/passkeys');
     expect(body.data).toMatchObject([{ name: 'Ada’s laptop', last_used_at: null }]);
+    const { body: told } = await ada.call('GET', '/v1/sign-ins?limit=1');
+    expect(told.data).toMatchObject([{ kind: 'passkey_added', method: 'passkey', email: 'ada@example.com' }]);
     expect((await registration()).excludeCredentials).toMatchObject([{ id: passkey.id }]);
   });
   test('is not added with a challenge that was made for signing in', async () => {
@@ -124,6 +126,8 @@ describe('a password beside passkeys', () => {
 
   test('stays while there is no passkey to come in with', async () => {
     for (const { id } of await passkeysOf()) await ada.call('DELETE', `/v1/me/passkeys/${id}`);
+    const { body: told } = await ada.call('GET', '/v1/sign-ins?limit=1');
+    expect(told.data).toMatchObject([{ kind: 'passkey_removed', email: 'ada@example.com' }]);
     expect(refusal(await removePassword(ada))).toEqual([409, 'last_way_in']);
     expect((await ada.call('GET', '/v1/me')).body.has_password).toBe(true);
   });

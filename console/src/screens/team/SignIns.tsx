@@ -18,6 +18,12 @@ const KINDS: Record<string, readonly [string, Tone]> = {
   locked: ['Too many attempts', 'deny'],
   oidc_failed: ['Identity provider refused', 'review'],
   password_changed: ['Password changed', 'idle'],
+  passkey_added: ['Passkey added', 'idle'],
+  passkey_removed: ['Passkey removed', 'idle'],
+  name_changed: ['Name changed', 'idle'],
+  reset_link_made: ['Reset link made', 'review'],
+  account_disabled: ['Account disabled', 'deny'],
+  account_enabled: ['Account enabled', 'allow'],
 };
 
 const COLUMNS: readonly Column<SignIn>[] = [
@@ -27,7 +33,7 @@ const COLUMNS: readonly Column<SignIn>[] = [
     name: 'What',
     cell: (each) => {
       const [says, tone] = KINDS[each.kind] ?? [words(each.kind), 'idle'];
-      return <Badge tone={tone}>{says}</Badge>;
+      return <Badge tone={tone}>{each.attempts > 1 ? `${says} ${each.attempts} times` : says}</Badge>;
     },
   },
   { name: 'By', cell: (each) => (each.method === null ? '' : words(each.method)) },
@@ -42,6 +48,7 @@ const CSV: CsvColumns<SignIn> = [
   ['user_id', (each) => each.user_id],
   ['method', (each) => each.method],
   ['client_address', (each) => each.client_address],
+  ['attempts', (each) => each.attempts],
 ];
 
 /** Who came to the door, let in or not. Asked for only when it is wanted. */
@@ -68,7 +75,11 @@ export function SignIns() {
       }
     >
       {is_open ? (
-        <List />
+        <>
+          <List member />
+          <h3 className={styles.soft}>Attempts with e-mails that no member has, by hour and address</h3>
+          <List member={false} />
+        </>
       ) : (
         <p className={styles.soft}>Who signed in, and who was refused: by whom, how and from where.</p>
       )}
@@ -76,10 +87,10 @@ export function SignIns() {
   );
 }
 
-function List() {
+function List({ member }: { member: boolean }) {
   const list = useKept<SignIn>(
-    ['team', 'sign-ins'],
-    (cursor) => purser.signIns.list({ cursor, limit: pageLimit(cursor) }),
+    ['team', 'sign-ins', member],
+    (cursor) => purser.signIns.list({ member, cursor, limit: pageLimit(cursor) }),
     (each) => each.id,
   );
   if (list.isError && !list.isSuccess)
@@ -87,7 +98,12 @@ function List() {
   if (list.isPending) return <Loading />;
   return (
     <>
-      <Table label="Sign-ins" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.id} />
+      <Table
+        label={member ? 'Sign-ins' : 'Attempts of others'}
+        columns={COLUMNS}
+        rows={list.rows}
+        keyOf={(each) => each.id}
+      />
       <LoadMore query={list} />
     </>
   );

@@ -139,7 +139,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Join a workspace by invitation',
       description:
-        'Makes an account for the e-mail of the invitation. Where it has one already, `password` must be that account’s, and `name` is ignored.',
+        'Makes an account for the e-mail of the invitation. Where it has one already, `password` must be that account’s, and `name` is ignored. Where another member has the name, or one that looks like it, the e-mail is added to it.',
       scopes: 'public',
       body: AcceptBody,
       responses: { 201: { description: 'Joined and signed in.', schema: MeBody, headers: SESSION_HEADERS } },

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { ApiError } from '../../errors.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { Fields, Id, IdIn, Nullable, Timestamp } from '../../http/schemas.ts';
-import { selfOf } from '../../people/callers.ts';
+import { fromOf, selfOf } from '../../people/callers.ts';
 import { endSession, endSessions } from '../../people/session-rows.ts';
 import type { Sessions } from '../../people/sessions.ts';
 import type { SignInFlows } from '../../people/sign-in.ts';
@@ -54,14 +54,15 @@ export function makeMeRoutes(options: {
       operationId: 'updateMe',
       tag: 'Sign-in',
       summary: 'Change your name',
-      description: 'The e-mail of an account does not change.',
+      description:
+        'The e-mail of an account does not change. A name that another member of one of your workspaces has, or one that looks like it, is refused: case, accents, punctuation and invisible characters do not count.',
       scopes: 'session',
       body: RenameBody,
       responses: ME,
       errors: [],
       handler: async (call: Call<never, never, Static<typeof RenameBody>>) => ({
         status: 200,
-        body: await flows.rename(selfOf(call), call.body.name),
+        body: await flows.rename(selfOf(call), call.body.name, fromOf(call as never)),
       }),
     },
     {

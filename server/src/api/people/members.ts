@@ -8,6 +8,7 @@ import {
   INVITATION_STATUSES,
   type Invitation,
   invitationStatus,
+  MEMBER_STATUSES,
   normaliseEmail,
 } from '../../domain/people.ts';
 import { ApiError } from '../../errors.ts';
@@ -46,6 +47,9 @@ const MemberBody = Fields(
     name: Type.String(),
     role: OneOf(ROLES),
     principal_id: Type.String({ examples: ['user:ada'] }),
+    status: OneOf(MEMBER_STATUSES, {
+      description: '`disabled`: the operator lets them in nowhere.',
+    }),
     last_seen_at: Nullable(Timestamp({ description: 'In this workspace, to the minute.' })),
     joined_at: Timestamp(),
   },
@@ -84,7 +88,7 @@ const SignInItem = Fields(
     email: Type.String(),
     user_id: Nullable(Id('user', { description: 'Null: nobody with this e-mail is a member.' })),
     method: OneOf(SIGN_IN_RECORD_METHODS, {
-      description: '`operator`: a command of the operator.',
+      description: '`session`: a person who was signed in; `operator`: a command of the operator.',
     }),
     client_address: Nullable(
       Type.String({
@@ -129,12 +133,22 @@ const SignInsQuery = Fields({
 });
 type ListCall = Call<unknown, Static<typeof ListQuery>, unknown>;
 
-const memberBody = ({ user_id, email, name, role, principal_id, last_seen_at, joined_at }: ListedMember) => ({
+const memberBody = ({
   user_id,
   email,
   name,
   role,
   principal_id,
+  disabled_at,
+  last_seen_at,
+  joined_at,
+}: ListedMember) => ({
+  user_id,
+  email,
+  name,
+  role,
+  principal_id,
+  status: disabled_at === null ? 'active' : 'disabled',
   last_seen_at,
   joined_at,
 });

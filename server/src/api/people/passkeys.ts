@@ -7,6 +7,7 @@ import { Fields, Line, Nullable, Timestamp } from '../../http/schemas.ts';
 import { fromOf, requireFreshProof, selfOf } from '../../people/callers.ts';
 import { deletePasskey, listPasskeys } from '../../people/passkey-rows.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
+import type { SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
 import { verifying } from '../../people/verifying.ts';
 import { TEXT_LENGTHS } from '../../values/text.ts';
@@ -46,8 +47,13 @@ const RequestOptions = Type.Object(
 const IdParams = Fields({ id: Type.String() });
 
 /** Passkeys (WebAuthn): signing in with them, and a person's own ones. */
-export function makePasskeyRoutes(options: { db: pg.Pool; passkeys: Passkeys; site: Site }): Route[] {
-  const { db, passkeys, site } = options;
+export function makePasskeyRoutes(options: {
+  db: pg.Pool;
+  passkeys: Passkeys;
+  flows: Pick<SignInFlows, 'recordChange'>;
+  site: Site;
+}): Route[] {
+  const { db, passkeys, flows, site } = options;
   return [
     {
       method: 'POST',
@@ -116,6 +122,7 @@ export function makePasskeyRoutes(options: { db: pg.Pool; passkeys: Passkeys; si
         await verifying(() =>
           passkeys.register(selfOf(call), response as unknown as RegistrationResponseJSON, name),
         );
+        await flows.recordChange(selfOf(call).user_id, 'passkey_added', 'passkey', fromOf(call as never));
         return { status: 204 };
       },
     },
@@ -157,6 +164,7 @@ export function makePasskeyRoutes(options: { db: pg.Pool; passkeys: Passkeys; si
         if (outcome === 'only way in') {
           throw new ApiError('last_way_in', 'It is your only way in: add another passkey first.');
         }
+        await flows.recordChange(selfOf(call).user_id, 'passkey_removed', 'passkey', fromOf(call as never));
         return { status: 204 };
       },
     },
