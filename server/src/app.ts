@@ -30,6 +30,7 @@ import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from './people/setup
 import { hasPeople } from './people/user-rows.ts';
 import type { Listening } from './processes/messages.ts';
 import type { Siblings } from './processes/siblings.ts';
+import { warmAssessor } from './purpose/warm-up.ts';
 import { MAX_PAGES_A_ROUND as ROLL_UP_PAGES, rollUpDecisions } from './reports/roll-up-decisions.ts';
 import { addWorkspace, type Core, type Database, makeCore, newId, random } from './runtime.ts';
 import { type DatabaseAddress, exclusively } from './storage/database.ts';
@@ -332,6 +333,7 @@ export async function startService(
     if (first !== undefined) onFirst(first);
     const setup_code = prepares ? await prepareFirstPerson(core, people, config) : null;
     await second_opinion?.probed;
+    warmAssessor();
     await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await metrics_server?.listen({
       port: config.metrics_port ?? 0,

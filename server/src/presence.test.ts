@@ -2,6 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makePresence } from './presence.ts';
 
+test('it is quiet exactly while nobody waits for a request', () => {
+  const presence = makePresence(() => 0);
+  const [leave, leaveToo] = [presence.enter(), presence.enter()];
+  leave();
+  leave();
+  expect(presence.isQuiet()).toBe(false);
+  leaveToo();
+  expect(presence.isQuiet()).toBe(true);
+});
+
 test('a workspace is alone exactly while no other has sent a request within a second', () => {
   const step = fc.record({
     workspace_id: fc.constantFrom('a', 'b', 'c'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { until } from '../tests/support/until.ts';
 import { makeWorkTime } from './work-time.ts';
 
 /** Work on a clock that moves only when something works or waits. */
@@ -6,19 +7,27 @@ function onFakeClock(options: {
   share: number;
   max_at_once_ms?: number;
   max_wait_ms?: number;
+  max_waiting?: number;
   isAlone?: () => boolean;
+  is_background?: boolean;
 }) {
   let at_ms = 0;
   const timers: { due_ms: number; resume: () => void }[] = [];
+  let turns = 0;
   const time = makeWorkTime({
     reason: 'answers_time',
     ...options,
     now_ms: () => at_ms,
     after: (wait_ms, resume) => void timers.push({ due_ms: at_ms + wait_ms, resume }),
+    nextTurn(resume) {
+      turns += 1;
+      timers.push({ due_ms: at_ms, resume });
+    },
   });
   return {
     time,
     now: () => at_ms,
+    turns: () => turns,
     /** Work that takes so long, and tells when it began. */
     work: (takes_ms: number) => () => {
       const began_ms = at_ms;
@@ -90,8 +99,7 @@ test('small pieces of work share one timer', async () => {
 });
 
 test('the members of a name take turns, and none takes all places in the queue', async () => {
-  // A first piece of 50 ms counts as 10, which a quarter of the time gets done in 40: five of them take 200.
-  const { time, work, runAll } = onFakeClock({ share: 0.25, max_wait_ms: 400 });
+  const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 10 });
   time.spend('a', work(50));
   const done: string[] = [];
   const ask = (member: string) =>
@@ -111,8 +119,36 @@ test('the members of a name take turns, and none takes all places in the queue',
   expect(done).toEqual(['busy', 'honest', 'busy', 'busy', 'busy', 'busy']);
 });
 
-test('work beyond the queue is refused with a message, and an error of the work reaches the caller', async () => {
-  const { time, work, runAll } = onFakeClock({ share: 0.25, max_wait_ms: 80 });
+test('a dear piece, such as the first one, which pays for loading, gets no other one refused', async () => {
+  const { time, work, runAll } = onFakeClock({ share: 0.25 });
+  time.spend('a', work(90), 'agent');
+  const all = Array.from({ length: 64 }, () => time.spend('a', work(0.03), 'agent'));
+  await runAll();
+  await expect(Promise.all(all)).resolves.toHaveLength(64);
+});
+
+test('what has really waited too long is refused, when it has and not before, and what waits less is done', async () => {
+  const { time, work, now, runAll } = onFakeClock({ share: 0.25, max_wait_ms: 1_000 });
+  time.spend('flood', work(50));
+  const ended: [string, number][] = [];
+  const asked = Array.from({ length: 10 }, async () => {
+    const what = await Promise.resolve(time.spend('flood', work(50))).then(
+      () => 'done',
+      ({ code, retry_after_s, reason }) => `${code} ${retry_after_s} ${reason}`,
+    );
+    ended.push([what, now()]);
+  });
+  await runAll();
+  await Promise.all(asked);
+  const done = ended.filter(([what]) => what === 'done');
+  const refused = ended.filter(([what]) => what === 'unavailable 1 answers_time');
+  // A quarter of a second has been worked for when the others have waited for one.
+  expect([done.length, refused.length]).toEqual([5, 5]);
+  for (const [, at_ms] of refused) expect(at_ms).toBe(1_050);
+});
+
+test('beyond the places to wait work is refused at once, and an error of the work reaches the caller', async () => {
+  const { time, work, runAll } = onFakeClock({ share: 0.25, max_waiting: 2 });
   time.spend('flood', work(50));
   const fail = () => {
     throw new Error('it went wrong');
@@ -126,4 +162,43 @@ test('work beyond the queue is refused with a message, and an error of the work 
   await runAll();
   await failing;
   expect(await waiting[0]).toBeGreaterThan(0);
+});
+
+test('background work costs nothing but its own time while nobody else wants it, in slices between which others come in', async () => {
+  const { time, work, now, turns, runAll } = onFakeClock({
+    share: 0.25,
+    is_background: true,
+    isAlone: () => true,
+  });
+  const simulation = (async () => {
+    for (let i = 0; i < 2_000; i++) await time.spend('replays', work(0.05));
+  })();
+  await until(() => now() > 0 && turns() > 0);
+  while (now() < 99.9) {
+    await runAll();
+    await Promise.resolve();
+  }
+  await simulation;
+  expect(now()).toBeCloseTo(100);
+  // Some 2 ms each.
+  expect(turns()).toBeGreaterThanOrEqual(35);
+});
+
+test('background work falls back to its share in the turn in which somebody comes in, and owes nothing when they leave', async () => {
+  let is_alone = true;
+  const { time, work, now, runAll } = onFakeClock({
+    share: 0.25,
+    is_background: true,
+    isAlone: () => is_alone,
+  });
+  time.spend('replays', work(4));
+  const next = time.spend('replays', work(4));
+  is_alone = false;
+  await runAll();
+  expect(await next).toBeGreaterThanOrEqual(8);
+  is_alone = true;
+  const began_ms = now();
+  const last = time.spend('replays', work(2));
+  await runAll();
+  expect(await last).toBe(began_ms);
 });

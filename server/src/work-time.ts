@@ -2,36 +2,44 @@ import { ApiError, type RefusalReason } from './errors.ts';
 
 /** Work in ms that may be done in one go. A single piece that takes longer is paid for afterwards. */
 const MAX_AT_ONCE_MS = 2;
-/** How long the work that waits under one name may take to get done; beyond it, one more piece is refused. */
-const MAX_WAIT_MS = 2_500;
-/** Each piece of work counts so much in what a piece of its name is taken to last. */
-const LAST_PIECE = 0.2;
+/** A piece that has waited this long is refused. With the wait for what is shared it stays below the deadline of 5 s. */
+const MAX_WAIT_MS = 1_500;
+/** The most pieces that wait under one name; a member of the name may have half of them. */
+const MAX_WAITING = 1_000;
 /** What a turn took that nobody else wanted. */
 const NOT_CHARGED: Settle = () => {};
 /** When there are more names than this, those that owe nothing are forgotten. */
 const MAX_NAMES = 10_000;
 
+interface Piece {
+  member: string;
+  since_ms: number;
+  begin: () => void;
+  refuse: () => void;
+}
+
 interface Account {
+  name: string;
   /** Work in ms that passing time had not yet paid for at `at_ms`. */
   owed_ms: number;
   at_ms: number;
-  /** What a piece of work has lasted lately, ms. */
-  piece_ms: number;
   /** By the member that asked for it, in the order of their turns. */
-  waiting: Map<string, (() => void)[]>;
-  waiting_count: number;
+  turns: Map<string, Piece[]>;
+  /** All waiting pieces, the oldest first. */
+  waiting: Set<Piece>;
 }
 
 /**
  * Shares the event loop's time among names. Work under a name is done at once while the name has used less than its share
- * lately, or nobody else is there; otherwise it waits in order until passing time has paid for the earlier work. Other names
- * do not wait for it.
+ * lately, or nobody else wants the time; otherwise it waits in order until passing time has paid for the earlier work. Other
+ * names do not wait for it.
  */
 export interface WorkTime {
   /**
    * Does the work, at once where the name's share allows, and then returns its result without a promise. Waiting work is
-   * done in turns of the `member`s that asked for it. Throws `unavailable` with `Retry-After` when what waits under the name
-   * would take too long, or half of that for the member. An error of the work is thrown, or rejects the promise.
+   * done in turns of the `member`s that asked for it. Rejects with `unavailable` and `Retry-After` what has waited for 1.5 s,
+   * and throws it at once where 1,000 pieces wait already, or 500 of the member. An error of the work is thrown, or rejects
+   * the promise.
    */
   spend<T>(name: string, work: () => T, member?: string): T | Promise<T>;
   /**
@@ -53,18 +61,31 @@ export interface WorkTimeOptions {
   now_ms: () => number;
   /** Whether nobody else wants the time now: then it is not shared. Default: somebody always does. */
   isAlone?: (name: string) => boolean;
+  /**
+   * It comes after everything else: also where nobody else wants the time, it lets the event loop turn every 2 ms, and goes
+   * on at once if nobody else came in that turn.
+   */
+  is_background?: boolean;
   /** Calls `resume` after `wait_ms`. */
   after?: (wait_ms: number, resume: () => void) => void;
+  /** Calls `resume` once everything has been done that came in meanwhile. */
+  nextTurn?: (resume: () => void) => void;
   max_at_once_ms?: number;
   max_wait_ms?: number;
+  max_waiting?: number;
 }
 
 /** Makes a `WorkTime`. Only waiting work keeps the process alive. */
 export function makeWorkTime(options: WorkTimeOptions): WorkTime {
-  const { share, now_ms, isAlone = () => false } = options;
-  const { max_at_once_ms = MAX_AT_ONCE_MS, max_wait_ms = MAX_WAIT_MS } = options;
+  const { share, now_ms, isAlone = () => false, is_background = false } = options;
+  const { max_at_once_ms = MAX_AT_ONCE_MS, max_wait_ms = MAX_WAIT_MS, max_waiting = MAX_WAITING } = options;
   const after = options.after ?? ((wait_ms, resume) => void setTimeout(resume, wait_ms));
+  const nextTurn = options.nextTurn ?? ((resume) => void setImmediate(resume));
   const accounts = new Map<string, Account>();
+  const refusal = new ApiError('unavailable', 'More is asked for than one share of the time; retry.', {
+    retry_after_s: 1,
+    reason: options.reason,
+  });
 
   function owedBy(account: Account): number {
     const at_ms = now_ms();
@@ -78,16 +99,12 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     if (known !== undefined) return known;
     if (accounts.size >= MAX_NAMES) {
       for (const [other, account] of accounts) {
-        if (account.waiting_count === 0 && owedBy(account) === 0) accounts.delete(other);
+        if (account.waiting.size === 0 && owedBy(account) === 0) accounts.delete(other);
       }
     }
-    const account = { owed_ms: 0, at_ms: now_ms(), piece_ms: 0, waiting: new Map(), waiting_count: 0 };
+    const account = { name, owed_ms: 0, at_ms: now_ms(), turns: new Map(), waiting: new Set<Piece>() };
     accounts.set(name, account);
     return account;
-  }
-
-  function noteTaken(account: Account, took_ms: number): void {
-    account.piece_ms += (took_ms - account.piece_ms) * LAST_PIECE;
   }
 
   function charged<T>(account: Account, work: () => T): T {
@@ -95,9 +112,7 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
     try {
       return work();
     } finally {
-      const took_ms = now_ms() - began_ms;
-      account.owed_ms += took_ms;
-      noteTaken(account, took_ms);
+      account.owed_ms += now_ms() - began_ms;
     }
   }
 
@@ -108,58 +123,91 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
       if (is_settled) return;
       is_settled = true;
       account.owed_ms = Math.max(0, owedBy(account) + took_ms - expected_ms);
-      noteTaken(account, took_ms);
     };
   }
 
-  /** Waits until everything owed is paid: a timer for each small piece would cost more than the piece. */
+  /** Goes on when it is time: where nobody else wants it after a turn of the event loop, which pays for everything. */
   function resumeLater(account: Account): void {
-    after(Math.ceil(owedBy(account) / share), () => {
-      if (owedBy(account) > 0) return resumeLater(account);
-      while (account.waiting_count > 0 && owedBy(account) < max_at_once_ms) nextOf(account)();
-      if (account.waiting_count > 0) resumeLater(account);
-    });
+    if (!isAlone(account.name)) resumeWhenPaid(account);
+    else {
+      nextTurn(() => {
+        if (isAlone(account.name)) {
+          account.owed_ms = 0;
+          goOn(account);
+        } else resumeWhenPaid(account);
+      });
+    }
+  }
+
+  /** Waits until everything owed is paid, since a timer for each small piece would cost more than the piece. */
+  function resumeWhenPaid(account: Account): void {
+    const [oldest] = account.waiting as Iterable<Piece>;
+    const paid_ms = owedBy(account) / share;
+    const refused_ms = oldest === undefined ? paid_ms : oldest.since_ms + max_wait_ms - now_ms();
+    after(Math.max(0, Math.ceil(Math.min(paid_ms, refused_ms))), () => goOn(account));
+  }
+
+  function goOn(account: Account): void {
+    for (const piece of account.waiting) {
+      if (now_ms() - piece.since_ms < max_wait_ms) break;
+      leave(account, piece);
+      piece.refuse();
+    }
+    // What is left of a debt is paid in one wait.
+    if (owedBy(account) === 0) {
+      while (account.waiting.size > 0 && owedBy(account) < max_at_once_ms) nextOf(account).begin();
+    }
+    if (account.waiting.size > 0) resumeLater(account);
   }
 
   /** Removes and returns the next piece of work. A member with more of it goes to the end of the turns. */
-  function nextOf(account: Account): () => void {
-    const [member, works] = account.waiting.entries().next().value as [string, (() => void)[]];
-    account.waiting.delete(member);
-    if (works.length > 1) account.waiting.set(member, works);
-    account.waiting_count -= 1;
-    return works.shift() as () => void;
+  function nextOf(account: Account): Piece {
+    const [member, [piece]] = account.turns.entries().next().value as [string, [Piece]];
+    leave(account, piece);
+    const rest = account.turns.get(member);
+    if (rest !== undefined) {
+      account.turns.delete(member);
+      account.turns.set(member, rest);
+    }
+    return piece;
+  }
+
+  function leave(account: Account, piece: Piece): void {
+    account.waiting.delete(piece);
+    const pieces = account.turns.get(piece.member) as Piece[];
+    pieces.splice(pieces.indexOf(piece), 1);
+    if (pieces.length === 0) account.turns.delete(piece.member);
   }
 
   /** Calls `begin` when it is the turn of a piece of work; at once where nobody else wants the time, and `alone` then. */
   function inTurn<T>(name: string, member: string, alone: () => T, begin: (account: Account) => T) {
     const account = accountOf(name);
-    if (account.waiting_count === 0) {
+    if (account.waiting.size === 0) {
       // Nothing is charged for time that nobody else wanted.
-      if (isAlone(name)) return alone();
+      if (!is_background && isAlone(name)) return alone();
       if (owedBy(account) < max_at_once_ms) return begin(account);
     }
-    const works = account.waiting.get(member) ?? [];
-    const lasts_ms = (pieces: number) => (pieces * account.piece_ms) / share;
-    if (
-      lasts_ms(account.waiting_count) >= max_wait_ms ||
-      (member !== '' && lasts_ms(works.length) >= max_wait_ms / 2)
-    ) {
-      throw new ApiError('unavailable', 'More is asked for than one share of the time; retry.', {
-        retry_after_s: 1,
-        reason: options.reason,
-      });
+    const pieces = account.turns.get(member) ?? [];
+    if (account.waiting.size >= max_waiting || (member !== '' && pieces.length >= max_waiting / 2)) {
+      throw refusal;
     }
     return new Promise<T>((resolve, reject) => {
-      works.push(() => {
-        try {
-          resolve(begin(account));
-        } catch (error) {
-          reject(error);
-        }
-      });
-      account.waiting.set(member, works);
-      account.waiting_count += 1;
-      if (account.waiting_count === 1) resumeLater(account);
+      const piece: Piece = {
+        member,
+        since_ms: now_ms(),
+        begin() {
+          try {
+            resolve(begin(account));
+          } catch (error) {
+            reject(error);
+          }
+        },
+        refuse: () => reject(refusal),
+      };
+      account.turns.set(member, pieces);
+      pieces.push(piece);
+      account.waiting.add(piece);
+      if (account.waiting.size === 1) resumeLater(account);
     });
   }
 

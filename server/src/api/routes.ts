@@ -53,7 +53,7 @@ type RouteConfig = Pick<
 
 /**
  * Of the event loop's time, how much the reads, lists, reports and exports of one workspace may take, and how much all
- * replays of simulations together.
+ * replays of simulations together while somebody waits for anything else.
  */
 const ANSWER_SHARE = 0.25;
 const REPLAY_SHARE = 0.25;
@@ -88,7 +88,13 @@ export function makeApiRoutes(
   const findAgentId = makeFindAgentId(db);
   const assess_time = makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone });
   const answer_time = makeWorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone });
-  const replay_time = makeWorkTime({ reason: 'replays_time', share: REPLAY_SHARE, now_ms });
+  const replay_time = makeWorkTime({
+    reason: 'replays_time',
+    share: REPLAY_SHARE,
+    now_ms,
+    isAlone: () => presence.isQuiet(),
+    is_background: true,
+  });
   const view = makeDecisionView({ db, tokens });
   const routes = [
     ...makeDecisionRoutes({
@@ -151,7 +157,7 @@ export function makeApiRoutes(
       signer: core.signer,
     }),
   ];
-  const resources = makeResources(metrics.watchUse);
+  const resources = makeResources(metrics.watchUse, isAlone);
   return routes.map((route) => takingTurns(route, resources, { answer_time, presence }));
 }
 

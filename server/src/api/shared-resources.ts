@@ -18,7 +18,8 @@ const MAX_WAITING = 400;
 
 /**
  * What the requests of all workspaces share besides the write slots. `total` says how many are served at a time, and
- * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it.
+ * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it while others
+ * are there.
  * `expected_ms` is what a turn is taken to cost of the event loop until it has ended, `least_ms` what it then costs at the
  * least, where the length of its answer does not tell.
  */
@@ -46,21 +47,29 @@ const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number; lea
     max_waiting: 40,
     max_wait_ms: MAX_WAIT_MS,
   },
+  /** All of them together have a part of the time (`routes.ts`), so that a test need not wait for a long simulation. */
   simulations: {
     resource: 'simulations',
-    total: 2,
+    total: 4,
     expected_ms: 2,
     max_waiting: 40,
     max_wait_ms: MAX_WAIT_MS,
   },
 };
 
+/**
+ * Turns at these are short, so that a workspace that is alone may take all of them: somebody who comes then waits for the
+ * next one to end. The others may last for minutes.
+ */
+const SHORT: ReadonlySet<string> = new Set<ResourceName>(['reads', 'lists', 'reports']);
+
 /** Makes the shared resources of a process, and registers them with the metrics. */
 export function makeResources(
   watchUse: (resource: string, total: number, inUse: () => number) => void,
+  isAlone: Presence['isAlone'] = () => false,
 ): Record<ResourceName, Shares> {
   const made = Object.entries(RESOURCES).map(([name, options]) => {
-    const shares = makeShares(options);
+    const shares = makeShares(SHORT.has(name) ? { ...options, isAlone } : options);
     watchUse(shares.resource, shares.total, shares.inUse);
     return [name, shares] as const;
   });
@@ -92,7 +101,7 @@ function costOfBody({ 'content-length': length, 'transfer-encoding': coding }: C
 export interface Turns {
   /** The event loop's time, of which one workspace has a share where others are there. */
   answer_time: Pick<WorkTime, 'reserve'>;
-  presence: Pick<Presence, 'note'>;
+  presence: Pick<Presence, 'note' | 'enter'>;
 }
 
 /**
@@ -136,6 +145,31 @@ async function written(answer: Answer): Promise<Answer> {
 }
 
 /**
+ * Handles a call for which somebody waits: simulations let it go first. A call that waits for a change has nothing to do
+ * meanwhile and is not waited for.
+ */
+async function handleForeground(
+  handle: (call: Call) => Promise<Answer>,
+  call: Call,
+  presence: Turns['presence'],
+): Promise<Answer> {
+  let leave = presence.enter();
+  const hold: Call['hold'] = async (ms) => {
+    leave();
+    try {
+      return await call.hold(ms);
+    } finally {
+      leave = presence.enter();
+    }
+  };
+  try {
+    return await handle({ ...call, hold });
+  } finally {
+    leave();
+  }
+}
+
+/**
  * The route, whose handler first notes that its workspace is there, and takes its turns at the event loop and at what
  * it `shares`: other workspaces' turns come in between, and too many are refused with `unavailable`. A stream holds its
  * turn at what is shared until it ends.
@@ -145,7 +179,9 @@ export function takingTurns(
   resources: Record<ResourceName, Shares>,
   { answer_time, presence }: Turns,
 ): Route {
-  const handle = route.handler as (call: Call) => Promise<Answer>;
+  const handleAny = route.handler as (call: Call) => Promise<Answer>;
+  const handle =
+    route.shares === 'simulations' ? handleAny : (call: Call) => handleForeground(handleAny, call, presence);
   if (route.shares === undefined) {
     const handleInTurn = async (call: Call, cost_ms: number) => {
       const { workspace_id, key_id } = holderOf(call.caller);

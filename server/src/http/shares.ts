@@ -18,6 +18,8 @@ export interface SharesOptions {
   workspace_share?: number;
   /** The fraction that one key may hold while nobody else holds any. Default: the workspace's. */
   key_share?: number;
+  /** Whether no other workspace is there: it may then hold everything, until others are. Default: others always are. */
+  isAlone?: (workspace_id: string) => boolean;
   /** The most calls of `take` that wait. Each workspace and key has its share of them. Default: none. */
   max_waiting?: number;
   /** A call that has waited this long is refused, ms. */
@@ -65,6 +67,7 @@ const ROUNDING = 1e-9;
  */
 export function makeShares(options: SharesOptions): Shares {
   const { resource, total, workspace_share = DEFAULT_SHARE, max_wait_ms = DEFAULT_WAIT_MS } = options;
+  const isAlone = options.isAlone ?? (() => false);
   const workspace_multiple = multipleOf(workspace_share);
   const key_multiple = multipleOf(options.key_share ?? workspace_share);
   const of_workspaces = new Map<string, number>();
@@ -79,6 +82,7 @@ export function makeShares(options: SharesOptions): Shares {
           total: max_waiting,
           workspace_share,
           key_share: options.key_share ?? workspace_share,
+          isAlone,
         });
   /** The waiting calls by workspace, then by key, both in the order of their turns. */
   const waiting = new Map<string, Map<string, Set<Waiter>>>();
@@ -87,10 +91,11 @@ export function makeShares(options: SharesOptions): Shares {
     const free = total - in_use;
     const isWithin = (held: number, multiple: number) =>
       held === 0 || held + amount <= multiple * free + ROUNDING;
+    if (amount > free) return false;
     return (
-      amount <= free &&
-      isWithin(of_workspaces.get(workspace_id) ?? 0, workspace_multiple) &&
-      isWithin(of_keys.get(key_id) ?? 0, key_multiple)
+      isAlone(workspace_id) ||
+      (isWithin(of_workspaces.get(workspace_id) ?? 0, workspace_multiple) &&
+        isWithin(of_keys.get(key_id) ?? 0, key_multiple))
     );
   }
 
