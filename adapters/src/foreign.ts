@@ -72,6 +72,15 @@ export class Foreign {
     return this.#read(name, `a whole number from ${min} to ${max}`, holds);
   }
 
+  /** A whole number from 0: digits in a text, a number, or a bigint. */
+  digits(name: string): bigint {
+    const isDigits = (value: unknown) =>
+      (typeof value === 'string' && /^\d{1,78}$/.test(value)) ||
+      (Number.isSafeInteger(value) && Number(value) >= 0) ||
+      (typeof value === 'bigint' && value >= 0n);
+    return BigInt(this.#read<string>(name, 'a whole number from 0', isDigits));
+  }
+
   object(name: string): Foreign {
     return new Foreign(this.#fields[name], `${this.#path}.${name}`);
   }

@@ -1,6 +1,8 @@
 import { PaymentFailed, type Purser, SpendError, type SpendRequest } from '@purser/sdk';
+import { Foreign, Unreadable } from './foreign.ts';
+import { teller } from './log.ts';
 
-/** What is read of an x402 v2 client (`@x402/core` 2.27). */
+/** What a seller asks for (x402 v2), once each field was found to be of its type. */
 interface Requirements {
   network: string;
   asset: string;
@@ -8,9 +10,10 @@ interface Requirements {
   payTo: string;
   maxTimeoutSeconds: number;
 }
+/** What the hooks of `@x402/core` 2.27 are given. The requirements are the seller's words. */
 interface Context {
   paymentRequired: object;
-  selectedRequirements: Requirements;
+  selectedRequirements: object;
 }
 interface X402Client {
   onBeforePaymentCreation(
@@ -91,6 +94,69 @@ interface Bucket {
   finish(amount_minor: number): Promise<void>;
 }
 
+/** The longest time that a seller may have to settle a payment: until then it counts. */
+const MAX_TIMEOUT_SECONDS = 86_400;
+/** How long after its last moment a payment may still turn up in a block: blocks are seen late, and clocks differ. */
+const LATE_BLOCK_MS = 30_000;
+
+/** Throws an `Unreadable` that names the first field that is not what its type says. */
+function requirementsOf(given: object): Requirements {
+  const asked = new Foreign(given, 'requirements');
+  return {
+    network: asked.id('network'),
+    asset: asked.id('asset'),
+    amount: asked.matching('amount', /^[1-9]\d{0,30}$/, 'a text of digits, above 0'),
+    payTo: asked.id('payTo'),
+    maxTimeoutSeconds: asked.integer('maxTimeoutSeconds', 1, MAX_TIMEOUT_SECONDS),
+  };
+}
+
+/** An address as it is compared: a hexadecimal one is the same account in both cases. */
+const addressKey = (address: string) => (/^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address);
+
+/** What was signed, as far as it can be read; each is null where it cannot be. */
+interface Signed {
+  payTo: string | null;
+  amount: bigint | null;
+  /** Null also where the form names no asset. */
+  asset: string | null;
+  /** Unix seconds. */
+  valid_before: bigint | null;
+}
+
+/** Reads the two forms of `@x402/evm`: a transfer with authorization (EIP-3009), and a Permit2 authorization. */
+function signedOf(paymentPayload: object): Signed {
+  const read = <T>(field: () => T): T | null => {
+    try {
+      return field();
+    } catch (error) {
+      if (error instanceof Unreadable) return null;
+      throw error;
+    }
+  };
+  const payload = read(() => new Foreign(paymentPayload, 'paymentPayload').object('payload'));
+  const transfer = read(() => payload?.object('authorization') ?? null);
+  const permit = read(() => payload?.object('permit2Authorization') ?? null);
+  if ((transfer === null) === (permit === null)) {
+    return { payTo: null, amount: null, asset: null, valid_before: null };
+  }
+  return {
+    payTo: read(() => (transfer ?? permit?.object('witness'))?.id('to') ?? null),
+    amount: read(() => transfer?.digits('value') ?? permit?.object('permitted').digits('amount') ?? null),
+    asset: read(() => permit?.object('permitted').id('token') ?? null),
+    valid_before: read(() => transfer?.digits('validBefore') ?? permit?.digits('deadline') ?? null),
+  };
+}
+
+/** What of a signed payment differs from what was allowed; null where nothing that can be read does. */
+function differenceOf(signed: Signed, allowed: Requirements): string | null {
+  const { payTo, amount, asset } = signed;
+  if (payTo !== null && addressKey(payTo) !== addressKey(allowed.payTo)) return 'another payee';
+  if (amount !== null && amount !== BigInt(allowed.amount)) return 'another amount';
+  if (asset !== null && addressKey(asset) !== addressKey(allowed.asset)) return 'another asset';
+  return null;
+}
+
 /** Atomic units of a token in one minor unit of its currency. */
 const unitOf = ({ decimals, exponent }: Asset) => 10n ** BigInt(decimals - exponent);
 const spentOf = ({ payments }: Bucket) => [...payments].reduce((sum, { amount }) => sum + amount, 0n);
@@ -102,7 +168,8 @@ const roundUp = (atomic: bigint, asset: Asset) => Number((atomic + unitOf(asset)
  */
 export function guardX402(client: X402Client, options: X402Options): X402Rail {
   const { purser, adapter, topUp, name, merchantOf = (payTo) => payTo, waitForReview = 0 } = options;
-  const { log = console.log, now = Date.now } = options;
+  const { now = Date.now } = options;
+  const tell = teller('x402', options.log);
   if (!Number.isSafeInteger(topUp) || topUp < 1)
     throw new TypeError('topUp must be a whole number of minor units');
   const assets = new Map(Object.entries(options.assets).map(([id, asset]) => [id.toLowerCase(), asset]));
@@ -110,7 +177,8 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
     if (!(decimals >= exponent)) throw new TypeError(`assets: ${id} has fewer decimals than its currency`);
   }
   const buckets = new Map<string, Bucket[]>();
-  const by_request = new WeakMap<object, [Bucket, Payment]>();
+  /** Of one request there may be several payments: whoever asks may use the same object again. */
+  const by_request = new WeakMap<object, [Bucket, Payment][]>();
   const by_payload = new Map<string, Payment>();
   /** One after the other for each payee, or two payments at once would both top up. */
   const turns = new Map<string, Promise<unknown>>();
@@ -146,18 +214,24 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
             finish,
           });
         });
-      ended = purser.spend(request, pay, { adapter, waitForReview });
+      ended = purser.spend(request, pay, {
+        adapter,
+        waitForReview,
+        onUnreported: ({ decision_id, outcome, error }) =>
+          tell(
+            `${outcome.type} of ${outcome.amount_minor ?? 0} could not be reported (${decision_id}); report it: ${String(error)}`,
+          ),
+      });
       ended.catch(reject);
     });
   }
 
-  async function reserve({ paymentRequired, selectedRequirements: asked }: Context): Promise<void> {
+  async function reserve(paymentRequired: object, asked: Requirements): Promise<void> {
     const { network, asset: token, payTo } = asked;
     const asset = assets.get(`${network}:${token}`.toLowerCase());
     if (asset === undefined) throw new Error(`the asset ${network}:${token} is not listed`);
-    if (!/^[1-9]\d{0,30}$/.test(asked.amount)) throw new Error(`the amount ${asked.amount} is no amount`);
     const amount = BigInt(asked.amount);
-    const key = `${payTo} ${asset.currency} ${asset.decimals}`;
+    const key = `${addressKey(payTo)} ${asset.currency} ${asset.decimals}`;
     const open_ones = buckets.get(key) ?? [];
     buckets.set(key, open_ones);
     let bucket = open_ones.find((each) => !each.is_closing && spentOf(each) + amount <= each.capacity);
@@ -170,56 +244,86 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
         throw new Error('less was allowed than is asked for');
       }
       open_ones.push(bucket);
-      log(
-        `purser x402: topped up ${payTo} with ${bucket.capacity / unitOf(asset)} ${asset.currency} (minor units)`,
-      );
+      tell(`topped up ${payTo} with ${bucket.capacity / unitOf(asset)} ${asset.currency} (minor units)`);
     }
-    const settleable_until_ms = now() + asked.maxTimeoutSeconds * 1000;
     const payment: Payment = {
       amount,
       state: 'reserved',
-      settleable_until_ms,
+      settleable_until_ms: lastMoment(asked),
       payload: {},
       requirements: asked,
     };
     bucket.payments.add(payment);
-    by_request.set(paymentRequired, [bucket, payment]);
+    const reserved = by_request.get(paymentRequired) ?? [];
+    by_request.set(paymentRequired, [...reserved, [bucket, payment]]);
   }
 
-  client.onBeforePaymentCreation(async (context) => {
-    const { payTo } = context.selectedRequirements;
-    const turn = (turns.get(payTo) ?? Promise.resolve()).then(() => reserve(context));
-    turns.set(
-      payTo,
-      turn.catch(() => {}),
-    );
+  /** Until when a payment may be settled that is signed right now as the seller asks for it. */
+  const lastMoment = ({ maxTimeoutSeconds }: Requirements) =>
+    now() + maxTimeoutSeconds * 1000 + LATE_BLOCK_MS;
+
+  /** A payment that was reserved for this request and is not signed yet. One that was let go since is none. */
+  function reservedFor({ paymentRequired, selectedRequirements }: Context): [Bucket, Payment] | undefined {
+    const asked = JSON.stringify(requirementsOf(selectedRequirements));
+    return by_request
+      .get(paymentRequired)
+      ?.find(
+        ([bucket, payment]) =>
+          payment.state === 'reserved' &&
+          bucket.payments.has(payment) &&
+          JSON.stringify(payment.requirements) === asked,
+      );
+  }
+
+  client.onBeforePaymentCreation(async ({ paymentRequired, selectedRequirements }) => {
+    let what = 'a payment';
     try {
+      const asked = requirementsOf(selectedRequirements);
+      what = `${asked.amount} to ${asked.payTo}`;
+      const payee = addressKey(asked.payTo);
+      const turn = (turns.get(payee) ?? Promise.resolve()).then(() => reserve(paymentRequired, asked));
+      turns.set(
+        payee,
+        turn.catch(() => {}),
+      );
       await turn;
       return undefined;
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      log(`purser x402: refused ${context.selectedRequirements.amount} to ${payTo}: ${failure.message}`);
-      // Who asks may be a model, which should know no threshold: the explanation is for the log.
+      tell(`refused ${what}: ${failure.message}`);
+      // A model may read this, and it should know no threshold: the explanation is for the log.
       const reason =
         failure instanceof SpendError ? `${failure.name}, ${failure.decision.reason_code}` : failure.message;
       return { abort: true, reason: `Purser refused this payment: ${reason}` };
     }
   });
-  client.onAfterPaymentCreation(async ({ paymentRequired, paymentPayload, selectedRequirements }) => {
-    const payment = by_request.get(paymentRequired)?.[1];
-    if (payment === undefined) throw new Error('This payment was not asked for');
+  client.onAfterPaymentCreation(async (context) => {
+    const payment = reservedFor(context)?.[1];
+    // What is thrown here keeps the signature from leaving this process.
+    if (payment === undefined) throw new Error('This payment was not asked for, or was signed too late');
+    const { paymentPayload } = context;
+    const signed = signedOf(paymentPayload);
+    const is_known = signed.payTo !== null && signed.amount !== null && signed.valid_before !== null;
     payment.state = 'signed';
     payment.payload = paymentPayload;
-    payment.settleable_until_ms = now() + selectedRequirements.maxTimeoutSeconds * 1000;
+    payment.settleable_until_ms = is_known
+      ? Math.max(lastMoment(payment.requirements), Number(signed.valid_before) * 1000 + LATE_BLOCK_MS)
+      : Number.POSITIVE_INFINITY;
     by_payload.set(JSON.stringify(paymentPayload), payment);
+    const difference = differenceOf(signed, payment.requirements);
+    if (difference === null) return;
+    tell(
+      `signed for ${difference} than allowed, and kept back; ${payment.requirements.payTo} was to be paid`,
+    );
+    throw new Error(`Purser keeps this payment back: it was signed for ${difference} than allowed`);
   });
-  client.onPaymentCreationFailure(async ({ paymentRequired }) => {
-    const [bucket, payment] = by_request.get(paymentRequired) ?? [];
+  client.onPaymentCreationFailure(async (context) => {
     // Nothing was signed, unless the failure came after it.
-    if (payment?.state === 'reserved') bucket?.payments.delete(payment);
+    const [bucket, payment] = reservedFor(context) ?? [];
+    if (payment !== undefined) bucket?.payments.delete(payment);
   });
   client.onPaymentResponse(async ({ paymentPayload, settleResponse }) => {
-    // Only a settlement proves anything: whoever was given a signature and says no may settle it all the same.
+    // Only a settlement proves anything: a seller that has a signature and says no may settle it all the same.
     const payment = by_payload.get(JSON.stringify(paymentPayload));
     if (payment === undefined || settleResponse?.success !== true) return;
     payment.state = 'settled';
@@ -230,8 +334,13 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
   async function isSettled({ payments }: Bucket): Promise<boolean> {
     for (const payment of payments) {
       if (payment.state === 'settled') continue;
-      if (now() <= payment.settleable_until_ms) return false;
-      const { payload, requirements } = payment;
+      if (!(now() > payment.settleable_until_ms)) return false;
+      const { payload, requirements, state } = payment;
+      // It was never signed, and its signature would now come too late.
+      if (state === 'reserved') {
+        payments.delete(payment);
+        continue;
+      }
       const was_paid = await (options.wasSettled?.({ payload, requirements }) ?? true);
       if (was_paid !== false) payment.state = 'settled';
       else payments.delete(payment);
@@ -240,20 +349,25 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
     return true;
   }
 
+  /** Ends a top-up of which nothing is uncertain; false where something is, or where nobody can tell. */
+  async function end(bucket: Bucket): Promise<boolean> {
+    bucket.is_closing = true;
+    const is_settled = await isSettled(bucket).catch((error: unknown) => {
+      tell(`a top-up stays open, because wasSettled failed: ${String(error)}`);
+      return false;
+    });
+    bucket.is_closing = is_settled;
+    if (is_settled) await bucket.finish(roundUp(spentOf(bucket), bucket.asset));
+    return is_settled;
+  }
+
   return {
     async close() {
       let left = 0;
       for (const open_ones of buckets.values()) {
         for (const bucket of [...open_ones]) {
-          if (bucket.is_closing) continue;
-          bucket.is_closing = true;
-          if (await isSettled(bucket)) {
-            open_ones.splice(open_ones.indexOf(bucket), 1);
-            await bucket.finish(roundUp(spentOf(bucket), bucket.asset));
-          } else {
-            bucket.is_closing = false;
-            left += 1;
-          }
+          if (bucket.is_closing || !(await end(bucket))) left += 1;
+          else open_ones.splice(open_ones.indexOf(bucket), 1);
         }
       }
       return left;

@@ -119,7 +119,7 @@ test('what was signed and not seen settled is uncertain until it can be settled 
   // It counts against the top-up, though the seller said that it failed: he holds a signature.
   expect(await shop.rail.close()).toBe(1);
   expect([shop.fake.outcomes, asked]).toEqual([[], []]);
-  shop.clock.ahead = 61_000;
+  shop.clock.ahead = 95_000;
   expect(await shop.rail.close()).toBe(0);
   expect(asked).toHaveLength(1);
   expect(shop.fake.outcomes.map(({ type }) => type)).toEqual(['SPEND_FAILED']);
@@ -137,7 +137,7 @@ test('over HTTP, what a facilitator settles is paid; with it away, what was sign
   expect(await shop.buy()).not.toBe(200);
   expect([shop.till.settled.length, shop.till.signed]).toEqual([1, 3]);
   expect(await shop.rail.close()).toBe(2);
-  shop.clock.ahead = 61_000;
+  shop.clock.ahead = 95_000;
   expect(await shop.rail.close()).toBe(0);
   expect(shop.fake.outcomes.map((each) => [each.type, each.amount_minor])).toEqual([
     ['SPEND_EXECUTED', 60],
@@ -150,7 +150,7 @@ test('with nobody to look at the chain, what was signed counts as paid', async (
   const shop = await open('600000');
   shop.till.settles = false;
   await shop.buy();
-  shop.clock.ahead = 61_000;
+  shop.clock.ahead = 95_000;
   expect(await shop.rail.close()).toBe(0);
   expect(shop.fake.outcomes.map((each) => [each.type, each.amount_minor])).toEqual([['SPEND_EXECUTED', 60]]);
 });

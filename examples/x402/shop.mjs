@@ -48,14 +48,15 @@ async function serve(facilitator) {
 export async function openShop(price, { facilitator_at_address = false } = {}) {
   /** What was settled, and whether the till settles at all. */
   const till = { settles: true, settled: /** @type {string[]} */ ([]), signed: 0 };
-  /** What the wallet of the buyer is registered with: its "signature" is a name. */
+  /** What the wallet of the buyer is registered with: it signs what `@x402/evm` signs, and its "signature" is a name. */
   const scheme = {
     scheme: 'cash',
-    /** @param {number} x402Version @param {{ amount: string }} requirements */
-    createPaymentPayload: async (x402Version, { amount }) => ({
-      x402Version,
-      payload: { signature: `~buyer-${++till.signed}`, amount },
-    }),
+    /** @param {number} x402Version @param {{ amount: string, payTo: string, maxTimeoutSeconds: number }} requirements */
+    createPaymentPayload: async (x402Version, { amount, payTo, maxTimeoutSeconds }) => {
+      const validBefore = String(Math.floor(Date.now() / 1000) + maxTimeoutSeconds);
+      const authorization = { from: '~buyer', to: payTo, value: amount, validAfter: '0', validBefore };
+      return { x402Version, payload: { signature: `~buyer-${++till.signed}`, authorization } };
+    },
   };
   const facilitator = new x402Facilitator().register(
     NETWORK,
