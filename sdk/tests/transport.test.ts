@@ -14,6 +14,7 @@ import {
   TimeoutError,
   VERSION,
 } from '../src/index.ts';
+import { ANSWER, success } from './answers.ts';
 
 const KEY = 'sk_secret_of_the_test';
 type Step = Response | Error | 'hangs' | ((init: RequestInit) => Response);
@@ -26,30 +27,7 @@ const failure =
       { error: { code, message: 'field: what was wrong', request_id: 'req_1' } },
       { status, headers },
     );
-/** Good for every route that answers with an object: nothing here is about what is in it. */
-const ANSWER = {
-  decision_id: 'dec_1',
-  mode: 'ENFORCE',
-  effective_decision: 'DENY',
-  review_state: null,
-  outcome_state: 'NONE',
-  requested_amount_minor: 1,
-  authorized_amount_minor: 0,
-  currency: 'EUR',
-  capability: null,
-  status: 'CONSUMED',
-  amount_minor: 1,
-  outcome_id: 'out_1',
-  type: 'SPEND_FAILED',
-  data: [],
-  next_cursor: null,
-};
-const ok =
-  (body: unknown = ANSWER) =>
-  ({ method }: RequestInit) =>
-    method === 'DELETE'
-      ? new Response(null, { status: 204 })
-      : Response.json(body, { headers: { 'x-request-id': 'req_told' } });
+const ok = (body?: unknown) => (init: RequestInit) => success(init, body);
 
 /** A client whose service answers in these steps, the last one for ever. */
 function scripted(steps: Step[], options: PurserOptions = {}) {
