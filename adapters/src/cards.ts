@@ -385,6 +385,9 @@ export function makeCards(options: CardsOptions): Cards {
         tell(`reported ${outcome.type} of ${authorization} (${decision_id})`);
       } catch (error) {
         if (!APIError.is(error, 'outcome_conflict')) throw error;
+        // Two captures at once are two reports at once. Where the higher came first, the lower is no news.
+        const latest = JSON.parse((await store.get(authorizationKey(authorization))) ?? '{}') as Authorized;
+        if (outcome.type === 'SPEND_EXECUTED' && sum(latest.captures ?? {}) > captured) return;
         tell(
           `${outcome.type} of ${authorization} contradicts what was reported before; a person should look`,
         );
@@ -400,7 +403,7 @@ export function makeCards(options: CardsOptions): Cards {
       await settled('released');
       return;
     }
-    // Several captures are one report, when no more can come.
+    // Several captures are one report, when the network expects no more. One that comes all the same raises it.
     if (!known.is_closed && !known.is_released) return;
     if (reported !== captured) {
       await say({ type: 'SPEND_EXECUTED', amount_minor: captured, external_reference: authorization });

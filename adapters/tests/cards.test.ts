@@ -53,6 +53,44 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     ]);
   });
 
+  test('a capture after the end raises what was reported, also after a refund, and a lower one asks for a person', async () => {
+    const { rail, agent, fake, lines } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    await rail.ask(question());
+    const capture = (reference: string, amount_minor: number) =>
+      rail.move({ ...OF, type: 'captured', amount_minor, reference });
+    await capture('tx_1', 500);
+    await rail.move({ ...OF, type: 'closed' });
+    await rail.move({ ...OF, type: 'refunded', amount_minor: 100, reference: 'tx_2' });
+    await capture('tx_3', 9_000);
+    await capture('tx_3', 9_000);
+    const told = () => fake.outcomes.map((each) => [each.type, each.amount_minor, each.flags]);
+    const reported = [
+      ['SPEND_EXECUTED', 500, []],
+      ['PARTIALLY_REFUNDED', 100, []],
+      ['SPEND_EXECUTED', 9_500, ['ADJUSTED']],
+    ];
+    expect(told()).toEqual(reported);
+    expect(lines.join()).not.toContain('a person should look');
+    await capture('tx_3', 100);
+    expect(told()).toEqual(reported);
+    expect(lines.at(-2)).toContain('a person should look');
+  });
+
+  test('captures that come at once after the end are reported as their sum, and nobody is asked to look', async () => {
+    const { rail, agent, fake, lines, again } = open(makeRail);
+    await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
+    await rail.ask(question());
+    await rail.move({ ...OF, type: 'captured', amount_minor: 100, reference: 'tx_0' });
+    await rail.move({ ...OF, type: 'closed' });
+    const late = Array.from({ length: 8 }, (_, i) =>
+      again().move({ ...OF, type: 'captured', amount_minor: 1_000, reference: `tx_late_${i}` }),
+    );
+    expect(await Promise.all(late)).toEqual(Array(8).fill(200));
+    expect(Math.max(...fake.outcomes.map(({ amount_minor }) => amount_minor ?? 0))).toBe(8_100);
+    expect(lines.join()).not.toContain('a person should look');
+  });
+
   test('an authorization that was let go is reported as cancelled, once', async () => {
     const { rail, agent, fake } = open(makeRail);
     await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });

@@ -27,7 +27,10 @@ function open(wasSettled?: (payment: UnsettledPayment) => Promise<boolean>) {
   const lines: string[] = [];
   const scheme = {
     scheme: 'exact',
-    async createPaymentPayload(x402Version: number, asked: Record<string, never>) {
+    async createPaymentPayload(
+      x402Version: number,
+      asked: { amount: unknown; payTo: unknown; maxTimeoutSeconds: number },
+    ) {
       const { amount: value, payTo: to, maxTimeoutSeconds } = asked;
       await state.beforeSigning();
       // A text is joined here and not added, as by the real one.
