@@ -2,7 +2,8 @@ import { type CardMovement, type Cards, type CardsOptions, makeCards } from './c
 import { Foreign, Unreadable } from './foreign.ts';
 import { teller } from './log.ts';
 
-type Headers = Record<string, string | string[] | undefined>;
+/** As Node has them, as `fetch` does, or as pairs. */
+type HeadersLike = Record<string, string | string[] | undefined> | Iterable<readonly [string, string]>;
 
 /** What is read of Lithic's own client (`lithic`). */
 interface LithicClient {
@@ -28,7 +29,7 @@ export interface Answer {
 
 export interface LithicRail extends Pick<Cards, 'arm'> {
   /** Answers a request of the authorization stream or of an event subscription, given its raw body. Never rejects. */
-  handle(body: string | Uint8Array, headers: Headers): Promise<Answer>;
+  handle(body: string | Uint8Array, headers: HeadersLike): Promise<Answer>;
 }
 
 /** Lithic declines on any result but APPROVED and CHALLENGE. */
@@ -54,8 +55,10 @@ const moneyOf = (money: Foreign) => ({
 });
 
 /** The id of a delivery, which its signature covers; empty where there is none. */
-function deliveryOf(headers: Headers): string {
-  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1];
+function deliveryOf(headers: HeadersLike): string {
+  const pairs =
+    Symbol.iterator in headers ? [...(headers as Iterable<[string, string]>)] : Object.entries(headers);
+  const found = pairs.find(([name]) => name.toLowerCase() === 'webhook-id')?.[1];
   return String(found ?? '').replace(/[^!-~]/g, '');
 }
 
@@ -65,7 +68,7 @@ export function lithicRail(options: LithicOptions): LithicRail {
   const tell = teller('lithic', options.log);
   const cards = makeCards({ ...rest, rail: 'lithic' });
 
-  function verified(body: string, headers: Headers): Foreign {
+  function verified(body: string, headers: HeadersLike): Foreign {
     // Without headers Lithic's library verifies nothing.
     if (typeof headers !== 'object' || headers === null) throw new Error('no headers are given');
     let failure: unknown = new Error('no secret is given');

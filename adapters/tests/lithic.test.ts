@@ -101,6 +101,29 @@ describe('without an event_token', () => {
   });
 });
 
+test.each<[string, (headers: Record<string, string>) => never]>([
+  ['as Node has them', (headers) => headers as never],
+  ['in other letters', ({ 'webhook-id': id }) => ({ 'Webhook-Id': id }) as never],
+  ['as fetch has them', (headers) => new Headers(headers) as never],
+  ['as pairs', (headers) => Object.entries(headers) as never],
+])('the id of a delivery is found in headers %s', async (_, shaped) => {
+  const { common } = await open();
+  const parse = (body: string) => JSON.parse(body);
+  const rail = lithicRail({ ...common, lithic: { webhooks: { parse } }, secrets: ['any'] });
+  const money = { amount: AMOUNT, currency: 'EUR' };
+  const body = JSON.stringify({
+    event_type: 'card_authorization.approval_request',
+    token: 'auth_1',
+    status: 'AUTHORIZATION',
+    card: { token: 'card_1' },
+    merchant: { descriptor: 'Hetzner Online' },
+    amounts: { cardholder: money, hold: null },
+  });
+  const ask = async (id: string) =>
+    JSON.parse((await rail.handle(body, shaped({ 'webhook-id': id }))).body).result === 'APPROVED';
+  expect([await ask('msg_1'), await ask('msg_2'), await ask('msg_1')]).toEqual([true, false, true]);
+});
+
 test('without headers nothing is verified, so nothing is taken', async () => {
   const { common } = await open();
   const rail = lithicRail({

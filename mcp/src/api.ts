@@ -54,5 +54,5 @@ export async function getDecision(
 ): Promise<Decision> {
   const query = wait_seconds === undefined ? '' : `?wait_seconds=${wait_seconds}`;
   const { body } = await send(call, { method: 'GET', path: `/v1/decisions/${decision_id}${query}`, signal });
-  return decisionIn(body);
+  return decisionIn(body, decision_id);
 }

@@ -1,6 +1,6 @@
 import { type InputRequiredResult, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import { getDecision, send } from './api.ts';
-import type { Decision } from './decision.ts';
+import { type Decision, decisionsIn } from './decision.ts';
 import { formatMoney, majorUnits } from './money.ts';
 import * as schemas from './schemas.ts';
 import { bounded } from './text.ts';
@@ -55,7 +55,7 @@ export const listPendingReviews: Tool<{ limit?: number; cursor?: string }> = {
     if (cursor !== undefined) query.set('cursor', cursor);
     const path = `/v1/decisions?${query}` as const;
     const { body } = await send(call, { method: 'GET', path, signal: ctx.mcpReq.signal });
-    const { data, next_cursor } = body as { data: Decision[]; next_cursor: string | null };
+    const { data, next_cursor } = decisionsIn(body);
     return answer({ reviews: data.map(pendingReview), next_cursor });
   },
 };

@@ -69,7 +69,10 @@ function clientOf({ apiKey = process.env.PURSER_API_KEY, baseURL }: StdioOptions
 
 async function holderOf(purser: Purser): Promise<KeyHolder> {
   try {
-    return await purser.apiKeys.current({ timeout: FIRST_LOOK_MS, maxRetries: 0 });
+    const { scopes, agent_id } = await purser.apiKeys.current({ timeout: FIRST_LOOK_MS, maxRetries: 0 });
+    const is_list = Array.isArray(scopes) && scopes.every((each) => typeof each === 'string');
+    if (is_list && (agent_id === null || typeof agent_id === 'string')) return { scopes, agent_id };
+    throw new StartRefused('The service does not say what the key may do. Is PURSER_BASE_URL right?');
   } catch (error) {
     if (error instanceof APIError && error.status === 401)
       throw new StartRefused(

@@ -8,10 +8,12 @@ export interface Shape {
   holds(data: unknown): boolean;
 }
 
-const isAmount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+/** A whole number from 0 that is exact. */
+export const isAmount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isText = (value: unknown) => typeof value === 'string' && value !== '';
 const isAmong = (value: unknown, ...known: string[]) => known.includes(value as string);
-const isCurrency = (value: unknown) => typeof value === 'string' && /^[A-Z]{3}$/.test(value);
+/** Three capital letters. */
+export const isCurrency = (value: unknown) => typeof value === 'string' && /^[A-Z]{3}$/.test(value);
 const isDecisionId = (value: unknown) => typeof value === 'string' && /^dec_[0-9A-Za-z]{1,60}$/.test(value);
 
 function isCapability(value: unknown): boolean {

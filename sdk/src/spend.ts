@@ -24,6 +24,7 @@ import {
 } from './errors.ts';
 import { callback, checkOptions, flag } from './options.ts';
 import type { Purser } from './purser.ts';
+import { isAmount, isCurrency } from './shapes.ts';
 import { aborted, type Transport } from './transport.ts';
 import type { Capability, Decision, Outcome, OutcomeRequest, SpendRequest } from './types.ts';
 
@@ -251,6 +252,9 @@ async function mayPayUnguarded(
   request: SpendRequest,
   { onUnavailable = 'refuse' }: SpendOptions,
 ): Promise<boolean> {
+  // With Purser away nobody else looks at what a model may have written.
+  const { amount_minor, currency } = request.action;
+  if (!isAmount(amount_minor) || amount_minor === 0 || !isCurrency(currency)) return false;
   if (onUnavailable === 'pay_if_shadow') return wasInShadow(transport, request);
   return onUnavailable !== 'refuse' && (await onUnavailable(down, request)) === 'pay';
 }
