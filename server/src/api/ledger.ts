@@ -308,6 +308,7 @@ export function makeLedgerRoutes(options: {
       summary: 'Export the history',
       description: [
         'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
+        'An audit record has e-mails, client addresses and session ids, and nothing can be taken out of it without another hash. So callers without `admin` get administrative events with `"withheld": true` and without `data`; the header says `"audit_records": "withheld"`. Such an export verifies, and the verdict counts what is withheld.',
         '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
       ].join('\n\n'),
       scopes: ['read'],
@@ -328,10 +329,11 @@ export function makeLedgerRoutes(options: {
         // So that all of what follows is signed.
         await signer.sign(workspace_id);
         const since = call.query.since ?? 0;
+        const is_withheld = !call.caller.scopes.includes('admin');
         return {
           status: 200,
           stream: {
-            chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir }),
+            chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld }),
             content_type: EXPORT_TYPE,
           },
           headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { type StopWorkspaceInput, stopWorkspace } from '../commands/stop-workspace.ts';
 import { updateWorkspace } from '../commands/update-workspace.ts';
 import { MODES } from '../domain/agents.ts';
-import { ACTOR_TYPES, auditBody } from '../domain/audit.ts';
+import { ACTOR_TYPES, auditBody, withoutPersonal } from '../domain/audit.ts';
 import { LEDGER_EVENT_TYPES } from '../domain/ledger.ts';
 import {
   agentQuota,
@@ -292,7 +292,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       tag: 'Workspace',
       summary: 'List administrative changes',
       description:
-        'Agents, authority versions, keys and plan changes, newest first. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first; only `next_cursor` tells whether it is the last. With `accept: text/csv` all records that the filters let through come as one table, or one page of them where `limit` or `cursor` is given.',
+        'Agents, authority versions, keys and plan changes, newest first. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first; only `next_cursor` tells whether it is the last. Callers without `admin` see neither e-mails, which are left out of `changes`, nor client addresses and session ids, which are null. With `accept: text/csv` all records that the filters let through come as one table, or one page of them where `limit` or `cursor` is given.',
       scopes: ['read'],
       // A file holds its turn until its reader has it.
       shares: (headers) => (wantsCsv(headers) ? 'exports' : 'reads'),
@@ -310,11 +310,14 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
         const { workspace_id } = call.caller;
         const list = ['listAuditRecords', workspace_id, filters];
         const after = cursors.open(list, cursor) as number | null;
+        const shown = call.caller.scopes.includes('admin')
+          ? (record: ListedAuditRecord) => record
+          : withoutPersonal<ListedAuditRecord>;
         if (wantsCsv(call.headers)) {
           const is_page = limit !== undefined || cursor !== undefined;
           const chunks = csvOfList(
             COLUMNS,
-            csvOf,
+            (record: ListedAuditRecord) => csvOf(shown(record)),
             (page) => listAuditRecords(db, workspace_id, filters, page),
             { after, limit: is_page ? (limit ?? 50) : null },
           );
@@ -329,7 +332,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
           limit: limit ?? 50,
         });
         const next_cursor = next === null ? null : cursors.seal(list, next);
-        return { status: 200, body: { data: rows.map(auditBody), next_cursor } };
+        return { status: 200, body: { data: rows.map((record) => auditBody(shown(record))), next_cursor } };
       },
     },
   ];

@@ -92,6 +92,17 @@ export function auditBody(record: Omit<AuditRecord, 'state'>): Record<string, un
   };
 }
 
+/** What of an audit record says where people are and how they are reached. */
+const PERSONAL: ReadonlySet<string> = new Set(['email', 'client_address', 'session_id']);
+
+/** An audit record as callers without `admin` see it: no e-mails, client addresses or session ids. */
+export function withoutPersonal<R extends Omit<AuditRecord, 'state'>>(record: R): R {
+  const changes = JSON.parse(JSON.stringify(record.changes), (field, value) =>
+    PERSONAL.has(field) ? undefined : value,
+  );
+  return { ...record, changes, actor: { ...record.actor, session_id: null }, client_address: null };
+}
+
 /** The rows that an audit record seals, by kind. */
 export interface AuditedState {
   workspace?: Workspace;

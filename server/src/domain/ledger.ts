@@ -156,6 +156,11 @@ export function isIntact(event: LedgerEvent): boolean {
   return eventHash(event).equals(event.hash);
 }
 
+/** Returns whether an event is an administrative change, which has an audit record. */
+export function isAdministrative(event: Pick<LedgerEvent, 'type'>): boolean {
+  return !/^(decision\.|capability\.|reservation\.)/.test(event.type);
+}
+
 /**
  * Checks one event against the one before it. `data_hash` is computed from the live rows, or null when they are gone.
  * `intact` saves the hashing where the caller has called `isIntact` already.

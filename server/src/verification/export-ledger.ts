@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { openCheckpoint, type VerifyingKey } from '../domain/checkpoints.ts';
-import { GENESIS } from '../domain/ledger.ts';
+import { GENESIS, isAdministrative, type LedgerEvent } from '../domain/ledger.ts';
 import type { Queryable } from '../storage/database.ts';
 import { getHead, loadLedgerEvents, loadLedgerEventsWithin } from '../storage/ledger.ts';
 import { readAhead } from '../storage/pages.ts';
@@ -35,9 +35,15 @@ interface ExportPage {
 export async function* exportLedger(
   pool: pg.Pool,
   workspace_id: string,
-  options: { since: number; keys: readonly VerifyingKey[]; checkpoint_dir: string },
+  options: {
+    since: number;
+    keys: readonly VerifyingKey[];
+    checkpoint_dir: string;
+    /** Leave the audit records out, of which then the hashes alone are exported. */
+    is_withheld: boolean;
+  },
 ): AsyncGenerator<string, void, void> {
-  const { since, keys, checkpoint_dir } = options;
+  const { since, keys, checkpoint_dir, is_withheld } = options;
   // The checkpoints are read before the head, so that one ahead of the head proves that the chain was truncated.
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
   const notes = await loadNotes(pool, workspace_id, files, keys, since);
@@ -59,11 +65,16 @@ export async function* exportLedger(
       since_hash: start?.seq === since ? start.hash : GENESIS.hash,
       head: { seq: head.seq, hash: head.hash },
       checkpoints: notes.map(({ seq }) => seq),
+      is_withheld,
     }),
   ]);
   let events_count = 0;
   const pages = readAhead((before?: ExportPage) =>
-    loadPage(pool, workspace_id, { after: before?.last_seq ?? since, until: head.seq }),
+    loadPage(pool, workspace_id, {
+      after: before?.last_seq ?? since,
+      until: head.seq,
+      is_withheld,
+    }),
   );
   for await (const { lines } of pages) {
     events_count += lines.length;
@@ -92,15 +103,20 @@ function* partsOf(lines: readonly string[]): Generator<string[], void, void> {
 async function loadPage(
   db: Queryable,
   workspace_id: string,
-  range: { after: number; until: number },
+  { is_withheld, ...range }: { after: number; until: number; is_withheld: boolean },
 ): Promise<ExportPage | undefined> {
   const events = await loadLedgerEventsWithin(db, workspace_id, { ...range, limit: EVENTS_AT_ONCE });
   const last = events.at(-1);
   if (last === undefined) return undefined;
-  const rows = await loadSealedRows(db, workspace_id, events);
+  const isLeftOut = (event: LedgerEvent) => is_withheld && isAdministrative(event);
+  const rows = await loadSealedRows(
+    db,
+    workspace_id,
+    events.filter((event) => !isLeftOut(event)),
+  );
   const lines = await linesInSlices(events, (event) => {
     const row = rows.get(event.seq);
-    return eventLine(event, row?.data ?? null, row?.document ?? null);
+    return eventLine(event, row?.data ?? null, row?.document ?? null, isLeftOut(event));
   });
   return { lines, last_seq: last.seq };
 }

@@ -3,6 +3,7 @@ import { openCheckpoint, type VerifyingKey } from '../domain/checkpoints.ts';
 import {
   checkLink,
   GENESIS,
+  isAdministrative,
   type LedgerBreak,
   type LedgerEvent,
   type LedgerHead,
@@ -23,20 +24,25 @@ export interface ExportHeader {
   head: LedgerHead;
   /** The `seq` of the checkpoints at the end, ascending. */
   checkpoints: readonly number[];
+  /** The audit records are left out, and their hashes alone are here: made for a caller without `admin`. */
+  is_withheld: boolean;
 }
 
 const FORMAT = 'purser-ledger-export';
 const VERSION = 1;
+/** That of exports without audit records, which earlier verifiers do not know. */
+const VERSION_WITHHELD = 2;
 /** Only the first breaks of a history that is broken everywhere are reported. */
 const MAX_BREAKS = 1_000;
 
 /** Returns the line of the header, without its newline. */
 export function headerLine(header: ExportHeader): string {
-  const { workspace_id, exported_at, since, since_hash, head, checkpoints } = header;
+  const { workspace_id, exported_at, since, since_hash, head, checkpoints, is_withheld } = header;
   return JSON.stringify({
     kind: 'header',
     format: FORMAT,
-    version: VERSION,
+    version: is_withheld ? VERSION_WITHHELD : VERSION,
+    ...(is_withheld ? { audit_records: 'withheld' } : {}),
     workspace_id,
     exported_at,
     since,
@@ -48,18 +54,21 @@ export function headerLine(header: ExportHeader): string {
 
 /**
  * Returns the line of an event with what it seals: `data_hash` is the SHA-256 of the RFC 8785 form of `data`. A decision
- * has its `document` beside `data`, in which `data.document` is its hash. `data` is null if the row is missing.
+ * has its `document` beside `data`, in which `data.document` is its hash. `data` is null if the row is missing, or
+ * `is_withheld`.
  */
 export function eventLine(
   event: LedgerEvent,
   data: Record<string, unknown> | null,
   document: string | null,
+  is_withheld = false,
 ): string {
   return JSON.stringify({
     kind: 'event',
     event: ledgerEventBody(event),
     data,
     ...(document === null ? {} : { document }),
+    ...(is_withheld ? { withheld: true } : {}),
   });
 }
 
@@ -80,6 +89,8 @@ export interface ExportVerdict {
   workspace_id: string | null;
   since: number;
   events_checked: number;
+  /** How many events are here with their hash alone: nobody compared what they seal. */
+  withheld: number;
   head: LedgerHead;
   /** The last event up to which the history is signed with the keys; null if nothing is signed. */
   signed_through_seq: number | null;
@@ -129,6 +140,7 @@ function headerOf(line: Line): ExportHeader {
     since_hash: hashOf(since_hash),
     head: { seq: placeOf(head.seq), hash: hashOf(head.hash) },
     checkpoints: checkpoints.map(placeOf),
+    is_withheld: line.audit_records === 'withheld',
   };
 }
 
@@ -168,7 +180,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
   const whole = createHash('sha256');
   const breaks: LedgerBreak[] = [];
   const signed_hashes = new Map<number, Buffer>();
-  const counts = { lines: 0, events: 0, checkpoints: 0, good: 0 };
+  const counts = { lines: 0, events: 0, withheld: 0, checkpoints: 0, good: 0 };
   let header: ExportHeader | null = null;
   let previous: LedgerHead = GENESIS;
   let newest: { seq: number; signed_at: string } | null = null;
@@ -195,11 +207,15 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
 
   function takeEvent(line: Line, text: string, wanted: ExportHeader): void {
     const event = eventOf(line);
-    const data = line.data ?? null;
+    const is_withheld = wanted.is_withheld && isAdministrative(event);
+    const data = is_withheld ? null : (line.data ?? null);
     const document = event.type === 'decision.created' && data !== null ? String(line.document) : null;
-    if (eventLine(event, data, document) !== text) throw new TypeError('is not as it was written');
+    if (eventLine(event, data, document, is_withheld) !== text)
+      throw new TypeError('is not as it was written');
     if (counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
-    for (const found of checkLink(previous, event, sealedHash(event, line))) add(found);
+    const sealed = is_withheld ? event.data_hash : sealedHash(event, line);
+    for (const found of checkLink(previous, event, sealed)) add(found);
+    if (is_withheld) counts.withheld += 1;
     previous = { seq: event.seq, hash: event.hash };
     counts.events += 1;
     if (wanted.checkpoints.includes(event.seq)) signed_hashes.set(event.seq, event.hash);
@@ -292,6 +308,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
         workspace_id: header?.workspace_id ?? null,
         since: header?.since ?? 0,
         events_checked: counts.events,
+        withheld: counts.withheld,
         head: previous,
         signed_through_seq: newest?.seq ?? null,
         signed_at: newest?.signed_at ?? null,

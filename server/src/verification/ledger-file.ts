@@ -57,7 +57,17 @@ export function verdictBody(verdict: ExportVerdict): Record<string, unknown> {
 
 /** Returns the verdict as sentences; the first one has the result. */
 export function verdictLines(verdict: ExportVerdict): string[] {
-  const { valid, workspace_id, since, events_checked, head, signed_through_seq, signed_at, breaks } = verdict;
+  const {
+    valid,
+    workspace_id,
+    since,
+    events_checked,
+    withheld,
+    head,
+    signed_through_seq,
+    signed_at,
+    breaks,
+  } = verdict;
   const span = since === 0 ? '' : ` after event ${since}`;
   const lines = [
     valid
@@ -68,6 +78,9 @@ export function verdictLines(verdict: ExportVerdict): string[] {
       ? 'Signed: nothing, with this key.'
       : `Signed: up to event ${signed_through_seq}, at ${signed_at}.`,
   ];
+  if (withheld > 0) {
+    lines.push(`Withheld: ${withheld} audit records, of which the file has the hashes alone.`);
+  }
   if (valid && signed_through_seq !== null && signed_through_seq < head.seq) {
     lines.push(`Events ${signed_through_seq + 1} to ${head.seq} hang together, but are not signed yet.`);
   }

@@ -1,6 +1,6 @@
 import { sealedConsumption } from '../domain/capabilities.ts';
 import { sealedDecision } from '../domain/decisions.ts';
-import type { InLedger, LedgerEvent, LedgerEventType } from '../domain/ledger.ts';
+import { type InLedger, isAdministrative, type LedgerEvent, type LedgerEventType } from '../domain/ledger.ts';
 import { sealedReview } from '../domain/reviews.ts';
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
@@ -28,11 +28,6 @@ const plain = (row: object): SealedRow => ({ data: row as Record<string, unknown
 function atItsPlace<Row extends object>(row: InLedger<Row>, event: LedgerEvent): Row {
   const { event_id, ...sealed } = row;
   return (event_id === event.id ? sealed : row) as Row;
-}
-
-/** Returns whether an event is an administrative change, which has an audit record. */
-export function isAdministrative(event: Pick<LedgerEvent, 'type'>): boolean {
-  return !/^(decision\.|capability\.|reservation\.)/.test(event.type);
 }
 
 /** Returns the rows that these events are about, by `seq`; missing rows are left out. */

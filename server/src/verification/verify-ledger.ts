@@ -5,6 +5,7 @@ import type { SpendNames } from '../domain/feedback.ts';
 import {
   checkLink,
   GENESIS,
+  isAdministrative,
   isIntact,
   type LedgerBreak,
   type LedgerHead,
@@ -44,7 +45,7 @@ import {
   spansOf,
   type Walk,
 } from './orphans.ts';
-import { isAdministrative, loadSealedRows, type SealedRow } from './sealed-rows.ts';
+import { loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
 import { checkBudgets, checkStates, countUnchanged } from './states.ts';
 

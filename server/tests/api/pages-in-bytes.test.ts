@@ -107,7 +107,8 @@ test('a page of the audit list ends at about a megabyte too', async () => {
 });
 
 test('no chunk of an export is much longer than a megabyte, and all events are in it', async () => {
-  const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir: service.checkpoint_dir };
+  const { checkpoint_dir } = service;
+  const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir, is_withheld: false };
   let text = '';
   for await (const chunk of exportLedger(core.ledger_db, service.workspace_id, options)) {
     expect(chunk.length).toBeLessThan(PAGE_AT_MOST);
@@ -122,7 +123,8 @@ test('no chunk of an export is much longer than a megabyte, and all events are i
 });
 
 test('an export whose reader takes its time holds no connection', async () => {
-  const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir: service.checkpoint_dir };
+  const { checkpoint_dir } = service;
+  const options = { since: 0, keys: core.secrets.verifyingKeys, checkpoint_dir, is_withheld: false };
   const readers = Array.from({ length: 20 }, () =>
     exportLedger(core.ledger_db, service.workspace_id, options),
   );

@@ -20,8 +20,8 @@ let h: FullHistory;
 let whole: Buffer;
 let key: VerifyingKey;
 let directory: string;
-const exported = async (since = 0) => {
-  const options = { since, keys: [key], checkpoint_dir: h.checkpoint_dir };
+const exported = async (since = 0, is_withheld = false) => {
+  const options = { since, keys: [key], checkpoint_dir: h.checkpoint_dir, is_withheld };
   let text = '';
   for await (const chunk of exportLedger(h.core.ledger_db, h.workspace_id, options)) text += chunk;
   return Buffer.from(text);
@@ -99,6 +99,42 @@ describe('an export of a history in which everything happened', () => {
       hash = createHash('sha256').update(hash).update(text).digest();
       expect(event.hash).toBe(`sha256:${hash.toString('hex')}`);
     }
+  });
+
+  test('without audit records is verified too, says how many are withheld, and takes no other data away', async () => {
+    const withheld = await exported(0, true);
+    const administrative = linesOf(whole).filter((line) => /"audit_id":/.test(line)).length;
+    expect(administrative).toBeGreaterThan(5);
+    expect(verify(whole).withheld).toBe(0);
+    expect(verify(withheld)).toMatchObject({
+      valid: true,
+      events_checked: h.last_seq,
+      withheld: administrative,
+    });
+    expect(withheld.toString()).not.toMatch(/"(email|client_address|session_id|audit_id|state)":/);
+    const lines = linesOf(withheld);
+    const edited = (place: (line: string) => boolean, change: (line: string) => string) =>
+      verify(rewritten(lines.map((line) => (place(line) ? change(line) : line)))).valid;
+    const isWithheld = (line: string) => line.endsWith('"withheld":true}');
+    const first = lines.findIndex(isWithheld);
+    const is = (line: string) => line === lines[first];
+    expect(
+      edited(is, (line) => line),
+      'as it was',
+    ).toBe(true);
+    expect(edited(is, (line) => line.replace('"data":null', '"data":{}'))).toBe(false);
+    expect(edited(is, (line) => line.replace(',"withheld":true', ''))).toBe(false);
+    expect(edited(is, (line) => line.replace(/("data_hash":"sha256:)../, '$100'))).toBe(false);
+    expect(
+      edited(isEvent('decision.created'), (line) =>
+        line.replace(/"data":.*/, '"data":null,"withheld":true}'),
+      ),
+    ).toBe(false);
+    const unsaid = (line: string) => line.replace('"version":2,"audit_records":"withheld"', '"version":1');
+    expect(
+      edited((line) => line.includes('"kind":"header"'), unsaid),
+      'a whole export withholds nothing',
+    ).toBe(false);
   });
 
   test('read from a file in pieces gives the same verdict', async () => {
@@ -190,7 +226,7 @@ describe('tampering by somebody who knows the format is reported where it is', (
     const found = verify(
       changed(
         (each) => each === line,
-        (each) => each.replace('"amount_minor":450', '"amount_minor":45'),
+        (each) => each.replace(/"amount_minor":\d/, '$&1'),
       ),
     );
     expect([found.valid, found.first_break_seq, found.breaks[0]?.kind]).toEqual([

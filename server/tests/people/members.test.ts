@@ -229,6 +229,37 @@ describe('what people do is recorded as theirs', () => {
   });
 });
 
+describe('what is shown of audit records', () => {
+  test('has e-mails, client addresses and session ids for administrators alone, in lists, tables and exports', async () => {
+    const { browser: viewer } = await join({ email: 'reader@example.com', role: 'viewer' });
+    const { key } = await makeKey(s, { scopes: ['read'] });
+    const personal = /@[\w.-]*example|127\.0\.0\.1|"?ses_[0-9A-Z]{26}/;
+    const csv = { headers: { accept: 'text/csv' } };
+    const asked = [
+      ['/v1/audit?limit=200', {}],
+      ['/v1/audit', csv],
+      ['/v1/ledger/export', {}],
+    ] as const;
+    for (const [path, options] of asked) {
+      expect([path, personal.exec((await ada.call('GET', path, options)).text)?.[0]]).not.toEqual([
+        path,
+        undefined,
+      ]);
+      for (const read of [viewer.call('GET', path, options), s.call('GET', path, { ...options, key })]) {
+        const { status, text } = await read;
+        expect([path, status, personal.exec(text)?.[0]]).toEqual([path, 200, undefined]);
+      }
+    }
+    const { body } = await viewer.call('GET', '/v1/audit?action=member.joined&limit=1');
+    expect(body.data[0]).toMatchObject({
+      actor: { type: 'user', session_id: null },
+      changes: { role: { from: null, to: 'viewer' } },
+      client_address: null,
+    });
+    expect(body.data[0].changes).not.toHaveProperty('email');
+  });
+});
+
 describe('a name', () => {
   const rename = (browser: Browser, name: string) => browser.call('PATCH', '/v1/me', { body: { name } });
   test('that another member has, or one that looks like it, is refused', async () => {
