@@ -23,8 +23,9 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
-import { originOf, requireFreshProof } from '../people/callers.ts';
+import { originOf } from '../people/callers.ts';
 import { listAgents } from '../storage/agents.ts';
+import { loadWorkspace } from '../storage/workspaces.ts';
 import { TEXT_LENGTHS } from '../values/text.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
 import { AgentLimitsBody } from './schemas/limits.ts';
@@ -104,13 +105,16 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
       tag: 'Agents',
       summary: 'Create an agent',
       description:
-        "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan, and of a person that they signed in lately.",
+        "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan. With ENFORCE or an authority an administrator needs a fresh proof of identity.",
       scopes: ['admin'],
+      weighs: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
+        const { authority, mode = (await loadWorkspace(db, call.caller.workspace_id))?.mode } = call.body;
+        return authority !== undefined || mode !== 'SHADOW';
+      },
       body: CreateAgentBody,
       responses: { 201: { description: 'The agent.', schema: AgentBody } },
-      errors: ['agent_exists', 'agent_limit', 'plan_required', 'reauthentication_required'],
+      errors: ['agent_exists', 'agent_limit', 'plan_required'],
       handler: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
-        if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const agent = await lane.submit(call.caller.workspace_id, createAgent, call.body, originOf(call));
         return { status: 201, body: agentBody(agent) };
       },
@@ -190,14 +194,15 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
       tag: 'Agents',
       summary: "Change an agent's name, status or mode",
       description:
-        'Takes effect on the very next request, on every node. Revoking is permanent. Nothing to change answers 200 and writes nothing.',
+        'Takes effect on the very next request, on every node. Revoking is permanent. Another mode, and making it active again, need an administrator’s fresh proof of identity. Nothing to change answers 200 and writes nothing.',
       scopes: ['admin'],
+      weighs: ({ body }: Call<unknown, unknown, Static<typeof UpdateAgentBody>>) =>
+        body.mode !== undefined || body.status === 'active',
       params: IdParams,
       body: UpdateAgentBody,
       responses: { 200: { description: 'The agent as it is now.', schema: AgentBody } },
-      errors: ['not_found', 'plan_required', 'reauthentication_required'],
+      errors: ['not_found', 'plan_required'],
       handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateAgentBody>>) => {
-        if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const input = { agent: call.params.id, changes: call.body };
         const agent = await lane.submit(call.caller.workspace_id, updateAgent, input, originOf(call));
         return { status: 200, body: agentBody(agent) };

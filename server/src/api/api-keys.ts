@@ -22,7 +22,7 @@ import {
   WholeNumber,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
-import { originOf, ownPrincipal, requireFreshProof } from '../people/callers.ts';
+import { originOf, ownPrincipal } from '../people/callers.ts';
 import { type KeyDigest, keyHint } from '../secrets.ts';
 import { loadAgents } from '../storage/agents.ts';
 import { listKeys } from '../storage/api-keys.ts';
@@ -153,11 +153,13 @@ export function makeApiKeyRoutes(options: {
       tag: 'API keys',
       summary: 'Create a key',
       description:
-        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given; for one with `admin` they need to have signed in lately.',
+        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given. For one with more than `read` an administrator needs a fresh proof of identity.',
       scopes: ['admin'],
+      weighs: ({ body }: Call<unknown, unknown, Static<typeof CreateKeyBody>>) =>
+        body.scopes?.some((scope) => scope !== 'read') ?? true,
       body: CreateKeyBody,
       responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
-      errors: ['not_found', 'reauthentication_required'],
+      errors: ['not_found'],
       handler: async (call: Call<unknown, unknown, Static<typeof CreateKeyBody>>) => {
         const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
         if (agent_id === undefined && scopes === undefined) {
@@ -169,7 +171,6 @@ export function makeApiKeyRoutes(options: {
         if (agent_id !== undefined && principal_id !== undefined) {
           throw invalidField('principal_id', 'must be left out for an agent key');
         }
-        if (scopes?.includes('admin')) requireFreshProof(call);
         const value = options.newKey();
         const key = await lane.submit(
           call.caller.workspace_id,
@@ -255,6 +256,7 @@ export function makeApiKeyRoutes(options: {
       description:
         'Takes effect on the very next request, on every node. Revoking it again answers 204 again.',
       scopes: ['admin'],
+      weighs: false,
       params: IdParams,
       responses: { 204: { description: 'It is revoked.', schema: null } },
       errors: ['not_found', 'last_admin_key'],

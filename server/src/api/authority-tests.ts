@@ -165,6 +165,7 @@ export function makeAuthorityTestRoutes(options: {
       summary: 'Test an authority on spends that are thought up',
       description: `Decides up to ${MAX_STEPS} spends one after the other at given times, with what becomes of them in between, as the service would for a new agent in a workspace of its own. So what happens at the edge of a month, when the clocks change, or when an authority ends is tested without waiting for it. Nothing is saved. The merchants listed for agents are not looked at; of shared budgets nothing is used yet.`,
       scopes: ['admin'],
+      weighs: false,
       takes_long: true,
       shares: 'simulations',
       body: TestRequest,

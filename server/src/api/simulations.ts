@@ -213,6 +213,7 @@ export function makeSimulationRoutes(options: {
       description:
         "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now, and whom it had paid before counts as known. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
       scopes: ['admin'],
+      weighs: false,
       takes_long: true,
       shares: 'simulations',
       params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),

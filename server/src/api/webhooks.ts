@@ -30,7 +30,7 @@ import {
   WholeNumber,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
-import { originOf, requireFreshProof } from '../people/callers.ts';
+import { originOf } from '../people/callers.ts';
 import { getWebhookEndpoint, listWebhookEndpoints } from '../storage/webhooks.ts';
 import { judgeUrl, MAX_URL_LENGTH } from '../webhook-delivery/urls.ts';
 
@@ -274,9 +274,8 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
       body: RotateBody,
       bodyOptional: true,
       responses: { 200: { description: 'The endpoint, with its new secret.', schema: RotatedWebhook } },
-      errors: ['not_found', 'reauthentication_required'],
+      errors: ['not_found'],
       handler: async (call: Call<{ id: string }, unknown, Static<typeof RotateBody>>) => {
-        requireFreshProof(call);
         const { workspace_id } = call.caller;
         const value = newSecret();
         const endpoint = await lane.submit(

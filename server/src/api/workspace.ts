@@ -34,7 +34,7 @@ import {
   Timestamp,
 } from '../http/schemas.ts';
 import type { Lane } from '../lane/lane.ts';
-import { originOf, requireFreshProof } from '../people/callers.ts';
+import { originOf } from '../people/callers.ts';
 import { countAgents } from '../storage/agents.ts';
 import { type ListedAuditRecord, listAuditRecords } from '../storage/audit.ts';
 import { getHead } from '../storage/ledger.ts';
@@ -249,11 +249,12 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       summary: 'Change its name, the mode of new agents, or who may review',
       description: 'Nothing to change answers 200 and writes nothing. ENFORCE needs a paid plan.',
       scopes: ['admin'],
+      weighs: ({ body: { name, ...changes } }: Call<unknown, unknown, Static<typeof UpdateBody>>) =>
+        Object.keys(changes).length > 0,
       body: UpdateBody,
       responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
-      errors: ['not_found', 'plan_required', 'reauthentication_required'],
+      errors: ['not_found', 'plan_required'],
       handler: async (call: Call<unknown, unknown, Static<typeof UpdateBody>>) => {
-        if (call.body.mode === 'ENFORCE') requireFreshProof(call);
         const { workspace_id } = call.caller;
         const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
         return { status: 200, body: await bodyOf(workspace, await stopOf(workspace_id)) };
@@ -268,6 +269,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       description:
         'From now on every decision, a replay too, and every consumption of a capability answers 403 `agent_not_active` with the reason. Reviews, outcomes, labels and reads go on. Capabilities that have not expired can be consumed again after the end of the stop. Stopped already: 200, and nothing is written.',
       scopes: ['admin', 'review'],
+      weighs: false,
       body: StopBody,
       responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
       errors: ['not_found'],

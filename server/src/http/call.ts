@@ -4,6 +4,7 @@ import type { Caller } from '../domain/keys.ts';
 import { sha256 } from '../domain/ledger.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
+import { checkProof } from './proof.ts';
 import type { ParsedQuery } from './query-string.ts';
 import type { Answer, Call, Dispatch, Route } from './route.ts';
 import { parseStrictJson } from './strict-json.ts';
@@ -31,21 +32,26 @@ export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
+/** Many clients send `{}` with every POST, so routes without a body take it. */
+const takesEmptyObject = (route: { method?: string; body?: unknown }) =>
+  route.body === undefined && route.method === 'POST';
+
 /**
  * Checks before the body is read what its headers already show. Throws if the route takes no body, if the body is
  * missing, and if the content type or content encoding is not supported.
  */
 export function checkBodyHeaders(
   message: IncomingMessage,
-  route: { body?: unknown; bodyOptional?: boolean },
+  route: { method?: string; body?: unknown; bodyOptional?: boolean },
 ): void {
   const { headers } = message;
   const chunked = headers['transfer-encoding'] !== undefined;
   const has_body = hasBody(message);
   if (route.body === undefined) {
     // A chunked body may be empty, which only reading it shows. A GET is refused without reading it.
-    if (has_body && (!chunked || message.method === 'GET')) throw invalidField('body', 'must be empty');
-    return;
+    const is_refused = message.method === 'GET' || (!chunked && !takesEmptyObject(route));
+    if (has_body && is_refused) throw invalidField('body', 'must be empty');
+    if (!has_body || chunked) return;
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -99,7 +105,8 @@ export function makeChecks(route: Route): Check[] {
   const checks: Check[] = [makePathCheck(route)];
   if (route.serves_files !== true) checks.push(makeQueryCheck(route));
   if (route.idempotent === true) checks.push(({ headers }) => checkIdempotencyKey(headers));
-  checks.push(route.body === undefined ? refuseBody : parseJson);
+  if (takesEmptyObject(route)) checks.push(takeEmptyObject);
+  else checks.push(route.body === undefined ? refuseBody : parseJson);
   return checks;
 }
 
@@ -130,6 +137,16 @@ function refuseParameters(values: unknown): void {
 /** This repeats the check of the headers, because a chunked body may turn out not to be empty. */
 function refuseBody({ body }: FastifyRequest): void {
   if (body !== undefined && (body as Buffer).length > 0) throw invalidField('body', 'must be empty');
+}
+
+function takeEmptyObject(request: FastifyRequest): void {
+  const bytes = request.body as Buffer | undefined;
+  request.body = undefined;
+  if (bytes === undefined || bytes.length === 0) return;
+  const value = parseStrictJson(bytes);
+  const is_empty_object =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+  if (!is_empty_object) throw invalidField('body', 'must be empty or {}');
 }
 
 function parseJson(request: FastifyRequest): void {
@@ -164,8 +181,8 @@ function checkIdempotencyKey(headers: IncomingMessage['headers']): void {
     throw invalidField('idempotency-key', 'must be 1 to 255 visible ASCII characters, sent once');
 }
 
-/** Calls the route's handler with a request that has passed all checks. */
-export function callHandler(
+/** Calls the route's handler with a request that has passed all checks, the proof of identity last. */
+export async function callHandler(
   route: Route,
   request: FastifyRequest,
   { hold, dispatch }: { hold: Call['hold']; dispatch: Dispatch },
@@ -185,5 +202,6 @@ export function callHandler(
     hold,
     dispatch,
   };
+  await checkProof(route, call);
   return route.handler(call);
 }

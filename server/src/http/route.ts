@@ -109,6 +109,13 @@ export interface Route {
    * routes take neither and are counted by the client's address.
    */
   scopes: readonly Scope[] | 'session' | 'public';
+  /**
+   * Whether a person needs a fresh proof of identity for the change. Left out: an administrator does for every change on a
+   * route with the scope `admin`. `true`: every person does. `false`: nobody does, because the change only stops or narrows
+   * something, is harmless, or takes its own proof. A function says it of an administrator's request. The routes without
+   * one, and the reason, stand in tests/people/proof.test.ts.
+   */
+  weighs?: boolean | ((call: Call<never, never, never>) => boolean | Promise<boolean>);
   /** `own`: an agent key may also call it without the scope, and sees only what belongs to its agent. */
   agentKey?: 'own';
   /** The request must carry `idempotency-key` (1-255 visible ASCII characters); `body_hash` is then computed. */

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { ROLES, scopesOfRole } from '../domain/keys.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { mayWeigh } from '../http/proof.ts';
 import type { Route } from '../http/route.ts';
 import { ErrorBody } from '../http/schemas.ts';
 
@@ -324,9 +325,16 @@ function parametersOf(
   }));
 }
 
+/** Every code that the route may answer with. */
+export function errorsOf(route: Route): Set<ErrorCode> {
+  const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
+  if (mayWeigh(route)) codes.add('reauthentication_required');
+  return codes;
+}
+
 /** Every code that the route may answer with, by status, in the order of the table of errors. */
 function errorsByStatus(route: Route): Map<string, ErrorCode[]> {
-  const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
+  const codes = errorsOf(route);
   // Only what changes something has to come from the console itself.
   if (route.method === 'GET') codes.delete('cross_site_request');
   const by_status = new Map<string, ErrorCode[]>();

@@ -1,5 +1,4 @@
 import type { Origin } from '../domain/audit.ts';
-import { ApiError } from '../errors.ts';
 import type { Call } from '../http/route.ts';
 import type { From, Self } from './sign-in.ts';
 
@@ -26,15 +25,6 @@ export function selfOf(call: Pick<Call, 'caller'>): Self {
   const { session, workspace_id } = call.caller;
   if (session === null) throw new Error('a key called a route of people');
   return { user_id: session.user_id, session_id: session.session_id, workspace_id };
-}
-
-/** Throws `reauthentication_required` if it is a person who has not proved lately who they are. Keys pass. */
-export function requireFreshProof({ caller }: Pick<Call, 'caller'>): void {
-  if (caller.session === null || caller.session.is_proof_fresh) return;
-  throw new ApiError(
-    'reauthentication_required',
-    'Your sign-in is too long ago for this: prove who you are at /v1/auth/reauthenticate, then send it again.',
-  );
 }
 
 /** The principal of a person who calls; null for a key, whose own principal its keys do not inherit. */

@@ -14,7 +14,7 @@ import { ERRORS } from '../../src/errors.ts';
 import { makeOwnLimiter } from '../../src/http/limiters.ts';
 import type { Route } from '../../src/http/route.ts';
 import { ErrorBody } from '../../src/http/schemas.ts';
-import { KEYED_ERRORS } from '../../src/openapi/openapi.ts';
+import { errorsOf, KEYED_ERRORS } from '../../src/openapi/openapi.ts';
 import { addWorkspace, type Core, makeCore } from '../../src/runtime.ts';
 import type { DatabaseAddress } from '../../src/storage/database.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
@@ -108,7 +108,7 @@ function makeAnswerCheck(routes: readonly Route[]): (method: string, path: strin
     const route = (fitting.find((each) => each.route.path === plain) ?? fitting[0])?.route;
     if (route === undefined) return;
     if (reply.status >= 400) {
-      const known = [...route.errors, ...KEYED_ERRORS, 'not_found'];
+      const known = [...errorsOf(route), ...KEYED_ERRORS, 'not_found'];
       if (!known.includes(reply.body.error.code)) {
         throw new Error(`${method} ${path}: does not declare ${reply.body.error.code}`);
       }

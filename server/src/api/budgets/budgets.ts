@@ -142,6 +142,8 @@ export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cu
       description:
         'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. A frozen budget denies every new spend, and no review in ENFORCE can allow one that is pending (409 `budget_frozen`). What is held of it stays held, and a capability that was issued before may still be consumed.',
       scopes: ['admin'],
+      weighs: ({ body }: Call<unknown, unknown, Static<typeof UpdateBody>>) =>
+        body.limit_minor !== undefined || body.status === 'active',
       params: IdParams,
       body: UpdateBody,
       responses: { 200: { description: 'The budget.', schema: BudgetBody } },

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { ApiError, type ErrorCode, invalidField } from '../../errors.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { Fields, Nullable } from '../../http/schemas.ts';
-import { fromOf, requireFreshProof, selfOf } from '../../people/callers.ts';
+import { fromOf, selfOf } from '../../people/callers.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
 import type { SignedIn, SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
@@ -219,10 +219,10 @@ export function makeAuthRoutes(options: {
       description:
         'You come in with a passkey from now on; all other sessions of yours end. Without a passkey it stays. Again 204. The operator’s `user reset-link` sets one again.',
       scopes: 'session',
+      weighs: true,
       responses: NO_CONTENT,
-      errors: ['last_way_in', 'reauthentication_required'],
+      errors: ['last_way_in'],
       handler: async (call: Call) => {
-        requireFreshProof(call);
         await flows.removePassword(selfOf(call), fromOf(call as never));
         return { status: 204 };
       },

@@ -26,7 +26,7 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import type { Lane } from '../../lane/lane.ts';
-import { originOf, requireFreshProof } from '../../people/callers.ts';
+import { originOf } from '../../people/callers.ts';
 import type { LinkTokens } from '../../people/links.ts';
 import type { SignInFlows } from '../../people/sign-in.ts';
 import {
@@ -211,11 +211,10 @@ export function makeMemberRoutes(options: {
       query: KeepKeysQuery,
       body: RoleBody,
       responses: { 200: { description: 'The member.', schema: MemberBody } },
-      errors: ['not_found', 'last_admin', 'reauthentication_required'],
+      errors: ['not_found', 'last_admin'],
       handler: async (
         call: Call<{ user_id: string }, Static<typeof KeepKeysQuery>, Static<typeof RoleBody>>,
       ) => {
-        requireFreshProof(call);
         const { user_id } = call.params;
         const { workspace_id } = call.caller;
         const input = { user_id, role: call.body.role, keep_keys: call.query.keep_keys === true };
@@ -255,10 +254,9 @@ export function makeMemberRoutes(options: {
       scopes: ['admin'],
       body: InviteBody,
       responses: { 201: { description: 'The invitation, with its link.', schema: NewInvitation } },
-      errors: ['already_member', 'principal_taken', 'reauthentication_required'],
+      errors: ['already_member', 'principal_taken'],
       handler: async (call: Call<unknown, unknown, Static<typeof InviteBody>>) => {
         const { email, role, principal_id = null } = call.body;
-        if (role === 'admin') requireFreshProof(call);
         const { workspace_id } = call.caller;
         const { invitation_id, expires_at, ...made } = await lane.submit(
           workspace_id,
@@ -313,6 +311,7 @@ export function makeMemberRoutes(options: {
       summary: 'Revoke an invitation',
       description: 'Its link is worth nothing from now on. Revoking it again answers 204 again.',
       scopes: ['admin'],
+      weighs: false,
       params: IdParams,
       responses: { 204: { description: 'Revoked.', schema: null } },
       errors: ['not_found'],

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox';
 import { ApiError } from '../../errors.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { Fields, Line, Nullable, Timestamp } from '../../http/schemas.ts';
-import { fromOf, requireFreshProof, selfOf } from '../../people/callers.ts';
+import { fromOf, selfOf } from '../../people/callers.ts';
 import { deletePasskey, listPasskeys } from '../../people/passkey-rows.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
 import type { SignInFlows } from '../../people/sign-in.ts';
@@ -98,10 +98,10 @@ export function makePasskeyRoutes(options: {
       summary: 'Begin to add a passkey',
       description: 'Needs a sign-in of the last minutes, since a passkey is a way in for good.',
       scopes: 'session',
+      weighs: true,
       responses: { 200: { description: 'What the browser makes.', schema: CreationOptions } },
-      errors: ['not_found', 'reauthentication_required'],
+      errors: ['not_found'],
       handler: async (call: Call) => {
-        requireFreshProof(call);
         return { status: 200, body: await verifying(() => passkeys.beginRegistration(selfOf(call))) };
       },
     },
@@ -113,11 +113,11 @@ export function makePasskeyRoutes(options: {
       summary: 'Add a passkey',
       description: 'It signs you in from now on.',
       scopes: 'session',
+      weighs: true,
       body: RegistrationBody,
       responses: { 204: { description: 'Added.', schema: null } },
-      errors: ['not_found', 'reauthentication_required'],
+      errors: ['not_found'],
       handler: async (call: Call<never, never, Static<typeof RegistrationBody>>) => {
-        requireFreshProof(call);
         const { name = 'Passkey', ...response } = call.body;
         await verifying(() =>
           passkeys.register(selfOf(call), response as unknown as RegistrationResponseJSON, name),
@@ -155,6 +155,7 @@ export function makePasskeyRoutes(options: {
       description:
         'It signs nobody in any more. Again 404. Where there is no password and no identity provider, the last one stays.',
       scopes: 'session',
+      weighs: true,
       params: IdParams,
       responses: { 204: { description: 'Removed.', schema: null } },
       errors: ['not_found', 'last_way_in'],
