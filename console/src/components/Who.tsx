@@ -3,15 +3,26 @@ import { purser } from '../api/client.ts';
 import { useMay, useMe } from '../api/queries.ts';
 import { cx } from '../lib/cx.ts';
 import { words } from '../lib/words.ts';
+import { Badge } from './Badge.tsx';
 import styles from './Value.module.css';
 
 /**
- * Whose word a record is. A person is named as far as the reader may know the names: oneself always, the others by
- * administrators, who are told the names of keys too. Principal and key themselves stand in the tooltip.
+ * The author of a record: a person, or a key and its person. People are named as far as the reader may know the names:
+ * oneself always, the others by administrators, who see the names of keys too. Principal and key stand in the tooltip.
  */
 export function Who({ principal_id, key_id }: { principal_id: string | null; key_id: string | null }) {
-  if (principal_id !== null) return <Person principal_id={principal_id} />;
-  return key_id === null ? 'the operator' : <NamedKey key_id={key_id} />;
+  if (key_id !== null) return <NamedKey key_id={key_id} principal_id={principal_id} />;
+  return principal_id === null ? 'the operator' : <Person principal_id={principal_id} />;
+}
+
+/** Marks a review by the person who made the key that requested the spend. */
+export function ByKeyMaker({ of }: { of: { by_key_maker: boolean } }) {
+  if (!of.by_key_maker) return null;
+  return (
+    <span title="The reviewer made the key that requested this spend, or a key that led to it.">
+      <Badge tone="review">Made the requesting key</Badge>
+    </span>
+  );
 }
 
 function Person({ principal_id }: { principal_id: string }) {
@@ -30,7 +41,8 @@ function Person({ principal_id }: { principal_id: string }) {
   return <span title={principal_id}>{name ?? principal_id}</span>;
 }
 
-function NamedKey({ key_id }: { key_id: string }) {
+/** A key, and the person whose principal it carries or who is at the root of its making. */
+function NamedKey({ key_id, principal_id }: { key_id: string; principal_id: string | null }) {
   const may = useMay('admin');
   const keys = useQuery({
     queryKey: ['keys', 'names'],
@@ -39,7 +51,18 @@ function NamedKey({ key_id }: { key_id: string }) {
     enabled: may,
   });
   const key = keys.data?.find((each) => each.id === key_id);
-  return <span title={key_id}>{key === undefined ? key_id : `${words(key.kind)} key “${key.name}”`}</span>;
+  const person = principal_id ?? key?.made_by_person ?? null;
+  return (
+    <span title={key_id}>
+      {key === undefined ? `key ${key_id}` : `${words(key.kind)} key “${key.name}”`}
+      {person !== null && (
+        <>
+          {' of '}
+          <Person principal_id={person} />
+        </>
+      )}
+    </span>
+  );
 }
 
 /** To whom the history will attribute what is about to be done: stands beside whatever writes to it. */

@@ -26,7 +26,7 @@ const REFUSALS: Record<string, Refusal | undefined> = {
   },
   self_review_forbidden: {
     title: 'This is your own request.',
-    says: 'Whoever asked for a spend cannot review it. Leave it to somebody else.',
+    says: 'You requested the spend, or made the key that did, or a key that led to it. Another member has to review it.',
   },
   not_reviewable: {
     title: 'There is nothing to review.',

@@ -12,6 +12,7 @@ import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
+import { Who } from '../../components/Who.tsx';
 import { downloadFile } from '../../lib/download.ts';
 import { AUDIT_ACTIONS } from '../../lib/ledger-types.ts';
 import { pick, type Search } from '../../lib/search.ts';
@@ -87,11 +88,13 @@ function Actor({ of }: { of: AuditRecord['actor'] }) {
   if (of.type === 'operator') return 'The operator';
   if (of.type === 'system') return 'Purser';
   const { principal_id, key_id } = of;
-  const who = principal_id === me.principal_id ? 'You' : (principal_id ?? key_id ?? 'Unknown');
   return (
     <span title={[principal_id, key_id, of.session_id].filter(Boolean).join(' · ')}>
-      {who}
-      {of.type === 'api_key' && principal_id !== null && <span className={styles.soft}> by key</span>}
+      {key_id === null && principal_id === me.principal_id ? (
+        'You'
+      ) : (
+        <Who principal_id={principal_id} key_id={key_id} />
+      )}
     </span>
   );
 }

@@ -5,7 +5,7 @@ import { StateBadge } from '../../components/Badge.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
+import { ByKeyMaker, Who } from '../../components/Who.tsx';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
@@ -19,6 +19,7 @@ interface Entry {
   key_id: string | null;
   at: string;
   supersedes: string | null;
+  by_key_maker: boolean;
 }
 
 const ofReview = (each: Review): Entry => ({
@@ -30,6 +31,7 @@ const ofReview = (each: Review): Entry => ({
   key_id: each.key_id,
   at: each.created_at,
   supersedes: each.supersedes,
+  by_key_maker: each.by_key_maker,
 });
 const ofLabel = (each: Label): Entry => ({
   id: each.label_id,
@@ -40,6 +42,7 @@ const ofLabel = (each: Label): Entry => ({
   key_id: each.key_id,
   at: each.created_at,
   supersedes: each.supersedes,
+  by_key_maker: false,
 });
 
 /** All reviews and labels of a decision, oldest first; what was corrected stays to be seen. */
@@ -69,7 +72,8 @@ export function Thread({ decision }: { decision: Decision }) {
               <p className={styles.line}>
                 <StateBadge state={each.state} />
                 <span className={styles.by}>
-                  <Who principal_id={each.principal_id} key_id={each.key_id} /> · <Time at={each.at} />
+                  <Who principal_id={each.principal_id} key_id={each.key_id} /> · <Time at={each.at} />{' '}
+                  <ByKeyMaker of={each} />
                 </span>
                 {each.reason !== null && <span className={styles.sub}>{reasonWords(each.reason)}</span>}
                 {corrected.has(each.id) && <span className={styles.sub}>corrected later</span>}

@@ -18,7 +18,7 @@ import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
 import { CodeBlock, CopyButton, Countdown, Money, Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
+import { ByKeyMaker, Who } from '../../components/Who.tsx';
 import { labelOfReview } from '../../lib/review-reasons.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
@@ -171,7 +171,7 @@ function Settled({
         <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
           <strong>{review.action === 'ALLOW' ? 'Allowed' : 'Denied'}</strong> by{' '}
           <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} /> ·{' '}
-          {reasonWords(review.reason_code)}
+          {reasonWords(review.reason_code)} <ByKeyMaker of={review} />
           {review.comment !== null && <p>“{review.comment}”</p>}
         </Notice>
       )}

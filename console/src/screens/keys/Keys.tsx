@@ -78,6 +78,7 @@ const CSV: CsvColumns<ApiKey> = [
   ['scopes', (each) => each.scopes.join(' ')],
   ['agent_id', (each) => each.agent_id],
   ['principal_id', (each) => each.principal_id],
+  ['made_by_person', (each) => each.made_by_person],
   ['hint', (each) => each.hint],
   ['status', (each) => each.status],
   ['created_at', (each) => each.created_at],

@@ -39,13 +39,24 @@ export default function Settings() {
 function WorkspaceForm({ workspace }: { workspace: Workspace }) {
   const may = useMay('admin');
   const [is_saved, setSaved] = useState(false);
-  const form = useForm({ name: workspace.name, mode: workspace.mode as string }, async (values) => {
-    const now = await purser.workspace.update(values as UpdateWorkspaceRequest);
+  const saved = {
+    name: workspace.name,
+    mode: workspace.mode as string,
+    separation_of_duties: workspace.separation_of_duties as string,
+  };
+  const form = useForm(saved, async (values) => {
+    // What is not sent needs no proof of identity.
+    const changes = Object.entries(values).filter(
+      ([field, value]) => value !== saved[field as keyof typeof saved],
+    );
+    const now = await purser.workspace.update(Object.fromEntries(changes) as UpdateWorkspaceRequest);
     queryClient.setQueryData(workspaceQuery.queryKey, now);
     void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
     setSaved(true);
   });
-  const is_changed = form.values.name !== workspace.name || form.values.mode !== workspace.mode;
+  const is_changed = Object.entries(saved).some(
+    ([field, value]) => form.values[field as keyof typeof saved] !== value,
+  );
   return (
     <Card title="Workspace">
       <form onSubmit={form.onSubmit} noValidate className={styles.form}>
@@ -66,6 +77,17 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
           options={[
             ['SHADOW', 'SHADOW'],
             ['ENFORCE', 'ENFORCE'],
+          ]}
+        />
+        <SelectField
+          label="Who may review"
+          disabled={!may}
+          hint="Nobody reviews their own request. This is about the person who made the requesting key, or a key that led to it."
+          {...form.field('separation_of_duties')}
+          options={[
+            ['AUTO', 'Not the key’s maker, as soon as another member may review'],
+            ['MAKER', 'Never the key’s maker'],
+            ['REQUESTER', 'The key’s maker too'],
           ]}
         />
         <div className={styles.save}>

@@ -1,4 +1,5 @@
 import type { Member } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { pageLimit, useKept } from '../../api/lists.ts';
@@ -72,7 +73,7 @@ function Members({ is_still }: { is_still: boolean }) {
     (cursor) => purser.members.list({ cursor, limit: pageLimit(cursor) }),
     (each) => each.user_id,
   );
-  const [removing, setRemoving] = useState<Member | null>(null);
+  const [leaving, setLeaving] = useState<Leaving | null>(null);
   const changing = useAction(async (user_id: string, role: Member['role']) => {
     try {
       const now = await purser.members.update(user_id, { role });
@@ -107,7 +108,11 @@ function Members({ is_still }: { is_still: boolean }) {
             value={each.role}
             disabled={changing.busy}
             options={ROLES.map(({ role }) => [role, words(role)])}
-            onValue={(role) => void changing.run(each.user_id, role as Member['role'])}
+            onValue={(role) =>
+              each.role === 'admin'
+                ? setLeaving({ member: each, role: role as Member['role'] })
+                : void changing.run(each.user_id, role as Member['role'])
+            }
           />
         ),
     },
@@ -125,7 +130,7 @@ function Members({ is_still }: { is_still: boolean }) {
       name: 'Actions',
       hideName: true,
       cell: (each) => (
-        <Button small kind="danger" onClick={() => setRemoving(each)}>
+        <Button small kind="danger" onClick={() => setLeaving({ member: each, role: null })}>
           Remove
         </Button>
       ),
@@ -160,48 +165,121 @@ function Members({ is_still }: { is_still: boolean }) {
           </p>
         </>
       )}
-      {removing !== null && (
-        <Remove
-          member={removing}
-          onClose={() => setRemoving(null)}
-          onDone={({ user_id }) =>
-            list.patch((pages) => withEach(pages, (each) => (each.user_id === user_id ? null : each)))
-          }
+      {leaving !== null && (
+        <Leave
+          of={leaving}
+          onClose={() => setLeaving(null)}
+          work={async (keep_keys) => {
+            const { member, role } = leaving;
+            const query = keep_keys ? { keep_keys } : {};
+            if (role !== null) {
+              const now = await purser.members.update(member.user_id, { role }, query);
+              list.patch((pages) => withEach(pages, (each) => (each.user_id === now.user_id ? now : each)));
+            } else {
+              await purser.members.delete(member.user_id, query);
+              list.patch((pages) =>
+                withEach(pages, (each) => (each.user_id === member.user_id ? null : each)),
+              );
+            }
+          }}
         />
       )}
     </Card>
   );
 }
 
-function Remove({
-  member,
-  onClose,
-  onDone,
-}: {
+/** A member who loses their membership, or with `role` their administration. */
+interface Leaving {
   member: Member;
+  role: Member['role'] | null;
+}
+
+function Leave({
+  of: { member, role },
+  work,
+  onClose,
+}: {
+  of: Leaving;
+  work: (keep_keys: boolean) => Promise<void>;
   onClose: () => void;
-  onDone: (member: Member) => void;
 }) {
   const is_me = useMe().user.id === member.user_id;
+  const [keep_keys, setKeep] = useState(false);
+  const name = is_me ? 'yourself' : member.name;
+  const their = is_me ? 'Your' : 'Their';
   return (
     <Confirm
-      title={is_me ? 'Remove yourself?' : `Remove ${member.name}?`}
-      action="Remove"
+      title={role === null ? `Remove ${name}?` : `Make ${name} a ${words(role).toLowerCase()}?`}
+      action={role === null ? 'Remove' : 'Change the role'}
       onClose={onClose}
       work={async () => {
-        await purser.members.delete(member.user_id);
-        onDone(member);
+        await work(keep_keys);
         if (is_me) await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
-        else void makeOld('team');
+        void makeOld('team');
+        void makeOld('keys');
       }}
     >
       <p>
-        {is_me ? 'Your' : 'Their'} sessions end with the next click, on every node. Reviews and labels stay as
-        they are, attributed to <code>{member.principal_id}</code>.
+        {their} sessions end with the next click, on every node
+        {member.role === 'admin' && ', and so do the pending invitations that they or their keys made'}.
+        Reviews and labels stay as they are, attributed to <code>{member.principal_id}</code>.
       </p>
-      <Notice tone="warn">
-        Keys that {is_me ? 'you' : 'they'} made go on working: look at Keys, and revoke what should stop.
-      </Notice>
+      <KeysOf person={member.principal_id} keep_keys={keep_keys} onKeep={setKeep} />
     </Confirm>
+  );
+}
+
+/** The active keys that a person made or that carry their principal, and whether those with `admin` stay. */
+function KeysOf({
+  person,
+  keep_keys,
+  onKeep,
+}: {
+  person: string;
+  keep_keys: boolean;
+  onKeep: (keep: boolean) => void;
+}) {
+  const query = useQuery({
+    queryKey: ['keys', 'of', person],
+    queryFn: () => purser.apiKeys.list({ person, status: ['active'], limit: 200 }),
+  });
+  if (query.isPending) return <Loading />;
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  const keys = query.data.data;
+  const admin = keys.filter(({ scopes }) => scopes.includes('admin'));
+  const others = keys.length - admin.length;
+  const more = query.data.next_cursor === null ? '' : ' or more';
+  return (
+    <>
+      {admin.length > 0 && (
+        <Notice
+          tone="warn"
+          title={`${admin.length}${more} admin ${admin.length === 1 ? 'key is' : 'keys are'} theirs.`}
+        >
+          <ul>
+            {admin.map(({ id, name, hint }) => (
+              <li key={id}>
+                “{name}” <code>{hint}</code>
+              </li>
+            ))}
+          </ul>
+          <label>
+            <input
+              type="checkbox"
+              checked={!keep_keys}
+              onChange={(event) => onKeep(!event.currentTarget.checked)}
+            />{' '}
+            Revoke them
+          </label>
+        </Notice>
+      )}
+      {others > 0 && (
+        <Notice>
+          {others}
+          {more} of their keys without admin rights {others === 1 ? 'goes' : 'go'} on working: look at Keys,
+          and revoke what should stop.
+        </Notice>
+      )}
+    </>
   );
 }
