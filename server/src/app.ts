@@ -21,6 +21,7 @@ import { makeLimiters } from './http/limiters.ts';
 import { closeServer, makeServer } from './http/server.ts';
 import type { ServerOptions } from './http/server-options.ts';
 import { connectSharedCounts } from './http/shared-counts.ts';
+import { clockDoubted } from './lane/batch.ts';
 import { checkReady } from './migration/migrate.ts';
 import type { PeopleServices } from './people/make-people.ts';
 import { passwordProblem } from './people/passwords.ts';
@@ -70,6 +71,8 @@ const PRUNE_PAUSE_MS = 60_000;
 /** What the model cost is in reports, and counts at the other nodes, after this time. */
 const MODEL_USAGE_PAUSE_MS = 2_000;
 const SIGN_PAUSE_MS = 1_000;
+/** The database's clock is read this often for the watch over it, also while nobody writes. */
+const CLOCK_PAUSE_MS = 5_000;
 
 /** The advisory lock under which one of several starting nodes makes the first workspace. */
 const BOOTSTRAP_LOCK = 7_291_664_302;
@@ -153,7 +156,11 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
     db: webhooks_db,
     lane,
     log,
-    clock: makeDatabaseClock({ readClock: () => readClock(webhooks_db), elapsed_ms: core.now_ms }),
+    clock: makeDatabaseClock({
+      readClock: () => readClock(webhooks_db),
+      watch: core.clock,
+    }),
+    onClockStep: core.clock.onStep,
     random,
     worker: randomUUID(),
     openSecret: secrets.openWebhookSecret,
@@ -177,12 +184,21 @@ export function startWorkers(
     second_opinion: SecondOpinion | null;
   } | null,
 ): { stop(): Promise<void> } {
-  const { db, lane, log, followers_db: pool, webhooks_db } = core;
-  const loop = (name: string, pause_ms: number, round: () => Promise<void>) =>
-    startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
+  const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
+  const loop = (name: string, pause_ms: number, round: () => Promise<void>, may = () => true) =>
+    startLoop({
+      name,
+      pause_ms,
+      round: async () => void (may() && (await round())),
+      log,
+      now_ms: core.now_ms,
+    });
+  const believed = () => clock.doubt() === null;
+  const settled = clock.isSettled;
   const delivery = startWebhooks(core, config);
   const loops = [
-    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log })),
+    loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
+    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
     loop(
       'roll-up-decisions',
       ROLL_UP_PAUSE_MS,
@@ -194,16 +210,16 @@ export function startWorkers(
       makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
     ),
     loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsFill({ pool, log })),
-    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db)),
-    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db)),
-    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db)),
-    loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round),
+    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), settled),
+    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), settled),
+    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), settled),
+    loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
   ];
   if (of_requests !== null) {
     const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
     loops.push(
-      loop('note-key-uses', KEY_USES_PAUSE_MS, key_uses.flush),
-      loop('rewrap-keys', KEY_USES_PAUSE_MS, rewrapping.flush),
+      loop('note-key-uses', KEY_USES_PAUSE_MS, key_uses.flush, believed),
+      loop('rewrap-keys', KEY_USES_PAUSE_MS, rewrapping.flush, believed),
       loop('note-session-uses', KEY_USES_PAUSE_MS, sessions.flush),
     );
     if (second_opinion !== null) {
@@ -279,7 +295,13 @@ export async function startService(
     checkReady: async () => {
       core.writes.check();
       await checkReady(core.probe_db);
-      return { skipped_events: await countSkippedEvents(core.probe_db) };
+      await core.readClock();
+      const doubt = core.clock.doubt();
+      if (doubt !== null) throw clockDoubted(doubt);
+      return {
+        skipped_events: await countSkippedEvents(core.probe_db),
+        clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),
+      };
     },
     isStopping: () => stopping,
     metrics_route: config.metrics_port === null ? metrics_route : null,
@@ -328,6 +350,7 @@ export async function startService(
           metrics: { ...core.metrics, watchUse: () => {} },
         });
   try {
+    await core.readClock();
     const prepares = siblings?.is_first ?? true;
     const first = prepares ? await bootstrap(core, database.address, config) : undefined;
     if (first !== undefined) onFirst(first);

@@ -203,6 +203,7 @@ export const REFUSAL_REASONS = {
   mcp_time: 'The messages of one workspace to `/mcp` waited too long for their share of the time.',
   rate_limit: 'More requests than the limit a minute, or too many wrong passwords.',
   database: 'The database did not answer, or refused to write.',
+  clock: "The database's clock jumped, so that nothing is written.",
   commit_unknown: 'The connection broke during a commit: whether it happened is unknown.',
   deadline: 'The answer was not ready in time.',
   authority_changing: "The agent's authority changed each time the spend was assessed.",

@@ -9,7 +9,7 @@ import { OPERATOR } from './domain/audit.ts';
 import { noteVerifierKey, publicJwk, publicPem } from './domain/checkpoints.ts';
 import { shownHash } from './domain/ledger.ts';
 import { PLANS, type Plan } from './domain/workspace.ts';
-import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { checkServer, type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { onEnd } from './process-end.ts';
 import { fail, startLog } from './program.ts';
 import { HISTORY_NAMES as names } from './purpose/history.ts';
@@ -41,6 +41,7 @@ async function work(): Promise<void> {
   const { startWorkers } = await import('./app.ts');
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
+  await core.readClock();
   const workers = startWorkers(core, config, null);
   onEnd(log, fail, async () => {
     await workers.stop();
@@ -64,6 +65,7 @@ async function operate(
   const database: OpenedDatabase = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   try {
+    await core.readClock();
     await command(core, config, database);
   } finally {
     await core.close();
@@ -111,6 +113,7 @@ program
       print('The schema is up to date.');
       return;
     }
+    await checkServer({ url: config.database_url });
     const secrets = deriveSecrets(config.secret_key as Buffer, { old: config.secret_keys_old });
     const { applied } = await migrate({ url: config.database_url }, secrets.installationChecks);
     print(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`);

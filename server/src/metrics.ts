@@ -77,6 +77,14 @@ const PLAIN_GAUGES = {
     help: 'Workspaces whose last verification found that the history does not verify.',
     aggregator: 'max',
   },
+  purser_clock_in_doubt: {
+    help: "1 while the database's clock has jumped and writes are refused, else 0.",
+    aggregator: 'max',
+  },
+  purser_clock_ahead_seconds: {
+    help: "How far the newest batch is ahead of the database's clock, because it was written while that clock was wrong.",
+    aggregator: 'max',
+  },
   purser_disk_free_bytes: {
     help: 'Free space on the file system of DATA_DIR, which holds the embedded PostgreSQL.',
     aggregator: 'min',

@@ -11,6 +11,7 @@ import { DataDirectoryInUse, loadSecretKey, openDataDirectory } from './data-dir
 import { openRetiredKeys, type VerifyingKey } from './domain/checkpoints.ts';
 import { type Installation, readInstallation } from './migration/installation.ts';
 import { checkReady, checkSecret, LATEST_MIGRATION, MigrationError, migrate } from './migration/migrate.ts';
+import { checkSessions, NoSession } from './migration/sessions-hold.ts';
 import type { Database } from './runtime.ts';
 import { deriveSecrets, type Secrets } from './secrets.ts';
 import { canWorkAs, connectOnce, type DatabaseAddress, SERVICE_ROLE, sqlState } from './storage/database.ts';
@@ -56,7 +57,7 @@ function checkpointDir(config: Pick<Config, 'data_dir'>): string {
 async function openServer(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const address = { url: config.database_url as string };
   const secrets = secretsOf(config, config.secret_key as Buffer);
-  await checkReachable(address);
+  await checkServer(address);
   const guarded =
     options.as === 'service'
       ? await migrated(address, secrets, options.log)
@@ -124,13 +125,37 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
   }
 }
 
-async function checkReachable(address: DatabaseAddress): Promise<void> {
+/** What a failed connection means and what to do, by its SQLSTATE or error code; anything else is told as it came. */
+const CONNECTION_PROBLEMS: readonly [RegExp, string, string][] = [
+  [/^28/, 'lets this user not in', 'check the user and its password in the URL, and pg_hba.conf'],
+  [/^3D000$/, 'is not there', 'create it, or name another one in the URL'],
+  [/^53300$/, 'has no connection left', 'raise max_connections; each of SERVE_PROCESSES opens up to 36'],
+  [/^57P03$/, 'is starting up or shutting down', 'start again when it is ready'],
+  [
+    /^(DEPTH_ZERO|SELF_SIGNED|CERT_|UNABLE_TO|ERR_TLS|EPROTO)/,
+    'shows a certificate that is not accepted',
+    'check sslmode and sslrootcert in the URL',
+  ],
+  [/^E[A-Z]+$/, 'cannot be reached', 'check that the server runs and that the URL names it'],
+];
+
+/** Throws StartError unless the database lets this user in, with connections that are sessions of their own. */
+export async function checkServer(address: DatabaseAddress): Promise<void> {
   try {
-    await (await connectOnce(address)).end();
+    await checkSessions(address);
   } catch (error) {
-    const { message, code } = error as { message?: string; code?: string };
+    if (error instanceof NoSession) throw new StartError(error.message, { cause: error });
+    const { message, code = '' } = error as { message?: string; code?: string };
+    const is_silent = /timeout|terminated/i.test(message ?? '');
+    const known = CONNECTION_PROBLEMS.find(
+      ([codes]) => codes.test(code) || (is_silent && codes.test('ETIMEDOUT')),
+    );
+    const [, problem, cure] = known ?? ['', 'refused the connection', 'the reason is the one in brackets'];
     throw new StartError(
-      `DATABASE_URL: the database cannot be reached (${message || code || 'no answer'}); check that the server runs and that the URL names it.`,
+      `DATABASE_URL: the database ${problem} (${message || code || 'no answer'}); ${cure}.`,
+      {
+        cause: error,
+      },
     );
   }
 }

@@ -1,6 +1,8 @@
 import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
+import { uptime } from 'node:os';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { type ClockWatch, makeClockWatch } from './clock-watch.ts';
 import { createWorkspace } from './commands/create-workspace.ts';
 import { OPERATOR, SYSTEM } from './domain/audit.ts';
 import type { VerifyingKey } from './domain/checkpoints.ts';
@@ -10,8 +12,16 @@ import { makeWriteHealth, type WriteHealth } from './lane/write-health.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import { makePresence, type Presence } from './presence.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
-import { type DatabaseAddress, endPool, makePool, SERVICE_ROLE, sqlState } from './storage/database.ts';
+import {
+  type DatabaseAddress,
+  endPool,
+  makePool,
+  SERVICE_ROLE,
+  sqlState,
+  WrongSession,
+} from './storage/database.ts';
 import { probeWrite } from './storage/transactions.ts';
+import { readClockEvidence } from './storage/workspaces.ts';
 import type { Tracing } from './tracing.ts';
 import { makeIdsAt } from './values/ids.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from './verification/sign-checkpoints.ts';
@@ -61,6 +71,8 @@ export interface Database {
   guarded: boolean;
   /** The directory of this node's copies of checkpoints, outside the database. */
   checkpoint_dir: string;
+  /** The watch over its clock; the default is right but for tests. */
+  clock?: ClockWatch;
 }
 
 /** What all parts of the process share. */
@@ -89,6 +101,10 @@ export interface Core {
   presence: Presence;
   /** Clock that never runs backwards, ms. */
   now_ms: () => number;
+  /** The watch over the database's clock. */
+  clock: ClockWatch;
+  /** Reads the database's clock once for the watch, with all the evidence there is. */
+  readClock(): Promise<void>;
   /** Calls `listener` whenever this process has put webhooks into the outbox. */
   onPublished(listener: () => void): void;
   /** Closes the connections after all accepted commands were answered. */
@@ -132,7 +148,14 @@ export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in') =>
 export function makeCore(database: Database, log: Logger, tracing: Tracing | null = null): Core {
   const now_ms = () => performance.now();
   const metrics = makeMetrics();
-  const onBroken = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const onBroken = (error: Error) => {
+    if (error instanceof WrongSession)
+      log.error(
+        { err: error },
+        'a connection did not keep the role or settings of the service and was closed',
+      );
+    else log.warn({ err: error }, 'a database connection broke');
+  };
   const role = database.guarded ? { role: SERVICE_ROLE } : {};
   const { address } = database;
   const lane_pool = makePool(address, {
@@ -180,12 +203,24 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     dir: checkpoint_dir,
     log,
   });
+  const clock =
+    database.clock ??
+    makeClockWatch({
+      log,
+      elapsed_ms: now_ms,
+      // The system's uptime counts the time of a suspend, the process's clock does not.
+      suspended_ms: () => uptime() * 1000 - performance.now(),
+      wall_ms: Date.now,
+    });
+  metrics.watch('purser_clock_in_doubt', () => (clock.doubt() === null ? 0 : 1));
+  metrics.watch('purser_clock_ahead_seconds', () => clock.aheadMs() / 1000);
   let published = () => {};
   const writes = makeWriteHealth({ now_ms, write: () => probeWrite(probe_db) });
   const lane = makeLane({
     pool: lane_pool,
     log,
     random,
+    clock,
     now_ms,
     observeBatch: metrics.observeBatch,
     tracing,
@@ -232,6 +267,12 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     log,
     presence: makePresence(now_ms),
     now_ms,
+    clock,
+    async readClock() {
+      const asked_ms = clock.elapsed_ms();
+      const evidence = await readClockEvidence(probe_db);
+      clock.observe({ ...evidence, asked_ms, answered_ms: clock.elapsed_ms() });
+    },
     onPublished(listener) {
       published = listener;
     },

@@ -15,6 +15,8 @@ import { sharedAnswer } from './shared-answer.ts';
 /** Facts that do not prevent requests from being served, but that an operator should see. */
 export interface ReadinessDetail {
   skipped_events: SkippedEvents;
+  /** How far the newest batch is ahead of the database's clock, whole seconds. */
+  clock_ahead_seconds: number;
 }
 
 export interface HealthOptions {
@@ -76,6 +78,11 @@ const Readiness = Fields({
           'Events of all workspaces that could not be added up and were left out: of the shadow report, and of what is learnt for later judgements. The log of the moment says why.',
       },
     ),
+    clock_ahead_seconds: Type.Integer({
+      minimum: 0,
+      description:
+        "How far the newest event is ahead of the database's clock, because it was recorded while that clock was wrong. Limits count by the clock all the same.",
+    }),
     time_zone_data: Type.String({
       description:
         'The version of the IANA time zone database that calendar limits and active hours are counted by. It comes with Node; equal nodes have equal ones.',
@@ -144,7 +151,7 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       operationId: 'getReadiness',
       summary: 'Can it serve requests?',
       description:
-        'Ready means: the database can be reached, takes writes and is migrated, which is looked at no more than once a second; and the process was not asked to end.',
+        'Ready means: the database can be reached, takes writes and is migrated, and its clock is believed, which is looked at no more than once a second; and the process was not asked to end.',
       responses: { 200: { description: 'It can.', schema: Readiness } },
       handler: async () => {
         if (options.isStopping())
@@ -213,6 +220,7 @@ async function withinTimeout<T>(check: Promise<T>): Promise<T> {
   try {
     return await Promise.race([check, late]);
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
     throw new ApiError('unavailable', 'Not ready.', { cause, retry_after_s: 1, reason: 'not_ready' });
   } finally {
     clearTimeout(timer);

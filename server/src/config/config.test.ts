@@ -206,6 +206,16 @@ describe('SECRET_KEY', () => {
     expect(problem).not.toContain(value);
   });
 
+  test.each([
+    'postgres://u:hunter2@h1,h2/db?target_session_attrs=read-write',
+    'postgresql://h1:5432,h2:5433/db',
+    'postgresql://u@localhost/db?host=h1,h2',
+    'postgresql://u@localhost/db?host=h1%2Ch2',
+  ])('DATABASE_URL with several hosts is refused by that name, and shows nothing of itself: %s', (url) => {
+    const problem = problemOf({ DATABASE_URL: url, SECRET_KEY: 'x' });
+    expect(problem).toContain('DATABASE_URL names several hosts');
+    expect(problem).not.toMatch(/hunter2|h1/);
+  });
   test('is required with DATABASE_URL', () => {
     expect(problemOf({ DATABASE_URL: 'postgres://db/purser' })).toMatch(
       /^SECRET_KEY is unset, but must be at least 32 random bytes.* when DATABASE_URL is set/,

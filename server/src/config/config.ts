@@ -10,6 +10,7 @@ import {
   oneOf,
   optional,
   parseAdminKey,
+  parseDatabaseUrl,
   parseDomains,
   parseEmail,
   parseHost,
@@ -73,7 +74,7 @@ export const SETTINGS = {
   DATABASE_URL: optional('the embedded PostgreSQL in DATA_DIR', {
     allowed: 'a URL that begins with postgres:// or postgresql://',
     meaning: 'A PostgreSQL server, version 15 or later, to use in place of the embedded one.',
-    parse: (text) => parseUrl(text, ['postgres:', 'postgresql:']),
+    parse: parseDatabaseUrl,
   }),
   DATA_DIR: withDefault('.data', {
     allowed: 'a path to a directory',

@@ -108,6 +108,18 @@ export function parseHost(text: string): string | Wrong {
   return isIP(text) !== 0 || (hostName.test(text) && !looksNumeric) ? text : is(text);
 }
 
+/** The address of a PostgreSQL server. The form with several hosts is refused by name: the driver takes one. */
+export function parseDatabaseUrl(text: string): string | Wrong {
+  const hosts = /^postgres(?:ql)?:\/\/(?:[^@/]*@)?([^/?]*)/i.exec(text)?.[1];
+  const named = /[?&]host=([^&]*)/i.exec(text)?.[1];
+  if (/,|%2c/i.test(`${hosts ?? ''}${named ?? ''}`)) {
+    return new Wrong(
+      'names several hosts, of which Purser takes one: name a proxy or an address that leads to the primary (the value is not shown)',
+    );
+  }
+  return parseUrl(text, ['postgres:', 'postgresql:']);
+}
+
 /** Of a refused URL nothing is shown but its beginning: a password may stand anywhere in it. */
 export function parseUrl(text: string, protocols: readonly string[]): string | Wrong {
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0];

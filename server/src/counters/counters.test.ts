@@ -16,7 +16,13 @@ function letIn(window: CounterWindow, limit: number, asked: readonly { at_ms: nu
     if (useAt([...slots.values()], at_ms).amount_minor + minor > limit) continue;
     const { starts_ms, ends_ms } = slotAt(window, at_ms);
     const before = slots.get(starts_ms)?.amount_minor ?? 0;
-    slots.set(starts_ms, { until_ms: ends_ms, count: 1, amount_minor: before + minor, decision_id: null });
+    slots.set(starts_ms, {
+      starts_ms,
+      until_ms: ends_ms,
+      count: 1,
+      amount_minor: before + minor,
+      decision_id: null,
+    });
     passed.push({ at_ms, minor });
   }
   return { passed, slots: [...slots.values()] };

@@ -1,3 +1,5 @@
+import { CLOCK_TOLERANCE_MS } from '../clock-watch.ts';
+
 /** Which counter, and of what: every merchant or payee that is counted by itself is a subject; empty where all are one. */
 export interface CounterKey {
   counter_id: string;
@@ -32,8 +34,9 @@ export interface CounterUse {
   amount_minor: number;
 }
 
-/** A slot with the moment from which it counts no more; milliseconds since 1970 UTC. */
+/** A slot with the moments from which it counts, and from which it counts no more; milliseconds since 1970 UTC. */
 export interface CountedSlot extends CounterUse {
+  starts_ms: number;
   until_ms: number;
   decision_id: string | null;
 }
@@ -56,6 +59,7 @@ export const counterName = ({ counter_id, subject }: CounterKey) => `${counter_i
 export function storedSlot(row: CounterSlot): StoredSlot {
   return {
     slot: row.slot,
+    starts_ms: Date.parse(row.slot),
     until_ms: Date.parse(row.until),
     count: row.count,
     amount_minor: row.held_minor + row.committed_minor,
@@ -63,12 +67,20 @@ export function storedSlot(row: CounterSlot): StoredSlot {
   };
 }
 
+/**
+ * Whether a slot counts at a moment: it has begun and not ended. A slot begins in the future where it was counted while the
+ * clock was wrong; within the tolerance of clocks it counts all the same.
+ */
+export function countsAt({ starts_ms, until_ms }: CountedSlot, now_ms: number): boolean {
+  return until_ms > now_ms && starts_ms <= now_ms + CLOCK_TOLERANCE_MS;
+}
+
 /** What counts at a moment. The sum stays within the safe integers. */
 export function useAt(slots: readonly CountedSlot[], now_ms: number): CounterUse {
   let count = 0;
   let amount_minor = 0;
   for (const slot of slots) {
-    if (slot.until_ms <= now_ms) continue;
+    if (!countsAt(slot, now_ms)) continue;
     count += slot.count;
     amount_minor = Math.min(amount_minor + slot.amount_minor, Number.MAX_SAFE_INTEGER);
   }

@@ -1,5 +1,5 @@
 import { changesIn, counterChanges } from '../counters/counted-in.ts';
-import type { CounterUse } from '../counters/counters.ts';
+import { type CounterUse, countsAt, storedSlot } from '../counters/counters.ts';
 import { budgetsOf } from '../counters/shared-budgets.ts';
 import { slotAt } from '../counters/windows.ts';
 import type { Agent } from '../domain/agents.ts';
@@ -98,7 +98,7 @@ async function velocityOf(
     const rows = [counterChanges(state, after, page.now), changesIn(joined, state, after, page.now)];
     for (const row of rows.flat()) {
       const use = uses.get(row.counter_id)?.get(row.subject);
-      if (use === undefined) continue;
+      if (use === undefined || !countsAt(storedSlot(row), now_ms)) continue;
       use.count += row.count;
       use.amount_minor += row.held_minor;
     }

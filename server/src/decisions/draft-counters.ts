@@ -139,6 +139,7 @@ function toldOf({ policy_trace }: Decision): string | null {
 function usedBefore(original: Decision, limit: CountedLimit): CountedSlot {
   const own = original.reservation.status === 'HELD' ? 1 : 0;
   return {
+    starts_ms: Date.parse(limit.window.starts_at),
     until_ms: Date.parse(limit.window.ends_at),
     count: limit.used_count - own,
     amount_minor: limit.used_minor - own * original.reservation.amount_minor,
@@ -155,5 +156,7 @@ function unnamedBefore(original: Decision, limits: readonly CountedLimit[]): Cou
   );
   if (told === null || among_own) return [];
   const [limit] = limits as [CountedLimit];
-  return [{ until_ms: Date.parse(limit.window.ends_at), count: 1, amount_minor: 0, decision_id: told }];
+  const { starts_at, ends_at } = limit.window;
+  const slot = { starts_ms: Date.parse(starts_at), until_ms: Date.parse(ends_at) };
+  return [{ ...slot, count: 1, amount_minor: 0, decision_id: told }];
 }

@@ -110,7 +110,7 @@ export function makeImaginedAgent(
       if (now_ms !== at_ms) newId = newIdsAt(now_ms);
       at_ms = now_ms;
       const { decisions: named = [] } = command.needs(input);
-      const set = new WorkingSet(WORKSPACE_ID, head, now_ms, newId, {
+      const set = new WorkingSet(WORKSPACE_ID, head, { order_ms: now_ms, now_ms }, newId, {
         ...nothingLoaded(),
         agents: [agent],
         authorities: [row],

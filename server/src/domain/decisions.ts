@@ -187,6 +187,7 @@ export type DecisionCore = Pick<
   | 'capability'
   | 'agent'
   | 'action'
+  | 'created_at'
 >;
 
 /** The effective decision: in SHADOW always `ALLOW`; in ENFORCE the decision itself, until a review settles it. */

@@ -1,3 +1,4 @@
+import { batchTimes, type ClockWatch } from '../clock-watch.ts';
 import type { Origin } from '../domain/audit.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { GENESIS } from '../domain/ledger.ts';
@@ -39,6 +40,9 @@ interface Opened {
   has_webhooks: boolean;
   stop: WorkspaceStop | null;
   begins: boolean;
+  /** Later than every earlier batch. */
+  order_ms: number;
+  /** What limits, periods and expiry count by: see `batchTimes`. */
   now_ms: number;
   loaded: Loaded;
 }
@@ -62,8 +66,9 @@ const NEW_HEAD = { time_ms: 0, has_webhooks: false, stop: null };
 async function open(
   client: Client,
   parts: readonly BatchPart[],
-  options: { wait: boolean; known: KnownRows },
+  options: { wait: boolean; known: KnownRows; clock: ClockWatch },
 ): Promise<Map<string, Opened>> {
+  const asked_ms = options.clock.elapsed_ms();
   const workspace_ids = parts.map((part) => part.workspace_id);
   const wanted = parts.map(({ workspace_id, jobs }) => ({
     workspace_id,
@@ -82,6 +87,7 @@ async function open(
   const heads = begins
     ? [{ ...GENESIS, ...NEW_HEAD, workspace_id: first.workspace_id, clock_ms: await readClock(client) }]
     : locked;
+  checkClock(options.clock, heads, asked_ms);
   const opened = new Map<string, Opened>();
   for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, stop } of heads) {
     opened.set(workspace_id, {
@@ -89,13 +95,35 @@ async function open(
       has_webhooks,
       stop: decodeStop(stop),
       begins,
-      // The timestamp is later than that of every earlier batch, also when the clock was set back.
-      now_ms: Math.max(clock_ms, time_ms + 1),
+      ...batchTimes(clock_ms, time_ms),
       loaded: loaded.get(workspace_id) as Loaded,
     });
   }
   return opened;
 }
+
+/** Throws `unavailable` where the clock that these heads were locked at is not believed: it must not date anything. */
+function checkClock(
+  clock: ClockWatch,
+  heads: readonly { clock_ms: number; time_ms: number }[],
+  asked_ms: number,
+): void {
+  const [first] = heads;
+  const answered_ms = clock.elapsed_ms();
+  if (first === undefined) return;
+  const newest_ms = Math.max(...heads.map(({ time_ms }) => time_ms));
+  const reading = { clock_ms: first.clock_ms, asked_ms, answered_ms };
+  // A workspace that begins has no batch yet, which says nothing of others.
+  if (!clock.observe(newest_ms === 0 ? reading : { ...reading, newest_ms }))
+    throw clockDoubted(clock.doubt() as string);
+}
+
+/** Clients ask again once the clock was read again. */
+const CLOCK_RETRY_S = 5;
+
+/** The refusal of a write while the database's clock is not believed. */
+export const clockDoubted = (doubt: string) =>
+  new ApiError('unavailable', doubt, { retry_after_s: CLOCK_RETRY_S, reason: 'clock' });
 
 /** Returns why the API key or the session of a job is not good at the batch timestamp, or null if it is. */
 function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
@@ -164,7 +192,7 @@ function write(client: Client, changed: readonly [Folded, ...Folded[]]): Promise
   const headOf = ({ set, found }: Folded) => ({
     workspace_id: set.workspace_id,
     ...set.head,
-    time_ms: set.now_ms,
+    time_ms: set.order_ms,
     has_webhooks: set.outbox.hasEndpoints(found.has_webhooks),
     stop: encodeStop(set.stop),
   });
@@ -179,7 +207,7 @@ function write(client: Client, changed: readonly [Folded, ...Folded[]]): Promise
 /** Keeps what a committed batch found and changed in a workspace that had begun before. */
 function keep(known: KnownRows, { set, found }: Folded): void {
   if (found.begins) return;
-  const written = set.change_count > 0 ? { ...set.head, time_ms: set.now_ms } : found.head;
+  const written = set.change_count > 0 ? { ...set.head, time_ms: set.order_ms } : found.head;
   known.keep(set, found.loaded, found.head, written);
 }
 
@@ -195,6 +223,8 @@ function refusedByDatabase(error: unknown): boolean {
 }
 
 export interface BatchOptions {
+  /** The watch over the database's clock. */
+  clock: ClockWatch;
   /** The rows that outlive a batch. Kept in runBatch; after an error the caller has to forget the workspaces. */
   known: KnownRows;
   /** Wait for workspaces that another transaction has locked; if false, their parts are left out. */
@@ -226,10 +256,10 @@ export async function runBatch(
   const results = parts.map(({ workspace_id, jobs }) => {
     const found = opened.get(workspace_id);
     if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
-    const { head, stop, now_ms, loaded } = found;
-    const newId: NewId = makeIdsAt(now_ms, options.random);
+    const { head, stop, order_ms, now_ms, loaded } = found;
+    const newId: NewId = makeIdsAt(order_ms, options.random);
     const { set, results } = fold(jobs, () =>
-      Object.assign(new WorkingSet(workspace_id, head, now_ms, newId, loaded), { stop }),
+      Object.assign(new WorkingSet(workspace_id, head, { order_ms, now_ms }, newId, loaded), { stop }),
     );
     folded.push({ set, found });
     return results;

@@ -100,6 +100,7 @@ export class Counters {
     else {
       counter.own[at] = {
         slot: before.slot,
+        starts_ms: before.starts_ms,
         until_ms: before.until_ms,
         count: before.count + row.count,
         amount_minor: before.amount_minor + row.held_minor + row.committed_minor,

@@ -9,6 +9,8 @@ export type HeadVersion = LedgerHead & { time_ms: number };
 /** What is known of a workspace. */
 interface Known {
   head: HeadVersion;
+  /** The time of the batch that left them, ms: what no longer counted then is left out. */
+  now_ms: number;
   /** Another node wrote in between; nothing is taken until the head is found where this process left it. */
   is_doubted: boolean;
   /** By kind and key. */
@@ -49,10 +51,13 @@ export class KnownRows {
     return known === undefined || known.is_doubted ? undefined : known.rows.get(kind)?.get(key);
   }
 
-  /** Returns whether what is known of a workspace is true at this head, which the caller has locked. */
-  holdsAt(workspace_id: string, head: HeadVersion): boolean {
+  /**
+   * Returns whether what is known of a workspace is true at this head, which the caller has locked, and at this time: what
+   * no longer counted at a later time may count at an earlier one.
+   */
+  holdsAt(workspace_id: string, head: HeadVersion, now_ms: number): boolean {
     const known = this.#workspaces.get(workspace_id);
-    return known !== undefined && isSameHead(known.head, head);
+    return known !== undefined && isSameHead(known.head, head) && now_ms >= known.now_ms;
   }
 
   /**
@@ -61,8 +66,8 @@ export class KnownRows {
    */
   keep(set: ChangedSet, loaded: Loaded, locked: HeadVersion, written: HeadVersion): void {
     const before = this.#workspaces.get(set.workspace_id);
-    const holds = before !== undefined && isSameHead(before.head, locked);
-    const goes_on = holds && before.length < this.#max_length / 4;
+    const holds = this.holdsAt(set.workspace_id, locked, set.now_ms);
+    const goes_on = holds && before !== undefined && before.length < this.#max_length / 4;
     const rows: Known['rows'] = goes_on ? before.rows : new Map();
     let length = goes_on ? before.length : EMPTY_LENGTH;
     for (const [kind, { known }] of KINDS) {
@@ -95,7 +100,7 @@ export class KnownRows {
       }
     }
     const is_doubted = before !== undefined && !holds;
-    this.#workspaces.set(set.workspace_id, { head: written, is_doubted, rows, length });
+    this.#workspaces.set(set.workspace_id, { head: written, now_ms: set.now_ms, is_doubted, rows, length });
   }
 
   /** Forgets a workspace, after a batch that failed or of which nobody knows whether it was committed. */

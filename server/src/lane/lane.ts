@@ -1,11 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { ClockWatch } from '../clock-watch.ts';
 import type { Origin } from '../domain/audit.ts';
 import { ApiError, overloaded, type RefusalReason } from '../errors.ts';
 import { type Client, cut, isUnavailable, sqlState } from '../storage/database.ts';
 import type { Tracing } from '../tracing.ts';
-import { type BatchPart, type Job, type JobResult, needsOf, runBatch, UnknownCommit } from './batch.ts';
+import {
+  type BatchPart,
+  clockDoubted,
+  type Job,
+  type JobResult,
+  needsOf,
+  runBatch,
+  UnknownCommit,
+} from './batch.ts';
 import { type Command, Stale } from './command.ts';
 import { KnownRows } from './known-rows.ts';
 
@@ -38,6 +47,8 @@ export interface LaneOptions {
   pool: pg.Pool;
   log: Logger;
   random: () => number;
+  /** The watch over the database's clock: while it doubts the clock, every command is refused. */
+  clock: ClockWatch;
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
   /** The rows that outlive a batch; the default is right but for tests. */
@@ -108,7 +119,7 @@ const NOT_NOW = 'The service cannot write right now; nothing was carried out; re
  * every workspace of a shared batch that timed out, until it succeeds, since any of them may have blocked the batch.
  */
 export function makeLane(options: LaneOptions): Lane {
-  const { pool, log, now_ms, known = new KnownRows() } = options;
+  const { pool, log, now_ms, clock, known = new KnownRows() } = options;
   /** The waiting commands by workspace; the workspace that was served last comes last. */
   const queues = new Map<string, Waiting[]>();
   /** Workspaces with a batch in flight. */
@@ -240,6 +251,10 @@ export function makeLane(options: LaneOptions): Lane {
           return false;
         });
       } catch (error) {
+        if (error instanceof ApiError && error.reason === 'clock') {
+          for (const job of jobs) job.reject(error);
+          return [];
+        }
         options.onFailed?.(error);
         const state = sqlState(error);
         const may_retry = state !== undefined && RETRYABLE.has(state);
@@ -290,6 +305,7 @@ export function makeLane(options: LaneOptions): Lane {
       const run = () =>
         runBatch(client, parts, {
           known,
+          clock,
           wait,
           random: options.random,
           now_ms,
@@ -325,6 +341,8 @@ export function makeLane(options: LaneOptions): Lane {
     submit(workspace_id, command, input, origin) {
       if (draining) return Promise.reject(unavailable('The service is stopping; retry.', 'stopping'));
       if (isFull()) return Promise.reject(LANE_FULL);
+      const doubt = clock.doubt();
+      if (doubt !== null) return Promise.reject(clockDoubted(doubt));
       return new Promise((resolve, reject) => {
         const job: Waiting = {
           command,

@@ -1,3 +1,4 @@
+import { batchTimes } from '../clock-watch.ts';
 import type { Client } from '../storage/database.ts';
 import { withoutWorkspace } from '../storage/rows.ts';
 import type { LockedHead } from '../storage/workspaces.ts';
@@ -86,7 +87,9 @@ export function sendLoads(client: Client, wanted: readonly Wanted[], known: Know
   async function finish(heads: readonly LockedHead[]): Promise<Map<string, Loaded>> {
     await Promise.all(sent);
     const locked = new Map(heads.map((head) => [head.workspace_id, head]));
-    const holding = heads.filter((head) => known.holdsAt(head.workspace_id, head));
+    const holding = heads.filter((head) =>
+      known.holdsAt(head.workspace_id, head, batchTimes(head.clock_ms, head.time_ms).now_ms),
+    );
     const is_known = new Set(holding.map((head) => head.workspace_id));
     const late = plans.map(({ kind, each, taken, unknown }) => {
       const keys = each === WEBHOOKS ? [...unknown] : [];

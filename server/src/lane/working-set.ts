@@ -39,7 +39,9 @@ import type { Loaded } from './tables.ts';
  */
 export class WorkingSet {
   readonly workspace_id: string;
-  /** The batch timestamp by the database's clock (ms); it is later than that of every earlier batch. */
+  /** The time of the batch in the chain (ms): later than that of every earlier batch. */
+  readonly order_ms: number;
+  /** The batch timestamp by the database's clock (ms), which records carry and limits count by: see `batchTimes`. */
   readonly now_ms: number;
   readonly now: string;
   readonly newId: NewId;
@@ -61,6 +63,7 @@ export class WorkingSet {
   /** Whether the command at work has asked for the webhook endpoints. */
   may_publish = false;
 
+  readonly #occurred_at: string;
   #head: LedgerHead;
   #workspace: Workspace | undefined;
   #agent_count: number;
@@ -71,10 +74,18 @@ export class WorkingSet {
   readonly #earlier = new Map<string, EarlierDecision>();
   readonly #known_merchants: ReadonlySet<string>;
 
-  constructor(workspace_id: string, head: LedgerHead, now_ms: number, newId: NewId, loaded: Loaded) {
+  constructor(
+    workspace_id: string,
+    head: LedgerHead,
+    { order_ms, now_ms }: { order_ms: number; now_ms: number },
+    newId: NewId,
+    loaded: Loaded,
+  ) {
     this.workspace_id = workspace_id;
+    this.order_ms = order_ms;
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
+    this.#occurred_at = order_ms === now_ms ? this.now : new Date(order_ms).toISOString();
     this.newId = newId;
     const noteChange = () => {
       this.change_count += 1;
@@ -236,7 +247,7 @@ export class WorkingSet {
       type,
       subject_type,
       subject_id,
-      occurred_at: this.now,
+      occurred_at: this.#occurred_at,
       data_hash,
       prev_hash: this.#head.hash,
     };

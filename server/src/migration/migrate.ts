@@ -197,6 +197,7 @@ async function guardHistory(client: pg.Client): Promise<boolean> {
     [
       `grant usage on schema public to ${SERVICE_ROLE}`,
       `grant select on schema_migrations, installation to ${SERVICE_ROLE}`,
+      `grant update (clock_confirmed_at) on installation to ${SERVICE_ROLE}`,
       `grant select, insert on ${APPEND_ONLY.join(', ')} to ${SERVICE_ROLE}`,
       `grant select, insert, update on ${CHANGEABLE.join(', ')} to ${SERVICE_ROLE}`,
       `grant select, insert, delete on ${REMOVABLE.join(', ')} to ${SERVICE_ROLE}`,

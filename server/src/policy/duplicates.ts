@@ -1,4 +1,4 @@
-import { newestOf, useAt } from '../counters/counters.ts';
+import { countsAt, newestOf, useAt } from '../counters/counters.ts';
 import { timeOfId } from '../values/ids.ts';
 import { DUPLICATES } from './counters.ts';
 import { type DecideFacts, inItsCurrency, type Judge, type JudgesOf, NO_JUDGES } from './stage.ts';
@@ -16,7 +16,7 @@ function slotsOf({ counters, request }: DecideFacts) {
 
 const judgeDuplicate: Judge = inItsCurrency(({ on_duplicate = 'REVIEW' }, facts) => {
   const { merchant } = facts.request.action;
-  const slots = slotsOf(facts).filter(({ until_ms, count }) => until_ms > facts.now_ms && count > 0);
+  const slots = slotsOf(facts).filter((slot) => countsAt(slot, facts.now_ms) && slot.count > 0);
   if (useAt(slots, facts.now_ms).count === 0) {
     return { outcome: 'PASS', detail: `The same amount to ${merchant} was not decided shortly before.` };
   }

@@ -3,7 +3,6 @@ import type { CounterRow } from '../counters/counters.ts';
 import type { Authority, JoiningAuthority } from '../domain/authorities.ts';
 import { countedIn, type DecisionState } from '../domain/decision-states.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
-import { timeOfId } from '../values/ids.ts';
 import { countersOf, countersOfAgent, standingsOf, withSlots } from './counters.ts';
 
 /** What an agent's decisions come to in the limits that an authority would add, as of an event of the chain. */
@@ -41,13 +40,14 @@ function slotsUnder(
   counter_ids: ReadonlySet<string>,
   decision: DecisionCore,
 ): CountedIn[] {
-  const made_ms = timeOfId(decision.decision_id);
-  if (made_ms === null || decision.currency !== authority.currency) return [];
+  if (decision.currency !== authority.currency) return [];
   const all = countersOf(authority, decision.agent.id, decision.action);
   const counters = new Map([...all].filter(([, { counter_id }]) => counter_ids.has(counter_id)));
   if (counters.size === 0) return [];
   const empty = withSlots(counters, () => []);
-  return countedIn({ limits: standingsOf(empty, made_ms, { count: 0, amount_minor: 0 }) });
+  return countedIn({
+    limits: standingsOf(empty, Date.parse(decision.created_at), { count: 0, amount_minor: 0 }),
+  });
 }
 
 /**

@@ -188,8 +188,8 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
       terms: { velocity_limits: [{ name: 'few', window: 'ROLLING', window_seconds: 60, limit_count: 2 }] },
       request: { limitable: true },
       slots: [
-        { until_ms: NOW_MS + 1_000, count: 1, amount_minor: 1, decision_id: null },
-        { until_ms: NOW_MS + 2_000, count: 2, amount_minor: 1, decision_id: null },
+        { starts_ms: 0, until_ms: NOW_MS + 1_000, count: 1, amount_minor: 1, decision_id: null },
+        { starts_ms: 0, until_ms: NOW_MS + 2_000, count: 2, amount_minor: 1, decision_id: null },
       ],
     },
     [
@@ -209,8 +209,8 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
         duplicate_window_seconds: 60,
       },
       slots: [
-        { until_ms: NOW_MS + 1_000, count: 0, amount_minor: 40, decision_id: null },
-        { until_ms: NOW_MS + 2_000, count: 0, amount_minor: 80, decision_id: null },
+        { starts_ms: 0, until_ms: NOW_MS + 1_000, count: 0, amount_minor: 40, decision_id: null },
+        { starts_ms: 0, until_ms: NOW_MS + 2_000, count: 0, amount_minor: 80, decision_id: null },
       ],
     },
     [
@@ -222,7 +222,7 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
     'what was asked for shortly before is asked for again when that is long ago',
     {
       terms: { duplicate_window_seconds: 60, on_duplicate: 'DENY' },
-      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+      slots: [{ starts_ms: 0, until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
     },
     [{ type: 'RETRY_AT', at: '2026-11-20T12:01:01.000Z', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
   ],
@@ -234,7 +234,7 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
         on_duplicate: 'DENY',
         valid_until: new Date(NOW_MS + 61_000).toISOString(),
       },
-      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+      slots: [{ starts_ms: 0, until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
     },
     [{ type: 'ASK_OPERATOR', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
   ],
@@ -246,7 +246,7 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
         on_duplicate: 'DENY',
         valid_until: new Date(NOW_MS + 61_001).toISOString(),
       },
-      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+      slots: [{ starts_ms: 0, until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
     },
     [{ type: 'RETRY_AT', at: '2026-11-20T12:01:01.000Z', clears: ['DUPLICATE_SPEND'], then: 'ALLOW' }],
   ],
@@ -254,7 +254,7 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
     'a smaller amount is no way round what was asked for before',
     {
       terms: { duplicate_window_seconds: 60, per_transaction_limit_minor: 90 },
-      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+      slots: [{ starts_ms: 0, until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
     },
     [
       {
@@ -269,7 +269,7 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
     {
       terms: { duplicate_window_seconds: 60, on_duplicate: 'DENY' },
       action: { currency: 'USD' },
-      slots: [{ until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
+      slots: [{ starts_ms: 0, until_ms: NOW_MS + 61_000, count: 1, amount_minor: 100, decision_id: null }],
     },
     [{ type: 'ASK_OPERATOR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' }],
   ],
@@ -278,7 +278,7 @@ const CASES: [string, Given, Partial<Remedy>[]][] = [
     {
       terms: { velocity_limits: [{ name: 'day', window: 'DAY', limit_amount_minor: 150 }] },
       action: { currency: 'USD' },
-      slots: [{ until_ms: NOW_MS + 1_000, count: 1, amount_minor: 51, decision_id: null }],
+      slots: [{ starts_ms: 0, until_ms: NOW_MS + 1_000, count: 1, amount_minor: 51, decision_id: null }],
     },
     [{ type: 'ASK_OPERATOR', clears: ['CURRENCY_NOT_AUTHORIZED'], then: 'ALLOW' }],
   ],
@@ -354,6 +354,7 @@ describe('of any authority and spend', () => {
         .map((window) => ({ name: JSON.stringify([limit, window]), ...window, ...limit })),
     );
   const slot = fc.record({
+    starts_ms: fc.constant(0),
     until_ms: fc.integer({ min: NOW_MS + 1, max: NOW_MS + 3 * 86_400_000 }),
     count: fc.integer({ min: 0, max: 2 }),
     amount_minor: fc.integer({ min: 0, max: 40 }),
@@ -470,7 +471,13 @@ describe('of any authority and spend', () => {
         const [remedy] = remediesFor(facts);
         if (remedy?.type !== 'REDUCE_AMOUNT') return;
         const action = { ...facts.request.action, amount_minor: remedy.max_amount_minor };
-        const asked = { until_ms: facts.now_ms + 1, count: 1, amount_minor: 1, decision_id: null };
+        const asked = {
+          starts_ms: 0,
+          until_ms: facts.now_ms + 1,
+          count: 1,
+          amount_minor: 1,
+          decision_id: null,
+        };
         const counters = withDuplicates([asked]);
         const after = decide({ ...facts, counters, request: { ...facts.request, action } });
         expect(after.reason_codes).toContain('DUPLICATE_SPEND');

@@ -129,9 +129,9 @@ export async function loadDecisionCores(
   workspace_id: string,
   decision_ids: readonly string[],
 ): Promise<DecisionCoreRecord[]> {
-  const result = await db.query<RecordRow & { workspace_id: string; made_id: string }>({
+  const result = await db.query<RecordRow & { workspace_id: string; made_id: string; created_at: string }>({
     name: 'load_kept_cores',
-    text: `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id,
+    text: `select d.decision_id as made_id, d.created_at, ${STATE_COLUMNS}, s.decision_id as kept_id,
         ${CORE_OF_DOCUMENT} as document
       from unnest($2::text[]) as w(decision_id)
       cross join lateral (
@@ -142,9 +142,10 @@ export async function loadDecisionCores(
   });
   const found: DecisionCoreRecord[] = [];
   const uncut: string[] = [];
-  for (const { made_id, document, kept_id, ...state } of result.rows) {
+  for (const { made_id, created_at, document, kept_id, ...state } of result.rows) {
     try {
-      found.push({ decision: JSON.parse(document) as DecisionCore, state: kept_id === null ? null : state });
+      const decision: DecisionCore = Object.assign(JSON.parse(document), { created_at });
+      found.push({ decision, state: kept_id === null ? null : state });
     } catch {
       // A document in another format than today's is read whole.
       uncut.push(made_id);

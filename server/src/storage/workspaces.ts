@@ -109,6 +109,35 @@ export async function readClock(db: Queryable): Promise<number> {
   return result.rows[0]?.clock_ms as number;
 }
 
+/** The database's clock with what else is known of its time. */
+export interface ClockEvidence {
+  /** The database's clock, ms. */
+  clock_ms: number;
+  /** The time of the newest batch of any workspace, ms; null where there is none. */
+  newest_ms: number | null;
+  /** When an operator last confirmed the clock, by that clock, ms. */
+  confirmed_ms: number | null;
+}
+
+/** Reads the database's clock with the newest batch and the operator's last confirmation. */
+export async function readClockEvidence(db: Queryable): Promise<ClockEvidence> {
+  const result = await db.query<ClockEvidence>({
+    name: 'read_clock_evidence',
+    text: `select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms,
+        (select max(time_ms) from ledger_heads where workspace_id <> '') as newest_ms,
+        (select (extract(epoch from clock_confirmed_at) * 1000)::bigint from installation) as confirmed_ms`,
+  });
+  return result.rows[0] as ClockEvidence;
+}
+
+/** Notes that an operator confirms the database's clock. Returns the evidence of before, with the clock as confirmed. */
+export async function confirmClock(db: Queryable): Promise<ClockEvidence> {
+  const before = await readClockEvidence(db);
+  const result = await db.query({ text: 'update installation set clock_confirmed_at = clock_timestamp()' });
+  if (result.rowCount !== 1) throw new Error('the database has no installation to confirm the clock of');
+  return before;
+}
+
 /** Inserts new workspaces and updates existing ones. */
 export const putWorkspaces = makeInsert<Omit<Workspace, 'workspace_id'>>(
   'workspaces',

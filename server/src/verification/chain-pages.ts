@@ -15,6 +15,8 @@ export interface ChainRow extends LedgerEvent {
   mode: Mode | null;
   currency: string | null;
   requested_amount_minor: number | null;
+  /** The time that the decision counts by. */
+  made_at: string | null;
   /** The document of a spend that holds something else than the requested amount, or counts in limits over time; else null. */
   held_document: string | null;
 }
@@ -34,10 +36,10 @@ export async function loadChain(
   const result = await db.query<ChainRow & { workspace_id: string }>({
     name: 'load_chain',
     text: `select e.seq, e.id, e.type, e.subject_type, e.subject_id, e.occurred_at, e.data_hash, e.prev_hash, e.hash,
-        d.agent_id, d.decision, d.mode, d.currency, d.requested_amount_minor,
+        d.agent_id, d.decision, d.mode, d.currency, d.requested_amount_minor, d.created_at as made_at,
         case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(d.document, ',"limits":[') > 0
           then d.document end as held_document,
-        case when d.created_at = e.occurred_at then sha256(convert_to(
+        case when d.created_at <= e.occurred_at then sha256(convert_to(
           '{"agent_id":"' || d.agent_id
           || '","created_at":"' || to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
           || '","currency":"' || d.currency

@@ -21,7 +21,6 @@ import {
   loadSeqOfDecisions,
   sumCounters,
 } from '../storage/derived/counter-checks.ts';
-import { timeOfId } from '../values/ids.ts';
 import { pushTo } from '../values/maps.ts';
 import type { Findings } from './findings.ts';
 
@@ -220,9 +219,8 @@ function isCountedBy(db: Queryable, workspace_id: string) {
     return rows.map((row) => {
       if (row.decision_id === null) return row.count === 0;
       const decision = decisions.get(row.decision_id);
-      const made_ms = timeOfId(row.decision_id);
-      if (decision === undefined || made_ms === null) return false;
-      const made_at = new Date(made_ms).toISOString();
+      if (decision === undefined) return false;
+      const { created_at: made_at } = decision;
       return (
         duplicateSubjects(decision.action).includes(row.subject) && row.slot <= made_at && made_at < row.until
       );

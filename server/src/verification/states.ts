@@ -62,8 +62,8 @@ export function countUnchanged(tally: ChainTally, event: ChainRow): void {
   const decision = event.held_document === null ? null : (JSON.parse(event.held_document) as Decision);
   const held_minor = decision?.reservation.amount_minor ?? (event.requested_amount_minor as number);
   if (decision !== null) tally.counters.add(countersOfUnchanged(decision));
-  const { agent_id, currency, occurred_at } = event;
-  const period = occurred_at.slice(0, 7);
+  const { agent_id, currency, made_at } = event;
+  const period = (made_at as string).slice(0, 7);
   count(
     tally,
     { agent_id: agent_id as string, period, currency: currency as string, held_minor, committed_minor: 0 },

@@ -25,6 +25,7 @@ import {
 import {
   clearQueue,
   dropDeliveries,
+  forgetFailures,
   type LoadedDelivery,
   leaseQueues,
   loadDeliveries,
@@ -48,6 +49,8 @@ export interface WebhookDeliveryOptions {
   log: Logger;
   /** The database's clock. */
   clock: Clock;
+  /** Calls `listener` whenever that clock was believed at another time than before. */
+  onClockStep?: (listener: () => void) => void;
   /** Returns numbers from 0 up to 1. */
   random: () => number;
   /** The name of this worker among all that share the database. */
@@ -100,6 +103,14 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   let in_flight = 0;
   let wakeUp: () => void = () => {};
   let timer: NodeJS.Timeout | undefined;
+
+  // How long an endpoint has failed is counted from the step on: the days that the clock skipped are none of failures.
+  options.onClockStep?.(() => {
+    for (const queue of held.values()) queue.failing_since = null;
+    forgetFailures(db).catch((error: unknown) =>
+      log.warn({ err: error }, 'since when webhooks fail could not be forgotten after a step of the clock'),
+    );
+  });
 
   const wake = (polls: boolean) => {
     if (polls) poll_due = true;

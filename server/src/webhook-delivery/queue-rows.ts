@@ -263,3 +263,10 @@ export async function dropDeliveries(
 function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[] {
   return names.map((name) => rows.map((row) => row[name]));
 }
+
+/** Forgets since when endpoints have failed. */
+export async function forgetFailures(db: Queryable): Promise<void> {
+  const text =
+    "update webhook_queues set failing_since = null where workspace_id <> '' and failing_since is not null";
+  await db.query({ text });
+}

@@ -32,6 +32,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'log.ts',
     'tracing.ts',
     'presence.ts',
+    'clock-watch.ts',
     'work-time.ts',
     'process-end.ts',
     'data-directory.ts',

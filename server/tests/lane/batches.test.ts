@@ -7,6 +7,7 @@ import { type Command, done, refuse } from '../../src/lane/command.ts';
 import { makeLane } from '../../src/lane/lane.ts';
 import { addWorkspace, type Core } from '../../src/runtime.ts';
 import { makePool } from '../../src/storage/database.ts';
+import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
 
@@ -124,7 +125,7 @@ describe('one command never fails its neighbours', () => {
 describe('limits of the lane', () => {
   const idle: Command<null, null> = { name: 'idle', needs: () => ({}), apply: () => done(null) };
   const makeTestLane = (pool: pg.Pool, now_ms = () => performance.now()) =>
-    makeLane({ pool, log, random: Math.random, now_ms, observeBatch: () => {} });
+    makeLane({ pool, log, random: Math.random, clock: TRUSTING_CLOCK, now_ms, observeBatch: () => {} });
   const pool = () =>
     makePool(database.connection, { max: 2, pipeline: true, onBroken: () => {}, role: 'purser_service' });
 

@@ -130,17 +130,27 @@ describe('what one node changes holds on the next request at every other', () =>
 });
 
 describe('time is the database’s', () => {
-  test('it never runs backwards within a workspace, also when the clock was set back', async () => {
-    await agent('clock');
-    const ahead = Date.now() + 3_600_000;
+  test.each([
+    ['by less than a minute, time stands still until then', 30_000, true],
+    ['by more, the chain goes on in its order and decisions have the time of the clock', 3_600_000, false],
+  ])('where a chain is ahead of the clock %s', async (name, ahead_ms, stands_still) => {
+    await agent(`clock-${ahead_ms}`);
+    const ahead = Date.now() + ahead_ms;
     await node(0).sql('update ledger_heads set time_ms = $1 where workspace_id = $2', [
       ahead,
       node(0).workspace_id,
     ]);
     const made = (
-      await node(1).call('POST', '/v1/decisions', { body: spend('clock', 5), idempotency_key: freshKey() })
+      await node(1).call('POST', '/v1/decisions', {
+        body: spend(`clock-${ahead_ms}`, 5),
+        idempotency_key: freshKey(),
+      })
     ).body;
-    expect(Date.parse(made.created_at)).toBeGreaterThan(ahead);
+    expect(Date.parse(made.created_at) > ahead, name).toBe(stands_still);
+    const { rows } = await node(0).sql('select occurred_at from ledger_events where subject_id = $1', [
+      made.decision_id,
+    ]);
+    expect(rows[0].occurred_at.getTime()).toBeGreaterThan(ahead);
     await node(0).sql('update ledger_heads set time_ms = 0 where workspace_id = $1', [node(0).workspace_id]);
   });
 });

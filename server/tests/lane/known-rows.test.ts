@@ -35,6 +35,7 @@ import { makePool } from '../../src/storage/database.ts';
 import type { WantedCounter } from '../../src/storage/derived/counters.ts';
 import { getHead } from '../../src/storage/ledger.ts';
 import { withoutWorkspace } from '../../src/storage/rows.ts';
+import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
 
@@ -103,6 +104,7 @@ function makeNode(known = new KnownRows()): Node {
     pool,
     log: pino({ level: 'silent' }),
     random: Math.random,
+    clock: TRUSTING_CLOCK,
     now_ms: () => performance.now(),
     observeBatch: () => {},
     known,
@@ -196,7 +198,7 @@ const slotsAt = ({ slots }: StoredCounter, now_ms: number) =>
 /** Compares all that a node would take for known at the present head with the database. Returns how much that is. */
 async function expectTrue({ known }: Node, workspace_id: string, keys: Record<string, string[]>) {
   const head = await getHead(core.db, workspace_id);
-  if (head === undefined || !known.holdsAt(workspace_id, head)) return [];
+  if (head === undefined || !known.holdsAt(workspace_id, head, Number.POSITIVE_INFINITY)) return [];
   const client = await core.db.connect();
   const compared: string[] = [];
   try {
@@ -385,7 +387,7 @@ describe('what a process knows of a workspace', () => {
     await decide(here, asked, 10);
     const head = await getHead(core.db, asked.workspace_id);
     if (head === undefined) throw new Error('there is no head');
-    expect(here.known.holdsAt(asked.workspace_id, head)).toBe(true);
+    expect(here.known.holdsAt(asked.workspace_id, head, Number.POSITIVE_INFINITY)).toBe(true);
     const unwritable = {
       name: 'unwritable',
       needs: () => ({}),
@@ -397,7 +399,7 @@ describe('what a process knows of a workspace', () => {
     await expect(here.lane.submit(asked.workspace_id, unwritable, null, by_operator)).rejects.toMatchObject({
       code: 'internal_error',
     });
-    expect(here.known.holdsAt(asked.workspace_id, head)).toBe(false);
+    expect(here.known.holdsAt(asked.workspace_id, head, Number.POSITIVE_INFINITY)).toBe(false);
     expect((await decide(here, asked, 11)).decision).toBe('ALLOW');
   });
 

@@ -11,6 +11,7 @@ import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import { addWorkspace, type Core } from '../../src/runtime.ts';
 import { makePool } from '../../src/storage/database.ts';
 import { verifyLedger } from '../../src/verification/verify-ledger.ts';
+import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES } from '../support/running-service.ts';
 
@@ -61,6 +62,7 @@ beforeAll(async () => {
     pool,
     log,
     random: Math.random,
+    clock: TRUSTING_CLOCK,
     now_ms: () => performance.now(),
     observeBatch: (commands) => batches.push(commands),
   });

@@ -29,7 +29,6 @@ interface Tenant {
   workspace_id: string;
   admin_key: string;
 }
-/** A workspace of its own, so that a clock that was moved troubles no other test. */
 async function tenantWith(authority: object, mode: 'SHADOW' | 'ENFORCE' = 'SHADOW'): Promise<Tenant> {
   const made = await first.addWorkspace({ plan: 'team' });
   await first.call('POST', '/v1/agents', {
@@ -47,35 +46,37 @@ async function decide(node: RunningService, tenant: Tenant, amount: number) {
   expect(reply.status).toBe(201);
   return reply.body;
 }
-const moveClock = (tenant: Tenant, time_ms: number) =>
-  first.sql('update ledger_heads set time_ms = $1 where workspace_id = $2', [time_ms, tenant.workspace_id]);
-
 describe("the month of a hold is that of the database's clock, in UTC", () => {
   test('a budget spent in the last milliseconds of a month is whole again in the first of the next', async () => {
-    const tenant = await tenantWith({ monthly_budget_minor: 100 });
     const turn_ms = Date.UTC(2027, 1, 1);
-    // Workers write in between, each a millisecond later, so some are left before the turn.
-    await moveClock(tenant, turn_ms - 20);
-    const last = await decide(first, tenant, 100);
-    expect(last.created_at).toMatch(/^2027-01-31T23:59:59\.9[89]/);
-    expect([last.reservation.period, last.decision]).toEqual(['2027-01', 'ALLOW']);
-    await moveClock(tenant, turn_ms - 10);
-    expect((await decide(second, tenant, 1)).reason_codes).toEqual(['MONTHLY_BUDGET_EXCEEDED']);
-    await moveClock(tenant, turn_ms - 1);
-    const next = await decide(second, tenant, 100);
-    expect([next.created_at.slice(0, 7), next.reservation.period, next.decision]).toEqual([
-      '2027-02',
-      '2027-02',
-      'ALLOW',
-    ]);
-    const { rows } = await first.sql(
-      'select period, held_minor from budgets where workspace_id = $1 order by period',
-      [tenant.workspace_id],
-    );
-    expect(rows).toEqual([
-      { period: '2027-01', held_minor: '100' },
-      { period: '2027-02', held_minor: '100' },
-    ]);
+    const one = await startTestService({ stopped_at_ms: turn_ms - 2_000 });
+    const other = await startTestService({ beside: one });
+    try {
+      await one.call('POST', '/v1/agents', {
+        body: { slug: 'a', mode: 'SHADOW', authority: { ...AUTHORITY, monthly_budget_minor: 100 } },
+      });
+      await one.setClock(turn_ms - 20);
+      const last = await decide(one, one, 100);
+      expect(last.created_at).toMatch(/^2027-01-31T23:59:59\.9[89]/);
+      expect([last.reservation.period, last.decision]).toEqual(['2027-01', 'ALLOW']);
+      await one.setClock(turn_ms - 10);
+      expect((await decide(other, one, 1)).reason_codes).toEqual(['MONTHLY_BUDGET_EXCEEDED']);
+      await one.setClock(turn_ms);
+      const next = await decide(other, one, 100);
+      expect([next.created_at.slice(0, 7), next.reservation.period, next.decision]).toEqual([
+        '2027-02',
+        '2027-02',
+        'ALLOW',
+      ]);
+      const { rows } = await one.sql('select period, held_minor from budgets order by period');
+      expect(rows).toEqual([
+        { period: '2027-01', held_minor: '100' },
+        { period: '2027-02', held_minor: '100' },
+      ]);
+    } finally {
+      await other.stop();
+      await one.stop();
+    }
   });
 
   test("a server whose own time zone is another dates and counts as every other node's does", async () => {

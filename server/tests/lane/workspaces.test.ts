@@ -8,6 +8,7 @@ import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
 import { addWorkspace, type Core } from '../../src/runtime.ts';
 import { connectOnce, makePool } from '../../src/storage/database.ts';
 import { verifyLedger } from '../../src/verification/verify-ledger.ts';
+import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES } from '../support/running-service.ts';
 
@@ -50,6 +51,7 @@ function makeTestLane() {
     pool,
     log,
     random: Math.random,
+    clock: TRUSTING_CLOCK,
     now_ms: () => performance.now(),
     observeBatch: (commands) => batches.push(commands),
   });

@@ -8,6 +8,7 @@ import pg from 'pg';
 import pino from 'pino';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from '../../src/api/routes.ts';
 import { type Service, startService } from '../../src/app.ts';
+import type { ClockWatch } from '../../src/clock-watch.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Plan } from '../../src/domain/workspace.ts';
 import { ERRORS } from '../../src/errors.ts';
@@ -17,6 +18,7 @@ import { ErrorBody } from '../../src/http/schemas.ts';
 import { errorsOf, KEYED_ERRORS } from '../../src/openapi/openapi.ts';
 import { addWorkspace, type Core, makeCore } from '../../src/runtime.ts';
 import type { DatabaseAddress } from '../../src/storage/database.ts';
+import { TRUSTING_CLOCK } from './clock.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 
 export const SECRET_KEY = createHash('sha256').update('the secret key of tests').digest();
@@ -26,7 +28,7 @@ export const NO_CHECKPOINT_FILES = join(tmpdir(), 'purser-no-checkpoint-files');
 /** Lane, connections and secrets on a database of a test, without a service. It logs nothing. */
 export function makeTestCore(address: DatabaseAddress, checkpoint_dir = NO_CHECKPOINT_FILES): Core {
   return makeCore(
-    { address, secret_key: SECRET_KEY, guarded: true, checkpoint_dir },
+    { address, secret_key: SECRET_KEY, guarded: true, checkpoint_dir, clock: TRUSTING_CLOCK },
     pino({ level: 'silent' }),
   );
 }
@@ -154,6 +156,8 @@ export async function startTestService(
     plan?: Plan;
     /** The database's clock stands at this moment until `setClock`; else it is the real one. */
     stopped_at_ms?: number;
+    /** The watch over the database's clock; by default one that believes a clock which tests move. */
+    clock?: ClockWatch;
   } = {},
 ): Promise<RunningService> {
   const database = options.beside?.database ?? options.database ?? (await createMigratedDatabase());
@@ -172,7 +176,14 @@ export async function startTestService(
     ...options.env,
   });
   const checkpoint_dir = await mkdtemp(join(tmpdir(), 'purser-checkpoints-'));
-  const opened = { address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir };
+  const clock = options.clock ?? TRUSTING_CLOCK;
+  const opened = {
+    address: database.connection,
+    secret_key: SECRET_KEY,
+    guarded: true,
+    checkpoint_dir,
+    clock,
+  };
   const service = await startService(config, opened, log);
   const core = makeCore(opened, log);
   const checkAnswer = makeAnswerCheck([

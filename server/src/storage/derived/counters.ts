@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../../clock-watch.ts';
 import {
   type CounterKey,
   type CounterRow,
@@ -115,7 +116,8 @@ export async function listFullestSubjects(
       from unnest($2::text[], $3::boolean[]) as w(counter_id, by_count)
       cross join lateral (
         select c.counter_id, c.subject, sum(c.count) as count, sum(c.held_minor + c.committed_minor) as amount
-        from counters c where c.workspace_id = $1 and c.counter_id = w.counter_id and c.until > $4
+        from counters c where c.workspace_id = $1 and c.counter_id = w.counter_id and c.until > $4::timestamptz
+          and c.slot <= $4::timestamptz + interval '${CLOCK_TOLERANCE_MS} milliseconds'
         group by c.counter_id, c.subject
         having sum(c.count) > 0
         order by case when w.by_count then sum(c.count) else sum(c.held_minor + c.committed_minor) end desc, c.subject
