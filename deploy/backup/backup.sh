@@ -6,10 +6,17 @@ set -eu
 umask 077
 : "${DATABASE_URL:?set DATABASE_URL to the database}"
 directory=${1:?name the directory of the backups}
-name=$directory/purser-$(date -u +%Y%m%dT%H%M%SZ)
 mkdir -p "$directory"
-rm -rf "$name.part"
-mkdir "$name.part"
+[ -w "$directory" ] || { echo "backup: $directory cannot be written." >&2; exit 1; }
+# Only one backup at a time can have made the part of a name, so none is moved into another.
+while :; do
+  name=$directory/purser-$(date -u +%Y%m%dT%H%M%SZ)
+  if mkdir "$name.part" 2> /dev/null; then
+    [ -e "$name" ] || break
+    rmdir "$name.part"
+  fi
+  sleep 1
+done
 # Of the checkpoints first: what they sign is then in the dump.
 checkpoints=${DATA_DIR:-.data}/checkpoints
 mkdir "$name.part/checkpoints"

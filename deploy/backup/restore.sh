@@ -1,5 +1,6 @@
 #!/bin/sh
-# Puts a backup into the empty database of DATABASE_URL and its checkpoints into DATA_DIR, then verifies every history.
+# Puts a backup into the empty database of DATABASE_URL and its checkpoints into DATA_DIR, brings the schema up to date and
+# verifies every history. The user has to own the database.
 # Exits 0 only if all of it is as it was written. Set SECRET_KEY as it was; PURSER is how to run the operator's command.
 #   DATABASE_URL=... SECRET_KEY=... DATA_DIR=/var/lib/purser restore.sh BACKUP
 set -eu
@@ -13,14 +14,12 @@ if [ "$(psql "$DATABASE_URL" -Atc "select count(*) from pg_tables where schemana
   echo 'restore: the database has tables already; give an empty one.' >&2
   exit 1
 fi
-# The rights in the dump are those of this role, which belongs to the server and not to the database.
-psql "$DATABASE_URL" -qv ON_ERROR_STOP=1 -c "do \$\$ begin
-  if not exists (select from pg_roles where rolname = 'purser_service') then create role purser_service; end if;
-  execute format('grant purser_service to %I', current_user);
-end \$\$"
-pg_restore --dbname="$DATABASE_URL" --no-owner --exit-on-error --single-transaction "$backup/database.dump"
+purser() { ${PURSER:-node "$here/../../server/dist/main.js"} "$@"; }
+# Without the rights in the dump: `migrate` prepares the service's role, as far as this user may, and grants them.
+pg_restore --dbname="$DATABASE_URL" --no-owner --no-privileges --exit-on-error --single-transaction "$backup/database.dump"
 if [ -d "$backup/checkpoints" ]; then
   mkdir -p "$DATA_DIR/checkpoints"
   cp -R "$backup/checkpoints/." "$DATA_DIR/checkpoints/"
 fi
-${PURSER:-node "$here/../../server/dist/main.js"} ledger verify
+purser migrate
+purser ledger verify
