@@ -208,6 +208,24 @@ describe('onUnavailable', () => {
     expect(pay).toHaveBeenCalledTimes(1);
   });
 
+  test('pays no amount and no currency that Purser itself would refuse', async () => {
+    const { purser, state } = switchable('SHADOW');
+    state.off = true;
+    for (const odd of [
+      { amount_minor: '5440' },
+      { amount_minor: -1 },
+      { amount_minor: 0 },
+      { currency: ['EUR'] },
+    ]) {
+      const order = request();
+      const asked = { ...order, action: { ...order.action, ...odd } } as never;
+      expect(await caught(purser.spend(asked, pay, { onUnavailable: () => 'pay' }))).toBeInstanceOf(
+        PurserUnavailable,
+      );
+    }
+    expect(pay).not.toHaveBeenCalled();
+  });
+
   test('what an unguarded payment throws is thrown as it is', async () => {
     const { purser, state } = switchable('SHADOW');
     state.off = true;
