@@ -2,6 +2,7 @@ import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
+import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
 import { Table } from '../Table.tsx';
@@ -20,7 +21,7 @@ export function Past({ decision }: { decision: Decision }) {
   if (data === undefined) return <p>Looking…</p>;
   const others = data.filter((each) => each.decision_id !== decision_id);
   const judged = others.filter((each) => each.review !== null || each.label !== null);
-  if (others.length === 0) return <p>This is the agent’s first spend at {action.merchant}.</p>;
+  if (others.length === 0) return <p>This is the agent’s first spend at {visible(action.merchant)}.</p>;
   const count = (test: (each: Decision) => boolean) => others.filter(test).length;
   const parts = [
     [count((each) => each.review?.action === 'ALLOW'), 'allowed'],

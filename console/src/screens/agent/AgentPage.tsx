@@ -13,6 +13,7 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Money, Time } from '../../components/Value.tsx';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { Controls } from './Controls.tsx';
 import { Limits } from './Limits.tsx';
@@ -123,7 +124,9 @@ function Recent({ agent }: { agent: AgentWithBudgets }) {
             name: 'Merchant',
             heading: true,
             wrap: true,
-            cell: (each) => <Link to={`/decisions/${each.decision_id}`}>{each.action.merchant}</Link>,
+            cell: (each) => (
+              <Link to={`/decisions/${each.decision_id}`}>{visible(each.action.merchant)}</Link>
+            ),
           },
           {
             name: 'Amount',

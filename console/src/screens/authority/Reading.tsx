@@ -8,6 +8,7 @@ import { Table } from '../../components/Table.tsx';
 import { Money } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
 import { useSettled } from '../../lib/use-settled.ts';
+import { visible } from '../../lib/visible.ts';
 import styles from './Authority.module.css';
 
 type Example = AuthorityReading['examples'][number];
@@ -101,7 +102,7 @@ function Shown({ reading }: { reading: AuthorityReading }) {
             wrap: true,
             cell: ({ spend: { action }, because }) => (
               <>
-                {action.merchant}: {action.description}
+                {visible(action.merchant)}: {action.description}
                 <div className={styles.was}>{because}</div>
               </>
             ),

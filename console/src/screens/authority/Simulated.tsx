@@ -12,6 +12,7 @@ import { Money, Time } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
 import { type ChangedDecision, judgedBy, KINDS, type Kind, matrixOf } from '../../lib/simulation.ts';
 import { useSettled } from '../../lib/use-settled.ts';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 import styles from './Authority.module.css';
 
@@ -211,7 +212,7 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
                 wrap: true,
                 cell: (each) => (
                   <>
-                    <Link to={`/decisions/${each.decision_id}`}>{each.merchant}</Link>
+                    <Link to={`/decisions/${each.decision_id}`}>{visible(each.merchant)}</Link>
                     <div className={styles.was}>
                       {reasonsSaid(each)} · <Time at={each.created_at} />
                     </div>

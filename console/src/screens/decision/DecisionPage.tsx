@@ -21,6 +21,7 @@ import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.ts
 import { Who } from '../../components/Who.tsx';
 import { downloadText } from '../../lib/download.ts';
 import { localTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
 import { Asked } from './Asked.tsx';
 import styles from './DecisionPage.module.css';
 import { LedgerEntries } from './Entries.tsx';
@@ -60,7 +61,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
   };
   return (
     <Page
-      title={action.merchant}
+      title={visible(action.merchant)}
       above={above}
       badges={
         <>

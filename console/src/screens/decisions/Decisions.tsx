@@ -21,6 +21,7 @@ import { downloadStreamed } from '../../lib/download.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { isSameSearch, removeView, saveView, useViews } from '../../lib/views.ts';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { CountedBars, RowBars } from './Bars.tsx';
 import styles from './Decisions.module.css';
@@ -36,7 +37,7 @@ const COLUMNS: readonly Column<Decision>[] = [
     wrap: true,
     cell: (each) => (
       <>
-        <Link to={`/decisions/${each.decision_id}`}>{each.action.merchant}</Link>
+        <Link to={`/decisions/${each.decision_id}`}>{visible(each.action.merchant)}</Link>
         <span className={styles.agent}>{each.agent.slug}</span>
       </>
     ),

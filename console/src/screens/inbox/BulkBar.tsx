@@ -11,6 +11,7 @@ import { AreaField, SelectField } from '../../components/Field.tsx';
 import { Money } from '../../components/Value.tsx';
 import { RecordedAs } from '../../components/Who.tsx';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
+import { hidesCharacters, visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
@@ -99,11 +100,19 @@ function Bulk({
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [state, setState] = useState<'asking' | 'running' | 'over'>('asking');
   const stopped = useRef(false);
+  /** Why this word is not said on a spend together with others; null: it is. */
+  const whyLeftOut = ({ requested_by, action }: Decision) => {
+    if (requested_by.principal_id === me.principal_id) return 'Your own request: it is left out.';
+    return verdict === 'ALLOW' && hidesCharacters(action.merchant)
+      ? 'Its name hides characters: it is left out. Open it to allow it by itself.'
+      : null;
+  };
   const note = (id: string, result: Result) => setResults((before) => new Map(before).set(id, result));
   const run = async () => {
     setState('running');
-    for (const { decision_id, requested_by } of decisions) {
-      if (stopped.current || requested_by.principal_id === me.principal_id) {
+    for (const decision of decisions) {
+      const { decision_id } = decision;
+      if (stopped.current || whyLeftOut(decision) !== null) {
         note(decision_id, { state: 'skipped' });
         continue;
       }
@@ -174,18 +183,19 @@ function Bulk({
         </p>
       )}
       <ul className={styles.results}>
-        {decisions.map(({ decision_id, action, requested_amount_minor, currency, requested_by }) => {
+        {decisions.map((decision) => {
+          const { decision_id, action, requested_amount_minor, currency } = decision;
           const result = results.get(decision_id);
-          const is_own = requested_by.principal_id === me.principal_id;
+          const why_left_out = whyLeftOut(decision);
           return (
             <li key={decision_id}>
-              <span className={styles.merchant}>{action.merchant}</span>
+              <span className={styles.merchant}>{visible(action.merchant)}</span>
               {result === undefined ? (
                 <Money amount_minor={requested_amount_minor} currency={currency} />
               ) : (
                 <ResultBadge result={result} verdict={verdict} />
               )}
-              {is_own && <p>Your own request: it is left out.</p>}
+              {why_left_out !== null && <p>{why_left_out}</p>}
               {result?.state === 'failed' && <Refused error={result.error} />}
             </li>
           );

@@ -21,6 +21,7 @@ import { labelOfReview } from '../../lib/review-reasons.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
 import { useAction } from '../../lib/use-action.ts';
 import { useMedia } from '../../lib/use-media.ts';
+import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
 import { BulkBar, type Verdict } from './BulkBar.tsx';
 import styles from './Inbox.module.css';
@@ -238,7 +239,7 @@ export default function Inbox() {
             <Notice
               key={decision_id}
               tone="bad"
-              title={`Your review of ${decision.action.merchant} was not recorded.`}
+              title={`Your review of ${visible(decision.action.merchant)} was not recorded.`}
               actions={
                 <Button small onClick={() => void go(decision_id)}>
                   Show it
@@ -317,7 +318,7 @@ function AfterReview({
     <div className={styles.after}>
       <span>
         {review.action === 'ALLOW' ? 'Allowed' : 'Denied'}{' '}
-        <Link to={`/decisions/${decision.decision_id}`}>{decision.action.merchant}</Link>.{' '}
+        <Link to={`/decisions/${decision.decision_id}`}>{visible(decision.action.merchant)}</Link>.{' '}
         {label === null ? 'Label it too?' : `Labelled: ${words(label.label)}.`}
       </span>
       <LabelBox

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef } from 'react';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
@@ -44,7 +45,7 @@ export const InboxRow = memo(function InboxRow({
         <input
           type="checkbox"
           checked={is_selected}
-          aria-label={`Select ${action.merchant}`}
+          aria-label={`Select ${visible(action.merchant)}`}
           onChange={() => {}}
           onClick={(event) => onToggle(decision.decision_id, event.shiftKey)}
         />
@@ -59,7 +60,7 @@ export const InboxRow = memo(function InboxRow({
         className={styles.open}
         aria-current={is_current ? 'true' : undefined}
       >
-        <span className={styles.merchant}>{action.merchant}</span>
+        <span className={styles.merchant}>{visible(action.merchant)}</span>
         <Money className={styles.amount} amount_minor={requested_amount_minor} currency={currency} />
         <span className={styles.meta}>
           {is_refused && <strong>Not recorded · </strong>}

@@ -20,6 +20,7 @@ import { Card, CardGrid, Loading } from '../../components/Page.tsx';
 import { CodeBlock, CopyButton, Countdown, Money, Time } from '../../components/Value.tsx';
 import { ByKeyMaker, Who } from '../../components/Who.tsx';
 import { labelOfReview } from '../../lib/review-reasons.ts';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
@@ -73,7 +74,7 @@ export function Pane({
   if (decision === undefined) return failure || <Loading lines={10} />;
   const { action, agent, reservation, review_state, context, reason_codes } = decision;
   return (
-    <article className={styles.pane} aria-label={action.merchant}>
+    <article className={styles.pane} aria-label={visible(action.merchant)}>
       <div ref={read} className={styles.read}>
         <div className={styles.content}>
           <Button kind="quiet" small className={styles.back} onClick={onBack}>
@@ -93,7 +94,7 @@ export function Pane({
                 <Countdown until={reservation.expires_at} />
               )}
             </div>
-            <h2>{action.merchant}</h2>
+            <h2>{visible(action.merchant)}</h2>
             <p className={styles.sum}>
               <Money amount_minor={decision.requested_amount_minor} currency={decision.currency} />
             </p>

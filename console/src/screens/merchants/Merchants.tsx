@@ -19,6 +19,7 @@ import { Time } from '../../components/Value.tsx';
 import { RecordedAs, Who } from '../../components/Who.tsx';
 import { withEach } from '../../lib/pages.ts';
 import { useForm } from '../../lib/use-form.ts';
+import { visible } from '../../lib/visible.ts';
 import styles from './Merchants.module.css';
 import { Suggestions } from './Suggestions.tsx';
 
@@ -111,7 +112,7 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
             rows={list.rows}
             keyOf={(each) => each.entry_id}
             columns={[
-              { name: 'Merchant', heading: true, wrap: true, cell: (each) => each.merchant },
+              { name: 'Merchant', heading: true, wrap: true, cell: (each) => visible(each.merchant) },
               { name: 'Verdict', cell: (each) => <StateBadge state={each.verdict} /> },
               {
                 name: 'Payees',
@@ -148,7 +149,7 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
       )}
       {removing !== null && (
         <Confirm
-          title={`Remove “${removing.merchant}”?`}
+          title={`Remove “${visible(removing.merchant)}”?`}
           action="Remove"
           onClose={() => setRemoving(null)}
           work={async () => {

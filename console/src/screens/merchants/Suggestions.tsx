@@ -13,6 +13,7 @@ import { Money, Time } from '../../components/Value.tsx';
 import { RecordedAs } from '../../components/Who.tsx';
 import { withEach } from '../../lib/pages.ts';
 import { useAction } from '../../lib/use-action.ts';
+import { visible } from '../../lib/visible.ts';
 import styles from './Merchants.module.css';
 
 const SUGGESTED: Record<MerchantSuggestion['suggestion'], readonly [words: string, tone: Tone]> = {
@@ -107,7 +108,7 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
                 cell: (each) => (
                   <input
                     type="checkbox"
-                    aria-label={`Tick ${each.merchant}`}
+                    aria-label={`Tick ${visible(each.merchant)}`}
                     disabled={why !== false}
                     checked={isTicked(each)}
                     onChange={(event) => {
@@ -123,7 +124,7 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
                 wrap: true,
                 cell: (each) => (
                   <>
-                    {each.merchant}
+                    {visible(each.merchant)}
                     {each.examples.map((example) => (
                       <span key={example} className={styles.example}>
                         {example}

@@ -11,6 +11,7 @@ import { Card, Loading, Page } from '../../components/Page.tsx';
 import { StopButton } from '../../components/Stop.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
 import { utcDay } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { FirstSteps } from './FirstSteps.tsx';
 import styles from './Overview.module.css';
@@ -62,7 +63,7 @@ export default function Overview() {
         <Card title="Where, most often">
           <Most
             rows={data?.by_merchant.map(({ merchant, count }) => ({
-              name: merchant,
+              name: visible(merchant),
               search: { merchant, from },
               count,
             }))}
@@ -96,8 +97,9 @@ function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_re
       </p>
       {oldest && (
         <p className={styles.sub}>
-          The oldest, of <Link to={`/decisions/${oldest.decision_id}`}>{oldest.action.merchant}</Link>, was
-          asked for <Time at={oldest.created_at} />
+          The oldest, of{' '}
+          <Link to={`/decisions/${oldest.decision_id}`}>{visible(oldest.action.merchant)}</Link>, was asked
+          for <Time at={oldest.created_at} />
         </p>
       )}
       {next_expires_at !== null && (

@@ -7,6 +7,7 @@ import { Card } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
 import type { Search } from '../../lib/search.ts';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Report.module.css';
 
@@ -112,7 +113,7 @@ export function ByReason({ report, filters }: { report: ShadowReport; filters: S
             cell: (each) =>
               each.examples.slice(0, 3).map((example) => (
                 <div key={example.decision_id}>
-                  <Link to={`/decisions/${example.decision_id}`}>{example.merchant}</Link>{' '}
+                  <Link to={`/decisions/${example.decision_id}`}>{visible(example.merchant)}</Link>{' '}
                   <span className={styles.sub}>
                     <Money amount_minor={example.amount_minor} currency={example.currency} /> ·{' '}
                     <Time at={example.created_at} />
@@ -169,7 +170,7 @@ export function ByMerchant({ report, filters }: { report: ShadowReport; filters:
             wrap: true,
             cell: (each) => (
               <Link to="/decisions" search={{ ...filters, merchant: each.merchant }}>
-                {each.merchant}
+                {visible(each.merchant)}
               </Link>
             ),
           },
