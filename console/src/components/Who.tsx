@@ -2,13 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { purser } from '../api/client.ts';
 import { useMay, useMe } from '../api/queries.ts';
 import { cx } from '../lib/cx.ts';
+import { visible } from '../lib/visible.ts';
 import { words } from '../lib/words.ts';
 import { Badge } from './Badge.tsx';
 import styles from './Value.module.css';
 
 /**
  * The author of a record: a person, or a key and its person. People are named as far as the reader may know the names:
- * oneself always, the others by administrators, who see the names of keys too. Principal and key stand in the tooltip.
+ * oneself always, the others by administrators, who see the names of keys too. The e-mail beside a name is what tells
+ * people apart. Principal and key stand in the tooltip.
  */
 export function Who({ principal_id, key_id }: { principal_id: string | null; key_id: string | null }) {
   if (key_id !== null) return <NamedKey key_id={key_id} principal_id={principal_id} />;
@@ -34,11 +36,11 @@ function Person({ principal_id }: { principal_id: string }) {
     staleTime: 300_000,
     enabled: may && principal_id !== me.principal_id,
   });
-  const name =
-    principal_id === me.principal_id
-      ? `${me.user.name} (you)`
-      : members.data?.find((each) => each.principal_id === principal_id)?.name;
-  return <span title={principal_id}>{name ?? principal_id}</span>;
+  const member = members.data?.find((each) => each.principal_id === principal_id);
+  const other = member === undefined ? principal_id : `${visible(member.name)} (${member.email})`;
+  return (
+    <span title={principal_id}>{principal_id === me.principal_id ? `${me.user.name} (you)` : other}</span>
+  );
 }
 
 /** A key, and the person whose principal it carries or who is at the root of its making. */

@@ -91,6 +91,7 @@ function Members({ is_still }: { is_still: boolean }) {
       cell: (each) => (
         <>
           {each.name} {each.user_id === me.user.id && <Badge>You</Badge>}
+          {each.status === 'disabled' && <Badge tone="deny">Disabled</Badge>}
           <div className={styles.soft}>{each.email}</div>
         </>
       ),
