@@ -912,15 +912,13 @@ export interface Me {
   };
   /** False: they come in with a passkey or through the identity provider. */
   has_password: boolean;
-  /** The current workspace of the session. */
   workspace: {
     id: string;
     name: string;
-  };
-  role: 'admin' | 'reviewer' | 'viewer';
+  } | null;
+  role: 'admin' | 'reviewer' | 'viewer' | null;
   scopes: ('authorize' | 'admin' | 'review' | 'read' | 'consume')[];
-  /** Whom the reviews are attributed to. */
-  principal_id: string;
+  principal_id: string | null;
   session: {
     id: string;
     created_at: string;
@@ -930,6 +928,8 @@ export interface Me {
     id: string;
     name: string;
     role: 'admin' | 'reviewer' | 'viewer';
+    /** `pending`: they were added before their e-mail was proved, and have yet to accept or to leave. */
+    status: 'active' | 'pending';
   }[];
 }
 
@@ -941,6 +941,8 @@ export interface Member {
   principal_id: string;
   /** `disabled`: the operator lets them in nowhere. */
   status: 'active' | 'disabled';
+  /** They were added before their e-mail was proved, and have yet to accept: they may do nothing here, and count for no administrator. */
+  pending: boolean;
   last_seen_at: string | null;
   joined_at: string;
 }
@@ -2529,7 +2531,7 @@ export interface ChangePasswordRequest {
 
 /** The query of `GET /v1/auth/oidc/start`. */
 export interface StartOidcQuery {
-  /** For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more. Comes back to `/console/signed-in`, which tells that page. */
+  /** For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more; when they did is told by its `auth_time`, and without one no proof is fresh. Comes back to `/console/signed-in`, which tells that page. */
   again?: 'session' | 'proof' | undefined;
 }
 

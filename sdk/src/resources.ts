@@ -458,6 +458,14 @@ export class MyAccount extends Resource {
   switchWorkspace(body: t.SwitchWorkspaceRequest, options?: Options): APIPromise<t.Me> {
     return this.call('POST', '/v1/me/workspace', { body, options, repeatable: true });
   }
+  /** Accepts a membership from before the person proved their e-mail. */
+  acceptWorkspace(id: string, options?: Options): APIPromise<t.Me> {
+    return this.call('POST', '/v1/me/workspaces/:id/accept', { params: { id }, options, repeatable: true });
+  }
+  /** Declines a membership from before the person proved their e-mail. */
+  leaveWorkspace(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/me/workspaces/:id', { params: { id }, options });
+  }
   listSessions(options?: Options): PagePromise<t.Session> {
     return this.pages('/v1/me/sessions', { options });
   }

@@ -1,5 +1,5 @@
 import { APIError, ConnectionError, type InvalidRequestError, Purser, TimeoutError } from '@purser/sdk';
-import { demand } from './session.ts';
+import { type Demand, demand } from './session.ts';
 
 /** Nothing takes longer but what goes through the whole history, or gives all of a list as a table. Milliseconds. */
 const TIMEOUT_MS = 30_000;
@@ -17,7 +17,8 @@ export const QUIET = { headers: { [QUIET_HEADER]: '1' } } as const;
 
 /**
  * Sends with the session's cookie. A session that ended, and a proof of identity that became stale, are asked for in a
- * dialog while the request waits; then it is sent once more. Its time limit is that of each try, since people take theirs.
+ * dialog while the request waits, each once; then it is sent again. Its time limit is that of each try, since people take
+ * theirs.
  */
 const sessionFetch: typeof fetch = async (input, init = {}) => {
   const url = new URL(String(input), location.origin);
@@ -26,19 +27,28 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
   headers.delete(QUIET_HEADER);
   const is_long = LONG.test(url.pathname) || headers.get('accept') === 'text/csv';
   const limit_ms = is_long ? LONG_TIMEOUT_MS : TIMEOUT_MS;
-  for (let is_retry = false; ; is_retry = true) {
+  const met = new Set<Demand>();
+  for (;;) {
     const limit = AbortSignal.timeout(limit_ms);
     const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
     const response = await fetch(url, { ...init, headers, signal }).catch((error: unknown) => {
       throw limit.aborted ? new TimeoutError('The service took too long to answer; try again.') : error;
     });
-    if (is_retry || isAnswer(init.method, url.pathname) || is_quiet) return response;
-    if (response.status === 401) await demand('sign-in');
-    else if (response.status === 403 && (await codeOf(response.clone())) === 'reauthentication_required')
-      await demand('proof');
-    else return response;
+    if (isAnswer(init.method, url.pathname) || is_quiet) return response;
+    const demanded = await demandOf(response);
+    if (demanded === null || met.has(demanded)) return response;
+    await demand(demanded);
+    met.add(demanded);
   }
 };
+
+/** What an answer asks of the person before the request can succeed; null: nothing. */
+async function demandOf(response: Response): Promise<Demand | null> {
+  if (response.status === 401) return 'sign-in';
+  const is_stale =
+    response.status === 403 && (await codeOf(response.clone())) === 'reauthentication_required';
+  return is_stale ? 'proof' : null;
+}
 
 async function codeOf(response: Response): Promise<string | undefined> {
   try {

@@ -45,10 +45,16 @@ export const workspaceQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Somebody who is signed in to a workspace that they have joined. */
+export type Member = Me & { [Field in 'workspace' | 'role' | 'principal_id']: NonNullable<Me[Field]> };
+
+/** Returns whether somebody is in a workspace; otherwise they have yet to join one that they were added to. */
+export const isMember = (me: Me): me is Member => me.workspace !== null;
+
 /** Who is signed in. Only for what the shell renders once somebody is. */
-export function useMe(): Me {
+export function useMe(): Member {
   const { data } = useQuery(meQuery);
-  if (!data) throw new Error('nobody is signed in');
+  if (!data || !isMember(data)) throw new Error('nobody is signed in to a workspace');
   return data;
 }
 

@@ -34,13 +34,12 @@ function Ask({ demand }: { demand: Demand }) {
   async function goOn(now: Me): Promise<void> {
     if (now.user.id !== me.user.id) return setOther(now);
     // Another workspace's page must not be sent into this one.
-    if (now.workspace.id !== me.workspace.id) {
-      if (!now.workspaces.some((each) => each.id === me.workspace.id)) return location.assign('/console/');
+    if (now.workspace?.id !== me.workspace.id) {
+      const is_open = now.workspaces.some((each) => each.id === me.workspace.id && each.status === 'active');
+      if (!is_open) return location.assign('/console/');
       now = await purser.me.switchWorkspace({ workspace_id: me.workspace.id });
     }
     queryClient.setQueryData(meQuery.queryKey, now);
-    // A proof by the identity provider is a new session: the one before it is not left behind.
-    if (is_proof && now.session.id !== me.session.id) await purser.me.endSession(me.session.id);
     met(demand);
     void makeOld();
   }

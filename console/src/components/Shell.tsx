@@ -10,6 +10,7 @@ import { SelectField } from './Field.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { KeyHelp } from './keys/KeyHelp.tsx';
 import { isTyping, nameOfKey, useKeys } from './keys/use-keys.ts';
+import { PendingWorkspaces } from './PendingWorkspaces.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
 import { StopBanner } from './Stop.tsx';
@@ -100,7 +101,7 @@ export function Shell() {
           <span>Go to, or find…</span>
           <span aria-hidden="true">Ctrl K</span>
         </button>
-        {me.workspaces.length > 1 && <WorkspaceSwitch />}
+        <WorkspaceSwitch />
         <nav className={styles.nav} aria-label="Main">
           {NAVIGATION.map((group) => (
             <ul key={group[0]?.[0]}>
@@ -138,6 +139,7 @@ export function Shell() {
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <StopBanner />
         <div role="status">{is_old !== null && <p className={styles.old}>{OLD[is_old]}</p>}</div>
+        <PendingWorkspaces me={me} />
         <Outlet />
       </main>
       {is_finding && (
@@ -177,6 +179,8 @@ function useGoKeys(): void {
 function WorkspaceSwitch() {
   const me = useMe();
   const [is_switching, setSwitching] = useState(false);
+  const joined = me.workspaces.filter((each) => each.status === 'active');
+  if (joined.length < 2) return null;
   return (
     <div className={styles.switch}>
       <SelectField
@@ -184,7 +188,7 @@ function WorkspaceSwitch() {
         hideLabel
         value={me.workspace.id}
         disabled={is_switching}
-        options={me.workspaces.map((each) => [each.id, each.name])}
+        options={joined.map((each) => [each.id, each.name])}
         onValue={async (workspace_id) => {
           setSwitching(true);
           // Everything on the page is the old workspace's: it begins anew.

@@ -14,6 +14,7 @@ import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Route } from '../http/route.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
+import { makeOwnAccount } from '../people/own-account.ts';
 import { makePasskeys } from '../people/passkeys.ts';
 import { makeBuiltInAssessor } from '../purpose/built-in-assessor.ts';
 import { type Core, newId, newKey, newToken } from '../runtime.ts';
@@ -193,8 +194,8 @@ export function makePersonRoutes(core: Core, config: PeopleConfig, people: Peopl
   const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
   return [
     ...makeAuthRoutes({ flows, passkeys, site, offers }),
-    ...makeOidcRoutes({ provider, flows, site, signIn }),
+    ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
-    ...makeMeRoutes({ db, flows, sessions }),
+    ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
   ];
 }

@@ -122,7 +122,10 @@ export interface AuditedState {
 
 /** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { workspace, agent, api_key, authority, webhook, ...form } = state as Record<string, unknown> &
+  const { workspace, agent, api_key, authority, member, webhook, ...form } = state as Record<
+    string,
+    unknown
+  > &
     AuditedState;
   if (workspace !== undefined) {
     // Sealed as before there was a separation of duties where it is the default.
@@ -139,6 +142,10 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     const { note, joined, ...rest } = authority;
     form.authority = { ...rest, ...(note === null ? {} : { note }), ...(joined === null ? {} : { joined }) };
   }
+  if (member !== undefined) {
+    const { is_pending, ...rest } = member;
+    form.member = rest;
+  }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {
     form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };
@@ -149,8 +156,8 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
 /** Where a change came from, for the audit list. */
 export interface Origin {
   actor: Actor;
-  /** The role by which a user's request was let in. */
-  role?: Role;
+  /** The role by which a user's request was let in; null: what they change needs none, since it is their own membership. */
+  role?: Role | null;
   request_id: string | null;
   client_address: string | null;
 }

@@ -51,7 +51,10 @@ export interface Caller {
 export interface CallerSession {
   session_id: string;
   user_id: string;
-  role: Role;
+  /** The credential epoch of the person in which the session began. */
+  credential_epoch: number;
+  /** Null: the person has yet to accept the membership of the workspace, and may do nothing there. */
+  role: Role | null;
   /** Whether the person proved who they are a short while ago, as some changes need it. */
   is_proof_fresh: boolean;
 }

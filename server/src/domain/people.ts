@@ -11,7 +11,17 @@ export interface User {
   password_hash: string | null;
   created_at: string;
   disabled_at: string | null;
+  /**
+   * Credentials are good only in the epoch in which they were made. The first proof of the e-mail, a used reset link and
+   * another password raise it.
+   */
+  credential_epoch: number;
+  /** When the e-mail was first proved to be the person's: by a provider, the operator's link or the set-up. Null: never. */
+  email_proved_at: string | null;
 }
+
+/** The person whom a credential names, as of the epoch in which it was read. */
+export type Credited = Pick<User, 'user_id' | 'email' | 'credential_epoch'>;
 
 /** A person's place in a workspace. A removed member's row stays, since reviews are attributed to the principal. */
 export interface Member {
@@ -23,6 +33,11 @@ export interface Member {
   principal_id: string;
   joined_at: string;
   removed_at: string | null;
+  /**
+   * The person joined before the e-mail was proved to be theirs, so somebody else may have joined in their name: it gives
+   * nothing until they accept it. Follows from `joined_at` and the person, so it is neither stored nor sealed.
+   */
+  is_pending: boolean;
 }
 
 export const MEMBER_STATUSES = ['active', 'disabled'] as const;
@@ -64,19 +79,21 @@ export interface SessionState {
   user_id: string;
   expires_at: string;
   revoked_at: string | null;
-  /** Null: the person is no member of the session's workspace, or not any more. */
+  /** Null: the person is no member of the workspace, not any more, or has yet to accept it. */
   role: Role | null;
   disabled_at: string | null;
+  /** It began in the person's present credential epoch. */
+  is_of_epoch: boolean;
 }
 
 /** One message for sessions that are missing, unknown, over or without a workspace. */
 export const NOT_SIGNED_IN = 'You are not signed in, or the session is over; sign in again.';
 
-/** The message of the 401 for a session that is not good at `now_ms`; null for a good one. */
+/** The message of the 401 for a session that is not good at `now_ms`; null for a good one, in whatever role. */
 export function sessionRefusal(session: SessionState, now_ms: number): string | null {
   const is_over =
     session.revoked_at !== null ||
-    session.role === null ||
+    !session.is_of_epoch ||
     session.disabled_at !== null ||
     Date.parse(session.expires_at) <= now_ms;
   return is_over ? NOT_SIGNED_IN : null;

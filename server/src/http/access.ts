@@ -97,7 +97,9 @@ export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void 
   if (in_scope) return;
   const held = caller.scopes.join(', ') || 'none';
   const of_key = caller.agent_id === null ? 'This key' : 'This agent key';
-  const whose = caller.session === null ? of_key : `The role ${caller.session.role}`;
+  const { session } = caller;
+  const of_person = session?.role == null ? 'A person who has yet to join' : `The role ${session.role}`;
+  const whose = session === null ? of_key : of_person;
   throw new ApiError(
     'insufficient_scope',
     `This needs the scope ${scopes.join(' or ')}. ${whose} has ${held}.`,

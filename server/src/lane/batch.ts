@@ -134,7 +134,7 @@ function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
   if (actor.session_id === null) return null;
   const session = set.people.session(actor.session_id);
   // The request was let in by the scopes of a role, which another command may have changed since.
-  if (session === undefined || session.role !== role) return NOT_SIGNED_IN;
+  if (session === undefined || (role !== null && session.role !== role)) return NOT_SIGNED_IN;
   return sessionRefusal(session, set.now_ms);
 }
 

@@ -96,18 +96,19 @@ export class People {
 
   /**
    * Returns the members who may review, administrators among them, and can sign in; the command must need `reviewers`.
-   * Those whose account is disabled are not among them.
+   * Those whose account is disabled, or who have yet to accept the membership, are not among them.
    */
   reviewers(): Member[] {
     return [...this.#members.values()].filter(
-      ({ user_id, role, removed_at }) =>
-        role !== 'viewer' && removed_at === null && !this.#disabled.has(user_id),
+      ({ user_id, role, removed_at, is_pending }) =>
+        role !== 'viewer' && removed_at === null && !is_pending && !this.#disabled.has(user_id),
     );
   }
 
-  /** Returns how many administrators there are besides one; the command must need `reviewers`. */
-  adminCount(besides: string): number {
-    return this.reviewers().filter(({ user_id, role }) => user_id !== besides && role === 'admin').length;
+  /** Returns whether a member is the only administrator; the command must need `reviewers`. */
+  isLastAdmin({ user_id, role, is_pending }: Member): boolean {
+    if (role !== 'admin' || is_pending) return false;
+    return !this.reviewers().some((other) => other.user_id !== user_id && other.role === 'admin');
   }
 
   invitation(invitation_id: string): Invitation | undefined {

@@ -87,6 +87,7 @@ const REMOVABLE = [
   'webhook_attempts',
   'user_passkeys',
   'passkey_challenges',
+  'used_oidc_states',
   'sessions',
   'sign_ins',
   'setup_codes',

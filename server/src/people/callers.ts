@@ -1,6 +1,7 @@
 import type { Origin } from '../domain/audit.ts';
 import type { Call } from '../http/route.ts';
-import type { From, Self } from './sign-in.ts';
+import type { Self } from './own-account.ts';
+import type { From } from './sign-in.ts';
 
 /** Who does it, for the lane and the audit list. */
 export function originOf(call: Pick<Call, 'caller' | 'request_id' | 'client_address'>): Origin {
@@ -24,7 +25,13 @@ export function fromOf(call: Pick<Call, 'headers' | 'request_id' | 'client_addre
 export function selfOf(call: Pick<Call, 'caller'>): Self {
   const { session, workspace_id } = call.caller;
   if (session === null) throw new Error('a key called a route of people');
-  return { user_id: session.user_id, session_id: session.session_id, workspace_id };
+  const { user_id, session_id, credential_epoch } = session;
+  return { user_id, session_id, credential_epoch, workspace_id };
+}
+
+/** The person's own origin for what they do with a membership of theirs, in whichever workspace it is. */
+export function ownOriginOf(call: Parameters<typeof originOf>[0]): Origin {
+  return { ...originOf(call), role: null };
 }
 
 /** The principal of a person who calls; null for a key, whose own principal its keys do not inherit. */

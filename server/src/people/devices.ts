@@ -1,16 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { User } from '../domain/people.ts';
 import type { Mac } from '../secrets.ts';
 import type { Site } from './site.ts';
 
 const DAY_MS = 86_400_000;
 const DEVICE_DAYS = 180;
-const TOKEN = /^(usr_[0-9A-HJKMNP-TV-Z]{26})\.([A-Za-z0-9_-]{43})\.(\d{13})\.([A-Za-z0-9_-]{43})$/;
+const TOKEN = /^(usr_[0-9A-HJKMNP-TV-Z]{26})\.([A-Za-z0-9_-]{43})\.(\d{1,9})\.(\d{13})\.([A-Za-z0-9_-]{43})$/;
 
 /** A browser in which a person signed in during the last 180 days. */
 export interface Device {
   device_id: string;
   user_id: string;
+  /** Of that sign-in: in a later one the browser may be that of somebody else, who had made the account. */
+  credential_epoch: number;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface Devices {
   /** The browser of a request; null if it has no good cookie. */
   of(headers: IncomingHttpHeaders): Device | null;
   /** A `set-cookie` by which a browser is known as this person's from now on. The same person keeps the same device. */
-  remember(user_id: string, headers: IncomingHttpHeaders): string;
+  remember(person: Pick<User, 'user_id' | 'credential_epoch'>, headers: IncomingHttpHeaders): string;
 }
 
 /** Makes it. Nothing is stored: the cookie is proved by the first of `macs`, or by an earlier one. */
@@ -36,20 +39,21 @@ export function makeDevices(options: {
   const prove = (mac: Mac, text: string) => Buffer.from(mac(text).toString('base64url'));
 
   function of(headers: IncomingHttpHeaders): Device | null {
-    const [, user_id, device_id, made_ms, proof] = TOKEN.exec(site.deviceCookie(headers) ?? '') ?? [];
+    const [, user_id, device_id, epoch, made_ms, proof] = TOKEN.exec(site.deviceCookie(headers) ?? '') ?? [];
     if (user_id === undefined || device_id === undefined) return null;
     if (clock_ms() - Number(made_ms) >= DEVICE_DAYS * DAY_MS) return null;
     const given = Buffer.from(proof as string);
-    const text = `${user_id}.${device_id}.${made_ms}`;
-    return macs.some((mac) => timingSafeEqual(prove(mac, text), given)) ? { device_id, user_id } : null;
+    const text = `${user_id}.${device_id}.${epoch}.${made_ms}`;
+    if (!macs.some((mac) => timingSafeEqual(prove(mac, text), given))) return null;
+    return { device_id, user_id, credential_epoch: Number(epoch) };
   }
 
   return {
     of,
-    remember(user_id, headers) {
+    remember({ user_id, credential_epoch }, headers) {
       const before = of(headers);
       const device_id = before?.user_id === user_id ? before.device_id : newToken();
-      const text = `${user_id}.${device_id}.${clock_ms()}`;
+      const text = `${user_id}.${device_id}.${credential_epoch}.${clock_ms()}`;
       return site.setDevice(`${text}.${prove(macs[0], text)}`, (DEVICE_DAYS * DAY_MS) / 1_000);
     },
   };

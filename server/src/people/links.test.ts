@@ -4,18 +4,18 @@ import { makeLinkTokens } from './links.ts';
 
 const macBy = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest();
 const links = makeLinkTokens([macBy('now'), macBy('before')]);
-const user = { user_id: 'usr_01KAJ5F0V8Z3M2Q9X7T4R6N1BD', password_hash: 'hash' };
+const user = { user_id: 'usr_01KAJ5F0V8Z3M2Q9X7T4R6N1BD', credential_epoch: 3 };
 const NOW_MS = Date.parse('2026-11-22T08:00:00Z');
 const DAY_MS = 86_400_000;
 
-test('a link for a new password is good for a day, and for the password that it was made for', () => {
+test('a link for a new password is good for a day, and in the credential epoch that it was made in', () => {
   const token = links.reset(user, NOW_MS);
   expect(links.userOfReset(token)).toBe(user.user_id);
   expect(links.isReset(token, user, NOW_MS + DAY_MS - 1)).toBe(true);
   expect(links.isReset(token, user, NOW_MS + DAY_MS)).toBe(false);
   for (const other of [
-    { ...user, password_hash: 'another hash' },
-    { ...user, password_hash: null },
+    { ...user, credential_epoch: 4 },
+    { ...user, credential_epoch: 2 },
     { ...user, user_id: 'usr_01KAJ5F0V8Z3M2Q9X7T4R6N1BE' },
   ]) {
     expect(links.isReset(token, other, NOW_MS)).toBe(false);

@@ -13,12 +13,12 @@ export interface LinkTokens {
   invitation(workspace_id: string, invitation_id: string): string;
   /** What a token of an invitation names; null if it is not ours, or not exactly as it was given out. */
   openInvitation(token: string): { workspace_id: string; invitation_id: string } | null;
-  /** A token that sets a new password in place of the present one, which makes it useless; good for a day. */
-  reset(user: Pick<User, 'user_id' | 'password_hash'>, now_ms: number): string;
+  /** A token that sets a new password in the person's present credential epoch, which ends that epoch; good for a day. */
+  reset(user: Pick<User, 'user_id' | 'credential_epoch'>, now_ms: number): string;
   /** Whose password a token is said to set; what it says is not proved. */
   userOfReset(token: string): string | null;
-  /** Returns whether a token sets the present password of this person. */
-  isReset(token: string, user: Pick<User, 'user_id' | 'password_hash'>, now_ms: number): boolean;
+  /** Returns whether a token was made in the present credential epoch of this person, and has not expired. */
+  isReset(token: string, user: Pick<User, 'user_id' | 'credential_epoch'>, now_ms: number): boolean;
 }
 
 const INVITATION = /^(ws_[0-9A-HJKMNP-TV-Z]{26})\.(inv_[0-9A-HJKMNP-TV-Z]{26})\.([A-Za-z0-9_-]{43})$/;
@@ -35,8 +35,8 @@ export function makeLinkTokens(macs: readonly [Mac, ...Mac[]]): LinkTokens {
   const prove = (text: string) => macs[0](text).toString('base64url');
   const ofInvitation = (workspace_id: string, invitation_id: string) =>
     `invitation\n${workspace_id}\n${invitation_id}`;
-  const ofReset = (user_id: string, expires_ms: string, password_hash: string | null) =>
-    `reset\n${user_id}\n${expires_ms}\n${password_hash ?? ''}`;
+  const ofReset = (user_id: string, expires_ms: string, credential_epoch: number) =>
+    `reset of epoch\n${user_id}\n${expires_ms}\n${credential_epoch}`;
   return {
     invitation: (workspace_id, invitation_id) =>
       `${workspace_id}.${invitation_id}.${prove(ofInvitation(workspace_id, invitation_id))}`,
@@ -46,15 +46,15 @@ export function makeLinkTokens(macs: readonly [Mac, ...Mac[]]): LinkTokens {
       const is_good = isProof(proof as string, ofInvitation(workspace_id, invitation_id));
       return is_good ? { workspace_id, invitation_id } : null;
     },
-    reset({ user_id, password_hash }, now_ms) {
+    reset({ user_id, credential_epoch }, now_ms) {
       const expires_ms = String(now_ms + RESET_HOURS * HOUR_MS);
-      return `${user_id}.${expires_ms}.${prove(ofReset(user_id, expires_ms, password_hash))}`;
+      return `${user_id}.${expires_ms}.${prove(ofReset(user_id, expires_ms, credential_epoch))}`;
     },
     userOfReset: (token) => RESET.exec(token)?.[1] ?? null,
     isReset(token, user, now_ms) {
       const [, user_id, expires_ms, proof] = RESET.exec(token) ?? [];
       if (user_id !== user.user_id || Number(expires_ms) <= now_ms) return false;
-      return isProof(proof as string, ofReset(user_id, expires_ms as string, user.password_hash));
+      return isProof(proof as string, ofReset(user_id, expires_ms as string, user.credential_epoch));
     },
   };
 }

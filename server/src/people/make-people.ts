@@ -12,8 +12,12 @@ import type { OidcRules } from './oidc-people.ts';
 import { makePasswords } from './passwords.ts';
 import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
 import { makeSignIn, type SignInFlows } from './sign-in.ts';
-import { makeRecordsBehind } from './sign-in-rows.ts';
+import { makeRecordsBehind, useOidcState } from './sign-in-rows.ts';
 import { makeSite, type Site } from './site.ts';
+import { verifying } from './verifying.ts';
+
+/** Longer than a sign-in at the provider may take, whatever the clocks say. */
+const USED_STATE_MINUTES = 60;
 
 /** The settings about people. */
 export interface PeopleConfig extends SessionLimits, OidcConfig, OidcRules {
@@ -81,6 +85,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     newSignInId: () => newId('sign_in'),
   });
   const { newNonce, now_ms } = options;
-  const provider = makeProvider(config, { site, secrets, newNonce, now_ms, clock_ms });
+  const useUp = (state: string) => verifying(() => useOidcState(db, state, USED_STATE_MINUTES));
+  const provider = makeProvider(config, { site, secrets, newNonce, now_ms, clock_ms, useUp });
   return { site, sessions, devices, flows, links, provider };
 }

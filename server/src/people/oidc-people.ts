@@ -1,11 +1,12 @@
+import type pg from 'pg';
+import { acceptMembership } from '../commands/people/accept-membership.ts';
 import { joinWorkspace } from '../commands/people/join-workspace.ts';
 import { updateMember } from '../commands/people/update-member.ts';
 import { type Actor, type Origin, SYSTEM } from '../domain/audit.ts';
 import { ROLES, type Role } from '../domain/keys.ts';
-import { EMAIL, nameProblem, normaliseEmail, type User } from '../domain/people.ts';
+import { type Credited, EMAIL, nameProblem, normaliseEmail, type User } from '../domain/people.ts';
 import { ApiError } from '../errors.ts';
 import type { Lane } from '../lane/lane.ts';
-import type { Queryable } from '../storage/database.ts';
 import { normaliseText, TEXT_RULES } from '../values/text.ts';
 import { nameToJoinWith } from './account-names.ts';
 import type { ProvedIdentity } from './oidc.ts';
@@ -13,7 +14,6 @@ import type { From, SignedIn, SignInFlows } from './sign-in.ts';
 import {
   findUserByEmail,
   findUserByIdentity,
-  leaveProviderAlone,
   linkIdentity,
   listMemberships,
   listPendingInvitations,
@@ -72,11 +72,11 @@ function roleOfClaims(claims: Readonly<Record<string, unknown>>, rules: OidcRule
  * the provider has verified it, and only until it is linked. Throws `OidcRefusal`.
  */
 export function makeOidcSignIn(options: {
-  db: Queryable;
+  db: pg.Pool;
   lane: Lane;
   flows: SignInFlows;
   rules: OidcRules;
-}): (proved: ProvedIdentity, from: From) => Promise<SignedIn> {
+}): (proved: ProvedIdentity, from: From, earlier: readonly Buffer[]) => Promise<SignedIn> {
   const { db, lane, flows, rules } = options;
 
   const originOf = ({ request_id, client_address }: From, actor: Actor): Origin => ({
@@ -99,7 +99,10 @@ export function makeOidcSignIn(options: {
       throw new OidcRefusal('domain_not_allowed');
   }
 
-  /** The person's account: linked already, or linked now by the verified e-mail; undefined if there is none. */
+  /**
+   * The person's account: linked already, or linked now by the verified e-mail, which ends every other credential where nobody
+   * had proved that e-mail; undefined if there is none.
+   */
   async function accountOf({ identity }: ProvedIdentity, email: string | null): Promise<User | undefined> {
     const linked = await findUserByIdentity(db, identity);
     if (linked?.disabled_at != null) throw new OidcRefusal('account_disabled');
@@ -108,55 +111,59 @@ export function makeOidcSignIn(options: {
     const user = await findUserByEmail(db, email);
     if (user === undefined) return undefined;
     if (user.disabled_at !== null) throw new OidcRefusal('account_disabled');
-    if (!(await linkIdentity(db, user.user_id, identity))) throw new OidcRefusal('email_taken');
-    return user;
+    const credential_epoch = await linkIdentity(db, user.user_id, identity);
+    if (credential_epoch === null) throw new OidcRefusal('email_taken');
+    return { ...user, credential_epoch };
   }
 
   /**
-   * Whoever had a link of another workspace could have made an account with this e-mail and a password of their own: no
-   * mail proved that it is theirs. What the provider's word opens is for whom it vouches for alone.
+   * Joins the installation's own workspace, by invitation or because the settings have a role for them, and then the others that
+   * the person is invited to. So whoever else invited them does not have them in their workspace first.
    */
-  async function shutOthersOut({ user_id, email, password_hash }: User, from: From): Promise<void> {
-    if (password_hash === null) return;
-    await leaveProviderAlone(db, user_id);
-    const { client_address } = from;
-    await flows.record({ kind: 'password_changed', method: 'oidc', email, user_id, client_address });
-  }
-
-  /** Joins what the person is invited to; else the first workspace, where the settings have a role for them. */
   async function join(
     proved: ProvedIdentity,
     email: string,
-    user: User | undefined,
+    known: User | undefined,
     from: From,
-  ): Promise<string | null> {
+  ): Promise<Credited | undefined> {
     const said = normaliseText(proved.name ?? '', TEXT_RULES.name);
     const own =
       said.ok && nameProblem(said.text) === null
         ? said.text
         : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
-    let user_id = user?.user_id ?? null;
+    let user: Credited | undefined = known;
     const joinBy = async (
       workspace_id: string,
       admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
     ) => {
-      if (user !== undefined) await shutOthersOut(user, from);
-      const whose = { user_id, workspace_ids: [workspace_id] };
-      const name = await nameToJoinWith(db, user ?? { name: own, email }, whose);
-      if (user !== undefined) await flows.giveName(user, name, from);
-      const input = { admittance, email, user_id, name, password_hash: null, identity: proved.identity };
-      const member = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
-      user_id = member.user_id;
+      const { identity } = proved;
+      const whose = { user_id: user?.user_id ?? null, workspace_ids: [workspace_id] };
+      const name = await nameToJoinWith(db, known ?? { name: own, email }, whose);
+      if (known !== undefined) await flows.giveName(known, name, from);
+      const input = { admittance, email, user: user ?? null, name, password_hash: null, identity };
+      user = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
     };
-    for (const { workspace_id, invitation_id, principal_id } of await listPendingInvitations(db, email)) {
-      await joinBy(workspace_id, { by: 'invitation', invitation_id, principal_id }).catch(ignoreRefusal);
-    }
+    const first = await flows.firstWorkspace();
+    const invitations = await listPendingInvitations(db, email);
+    const joinInvited = async (is_first: boolean) => {
+      for (const { workspace_id, invitation_id, principal_id } of invitations) {
+        if ((workspace_id === first) !== is_first) continue;
+        await joinBy(workspace_id, { by: 'invitation', invitation_id, principal_id }).catch(ignoreRefusal);
+      }
+    };
+    await joinInvited(true);
     const role = roleOfClaims(proved.claims, rules) ?? rules.oidc_default_role;
-    const is_member = user_id !== null && (await listMemberships(db, user_id)).length > 0;
-    if (!is_member && role !== 'none') {
-      await joinBy(await flows.firstWorkspace(), { by: 'provider', role }).catch(ignoreRefusal);
+    if (role !== 'none') {
+      const memberships = user === undefined ? [] : await listMemberships(db, user.user_id);
+      const here = memberships.find((each) => each.workspace_id === first);
+      if (here === undefined) await joinBy(first, { by: 'provider', role }).catch(ignoreRefusal);
+      else if (here.is_pending && user !== undefined) {
+        const { user_id } = user;
+        await lane.submit(first, acceptMembership, { user_id }, originOf(from, JOINING)).catch(ignoreRefusal);
+      }
     }
-    return user_id;
+    await joinInvited(false);
+    return user;
   }
 
   /** Gives a member of the first workspace the role that the claims name now. */
@@ -165,24 +172,23 @@ export function makeOidcSignIn(options: {
     if (role === null) return;
     const first = await flows.firstWorkspace();
     const here = (await listMemberships(db, user_id)).find((each) => each.workspace_id === first);
-    if (here === undefined || here.role === role) return;
+    if (here === undefined || here.is_pending || here.role === role) return;
     await lane
       .submit(first, updateMember, { user_id, role, keep_keys: false }, originOf(from, SYSTEM))
       .catch(ignoreRefusal);
   }
 
-  return async (proved, from) => {
+  return async (proved, from, earlier) => {
     const email = emailOf(proved);
     checkDomain(email);
-    const user = await accountOf(proved, email);
+    const account = await accountOf(proved, email);
     // An e-mail that is not the account's own says nothing of whom it was invited as.
-    const joining = email !== null && (user === undefined || user.email === email) ? email : null;
-    const user_id = joining === null ? user?.user_id : await join(proved, joining, user, from);
-    const told = user?.email ?? email;
-    if (user_id == null || told === null) throw new OidcRefusal('not_invited');
-    await followRole(proved, user_id, from);
-    if ((await listMemberships(db, user_id)).length === 0) throw new OidcRefusal('not_invited');
-    return flows.letIn({ user_id, email: told }, 'oidc', from);
+    const joining = email !== null && (account === undefined || account.email === email) ? email : null;
+    const user = joining === null ? account : await join(proved, joining, account, from);
+    if (user === undefined) throw new OidcRefusal('not_invited');
+    await followRole(proved, user.user_id, from);
+    if ((await listMemberships(db, user.user_id)).length === 0) throw new OidcRefusal('not_invited');
+    return flows.letIn(user, 'oidc', from, { proved_at_ms: proved.proved_at_ms, earlier });
   };
 }
 

@@ -7,8 +7,8 @@ import type { Site } from './site.ts';
 const TIMEOUT_S = 5;
 /** How long a person may take at the provider. */
 const TRANSACTION_S = 600;
-/** How far the provider's clock may be behind ours. */
-const CLOCK_SKEW_MS = 60_000;
+/** The last second that databases and clocks agree on: whatever the provider says, it is a time. */
+const LAST_S = 253_402_300_799;
 /** The provider's metadata is asked for again after this; its keys are fetched again by themselves. */
 const METADATA_MS = 3_600_000;
 export const CALLBACK_PATH = '/v1/auth/oidc/callback';
@@ -30,6 +30,8 @@ export interface ProvedIdentity {
   /** As it was named, for the list of sign-ins. */
   email: string | null;
   name: string | null;
+  /** When the person signed in at the provider, ms; the epoch where it does not say. */
+  proved_at_ms: number;
   claims: Readonly<Record<string, unknown>>;
 }
 
@@ -44,24 +46,31 @@ class ProviderDown extends Error {
 }
 
 /**
- * Why a person who has a page open goes to the provider: their session ended, or they prove anew who they are. For a
- * proof the provider is asked to have them sign in there once more.
+ * Why a person who has a page open goes to the provider: their session ended, or they prove again who they are. For a
+ * proof the provider is asked to have them sign in there once more; whether they did is told by `auth_time` alone.
  */
 export const SIGN_IN_AGAIN = ['session', 'proof'] as const;
 export type SignInAgain = (typeof SIGN_IN_AGAIN)[number];
 
 /** An identity provider that speaks OpenID Connect. */
 export interface Provider {
-  /** Where the browser goes, and the `set-cookie` that it comes back with. Throws `auth_unavailable`. */
-  begin(again?: SignInAgain): Promise<{ url: string; cookie: string }>;
   /**
-   * Who came back, by the parameters of the callback and the cookie, and what `begin` was told. Throws `auth_unavailable` if the provider does not
-   * answer, and `ProviderRefusal` for anything that is not exactly the answer to what this browser asked.
+   * Where the browser goes, and the `set-cookie` that it comes back with. `earlier`: the digests of the session that it has,
+   * which it does not show on the way back. Throws `auth_unavailable`.
+   */
+  begin(options: {
+    again?: SignInAgain | undefined;
+    earlier: readonly Buffer[];
+  }): Promise<{ url: string; cookie: string }>;
+  /**
+   * Who came back, by the parameters of the callback and the cookie, and what `begin` was told. Each way back is good once.
+   * Throws `auth_unavailable` if the provider does not answer, and `ProviderRefusal` for anything that is not exactly the
+   * answer to what this browser asked.
    */
   finish(
     query: Readonly<Record<string, string>>,
     sealed: string | undefined,
-  ): Promise<{ proved: ProvedIdentity; again: SignInAgain | undefined }>;
+  ): Promise<{ proved: ProvedIdentity; again: SignInAgain | undefined; earlier: Buffer[] }>;
 }
 
 interface Transaction {
@@ -69,6 +78,8 @@ interface Transaction {
   nonce: string;
   verifier: string;
   again?: SignInAgain | undefined;
+  /** Base64. */
+  earlier: string[];
   expires_ms: number;
 }
 
@@ -110,6 +121,8 @@ export function makeProvider(
     now_ms: () => number;
     /** The time of day, ms. */
     clock_ms: () => number;
+    /** Uses up a way back for at least the time that it is good. Returns false if it was used before. */
+    useUp: (state: string) => Promise<boolean>;
   },
 ): Provider | null {
   const { oidc_issuer: issuer, oidc_client_id: client_id, oidc_client_secret: secret } = config;
@@ -167,7 +180,7 @@ export function makeProvider(
   const redirect_uri = () => `${site.origin()}${CALLBACK_PATH}`;
 
   return {
-    async begin(again) {
+    async begin({ again, earlier }) {
       try {
         const configuration = await configure();
         const verifier = oidc.randomPKCECodeVerifier();
@@ -176,6 +189,7 @@ export function makeProvider(
           nonce: oidc.randomNonce(),
           verifier,
           again,
+          earlier: earlier.map((digest) => digest.toString('base64')),
           expires_ms: options.clock_ms() + TRANSACTION_S * 1_000,
         };
         const url = oidc.buildAuthorizationUrl(configuration, {
@@ -196,7 +210,10 @@ export function makeProvider(
     },
     async finish(query, sealed) {
       try {
-        const { state, nonce, verifier, again, expires_ms } = open(sealed);
+        const { state, nonce, verifier, again, earlier } = open(sealed);
+        if (query.state !== state || !(await options.useUp(state))) {
+          throw new ProviderRefusal('This browser did not ask for that, or came back with it before.');
+        }
         const configuration = await configure();
         const url = new URL(redirect_uri());
         for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -207,26 +224,25 @@ export function makeProvider(
           idTokenExpected: true,
         });
         const id_token = tokens.claims() as oidc.IDToken;
-        // Not every provider knows `max_age`; one that says when the person signed in there is held to it.
-        const begun_ms = expires_ms - TRANSACTION_S * 1_000;
-        const signed_in_ms = id_token.auth_time === undefined ? begun_ms : id_token.auth_time * 1_000;
-        if (again === 'proof' && signed_in_ms < begun_ms - CLOCK_SKEW_MS) {
-          throw new ProviderRefusal('The person did not sign in at the provider anew.');
-        }
         const needs_more = id_token.email === undefined && configuration.serverMetadata().userinfo_endpoint;
         const more = needs_more
           ? await oidc.fetchUserInfo(configuration, tokens.access_token, id_token.sub)
           : {};
         const claims: Record<string, unknown> = { ...more, ...id_token };
-        const email = typeof claims.email === 'string' ? claims.email : null;
+        // What one document says of an e-mail vouches for none that another one names.
+        const of_email: Record<string, unknown> = id_token.email === undefined ? more : id_token;
+        const email = typeof of_email.email === 'string' ? of_email.email : null;
+        const { auth_time } = id_token;
+        const proved_at_s = typeof auth_time === 'number' ? Math.min(Math.max(auth_time, 0), LAST_S) : 0;
         const proved = {
           identity: { issuer: id_token.iss, subject: id_token.sub },
-          verified_email: claims.email_verified === true ? email : null,
+          verified_email: of_email.email_verified === true ? email : null,
           email,
           name: typeof claims.name === 'string' ? claims.name : null,
+          proved_at_ms: proved_at_s * 1_000,
           claims,
         };
-        return { proved, again };
+        return { proved, again, earlier: earlier.map((digest) => Buffer.from(digest, 'base64')) };
       } catch (error) {
         rethrow(error);
       }

@@ -2,6 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import type { User } from '../domain/people.ts';
 import { ApiError } from '../errors.ts';
 import type { Queryable } from '../storage/database.ts';
+import type { Self } from './own-account.ts';
 import {
   findPasskey,
   insertPasskey,
@@ -12,7 +13,7 @@ import {
   useChallenge,
 } from './passkey-rows.ts';
 import { noteProof } from './session-rows.ts';
-import type { From, Self, SignedIn, SignInFlows } from './sign-in.ts';
+import type { From, SignedIn, SignInFlows } from './sign-in.ts';
 import type { Site } from './site.ts';
 import { findUser } from './user-rows.ts';
 import { isOfDatabase } from './verifying.ts';
@@ -80,7 +81,8 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
     try {
       await checkAnswer(passkey, response);
       if (user.disabled_at !== null) throw refused();
-      return user;
+      // The passkey proves them in its own epoch alone.
+      return { ...user, credential_epoch: passkey.credential_epoch };
     } catch (error) {
       const { email } = user;
       if (error instanceof ApiError && error.code === 'unauthenticated') {
@@ -117,9 +119,10 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
     },
 
     /** What a browser needs to make a passkey for a person. */
-    async beginRegistration({ user_id }: Self): Promise<object> {
+    async beginRegistration(self: Self): Promise<object> {
+      const { user_id } = self;
       const user = await findUser(db, user_id);
-      const credential_ids = await listCredentialIds(db, user_id);
+      const credential_ids = await listCredentialIds(db, self);
       const { generateRegistrationOptions } = await webauthn();
       const made = await generateRegistrationOptions({
         rpName: NAME,
@@ -131,16 +134,17 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
         excludeCredentials: credential_ids.map((id) => ({ id })),
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
-      await keepChallenge(db, made.challenge, user_id);
+      await keepChallenge(db, made.challenge, self);
       return made;
     },
 
-    async register({ user_id }: Self, response: RegistrationResponseJSON, name: string): Promise<void> {
+    /** Stores the passkey that `beginRegistration` asked for, in the same credential epoch. */
+    async register(self: Self, response: RegistrationResponseJSON, name: string): Promise<void> {
       return judged(async () => {
         const { verifyRegistrationResponse } = await webauthn();
         const { verified, registrationInfo } = await verifyRegistrationResponse({
           response,
-          expectedChallenge: (challenge) => useChallenge(db, challenge, user_id),
+          expectedChallenge: (challenge) => useChallenge(db, challenge, self),
           expectedOrigin: site.origin(),
           expectedRPID: relyingParty(),
           requireUserVerification: true,
@@ -149,10 +153,11 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
         const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
         const passkey = {
           credential_id: id,
-          user_id,
+          user_id: self.user_id,
           public_key: Buffer.from(publicKey),
           counter,
           transports,
+          credential_epoch: self.credential_epoch,
         };
         if (!(await insertPasskey(db, { ...passkey, name }))) throw refused();
       });

@@ -11,23 +11,36 @@ export interface NewSession {
   hours: number;
   client_address: string;
   user_agent: string | null;
-  /** The hash that the person's password was compared with; null: they came in by something else. */
-  password_hash: string | null;
+  /** The epoch of the credential that let the person in. */
+  credential_epoch: number;
+  /** When they proved who they are, ms; `now`: just now, by the database's clock. Never later than that. */
+  proved_at_ms: number | 'now';
+  /** The digests of the session that this browser had before, which ends. */
+  earlier: readonly Buffer[];
 }
 
 /**
- * Stores a session that begins at the database's clock. Returns false, and stores none, if the person has another password
- * by now: whoever changes it ends the sessions that there are, and waits for those that begin.
+ * Stores a session that begins at the database's clock, and ends the earlier one of the browser. Returns false, and changes
+ * nothing, if the person is in another credential epoch by now, or disabled: what raises the epoch waits for sessions that
+ * begin in the old one.
  */
 export async function insertSession(db: Queryable, session: NewSession): Promise<boolean> {
-  const result = await db.query({
+  const { proved_at_ms } = session;
+  const result = await db.query<{ session_id: string }>({
     name: 'insert_session',
-    text: `insert into sessions (digest, session_id, user_id, workspace_id, method, created_at, last_seen_at, expires_at,
-        proved_at, client_address, user_agent)
-      select $1, $2, $3, $4, $5, now, now, now + make_interval(hours => $6), now, $7, $8
-      from (select date_trunc('milliseconds', clock_timestamp()) as now) as clock
-      where $9::text is null
-        or exists (select from users where user_id = $3 and password_hash = $9 for share)`,
+    text: `with begun as (
+        insert into sessions (digest, session_id, user_id, workspace_id, method, created_at, last_seen_at, expires_at,
+          proved_at, client_address, user_agent, credential_epoch)
+        select $1, $2, user_id, $4, $5, now, now, now + make_interval(hours => $6),
+          least(now, to_timestamp($10::float8 / 1000)), $7, $8, credential_epoch
+        from users, (select date_trunc('milliseconds', clock_timestamp()) as now) as clock
+        where user_id = $3 and credential_epoch = $9 and disabled_at is null
+        for share of users
+        returning session_id),
+      ended as (
+        update sessions set revoked_at = clock_timestamp()
+        where digest = any($11) and revoked_at is null and exists (select from begun))
+      select session_id from begun`,
     values: [
       session.digest,
       session.session_id,
@@ -37,10 +50,12 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
       session.hours,
       session.client_address,
       session.user_agent,
-      session.password_hash,
+      session.credential_epoch,
+      proved_at_ms === 'now' ? null : proved_at_ms,
+      session.earlier,
     ],
   });
-  return result.rowCount === 1;
+  return result.rows.length === 1;
 }
 
 /** A session as its owner sees it. */
@@ -69,6 +84,7 @@ export async function listSessions(
     text: `select s.session_id, s.workspace_id, s.created_at, s.last_seen_at, s.expires_at, s.client_address, s.user_agent
       from sessions s
       join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id and m.removed_at is null
+      join users u on u.user_id = s.user_id and u.credential_epoch = s.credential_epoch
       where s.user_id = $1 and s.revoked_at is null and s.expires_at > clock_timestamp()
         and (s.session_id = $4 or clock_timestamp()
           < s.last_seen_at + make_interval(mins => case when ${IS_ADMIN_SOMEWHERE} then $2::int else $3::int end))
@@ -159,11 +175,16 @@ export async function lastWorkspaceOf(db: Queryable, user_id: string): Promise<s
   return result.rows[0]?.workspace_id;
 }
 
-/** Removes what nobody needs any more: sessions over for 30 days, sign-ins of over a year ago, spent challenges and codes. */
+/**
+ * Removes what nobody needs any more: sessions over for 30 days, sign-ins of over a year ago, spent challenges and codes,
+ * passkeys of an earlier credential epoch.
+ */
 export async function pruneOldSignIns(db: Queryable): Promise<void> {
   for (const text of [
     "delete from sessions where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
     "delete from sign_ins where created_at < clock_timestamp() - interval '1 year'",
+    'delete from user_passkeys p using users u where u.user_id = p.user_id and u.credential_epoch > p.credential_epoch',
+    'delete from used_oidc_states where expires_at < clock_timestamp()',
     'delete from passkey_challenges where expires_at < clock_timestamp()',
     'delete from setup_codes where expires_at < clock_timestamp()',
   ]) {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import { kindOfScopes, scopesOfRole } from '../domain/keys.ts';
-import { NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
+import { type Credited, NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
 import { authUnavailable } from '../errors.ts';
 import type { AuthResult } from '../http/server-options.ts';
 import type { Mac } from '../secrets.ts';
@@ -36,18 +36,27 @@ export interface Visit {
   client_address: string;
 }
 
+/** A person who is let in, and how. */
+export interface Entering extends Pick<Credited, 'user_id' | 'credential_epoch'> {
+  workspace_id: string;
+  method: SignInMethod;
+  /** When they proved who they are, ms; `now`: just now. */
+  proved_at_ms: number | 'now';
+  /** The digests of the session that their browser had, where the request itself does not show it. */
+  earlier?: readonly Buffer[];
+}
+
 /** The sessions of people. */
 export interface Sessions {
   /** Tells who is signed in; null: the request has no cookie of a session. Throws `auth_unavailable`. */
   authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null;
   /**
-   * Begins a session with a token that no session had before, and returns its id and the `set-cookie` for it. Returns null
-   * if the person came in by a password (`password_hash`) that is not theirs any more.
+   * Begins a session with a token that no session had before, ends the one that the browser had, and returns its id and the
+   * `set-cookie` for it. Returns null if the person is in another credential epoch by now, or disabled.
    */
-  begin(
-    who: { user_id: string; workspace_id: string; method: SignInMethod; password_hash: string | null },
-    visit: Visit,
-  ): Promise<{ session_id: string; cookie: string } | null>;
+  begin(who: Entering, visit: Visit): Promise<{ session_id: string; cookie: string } | null>;
+  /** The digests by which the session of a request would be known; none where it has no cookie of one. */
+  digestsOf(headers: IncomingHttpHeaders): Buffer[];
   /** Returns the sessions that are not over of the person whose session it is, newest first, at most 200. */
   list(current: { user_id: string; session_id: string }): Promise<OwnSession[]>;
   /** Stores when sessions were last used. */
@@ -107,26 +116,34 @@ export function makeSessions(options: {
     if (session === undefined) return { ok: false, message: NOT_SIGNED_IN };
     const { role, clock_ms, user_id, session_id, workspace_id, principal_id } = session;
     const refusal = sessionRefusal(session, clock_ms);
-    if (refusal !== null || role === null) return { ok: false, message: refusal ?? NOT_SIGNED_IN };
+    // Who has yet to accept the membership is let in to do so, with no scopes.
+    if (refusal !== null || (role === null && !session.is_pending)) {
+      return { ok: false, message: refusal ?? NOT_SIGNED_IN };
+    }
     const idle_ms = idleMs(session.is_admin_somewhere);
     const seen_ms = Math.max(Date.parse(session.last_seen_at), uses.get(session_id) ?? 0);
     if (clock_ms - seen_ms >= idle_ms) return { ok: false, message: NOT_SIGNED_IN };
     noteUse(session, idle_ms);
     const is_proof_fresh =
       clock_ms - Date.parse(session.proved_at) < limits.reauthenticate_minutes * MINUTE_MS;
-    const scopes = scopesOfRole(role);
+    const scopes = role === null ? [] : scopesOfRole(role);
     return {
       ok: true,
       caller: {
         workspace_id,
         key_id: null,
-        session: { session_id, user_id, role, is_proof_fresh },
+        session: { session_id, user_id, credential_epoch: session.credential_epoch, role, is_proof_fresh },
         kind: kindOfScopes(scopes),
         scopes,
         agent_id: null,
-        principal_id,
+        principal_id: role === null ? null : principal_id,
       },
     };
+  }
+
+  function digestsOf(headers: IncomingHttpHeaders): Buffer[] {
+    const token = site.sessionCookie(headers);
+    return token === undefined || !TOKEN.test(token) ? [] : macs.map((mac) => mac(token));
   }
 
   return {
@@ -134,21 +151,20 @@ export function makeSessions(options: {
       const token = site.sessionCookie(headers);
       return token === undefined ? null : judge(token);
     },
-    async begin({ user_id, workspace_id, method, password_hash }, { headers, client_address }) {
+    digestsOf,
+    async begin({ earlier = [], ...who }, { headers, client_address }) {
       site.checkTransport(headers);
       const token = options.newToken();
       const session_id = options.newSessionId();
       const hours = limits.session_hours;
       const has_begun = await insertSession(db, {
+        ...who,
         digest: macs[0](token),
         session_id,
-        user_id,
-        workspace_id,
-        method,
         hours,
         client_address,
         user_agent: headers['user-agent']?.slice(0, MAX_USER_AGENT) ?? null,
-        password_hash,
+        earlier: [...earlier, ...digestsOf(headers)],
       });
       if (!has_begun) return null;
       return { session_id, cookie: site.setSession(token, hours * 3_600) };

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { addressBlock } from '../http/client-address.ts';
 import type { Queryable } from '../storage/database.ts';
+import { IS_PENDING } from '../storage/members.ts';
 import { SIGN_IN_METHODS } from '../storage/sessions.ts';
 
 /**
@@ -50,14 +51,16 @@ export const OTHER_ADDRESSES = 'other addresses';
 
 /**
  * Records what happened in each workspace that the person is a member of. An attempt with an e-mail that no member has is
- * counted where the installation has a single workspace; where it has several, it is nobody's to see.
+ * counted where the installation has a single workspace; where it has several, it is nobody's to see. A workspace that the
+ * person has yet to join is not told from which address it came.
  */
 export async function insertSignIn(db: Queryable, signIn: SignIn, newId: () => string): Promise<void> {
   const { kind, method, email, user_id, client_address } = signIn;
-  const found = await db.query<{ workspace_id: string }>({
+  const found = await db.query<{ workspace_id: string; is_pending: boolean }>({
     name: 'workspaces_of_sign_in',
-    text: `select workspace_id from members where user_id = $1 and removed_at is null
-      union select w.workspace_id from workspaces w
+    text: `select m.workspace_id, ${IS_PENDING} as is_pending
+        from members m join users u on u.user_id = m.user_id where m.user_id = $1 and m.removed_at is null
+      union select w.workspace_id, false from workspaces w
         where $1::text is null and not exists (select 1 from workspaces o where o.workspace_id <> w.workspace_id)
       order by 1`,
     values: [user_id],
@@ -91,8 +94,8 @@ export async function insertSignIn(db: Queryable, signIn: SignIn, newId: () => s
       : {
           name: 'insert_sign_in',
           text: `insert into sign_ins (workspace_id, sign_in_id, kind, method, email, user_id, client_address, created_at)
-            select w.workspace_id, w.sign_in_id, $3, $4, $5, $6, $7, clock_timestamp()
-            from unnest($1::text[], $2::text[]) as w(workspace_id, sign_in_id)`,
+            select w.workspace_id, w.sign_in_id, $3, $4, $5, $6, w.client_address, clock_timestamp()
+            from unnest($1::text[], $2::text[], $7::text[]) as w(workspace_id, sign_in_id, client_address)`,
           values: [
             workspace_ids,
             workspace_ids.map(() => newId()),
@@ -100,10 +103,23 @@ export async function insertSignIn(db: Queryable, signIn: SignIn, newId: () => s
             method,
             email,
             user_id,
-            client_address,
+            found.rows.map(({ is_pending }) => (is_pending ? null : client_address)),
           ],
         },
   );
+}
+
+/**
+ * Uses up a sign-in through the identity provider by its `state`, for `minutes`. Returns false if it came back before.
+ */
+export async function useOidcState(db: Queryable, state: string, minutes: number): Promise<boolean> {
+  const result = await db.query({
+    name: 'use_oidc_state',
+    text: `insert into used_oidc_states (state, expires_at)
+      values ($1, clock_timestamp() + make_interval(mins => $2)) on conflict do nothing`,
+    values: [state, minutes],
+  });
+  return result.rowCount === 1;
 }
 
 /** The most records that may wait to be written behind answers. */

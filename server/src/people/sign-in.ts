@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { ALREADY_SET_UP, joinWorkspace } from '../commands/people/join-workspace.ts';
 import type { Actor, Origin } from '../domain/audit.ts';
-import { scopesOfRole } from '../domain/keys.ts';
 import {
+  type Credited,
   INVITATION_NOT_GOOD,
   invitationStatus,
   NOT_SIGNED_IN,
@@ -20,16 +20,10 @@ import { makeAccountChanges, nameToJoinWith } from './account-names.ts';
 import type { Attempts } from './attempts.ts';
 import type { Devices } from './devices.ts';
 import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
+import { type Me, meOf, type Self } from './own-account.ts';
 import { checkNewPassword, type Passwords } from './passwords.ts';
-import {
-  endSession,
-  endSessions,
-  findOwnSession,
-  lastWorkspaceOf,
-  noteProof,
-  switchWorkspace,
-} from './session-rows.ts';
-import type { Sessions, Visit } from './sessions.ts';
+import { endSession, lastWorkspaceOf, noteProof } from './session-rows.ts';
+import type { Entering, Sessions, Visit } from './sessions.ts';
 import { dropSetupCodes, isSetupCode } from './setup-code.ts';
 import { insertSignIn, type RecordsBehind, type SignIn } from './sign-in-rows.ts';
 import { makeTryPassword, turnOf } from './try-password.ts';
@@ -38,8 +32,9 @@ import {
   findUserByEmail,
   hasPeople,
   listMemberships,
+  raiseEpoch,
+  rehashPassword,
   removePassword,
-  replacePassword,
 } from './user-rows.ts';
 import { verifying } from './verifying.ts';
 
@@ -48,6 +43,8 @@ export const WRONG = 'The e-mail or the password is wrong.';
 const PASSWORD_WRONG = 'The password is wrong.';
 const NO_PASSWORDS =
   'Passwords are switched off here: sign in through the identity provider, which accepts the invitation too.';
+const PASSWORDS_OFF =
+  'is not taken: passwords are switched off here (PASSWORD_SIGN_IN); use a passkey or the identity provider';
 const CODE_WRONG =
   'The code is wrong or has expired; `npm run purser -- user setup-link` prints a new one, and so does the next start.';
 
@@ -56,20 +53,10 @@ export interface From extends Visit {
   request_id: string;
 }
 
-/** Who signed in, as `GET /v1/me` says it. */
-export type Me = Record<string, unknown>;
-
 /** A person who is let in: the body of the answer, and the cookies of the session and of the browser. */
 export interface SignedIn {
   me: Me;
   cookies: string[];
-}
-
-/** A person who calls. */
-export interface Self {
-  user_id: string;
-  session_id: string;
-  workspace_id: string;
 }
 
 export interface SignInOptions {
@@ -119,48 +106,34 @@ export function makeSignIn(options: SignInOptions) {
     client_address,
   });
 
-  /** What `GET /v1/me` answers. Throws `unauthenticated` if the person is no member of the session's workspace. */
-  async function me({ user_id, session_id }: Pick<Self, 'user_id' | 'session_id'>): Promise<Me> {
-    const user = await findUser(db, user_id);
-    const memberships = await listMemberships(db, user_id);
-    const session = await findOwnSession(db, user_id, session_id);
-    const here = memberships.find((each) => each.workspace_id === session?.workspace_id);
-    if (user === undefined || session === undefined || here === undefined) {
-      throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-    }
-    return {
-      user: { id: user.user_id, email: user.email, name: user.name },
-      has_password: user.password_hash !== null,
-      workspace: { id: here.workspace_id, name: here.name },
-      role: here.role,
-      scopes: scopesOfRole(here.role),
-      principal_id: here.principal_id,
-      session: { id: session_id, created_at: session.created_at, expires_at: session.expires_at },
-      workspaces: memberships.map(({ workspace_id, name, role }) => ({ id: workspace_id, name, role })),
-    };
-  }
-
   /**
-   * Begins a session in the workspace that is named, else in the one of the last session, else in the first.
-   * `password_hash`: what proved who they are, and has to be theirs still.
+   * Begins a session in the workspace that is named, else in the one of the last session, else in the first; in one that the
+   * person has yet to accept only where there is no other. Refuses them unless they are still in the credential epoch of what
+   * proved who they are.
    */
   async function letIn(
-    user: Pick<User, 'user_id' | 'email'>,
+    { user_id, email, credential_epoch }: Credited,
     method: SignInMethod,
     from: From,
-    { workspace_id, password_hash = null }: { workspace_id?: string; password_hash?: string | null } = {},
+    {
+      workspace_id,
+      proved_at_ms = 'now',
+      ...how
+    }: { workspace_id?: string } & Partial<Pick<Entering, 'proved_at_ms' | 'earlier'>> = {},
   ): Promise<SignedIn> {
-    const { user_id, email } = user;
     const memberships = await listMemberships(db, user_id);
+    const active = memberships.filter((each) => !each.is_pending);
+    const open = active.length > 0 ? active : memberships;
     const last = workspace_id ?? (await lastWorkspaceOf(db, user_id));
-    const here = memberships.find((each) => each.workspace_id === last) ?? memberships[0];
-    const who = here && { user_id, workspace_id: here.workspace_id, method, password_hash };
-    const begun = who === undefined ? null : await sessions.begin(who, from);
+    const here = open.find((each) => each.workspace_id === last) ?? open[0];
+    const who = { user_id, credential_epoch, method, proved_at_ms, ...how };
+    const begun =
+      here === undefined ? null : await sessions.begin({ ...who, workspace_id: here.workspace_id }, from);
     if (begun === null) throw new ApiError('unauthenticated', WRONG);
     const { session_id, cookie } = begun;
     await record({ kind: 'ok', method, email, user_id, client_address: from.client_address });
-    const cookies = [cookie, devices.remember(user_id, from.headers)];
-    return { me: await me({ user_id, session_id }), cookies };
+    const cookies = [cookie, devices.remember({ user_id, credential_epoch }, from.headers)];
+    return { me: await meOf(db, { user_id, session_id }), cookies };
   }
 
   /** The same for a person who is signed in. Throws `unauthenticated` if it is wrong. */
@@ -191,18 +164,18 @@ export function makeSignIn(options: SignInOptions) {
     person: { email: string; name: string; password: string },
     origin: Origin,
     client_address: string,
-  ): Promise<{ user_id: string; email: string; workspace_id: string }> {
+  ): Promise<Credited & { workspace_id: string }> {
     const email = normaliseEmail(person.email);
     checkNewPassword('password', person.password, { email, name: person.name });
     const password_hash = await passwords.hash(person.password, turnOf(client_address));
     const workspace_id = await firstWorkspace();
-    const { user_id } = await lane.submit(
+    const first = await lane.submit(
       workspace_id,
       joinWorkspace,
       {
         admittance: { by: 'first' },
         email,
-        user_id: null,
+        user: null,
         name: person.name,
         password_hash,
         identity: null,
@@ -210,17 +183,17 @@ export function makeSignIn(options: SignInOptions) {
       origin,
     );
     await dropSetupCodes(db);
-    return { user_id, email, workspace_id };
+    return { ...first, workspace_id };
   }
 
   return {
-    me: (self: Self) => verifying(() => me(self)),
     letIn,
     makeFirst,
     firstWorkspace,
     record,
     recordRefusal,
     giveName,
+    rename,
     recordChange,
     /** Resolves once what was refused so far is recorded. */
     recorded: behind.settled,
@@ -250,30 +223,32 @@ export function makeSignIn(options: SignInOptions) {
         const is_let_in = (await listMemberships(db, user?.user_id ?? NOBODY)).length > 0;
         const is_right = await tryPassword({ email, user, is_let_in }, input.password, from);
         if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
-        let password_hash = user.password_hash as string;
-        if (passwords.isOutdated(password_hash)) {
-          password_hash = await passwords.hash(input.password, turnOf(from.client_address));
-          await replacePassword(db, user, password_hash);
+        if (passwords.isOutdated(user.password_hash as string)) {
+          await rehashPassword(db, user, await passwords.hash(input.password, turnOf(from.client_address)));
         }
-        return letIn(user, 'password', from, { password_hash });
+        return letIn(user, 'password', from);
       }),
 
     signOut: ({ user_id, session_id }: Self) => verifying(() => endSession(db, user_id, session_id)),
 
     reauthenticate: (self: Self, password: string, from: From) =>
       verifying(async () => {
+        if (!options.password_sign_in) throw invalidField('password', PASSWORDS_OFF);
         await provePassword(self, password, from);
         await noteProof(db, self.session_id);
       }),
 
+    /** Sets another password. All other sessions of the person end, and reset links; passkeys stay. */
     changePassword: (self: Self, input: { current_password: string; new_password: string }, from: From) =>
       verifying(async () => {
+        if (!options.password_sign_in) throw invalidField('current_password', PASSWORDS_OFF);
         const user = await provePassword(self, input.current_password, from);
         checkNewPassword('new_password', input.new_password, user);
         const hashed = await passwords.hash(input.new_password, turnOf(from.client_address, self.session_id));
+        const changed = { password_hash: hashed, is_proof: false, kept_session_id: self.session_id };
         // Of several at once one changes it.
-        if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', PASSWORD_WRONG);
-        await endSessions(db, user.user_id, self.session_id);
+        if ((await raiseEpoch(db, self, changed)) === null)
+          throw new ApiError('unauthenticated', PASSWORD_WRONG);
         const { user_id, email } = user;
         const { client_address } = from;
         await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
@@ -282,17 +257,21 @@ export function makeSignIn(options: SignInOptions) {
     /** Takes the person's password away, if they have a passkey. All other sessions of theirs end. Throws `last_way_in`. */
     removePassword: (self: Self, { client_address }: From) =>
       verifying(async () => {
-        if (!(await removePassword(db, self.user_id))) {
+        const is_removed = await removePassword(db, self, self.session_id);
+        if (is_removed === null) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+        if (!is_removed) {
           throw new ApiError('last_way_in', 'The password is your only way in: add a passkey first.');
         }
-        await endSessions(db, self.user_id, self.session_id);
         const user = await findUser(db, self.user_id);
         if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
         const { user_id, email } = user;
         await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
       }),
 
-    /** Sets a password by a link that the operator made, which works once. All sessions of the person end. */
+    /**
+     * Sets a password by a link that the operator made, which works once. It is the person's only credential then: sessions
+     * and passkeys end.
+     */
     resetPassword: (input: { token: string; password: string }, from: From): Promise<SignedIn> =>
       verifying(async () => {
         if (!options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
@@ -305,10 +284,11 @@ export function makeSignIn(options: SignInOptions) {
         if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
         checkNewPassword('password', input.password, user);
         const hashed = await passwords.hash(input.password, turnOf(from.client_address));
+        const all_end = { password_hash: hashed, is_proof: true, kept_session_id: null };
+        const credential_epoch = await raiseEpoch(db, user, all_end);
         // Of several at once with the same link one sets the password.
-        if (!(await replacePassword(db, user, hashed))) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
-        await endSessions(db, user.user_id, null);
-        return letIn(user, 'reset', from, { password_hash: hashed });
+        if (credential_epoch === null) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
+        return letIn({ ...user, credential_epoch }, 'reset', from);
       }),
 
     acceptInvitation: (
@@ -340,42 +320,20 @@ export function makeSignIn(options: SignInOptions) {
         const whose = { user_id: user?.user_id ?? null, workspace_ids: [named.workspace_id] };
         const name = await nameToJoinWith(db, user ?? { name: input.name, email }, whose);
         if (user !== undefined) await giveName(user, name, from);
-        const { user_id } = await lane.submit(
+        const joined = await lane.submit(
           named.workspace_id,
           joinWorkspace,
           {
             admittance: { by: 'invitation', invitation_id, principal_id },
             email,
-            user_id: user?.user_id ?? null,
+            user: user ?? null,
             name,
             password_hash,
             identity: null,
           },
           originOfJoining(from),
         );
-        return letIn({ user_id, email }, 'invitation', from, {
-          workspace_id: named.workspace_id,
-          password_hash: user?.password_hash ?? password_hash,
-        });
-      }),
-
-    rename: (self: Self, name: string, from: From): Promise<Me> =>
-      verifying(async () => {
-        const user = await findUser(db, self.user_id);
-        if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-        await rename(user, name, from);
-        return me(self);
-      }),
-
-    /** Makes another of the person's workspaces the current one of the session. Throws `not_found`. */
-    switchTo: (self: Self, workspace_id: string): Promise<Me> =>
-      verifying(async () => {
-        const memberships = await listMemberships(db, self.user_id);
-        if (!memberships.some((each) => each.workspace_id === workspace_id)) {
-          throw new ApiError('not_found', 'There is no such workspace, or you are no member of it.');
-        }
-        await switchWorkspace(db, self.session_id, workspace_id);
-        return me(self);
+        return letIn(joined, 'invitation', from, { workspace_id: named.workspace_id });
       }),
   };
 }

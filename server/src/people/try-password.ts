@@ -50,7 +50,9 @@ export function makeTryPassword(options: {
       return { guesser, turn: turnOf(client_address, session_id) };
     }
     const device = devices.of(headers);
-    if (device !== null && device.user_id === user?.user_id) {
+    const is_theirs =
+      device?.user_id === user?.user_id && device?.credential_epoch === user?.credential_epoch;
+    if (device !== null && is_theirs) {
       const { device_id } = device;
       return { guesser: { as: 'device', device_id }, turn: turnOf(client_address, device_id) };
     }

@@ -2,9 +2,15 @@ import type { Invitation, Member, User } from '../domain/people.ts';
 import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, mapParts, type Write } from './rows.ts';
 
+/** Holds for a membership `m` of a person `u` that is from before the e-mail was proved: its owner has yet to accept it. */
+export const IS_PENDING = 'coalesce(m.joined_at < u.email_proved_at, false)';
+/** Holds for a membership that gives what its role does. */
+export const IS_ACTIVE = `(m.removed_at is null and not ${IS_PENDING})`;
+
 /** The person's e-mail is kept with the person, and is part of what is sealed of a membership. */
-const MEMBER = 'm.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at';
-const USER = 'u.user_id, u.email, u.name, u.password_hash, u.created_at, u.disabled_at';
+const MEMBER = `m.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at, ${IS_PENDING} as is_pending`;
+const USER = `u.user_id, u.email, u.name, u.password_hash, u.created_at, u.disabled_at, u.credential_epoch,
+  u.email_proved_at`;
 const INVITATION =
   'invitation_id, email, role, principal_id, invited_by_key_id, invited_by_person, created_at, expires_at, accepted_at, accepted_by, revoked_at';
 
@@ -74,19 +80,22 @@ export async function loadPeopleByEmail(
   wanted: readonly InWorkspace<{ email: string }>[],
 ): Promise<InWorkspace<{ user: User; member: Member | null }>[]> {
   const result = await db.query<
-    InWorkspace<User & Pick<Member, 'role' | 'principal_id' | 'joined_at' | 'removed_at'>>
+    InWorkspace<User & Pick<Member, 'role' | 'principal_id' | 'joined_at' | 'removed_at' | 'is_pending'>>
   >({
     name: 'load_people_by_email',
-    text: `select w.workspace_id, ${USER}, m.role, m.principal_id, m.joined_at, m.removed_at
+    text: `select w.workspace_id, ${USER}, m.role, m.principal_id, m.joined_at, m.removed_at, ${IS_PENDING} as is_pending
       from unnest($1::text[], $2::text[]) as w(workspace_id, email) join users u on u.email = w.email
       left join members m on m.workspace_id = w.workspace_id and m.user_id = u.user_id`,
     values: [workspaceIds(wanted), wanted.map((each) => each.email)],
   });
-  return result.rows.map(({ workspace_id, role, principal_id, joined_at, removed_at, ...user }) => {
-    const { user_id, email } = user;
-    const member = role === null ? null : { user_id, email, role, principal_id, joined_at, removed_at };
-    return { workspace_id, user, member };
-  });
+  return result.rows.map(
+    ({ workspace_id, role, principal_id, joined_at, removed_at, is_pending, ...user }) => {
+      const { user_id, email } = user;
+      const member =
+        role === null ? null : { user_id, email, role, principal_id, joined_at, removed_at, is_pending };
+      return { workspace_id, user, member };
+    },
+  );
 }
 
 /** Returns one row for each of these workspaces if there is any person in the installation, else none. */
@@ -204,7 +213,7 @@ export async function listInvitations(
   return result.rows;
 }
 
-const put = makeInsert<Omit<Member, 'email'>>(
+const put = makeInsert<Omit<Member, 'email' | 'is_pending'>>(
   'members',
   {
     user_id: 'text',
@@ -220,7 +229,7 @@ const put = makeInsert<Omit<Member, 'email'>>(
 export const putMembers: Write<Member> = (client, parts) =>
   put(
     client,
-    mapParts(parts, ({ email, ...row }) => row),
+    mapParts(parts, ({ email, is_pending, ...row }) => row),
   );
 
 /** Inserts invitations and updates those that were accepted or revoked. */
@@ -260,10 +269,13 @@ export const insertUsers: Write<NewUser> = (client, parts) => {
   return client.query({
     name: 'insert_users',
     text: `with made as (
-        insert into users (user_id, email, name, password_hash, password_changed_at, created_at)
-        select user_id, email, name, password_hash, case when password_hash is not null then created_at end, created_at
-        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-          as r(user_id, email, name, password_hash, created_at) returning user_id, created_at)
+        insert into users (user_id, email, name, password_hash, password_changed_at, created_at, credential_epoch,
+          email_proved_at)
+        select user_id, email, name, password_hash, case when password_hash is not null then created_at end, created_at,
+          credential_epoch, email_proved_at
+        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $8::int[], $9::timestamptz[])
+          as r(user_id, email, name, password_hash, created_at, credential_epoch, email_proved_at)
+        returning user_id, created_at)
       insert into user_identities (issuer, subject, user_id, created_at)
       select i.issuer, i.subject, i.user_id, m.created_at
       from unnest($1::text[], $6::text[], $7::text[]) as i(user_id, issuer, subject)
@@ -276,6 +288,8 @@ export const insertUsers: Write<NewUser> = (client, parts) => {
       of('created_at'),
       users.map(({ identity }) => identity?.issuer ?? null),
       users.map(({ identity }) => identity?.subject ?? null),
+      of('credential_epoch'),
+      of('email_proved_at'),
     ],
   });
 };

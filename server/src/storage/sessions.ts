@@ -1,6 +1,7 @@
 import type { Role } from '../domain/keys.ts';
 import type { SessionState } from '../domain/people.ts';
 import type { Queryable } from './database.ts';
+import { IS_ACTIVE, IS_PENDING } from './members.ts';
 import type { InWorkspace, Write } from './rows.ts';
 
 /** How a person proved who they are. */
@@ -18,6 +19,10 @@ export interface Session extends SessionState {
   client_address: string;
   user_agent: string | null;
   principal_id: string | null;
+  /** The credential epoch in which it began. */
+  credential_epoch: number;
+  /** The person has yet to accept the membership of the session's workspace. */
+  is_pending: boolean;
   /** The person is an administrator of this workspace or of another one. */
   is_admin_somewhere: boolean;
   /** The database's clock, ms. */
@@ -27,8 +32,11 @@ export interface Session extends SessionState {
 /** Holds for a row `s` of `sessions` whose person is an administrator of any workspace: a session may switch there. */
 export const IS_ADMIN_SOMEWHERE = `exists (select from members a
   where a.user_id = s.user_id and a.role = 'admin' and a.removed_at is null)`;
+const IS_OF_EPOCH = 's.credential_epoch = u.credential_epoch';
+const ROLE = `case when ${IS_ACTIVE} then m.role end as role`;
 const SESSION = `s.digest, s.session_id, s.user_id, s.workspace_id, s.method, s.created_at, s.last_seen_at,
-  s.expires_at, s.proved_at, s.client_address, s.user_agent, s.revoked_at, m.role, m.principal_id, u.disabled_at,
+  s.expires_at, s.proved_at, s.client_address, s.user_agent, s.revoked_at, ${ROLE}, m.principal_id, u.disabled_at,
+  s.credential_epoch, ${IS_OF_EPOCH} as is_of_epoch, ${IS_PENDING} as is_pending,
   ${IS_ADMIN_SOMEWHERE} as is_admin_somewhere,
   (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`;
 const JOINED = `join users u on u.user_id = s.user_id
@@ -51,7 +59,8 @@ export async function loadSessions(
 ): Promise<InWorkspace<SessionState>[]> {
   const result = await db.query<InWorkspace<SessionState>>({
     name: 'load_sessions',
-    text: `select w.workspace_id, s.session_id, s.user_id, s.expires_at, s.revoked_at, m.role, u.disabled_at
+    text: `select w.workspace_id, s.session_id, s.user_id, s.expires_at, s.revoked_at, ${ROLE}, u.disabled_at,
+        ${IS_OF_EPOCH} as is_of_epoch
       from unnest($1::text[], $2::text[]) as w(workspace_id, session_id)
       join sessions s on s.session_id = w.session_id join users u on u.user_id = s.user_id
       left join members m on m.workspace_id = w.workspace_id and m.user_id = s.user_id and m.removed_at is null`,
@@ -76,10 +85,12 @@ export const endSessionsOf: Write<{ user_id: string; ended_at: string }> = (clie
   });
 };
 
-/** A person's current membership, for the choice of a workspace. */
+/** A person's membership, for the choice of a workspace. */
 export interface Membership {
   workspace_id: string;
   name: string;
   role: Role;
   principal_id: string;
+  /** It gives nothing until its owner accepts it. */
+  is_pending: boolean;
 }

@@ -32,6 +32,7 @@ const OF_PEOPLE = [
   'passkey_challenges',
   'sessions',
   'setup_codes',
+  'used_oidc_states',
   'user_identities',
   'user_passkeys',
   'users',

@@ -43,6 +43,7 @@ const NO_HISTORY = [
   'user_identities',
   'user_passkeys',
   'passkey_challenges',
+  'used_oidc_states',
   'sessions',
   'sign_ins',
   'setup_codes',

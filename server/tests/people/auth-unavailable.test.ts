@@ -66,7 +66,7 @@ describe('the door', () => {
     ['users', 'POST', '/v1/auth/sign-in', () => password],
     ['members', 'POST', '/v1/auth/sign-in', () => password],
     ['sessions', 'POST', '/v1/auth/sign-in', () => password],
-    // Who is let in is recorded, or is not let in.
+    // A person who is let in is recorded, or is not let in. A refusal is recorded behind its answer.
     ['sign_ins', 'POST', '/v1/auth/sign-in', () => password],
     ['invitations', 'POST', '/v1/auth/invitations/accept', accepting],
     ['users', 'POST', '/v1/auth/invitations/accept', accepting],

@@ -58,7 +58,9 @@ describe('set-up', () => {
     const { body } = replies[won] as (typeof replies)[0];
     expect(body).toMatchObject({ role: 'admin', scopes: ['admin', 'review', 'read'] });
     expect(body.principal_id).toBe(`user:${body.user.id}`);
-    expect(body.workspaces).toEqual([{ id: s.workspace_id, name: 'First workspace', role: 'admin' }]);
+    expect(body.workspaces).toEqual([
+      { id: s.workspace_id, name: 'First workspace', role: 'admin', status: 'active' },
+    ]);
     expect((await s.sql('select 1 from users')).rowCount).toBe(1);
   });
   test('once there is somebody the code is not looked at', async () => {

@@ -72,6 +72,16 @@ describe('codes of several nodes', () => {
   });
 });
 
+test('a code stays good for its hour after another start, which prints its own', async () => {
+  const s = await startTestService();
+  const code = setupCodeOf(s);
+  const again = await startTestService({ beside: s });
+  expect(setupCodeOf(again)).not.toBe(code);
+  const body = { code, email: 'ada@example.com', name: 'Ada', password: PASSWORD };
+  expect((await openBrowser(again).call('POST', '/v1/auth/setup', { body })).status).toBe(201);
+  for (const node of [again, s]) await node.stop();
+});
+
 describe('the operator’s commands', () => {
   let s: RunningService;
   beforeAll(async () => {

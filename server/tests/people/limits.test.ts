@@ -209,10 +209,10 @@ test('a sign-in and a change of password that were under way while the password 
   const late = [signIn(email, PASSWORD), change(thief, 'the password of a thief')];
   await until(() => hashes.begun === 2);
   // What waits is held by the gate of its time; this change is not. It is stored as the service stores one.
-  await s.sql('update users set password_hash = $2 where email = $1', [
-    email,
-    await hash('another long password'),
-  ]);
+  await s.sql(
+    'update users set password_hash = $2, credential_epoch = credential_epoch + 1 where email = $1',
+    [email, await hash('another long password')],
+  );
   hashes.gate = Promise.resolve();
   open();
   for (const reply of await Promise.all(late)) expect(refusal(reply)).toEqual([401, 'unauthenticated']);
@@ -290,6 +290,15 @@ describe('a browser in which somebody signed in', () => {
     expect(await attempt(browser, email, PASSWORD)).toBe(200);
     for (let i = 0; i < 10; i++) expect(await attempt(stolen, email, 'wrong')).toBe(401);
     expect(await attempt(stolen, email, PASSWORD), 'a stolen cookie guesses no more often').toBe(429);
+  });
+  test('is a stranger’s once the person set another password elsewhere', async () => {
+    const { email, browser } = await join();
+    const elsewhere = openBrowser(s);
+    expect(await attempt(elsewhere, email, PASSWORD)).toBe(200);
+    const body = { current_password: PASSWORD, new_password: 'another long password' };
+    expect((await elsewhere.call('POST', '/v1/auth/password', { body })).status).toBe(204);
+    for (let i = 0; i < 10; i++) expect(await attempt(openBrowser(s), email, 'wrong')).toBe(401);
+    expect(await attempt(browser, email, body.new_password)).toBe(429);
   });
   test('is a stranger’s for everybody else, and with a cookie that was altered', async () => {
     const { email, browser } = await join();

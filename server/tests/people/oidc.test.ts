@@ -6,7 +6,7 @@ import {
   type TestProvider,
   visitProvider,
 } from '../support/oidc-provider.ts';
-import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
+import { fieldOf, type RunningService, refusal, startTestService } from '../support/running-service.ts';
 
 let provider: TestProvider;
 let s: RunningService;
@@ -104,15 +104,18 @@ describe('who may not sign in by the provider', () => {
     newcomer();
     await isOut(await signInByProvider(s), 'not_invited');
   });
-  test('nobody is, where user_identities cannot be read: the page says so', async () => {
-    newcomer();
-    await s.sql('alter table user_identities rename to hidden');
-    try {
-      await isOut(await signInByProvider(s), 'auth_unavailable');
-    } finally {
-      await s.sql('alter table hidden rename to user_identities');
-    }
-  });
+  test.each(['user_identities', 'sign_ins', 'used_oidc_states'])(
+    'nobody is, where %s cannot be read: the page says so',
+    async (table) => {
+      await invite(newcomer());
+      await s.sql(`alter table ${table} rename to hidden`);
+      try {
+        await isOut(await signInByProvider(s), 'auth_unavailable');
+      } finally {
+        await s.sql(`alter table hidden rename to ${table}`);
+      }
+    },
+  );
   test.each([{ email_verified: false }, { email_verified: 'true' }, { email_verified: undefined }])(
     'unverified e-mail: whose e-mail the provider does not vouch for, %o',
     async (claims) => {
@@ -137,36 +140,6 @@ describe('who may not sign in by the provider', () => {
     await ada.call('DELETE', `/v1/members/${me.user.id}`);
     await isOut(await signInByProvider(s), 'not_invited');
   });
-});
-
-test('whoever made an account with another’s e-mail is out once its owner joins by the provider’s word', async () => {
-  const email = newcomer();
-  const tenant = await s.addWorkspace({ plan: 'team' });
-  const link = await s.call('POST', '/v1/invitations', {
-    key: tenant.admin_key,
-    body: { email, role: 'viewer' },
-  });
-  const thief = openBrowser(s);
-  const token = link.body.url.split('#')[1];
-  const body = { token, name: 'Bob', password: PASSWORD };
-  expect((await thief.call('POST', '/v1/auth/invitations/accept', { body })).status).toBe(201);
-  const typed = () =>
-    openBrowser(s).call('POST', '/v1/auth/sign-in', { body: { email, password: PASSWORD } });
-  // To sign in by the provider opens nothing new, and leaves the password as it is.
-  expect((await signInByProvider(s)).code).toBe(null);
-  expect((await typed()).status).toBe(200);
-  await invite(email, 'admin');
-  const { browser, code } = await signInByProvider(s);
-  expect(code).toBe(null);
-  const { body: me } = await browser.call('GET', '/v1/me');
-  expect(me.workspaces.map((each: { id: string }) => each.id).sort()).toEqual(
-    [s.workspace_id, tenant.workspace_id].sort(),
-  );
-  expect(refusal(await thief.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
-  expect(refusal(await typed())).toEqual([401, 'unauthenticated']);
-  // Nothing is left to take away when the person joins again.
-  expect((await signInByProvider(s)).code).toBe(null);
-  expect((await browser.call('GET', '/v1/me')).status).toBe(200);
 });
 
 describe('forged id_tokens', () => {
@@ -241,22 +214,54 @@ describe('the callback', () => {
     const reply = await again.call('GET', callback, page);
     expect(reply.headers.get('location')).toContain('error=sign_in_failed');
   });
-  test('beside a page that waits it leads to the page that tells it so, with a session that is a fresh proof', async () => {
+  test('a callback that failed at the provider is used up all the same', async () => {
+    await invite(newcomer());
+    const browser = openBrowser(s);
+    const started = await browser.call('GET', '/v1/auth/oidc/start', page);
+    const back = new URL(await visitProvider(started.headers.get('location') as string));
+    const callback = `${back.pathname}${back.search}`;
+    const copy = openBrowser(s, new Map(browser.cookies));
+    provider.broken = '/token';
+    const first = await browser.call('GET', callback, page);
+    expect(first.headers.get('location')).toContain('error=auth_unavailable');
+    provider.broken = null;
+    const second = await copy.call('GET', callback, page);
+    expect(second.headers.get('location')).toContain('error=sign_in_failed');
+    expect(refusal(await copy.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
+  });
+  test('a callback with another state uses nothing up: the right one is let in after it', async () => {
+    await invite(newcomer());
+    const browser = openBrowser(s);
+    const started = await browser.call('GET', '/v1/auth/oidc/start', page);
+    const back = new URL(await visitProvider(started.headers.get('location') as string));
+    const forged = openBrowser(s, new Map(browser.cookies));
+    await forged.call('GET', `${back.pathname}?code=forged&state=forged`, page);
+    const reply = await browser.call('GET', `${back.pathname}${back.search}`, page);
+    expect(reply.headers.get('location')).toMatch(/\/console\/$/);
+  });
+  test('beside a page that waits it leads to the page that tells it so', async () => {
     await invite(newcomer(), 'admin');
     for (const again of ['session', 'proof'] as const) {
-      const { browser, reply } = await signInByProvider(s, { again });
+      const { reply } = await signInByProvider(s, { again });
       expect(reply.headers.get('location')).toMatch(/\/console\/signed-in$/);
-      const body = { name: again, scopes: ['admin'] };
-      expect((await browser.call('POST', '/v1/api-keys', { body })).status).toBe(201);
     }
     const other = await openBrowser(s).call('GET', '/v1/auth/oidc/start?again=evil.example');
     expect(refusal(other)).toEqual([400, 'invalid_request']);
   });
-  test('a proof is refused where the provider says that the person signed in there long ago', async () => {
+  test('it ends the session that the browser had when it went to the provider', async () => {
     await invite(newcomer());
-    provider.alterClaims = (claims) => ({ ...claims, auth_time: 1_700_000_000 });
-    await isOut(await signInByProvider(s, { again: 'proof' }), 'sign_in_failed');
-    expect((await signInByProvider(s, { again: 'session' })).code, 'a sign-in asks for no more').toBe(null);
+    const { browser } = await signInByProvider(s);
+    const copy = openBrowser(s, new Map(browser.cookies));
+    expect((await copy.call('GET', '/v1/me')).status).toBe(200);
+    const started = await browser.call('GET', '/v1/auth/oidc/start', page);
+    const back = new URL(await visitProvider(started.headers.get('location') as string));
+    // A browser does not send the session's cookie on the way back from another site.
+    const [transaction] = started.headers.getSetCookie().map((cookie) => cookie.split(';')[0] as string);
+    const [name, value] = (transaction as string).split(/=(.*)/) as [string, string];
+    const returning = openBrowser(s, new Map([[name, value]]));
+    await returning.call('GET', `${back.pathname}${back.search}`, page);
+    expect((await returning.call('GET', '/v1/me')).status).toBe(200);
+    expect(refusal(await copy.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
   });
   test('open redirect: after sign-in the browser is sent to the console alone, whatever address was asked for', async () => {
     newcomer();
@@ -269,6 +274,53 @@ describe('the callback', () => {
     const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start?return_to=https://evil.example');
     expect(refusal(started)).toEqual([400, 'invalid_request']);
   });
+});
+
+describe('a sign-in through the provider is as fresh a proof as its auth_time', () => {
+  const makesAdminKey = async (again?: 'session' | 'proof') => {
+    const { browser, code } = await signInByProvider(s, again === undefined ? {} : { again });
+    expect(code).toBe(null);
+    const reply = await browser.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['admin'] } });
+    return reply.status === 201 || refusal(reply);
+  };
+  const stale = [403, 'reauthentication_required'];
+  const now_s = () => Math.floor(Date.now() / 1_000);
+  test.each<['session' | 'proof' | undefined]>([[undefined], ['session'], ['proof']])(
+    'without one it is none, and an old one is an old proof (again=%s)',
+    async (again) => {
+      await invite(newcomer(), 'admin');
+      provider.alterClaims = ({ auth_time, ...claims }) => claims;
+      expect(await makesAdminKey(again)).toEqual(stale);
+      provider.alterClaims = (claims) => ({ ...claims, auth_time: now_s() - 8 * 3_600 });
+      expect(await makesAdminKey(again)).toEqual(stale);
+      provider.alterClaims = (claims) => ({ ...claims, auth_time: now_s() - 60 });
+      expect(await makesAdminKey(again)).toBe(true);
+    },
+  );
+  test('for a proof the provider is asked to have the person sign in there once more, and says when they did', async () => {
+    const started = await openBrowser(s).call('GET', '/v1/auth/oidc/start?again=proof');
+    expect(new URL(started.headers.get('location') as string).searchParams.get('max_age')).toBe('0');
+    await invite(newcomer(), 'admin');
+    expect(await makesAdminKey('proof')).toBe(true);
+  });
+  test('one that lies ahead is now, so that it is not fresh for longer', async () => {
+    const email = newcomer();
+    await invite(email, 'admin');
+    provider.alterClaims = (claims) => ({ ...claims, auth_time: 1e15 });
+    expect(await makesAdminKey()).toBe(true);
+    const { rows } = await s.sql(
+      `select s.proved_at <= s.created_at as is_past from sessions s
+        join users u on u.user_id = s.user_id where u.email = $1`,
+      [email],
+    );
+    expect(rows).toEqual([{ is_past: true }]);
+  });
+});
+
+test('an e-mail of one document is not verified by another', async () => {
+  await invite(newcomer({ email_verified: false }));
+  provider.alterClaims = (claims) => ({ ...claims, email_verified: true });
+  await isOut(await signInByProvider(s), 'email_unverified');
 });
 
 describe('a provider that does not answer is no way in: 503, or the page that says so', () => {
@@ -335,6 +387,14 @@ test('roles follow the claim, domains bound who may come, and passwords can be s
   newcomer({ email: 'eve@evil.example' });
   expect(await roleOf({})).toBe('domain_not_allowed');
   const { body: me } = await boss.call('GET', '/v1/me');
+  // A password from before opens nothing, is no fresh proof, and is not changed.
+  const { rows } = await s.sql("select password_hash from users where email = 'ada@example.com'");
+  await only.sql('update users set password_hash = $1', [rows[0].password_hash]);
+  const prove = await boss.call('POST', '/v1/auth/reauthenticate', { body: { password: PASSWORD } });
+  expect([...refusal(prove), fieldOf(prove)]).toEqual([400, 'invalid_request', 'password']);
+  const change = { current_password: PASSWORD, new_password: 'another long password' };
+  const changed = await boss.call('POST', '/v1/auth/password', { body: change });
+  expect([...refusal(changed), fieldOf(changed)]).toEqual([400, 'invalid_request', 'current_password']);
   const typed = await openBrowser(only).call('POST', '/v1/auth/sign-in', {
     body: { email: me.user.email, password: PASSWORD },
   });

@@ -49,7 +49,11 @@ export default function Me() {
           />
         </Card>
         <Card title="Password">
-          {me.has_password ? (
+          {options.data?.password === false ? (
+            <p>
+              Passwords are switched off here: you come in with a passkey or through the identity provider.
+            </p>
+          ) : me.has_password ? (
             <>
               <PasswordForm />
               <RemovePassword />

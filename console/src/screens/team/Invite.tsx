@@ -1,4 +1,4 @@
-import type { Me, NewInvitation } from '@purser/sdk';
+import type { NewInvitation } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
@@ -21,7 +21,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
       setMade(
         await purser.invitations.create({
           email: email.trim(),
-          role: role as Me['role'],
+          role: role as NewInvitation['role'],
           ...(principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
         }),
       );

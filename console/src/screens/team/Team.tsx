@@ -92,6 +92,7 @@ function Members({ is_still }: { is_still: boolean }) {
         <>
           {each.name} {each.user_id === me.user.id && <Badge>You</Badge>}
           {each.status === 'disabled' && <Badge tone="deny">Disabled</Badge>}
+          {each.pending && <Badge>Has yet to join</Badge>}
           <div className={styles.soft}>{each.email}</div>
         </>
       ),

@@ -107,7 +107,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Make the first administrator',
       description:
-        'With the code that the start of the service printed, good for an hour and one use. Once there is somebody, people come by invitation or through the identity provider.',
+        'With a code that a start of the service printed, good for an hour and one use, also after another start. Once there is somebody, people come by invitation or through the identity provider.',
       scopes: 'public',
       body: SetUpBody,
       responses: {
@@ -154,7 +154,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Set a new password by a link',
       description:
-        'With the link that `purser user reset-link` prints, good for a day and one use. All sessions of the person end.',
+        'With the link that `purser user reset-link` prints, good for a day and one use. It is the person’s only way in then, beside the identity provider: sessions and passkeys end.',
       scopes: 'public',
       body: ResetBody,
       responses: {
@@ -192,7 +192,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Prove anew who you are',
       description:
-        'For changes that answered `reauthentication_required`. After 10 wrong passwords of a session in 15 minutes, or 50 of a person in a day, the answer is 429; wrong ones at the sign-in do not count here.',
+        'For changes that answered `reauthentication_required`. After 10 wrong passwords of a session in 15 minutes, or 50 of a person in a day, the answer is 429; wrong ones at the sign-in do not count here. Where passwords are switched off, none is taken: 400.',
       scopes: 'session',
       body: ReauthenticateBody,
       responses: NO_CONTENT,
@@ -234,7 +234,7 @@ export function makeAuthRoutes(options: {
       tag: 'Sign-in',
       summary: 'Change your password',
       description:
-        'All other sessions of yours end. A wrong password counts as a wrong proof of this session.',
+        'All other sessions of yours end, and links that set a password; passkeys stay. A wrong password counts as a wrong proof of this session. Where passwords are switched off: 400.',
       scopes: 'session',
       body: ChangePasswordBody,
       responses: NO_CONTENT,

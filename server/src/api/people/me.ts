@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox';
 import { ApiError } from '../../errors.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { Fields, Id, IdIn, Nullable, Timestamp } from '../../http/schemas.ts';
-import { fromOf, selfOf } from '../../people/callers.ts';
+import { fromOf, ownOriginOf, selfOf } from '../../people/callers.ts';
+import type { OwnAccount } from '../../people/own-account.ts';
 import { endSession, endSessions } from '../../people/session-rows.ts';
 import type { Sessions } from '../../people/sessions.ts';
-import type { SignInFlows } from '../../people/sign-in.ts';
 import { verifying } from '../../people/verifying.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { MeBody, PersonName } from '../schemas/people.ts';
@@ -31,10 +31,10 @@ const ME = { 200: { description: 'Who is signed in.', schema: MeBody } };
 /** A person's own account. */
 export function makeMeRoutes(options: {
   db: Queryable;
-  flows: SignInFlows;
   sessions: Pick<Sessions, 'list'>;
+  account: OwnAccount;
 }): Route[] {
-  const { db, flows, sessions } = options;
+  const { db, sessions, account } = options;
   return [
     {
       method: 'GET',
@@ -42,11 +42,12 @@ export function makeMeRoutes(options: {
       operationId: 'getMe',
       tag: 'Sign-in',
       summary: 'Get who is signed in',
-      description: 'The person, the current workspace and what they may do there.',
+      description:
+        'The person, the current workspace and what they may do there. Memberships from before their e-mail was proved are `pending`: they give nothing until the person accepts them. With no other one, `workspace`, `role` and `principal_id` are null.',
       scopes: 'session',
       responses: ME,
       errors: [],
-      handler: async (call: Call) => ({ status: 200, body: await flows.me(selfOf(call)) }),
+      handler: async (call: Call) => ({ status: 200, body: await account.me(selfOf(call)) }),
     },
     {
       method: 'PATCH',
@@ -62,7 +63,7 @@ export function makeMeRoutes(options: {
       errors: [],
       handler: async (call: Call<never, never, Static<typeof RenameBody>>) => ({
         status: 200,
-        body: await flows.rename(selfOf(call), call.body.name, fromOf(call as never)),
+        body: await account.rename(selfOf(call), call.body.name, fromOf(call as never)),
       }),
     },
     {
@@ -78,8 +79,42 @@ export function makeMeRoutes(options: {
       errors: ['not_found'],
       handler: async (call: Call<never, never, Static<typeof SwitchBody>>) => ({
         status: 200,
-        body: await flows.switchTo(selfOf(call), call.body.workspace_id),
+        body: await account.switchTo(selfOf(call), call.body.workspace_id),
       }),
+    },
+    {
+      method: 'POST',
+      path: '/v1/me/workspaces/:id/accept',
+      operationId: 'acceptWorkspace',
+      tag: 'Sign-in',
+      summary: 'Accept a pending membership',
+      description:
+        'For a workspace that you were added to before you proved your e-mail: somebody else may have joined it in your name. From now on you are a member, recorded as `member.joined`. Again 200. If the session stood in no workspace of yours, it goes there.',
+      scopes: 'session',
+      params: IdParams,
+      responses: ME,
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, never, never>) => ({
+        status: 200,
+        body: await account.accept(selfOf(call), call.params.id, ownOriginOf(call as never)),
+      }),
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/me/workspaces/:id',
+      operationId: 'leaveWorkspace',
+      tag: 'Sign-in',
+      summary: 'Decline a pending membership',
+      description:
+        'You are no longer a member, recorded as `member.removed`. A session that stands there goes to another workspace of yours; where there is none, it is over. Again 404. Memberships that you have joined are ended by an administrator.',
+      scopes: 'session',
+      params: IdParams,
+      responses: { 204: { description: 'Left.', schema: null } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, never, never>) => {
+        await account.leave(selfOf(call), call.params.id, ownOriginOf(call as never));
+        return { status: 204 };
+      },
     },
     {
       method: 'GET',

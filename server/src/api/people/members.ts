@@ -50,6 +50,10 @@ const MemberBody = Fields(
     status: OneOf(MEMBER_STATUSES, {
       description: '`disabled`: the operator lets them in nowhere.',
     }),
+    pending: Type.Boolean({
+      description:
+        'They were added before their e-mail was proved, and have yet to accept: they may do nothing here, and count for no administrator.',
+    }),
     last_seen_at: Nullable(Timestamp({ description: 'In this workspace, to the minute.' })),
     joined_at: Timestamp(),
   },
@@ -92,7 +96,7 @@ const SignInItem = Fields(
     }),
     client_address: Nullable(
       Type.String({
-        description: `Null where the operator did it. Of attempts that are counted an address, the /64 of an IPv6 address, or \`${OTHER_ADDRESSES}\`.`,
+        description: `Null where the operator did it, and where the person has yet to join. Of attempts that are counted an address, the /64 of an IPv6 address, or \`${OTHER_ADDRESSES}\`.`,
       }),
     ),
     attempts: Type.Integer({
@@ -140,6 +144,7 @@ const memberBody = ({
   role,
   principal_id,
   disabled_at,
+  is_pending,
   last_seen_at,
   joined_at,
 }: ListedMember) => ({
@@ -149,6 +154,7 @@ const memberBody = ({
   role,
   principal_id,
   status: disabled_at === null ? 'active' : 'disabled',
+  pending: is_pending,
   last_seen_at,
   joined_at,
 });

@@ -12,6 +12,7 @@ import {
   type SignInAgain,
 } from '../../people/oidc.ts';
 import { OIDC_REFUSALS, OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
+import type { Sessions } from '../../people/sessions.ts';
 import type { From, SignedIn, SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
 import { verifying } from '../../people/verifying.ts';
@@ -20,7 +21,7 @@ const StartQuery = Fields({
   again: Type.Optional(
     OneOf(SIGN_IN_AGAIN, {
       description:
-        'For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more. Comes back to `/console/signed-in`, which tells that page.',
+        'For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more; when they did is told by its `auth_time`, and without one no proof is fresh. Comes back to `/console/signed-in`, which tells that page.',
     }),
   ),
 });
@@ -49,9 +50,10 @@ export function makeOidcRoutes(options: {
   provider: Provider | null;
   flows: SignInFlows;
   site: Site;
-  signIn: (proved: ProvedIdentity, from: From) => Promise<SignedIn>;
+  sessions: Pick<Sessions, 'digestsOf'>;
+  signIn: (proved: ProvedIdentity, from: From, earlier: readonly Buffer[]) => Promise<SignedIn>;
 }): Route[] {
-  const { provider, flows, site, signIn } = options;
+  const { provider, flows, site, sessions, signIn } = options;
 
   const toSignIn = (code: OidcRefusalCode | 'auth_unavailable', cookies: string[]): Answer => ({
     status: 302,
@@ -70,12 +72,15 @@ export function makeOidcRoutes(options: {
     return provider;
   }
 
-  async function finish(call: Call, proved: ProvedIdentity, is_again: boolean): Promise<Answer> {
+  async function finish(
+    call: Call,
+    { proved, again, earlier }: Awaited<ReturnType<Provider['finish']>>,
+  ): Promise<Answer> {
     const from = fromOf(call);
     const cleared = site.clearTransaction();
     try {
-      const { cookies } = await signIn(proved, from);
-      const location = site.consoleUrl(is_again ? 'signed-in' : '');
+      const { cookies } = await signIn(proved, from, earlier);
+      const location = site.consoleUrl(again === undefined ? '' : 'signed-in');
       return { status: 302, headers: { location, 'set-cookie': [...cookies, cleared] } };
     } catch (error) {
       if (!(error instanceof OidcRefusal)) throw error;
@@ -98,7 +103,8 @@ export function makeOidcRoutes(options: {
       operationId: 'startOidc',
       tag: 'Sign-in',
       summary: 'Go to the identity provider',
-      description: 'For browsers: leads to the provider, which leads back. 404 where none is set.',
+      description:
+        'For browsers: leads to the provider, which leads back, once. The session that the browser has ends when it comes back. 404 where none is set.',
       scopes: 'public',
       query: StartQuery,
       responses: REDIRECT('To the provider.'),
@@ -106,7 +112,11 @@ export function makeOidcRoutes(options: {
       handler: async (call: StartCall) => {
         try {
           site.checkTransport(call.headers);
-          const { url, cookie } = await theProvider().begin(call.query.again);
+          const { again } = call.query;
+          const { url, cookie } = await theProvider().begin({
+            again,
+            earlier: sessions.digestsOf(call.headers),
+          });
           return { status: 302, headers: { location: url, 'set-cookie': cookie } };
         } catch (error) {
           return unavailable(error, call as never, []);
@@ -127,11 +137,8 @@ export function makeOidcRoutes(options: {
       handler: async (call: Call) => {
         const cleared = site.clearTransaction();
         try {
-          const { proved, again } = await theProvider().finish(
-            call.query,
-            site.transactionCookie(call.headers),
-          );
-          return await verifying(() => finish(call, proved, again !== undefined));
+          const back = await theProvider().finish(call.query, site.transactionCookie(call.headers));
+          return await verifying(() => finish(call, back));
         } catch (error) {
           if (error instanceof ProviderRefusal) return toSignIn('sign_in_failed', [cleared]);
           return unavailable(error, call, [cleared]);

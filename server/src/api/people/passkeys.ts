@@ -142,7 +142,7 @@ export function makePasskeyRoutes(options: {
       },
       errors: [],
       handler: async (call: Call) => {
-        const data = await verifying(() => listPasskeys(db, selfOf(call).user_id));
+        const data = await verifying(() => listPasskeys(db, selfOf(call)));
         return { status: 200, body: { data, next_cursor: null } };
       },
     },
@@ -160,7 +160,7 @@ export function makePasskeyRoutes(options: {
       responses: { 204: { description: 'Removed.', schema: null } },
       errors: ['not_found', 'last_way_in'],
       handler: async (call: Call<{ id: string }, never, never>) => {
-        const outcome = await verifying(() => deletePasskey(db, selfOf(call).user_id, call.params.id));
+        const outcome = await verifying(() => deletePasskey(db, selfOf(call), call.params.id));
         if (outcome === 'there is none') throw new ApiError('not_found', 'There is no such passkey.');
         if (outcome === 'only way in') {
           throw new ApiError('last_way_in', 'It is your only way in: add another passkey first.');

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ROLES, SCOPES } from '../../domain/keys.ts';
 import { EMAIL } from '../../domain/people.ts';
-import { Fields, Formed, Id, Line, OneOf, Timestamp } from '../../http/schemas.ts';
+import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
 import { TEXT_LENGTHS } from '../../values/text.ts';
 
 /** An e-mail that somebody is to be known by. */
@@ -30,18 +30,35 @@ export const MeBody = Fields(
     has_password: Type.Boolean({
       description: 'False: they come in with a passkey or through the identity provider.',
     }),
-    workspace: Fields(
-      { id: Id('workspace'), name: Type.String() },
-      { description: 'The current workspace of the session.' },
+    workspace: Nullable(
+      Fields(
+        { id: Id('workspace'), name: Type.String() },
+        {
+          description:
+            'The current workspace of the session. Null, as `role` and `principal_id`: they have yet to accept a membership.',
+        },
+      ),
     ),
-    role: OneOf(ROLES),
+    role: Nullable(OneOf(ROLES)),
     scopes: Type.Array(OneOf(SCOPES)),
-    principal_id: Type.String({
-      description: 'Whom the reviews are attributed to.',
-      examples: ['user:ada'],
-    }),
+    principal_id: Nullable(
+      Type.String({
+        description: 'Whom the reviews are attributed to.',
+        examples: ['user:ada'],
+      }),
+    ),
     session: Fields({ id: Id('session'), created_at: Timestamp(), expires_at: Timestamp() }),
-    workspaces: Type.Array(Fields({ id: Id('workspace'), name: Type.String(), role: OneOf(ROLES) })),
+    workspaces: Type.Array(
+      Fields({
+        id: Id('workspace'),
+        name: Type.String(),
+        role: OneOf(ROLES),
+        status: OneOf(['active', 'pending'], {
+          description:
+            '`pending`: they were added before their e-mail was proved, and have yet to accept or to leave.',
+        }),
+      }),
+    ),
   },
   { $id: 'Me' },
 );

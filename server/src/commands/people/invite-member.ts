@@ -30,7 +30,9 @@ export const inviteMember: Command<InviteMemberInput, Invitation> = {
     const { people } = set;
     const user = people.user(email);
     const member = user && people.member(user.user_id);
-    if (member !== undefined && member.removed_at === null) return refuse('already_member', ALREADY_MEMBER);
+    if (member !== undefined && member.removed_at === null && !member.is_pending) {
+      return refuse('already_member', ALREADY_MEMBER);
+    }
     if (principal_id !== null && isTaken(set, principal_id, user?.user_id ?? null)) {
       return refuse('principal_taken', PRINCIPAL_TAKEN);
     }

@@ -1,6 +1,7 @@
 import type { Origin } from '../../domain/audit.ts';
 import type { Role } from '../../domain/keys.ts';
 import {
+  type Credited,
   INVITATION_NOT_GOOD,
   type Invitation,
   invitationStatus,
@@ -23,8 +24,11 @@ export interface JoinWorkspaceInput {
   admittance: Admittance;
   /** As `normaliseEmail` returns it. */
   email: string;
-  /** The account with this e-mail, which its owner has proved to be theirs; null where there is none yet. */
-  user_id: string | null;
+  /**
+   * The account with this e-mail, as of the credential epoch in which its owner proved to be who they are; null where there is
+   * none yet.
+   */
+  user: Credited | null;
   /** For a new account. */
   name: string;
   password_hash: string | null;
@@ -56,15 +60,15 @@ function invitationOf(
 
 /**
  * Makes a person a member of the workspace, and an account for who has none. All invitations of the e-mail to this
- * workspace are used up by it.
+ * workspace are used up by it. A membership that the person has yet to accept is replaced.
  */
-export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
+export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
   name: 'joinWorkspace',
-  needs: ({ admittance, email, user_id }) => ({
+  needs: ({ admittance, email, user }) => ({
     emails: [email],
     any_person: admittance.by === 'first',
     ...(admittance.by === 'invitation' ? { invitations: [admittance.invitation_id], reviewers: true } : {}),
-    principals: principalsOf(admittance, user_id),
+    principals: principalsOf(admittance, user?.user_id ?? null),
   }),
   apply(set, input, origin) {
     const { admittance, email } = input;
@@ -73,11 +77,15 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
     const invitation = invitationOf(set, input);
     if (invitation === undefined) return refuse('unauthenticated', INVITATION_NOT_GOOD);
     const user = people.user(email);
-    // Somebody made an account with this e-mail, or it is another one, since the caller looked.
-    if ((user?.user_id ?? null) !== input.user_id) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    // Somebody made an account with this e-mail, or what proved who they are was of another epoch, since the caller looked.
+    const is_same =
+      user?.user_id === input.user?.user_id && user?.credential_epoch === input.user?.credential_epoch;
+    if (!is_same) return refuse('unauthenticated', INVITATION_NOT_GOOD);
     const user_id = user?.user_id ?? set.newId('user');
     const earlier = people.member(user_id);
-    if (earlier !== undefined && earlier.removed_at === null) return refuse('already_member', ALREADY_MEMBER);
+    if (earlier !== undefined && earlier.removed_at === null && !earlier.is_pending) {
+      return refuse('already_member', ALREADY_MEMBER);
+    }
     // Who was removed comes back by invitation alone.
     if (earlier !== undefined && admittance.by === 'provider') {
       return refuse('unauthenticated', INVITATION_NOT_GOOD);
@@ -89,6 +97,8 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
 
     if (user === undefined) {
       const { name, password_hash, identity } = input;
+      // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
+      const is_proved = admittance.by === 'first' || identity !== null;
       people.addUser({
         user_id,
         email,
@@ -97,10 +107,20 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
         identity,
         created_at: set.now,
         disabled_at: null,
+        credential_epoch: 0,
+        email_proved_at: is_proved ? set.now : null,
       });
     }
     const role = admittance.by === 'provider' ? admittance.role : (invitation?.role ?? 'admin');
-    const member: Member = { user_id, email, role, principal_id, joined_at: set.now, removed_at: null };
+    const member: Member = {
+      user_id,
+      email,
+      role,
+      principal_id,
+      joined_at: set.now,
+      removed_at: null,
+      is_pending: false,
+    };
     people.putMember(member);
     const by: Origin = {
       ...origin,
@@ -116,6 +136,6 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Member> = {
     for (const other of people.pendingInvitations((each) => each.email === email)) {
       withdrawInvitation(set, other, by);
     }
-    return done(member);
+    return done({ user_id, email, credential_epoch: user?.credential_epoch ?? 0 });
   },
 };

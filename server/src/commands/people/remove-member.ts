@@ -25,8 +25,7 @@ export const removeMember: Command<RemoveMemberInput, null> = {
     const before = people.member(user_id);
     if (before === undefined) return refuse('not_found', NO_SUCH_MEMBER);
     if (before.removed_at === null) {
-      if (before.role === 'admin' && people.adminCount(user_id) === 0)
-        return refuse('last_admin', LAST_ADMIN);
+      if (people.isLastAdmin(before)) return refuse('last_admin', LAST_ADMIN);
       const member = { ...before, removed_at: set.now };
       people.putMember(member);
       people.endSessions(user_id);

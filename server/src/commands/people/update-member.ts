@@ -31,7 +31,7 @@ export const updateMember: Command<UpdateMemberInput, Member> = {
     const before = people.member(user_id);
     if (before === undefined || before.removed_at !== null) return refuse('not_found', NO_SUCH_MEMBER);
     if (before.role === role) return done(before);
-    if (before.role === 'admin' && people.adminCount(user_id) === 0) return refuse('last_admin', LAST_ADMIN);
+    if (people.isLastAdmin(before)) return refuse('last_admin', LAST_ADMIN);
     const member = { ...before, role };
     people.putMember(member);
     people.endSessions(user_id);

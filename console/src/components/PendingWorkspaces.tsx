@@ -1,0 +1,48 @@
+import type { Me } from '@purser/sdk';
+import { purser, QUIET } from '../api/client.ts';
+import { meQuery, queryClient } from '../api/queries.ts';
+import { useAction } from '../lib/use-action.ts';
+import { Button } from './Button.tsx';
+import { ErrorNotice, Notice } from './Notice.tsx';
+
+/**
+ * The workspaces that somebody was added to before they proved their address: others may have joined in their name, so they
+ * join or leave themselves.
+ */
+export function PendingWorkspaces({ me }: { me: Me }) {
+  return me.workspaces
+    .filter((each) => each.status === 'pending')
+    .map((each) => <Pending key={each.id} id={each.id} name={each.name} />);
+}
+
+function Pending({ id, name }: { id: string; name: string }) {
+  const joining = useAction(async () => {
+    queryClient.setQueryData(meQuery.queryKey, await purser.me.acceptWorkspace(id, QUIET));
+  });
+  const leaving = useAction(async () => {
+    await purser.me.leaveWorkspace(id, QUIET);
+    await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+  });
+  const error = joining.error ?? leaving.error;
+  return (
+    <>
+      <Notice
+        tone="warn"
+        title={`You were added to ${name} before you proved this address.`}
+        actions={
+          <>
+            <Button kind="primary" busy={joining.busy} onClick={() => void joining.run()}>
+              Join {name}
+            </Button>
+            <Button busy={leaving.busy} onClick={() => void leaving.run()}>
+              Leave {name}
+            </Button>
+          </>
+        }
+      >
+        Join it if you know who runs it; you can do nothing there until then.
+      </Notice>
+      {error !== null && <ErrorNotice error={error} />}
+    </>
+  );
+}
